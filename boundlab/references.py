@@ -103,6 +103,13 @@ REFERENCES: Mapping[str, Reference] = MappingProxyType(
         "Stich and Karimireddy, The error-feedback framework: SGD with delayed gradients (2020)": Reference(
             "", "1909.05350"
         ),
+        "Hazan, Agarwal and Kale, Logarithmic regret algorithms for online convex optimization (2007)": Reference(
+            "10.1007/s10994-007-5016-8"
+        ),
+        "Rakhlin, Shamir and Sridharan, Making gradient descent optimal for strongly convex stochastic optimization "
+        "(2012)": Reference("", "1109.5647"),
+        "Lacoste-Julien, Schmidt and Bach, A simpler approach to obtaining an O(1/t) convergence rate for the projected "
+        "stochastic subgradient method (2012)": Reference("", "1212.2002"),
     }
 )  # fmt: skip
 # Papers of which no number is known here, and why.
@@ -110,6 +117,7 @@ WITHOUT: Mapping[str, str] = MappingProxyType(
     {
         _DGA: "the text names none",
         "Polyak, Introduction to Optimization (1987)": "a book without one",
+        "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent (2003)": "proceedings without one",
     }
 )
 # By the algorithm: the paper that it is from.

@@ -157,10 +157,7 @@ class Problem(BuiltFromWords, ABC):
         return None if form is None else form.step_bounds(client)
 
     def on_domain(self) -> "Problem | None":
-        """Return the same problem with the constants of its f_i on the bounded set of h, where h is that of one.
-
-        They are true of a run that takes no gradient elsewhere; None: there is no such set.
-        """
+        """Return the same problem with the constants of its f_i on the set of h, if it is bounded; None: it is not."""
         return None
 
     def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
