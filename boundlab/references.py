@@ -42,6 +42,7 @@ _BOOK = "Nesterov, Lectures on Convex Optimization (2018)"
 _INCREMENTAL = "Nedić and Bertsekas, Incremental subgradient methods for nondifferentiable optimization (2001)"
 _OGM = "Kim and Fessler, Optimized first-order methods for smooth convex minimization (2016)"
 _PPA = "Rockafellar, Monotone operators and the proximal point algorithm (1976)"
+_ZINKEVICH = "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent (2003)"
 # By the paper, as theorems name it.
 REFERENCES: Mapping[str, Reference] = MappingProxyType(
     {
@@ -108,8 +109,8 @@ REFERENCES: Mapping[str, Reference] = MappingProxyType(
         ),
         "Rakhlin, Shamir and Sridharan, Making gradient descent optimal for strongly convex stochastic optimization "
         "(2012)": Reference("", "1109.5647"),
-        "Lacoste-Julien, Schmidt and Bach, A simpler approach to obtaining an O(1/t) convergence rate for the projected "
-        "stochastic subgradient method (2012)": Reference("", "1212.2002"),
+        "Lacoste-Julien, Schmidt and Bach, A simpler approach to obtaining an O(1/t) convergence rate for the "
+        "projected stochastic subgradient method (2012)": Reference("", "1212.2002"),
     }
 )  # fmt: skip
 # Papers of which no number is known here, and why.
@@ -117,7 +118,7 @@ WITHOUT: Mapping[str, str] = MappingProxyType(
     {
         _DGA: "the text names none",
         "Polyak, Introduction to Optimization (1987)": "a book without one",
-        "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent (2003)": "proceedings without one",
+        _ZINKEVICH: "proceedings without one",
     }
 )
 # By the algorithm: the paper that it is from.
