@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 
 import sympy
 
-from boundlab.assumptions import COMPOSITE, DETERMINISTIC, RUN_ASSUMPTIONS, UNCONSTRAINED
+from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, DETERMINISTIC, RUN_ASSUMPTIONS, UNCONSTRAINED
 from boundlab.checks._instances import (
     SMALL,
     START,
@@ -79,6 +79,8 @@ _ANY |= {UNCONSTRAINED, COMPOSITE, "constrained"}  # f alone is an F = f + h, to
 _HUBER = _ANY | {"smooth", "lipschitz", "bounded-gradients", "bounded-second-moment", "bounded-heterogeneity"}
 _SQUARE = _ANY | {"smooth", "strongly-convex", "bounded-heterogeneity"}
 _KINK = _ANY | {"lipschitz"}
+# x²/2 on [−1, 1], where B = G = 1.
+_ON_SET = _SQUARE | {BOUNDED_DOMAIN, "lipschitz", "bounded-gradients", "bounded-second-moment"}
 FUNCTIONS = frozenset({"smooth", "strongly-convex", "lipschitz", "convex"})
 
 
@@ -173,7 +175,7 @@ def _started(theorem: Theorem) -> str:
         return "it says nothing of the start"
     if not theorem.left.over.averages_iterates:
         return f"{theorem.horizon_symbol} counts from 1 on, and then a step was taken"
-    return _outside(theorem, _HUBER, _SQUARE, _KINK, runs=_RUNS | {"iid-events"})
+    return _outside(theorem, _HUBER, _SQUARE, _KINK, _ON_SET, runs=_RUNS | {"iid-events"})
 
 
 def _alone(theorem: Theorem, step: sympy.Expr, **values: Any) -> dict[str, Any]:
@@ -199,7 +201,7 @@ def _first_value(theorem: Theorem, step: sympy.Expr) -> Values:
     gap = sympy.S.One if sharp else _HALF
     left = {"squared-distance": sympy.S.One, "gradient-norm-last": sympy.S.One}.get(theorem.metric, gap)
     # A Huber function of slope 1 and |x| have E‖g‖² ≤ 1 without noise.
-    known = {**START, **(alone(theorem.algorithm) or {}), "B": 1, "F0": gap, "left": left}
+    known = {**START, **(alone(theorem.algorithm) or {}), "B": 1, "F0": gap, "diameter": 2, "left": left}
     return {**known, theorem.horizon_symbol: 1, "alpha": step}
 
 
@@ -247,7 +249,8 @@ TRUTHS: tuple[Truth, ...] = (
         _started,
         _first_value,
         lambda values: values["left"],
-        "one client, x²/2 (or |x|) from x = 1, no noise, the first counted iterate, step ε or the theorem's own",
+        "one client, x²/2 (or |x|; or x²/2 on [−1, 1]) from x = 1, no noise, the first counted iterate, step ε or the "
+        "theorem's own",
         limit=False,
         rates="all",
     ),

@@ -1,0 +1,83 @@
+"""A search on bounded sets: it has instances, calls no true theorem false, and refutes smaller constants."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sympy import Rational
+
+from boundlab.checks import check
+from boundlab.falsify import Candidate, falsify
+from boundlab.falsify._judge import Judge
+from boundlab.falsify._problem_families import quiet
+from boundlab.theorems import FormulaBound, Theorem, load_theorem
+
+NAMES = (
+    "classics.sgd.projected.any-horizon",
+    "classics.sgd.projected.distance",
+    "classics.sgd.projected.distance.longer-steps",
+    "classics.sgd.projected.strongly-convex",
+    "classics.subgradient.projected.strongly-convex",
+)
+
+
+def times(theorem: Theorem, factor: Rational) -> Theorem:
+    terms = {name: factor * term for name, term in theorem.bound.terms.items()}
+    return replace(theorem, bound=FormulaBound(terms))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_are_instances_and_none_is_called_a_counterexample(name: str) -> None:
+    found = falsify(load_theorem(name), budget=30.0, limit=120)
+    assert sum(found.tried.values()) >= 100
+    assert not found.violated
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        ("classics.sgd.projected.strongly-convex", Rational(49, 50)),
+        ("classics.subgradient.projected.strongly-convex", Rational(49, 50)),
+        ("classics.sgd.projected.distance", Rational(1, 16)),
+        ("classics.sgd.projected.distance.longer-steps", Rational(1, 16)),
+    ],
+)
+def test_a_smaller_constant_is_refuted(name: str, factor: Rational) -> None:
+    assert falsify(times(load_theorem(name), factor), budget=30.0, limit=120).violated
+
+
+def test_the_start_alone_contradicts_less_than_half_of_g_squared_over_mu() -> None:
+    # x²/2 on [−1, 1] from 1, where μ = G = 1 and f(x_0) − f* = 1/2.
+    theorem = load_theorem("classics.sgd.projected.strongly-convex")
+    said = {one.id: one.verdict for one in check(times(theorem, Rational(49, 50)))}
+    assert said["truths.start"] == "failed"
+    said = {one.id: one.verdict for one in check(theorem)}
+    assert said["truths.start"] == "passed"
+
+
+def test_problems_lie_in_balls_that_hold_their_starts() -> None:
+    for name in NAMES:
+        shapes = list(quiet(load_theorem(name), 2, [3]))
+        assert {one["type"] for _, one in shapes} >= {"quadratic"}
+        assert all(np.linalg.norm(one["x0"]) <= one["ball"] for _, one in shapes)
+    elsewhere = quiet(load_theorem("classics.sgd.projected"), 2, [3])
+    assert not any("ball" in one for _, one in elsewhere)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_many_candidates_on_one_tape_are_projected_as_each_is_alone(n: int) -> None:
+    # Two coordinates, a step that overshoots: without the projection runs would leave the ball.
+    judge = Judge(load_theorem("classics.sgd.projected.distance"), float("inf"))
+    problem = {
+        "type": "quadratic",
+        "c": [[0.25, -0.5], [2.0, 1.0]][:n],
+        "w": [[1.0, 5.0], [0.5, 4.0]][:n],
+        "sigma": 0.0,
+        "x0": [0.6, 0.8],
+        "ball": 1.25,
+    }
+    settings = {"M": "1", "sampling": "uniform", "decay": "none"}
+    one = Candidate("own", problem, "deterministic", settings, {}, 4)
+    together, alone = judge._group([one], [4])[0], judge._one(one, [4])[0]
+    assert together.left == pytest.approx(alone.left, rel=1e-9)
+    assert together.right == pytest.approx(alone.right, rel=1e-12)
