@@ -50,7 +50,7 @@ UNITS = {
     (1, -2): "mu L L_max gamma",
     (2, -2): "G_sq V_s sigma2 s2 err2 E_init",
     (2, -4): "L_sq",
-    (0, 1): "zeta R",
+    (0, 1): "zeta R diameter",
     (0, 2): "A X0 Y0 Lam0",
     (-1, 2): "alpha c D a0 a_init eta eta_l eta_sum eta_head",
     (-2, 4): "Ns eta_sq drift",
@@ -62,7 +62,7 @@ RANGES = {
     (0, 1, False): "delta kappa_lag a_max a_min beta",
     (0, math.inf, True): (
         "mu L L_max rates lambda_s alpha c d D a0 a_init gamma kappa d_eff Ktilde kg q0 W1 W2 d_ratio L_sq eta eta_l "
-        "eta_g eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max"
+        "eta_g eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max diameter"
     ),
 }
 COUNTS = "n M K T Q N Qmin Qmax window K_m t_d b tau_max concurrency tau_a lag D_m S M_own Q_age"
