@@ -142,7 +142,7 @@ def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> NDArr
     if theorem.horizon == "fixed":
         return np.array([horizon])
     if ks is None:
-        return spaced_iterations(horizon, 1)
+        ks = spaced_iterations(horizon, max(1, theorem.first_iteration)).tolist()
     found = np.array([k for k in ks if theorem.first_iteration <= k <= horizon], dtype=np.int64)
     if not len(found):
         raise SpecError("no horizon is left to look at")

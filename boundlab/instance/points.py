@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.errors import InfiniteError, SilentError
+from boundlab.errors import InfiniteError, SilentError, SpecError
 from boundlab.simulate.trial import spaced_iterations
 from boundlab.theorems import Evaluation, Theorem
 
@@ -26,7 +26,11 @@ def spoken(theorem: Theorem, iterations: int, evaluate: Callable[[Ints], Evaluat
     ------
     SilentError, InfiniteError
         If the theorem says nothing at any of them.
+    SpecError
+        If there is no left side yet.
     """
+    if iterations < theorem.left.first:
+        raise SpecError(f"{theorem.id}: the left side begins at {theorem.horizon_symbol} = {theorem.left.first}")
     if theorem.horizon == "fixed":
         points = np.array([iterations], dtype=np.int64)
         return points, evaluate(points)

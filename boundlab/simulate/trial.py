@@ -50,6 +50,6 @@ def run_once(tape: Tape, problem: Problem, streams: Streams, observe: Observe) -
 
 
 def spaced_iterations(total: int, first: int) -> NDArray[np.int64]:
-    """Return about a dozen iterations from ``first`` (0 or 1) to ``total``, evenly spaced in their logarithm."""
+    """Return about a dozen iterations from ``first`` to ``total``, evenly spaced in their logarithm."""
     spaced = np.rint(np.geomspace(1, total, _POINTS)).astype(np.int64)
-    return np.unique(np.concatenate([[first], spaced]))
+    return np.unique(np.concatenate([[first], spaced[spaced >= first]]))

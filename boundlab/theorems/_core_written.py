@@ -110,7 +110,7 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
     if core.metric in choices(core.metric):
         yield f"metric = {_text(core.metric)}"
     yield f"horizon = {_text(core.horizon)}"
-    yield f"first = {core.first}"
+    yield f"first = {min(core.first, 1)}"  # a left side that begins later says so itself
     yield f"shape = {'true' if core.shape else 'false'}"
     if about := _about(core):
         yield f"about = {_text(about)}"

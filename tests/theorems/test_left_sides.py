@@ -1,0 +1,201 @@
+"""Left sides that a file puts together, and steps that are formulas of k: one meaning, the same number everywhere."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import boundlab as bl
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.formulas.symbols import symbol
+from boundlab.metrics import INDEX, METRICS, QUANTITIES, compose, valued
+from boundlab.theorems import Theorem, as_toml, core, load_theorem
+
+HEAD = 'id = "mine"\nalgorithm = "gd"\nassumptions = ["convex", "smooth", "minimiser"]\n'
+BOWL = "quadratic:A=[[[1]]],b=[[0]],x0=1"  # x²/2 from 1: with α the models are (1 − α)^k
+
+
+def theorem_of(tmp_path: Path, left: str, *, step: str = "1/(2*L)", bound: str = "L*R**2", more: str = "") -> Theorem:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'{HEAD}{left}\n{more}[step]\nalpha = "{step}"\n[terms]\nbound = "{bound}"\n', encoding="utf-8")
+    return load_theorem(str(path))
+
+
+def left(**fields: str) -> str:
+    return "[left]\n" + "\n".join(f'{name} = "{value}"' for name, value in fields.items())
+
+
+COMPOSED: dict[str, tuple[str, Callable[[list[Fraction]], Fraction]]] = {
+    "weights": (left(quantity="gap", over="average", weights="k + 1"), lambda x: gap(average(x[:6], lambda k: k + 1))),
+    "suffix": (
+        left(quantity="distance", over="average", **{"from": "floor(K/2)", "to": "K"}),
+        lambda x: average(x[3:7], lambda _: 1) ** 2,
+    ),
+    "mean": (
+        left(quantity="slope", over="mean", weights="(1 - alpha*L)**(-k)"),
+        lambda x: average([one**2 for one in x[:6]], lambda k: Fraction(2) ** k),
+    ),
+    "closed": (
+        left(quantity="gap", over="mean", index="update", weights="1/(t + 1)", to="T"),
+        lambda x: average([gap(one) for one in x[:7]], lambda k: Fraction(1, k + 1)),
+    ),
+    "best": (left(quantity="gap", over="best", **{"from": "1"}), lambda x: min(map(gap, x[1:6]))),
+}
+
+
+def gap(x: Fraction) -> Fraction:
+    return x * x / 2
+
+
+def average(values: list[Fraction], weight: Callable[[int], Any]) -> Fraction:
+    each = [Fraction(weight(k)) for k in range(len(values))]
+    return sum((w * x for w, x in zip(each, values, strict=True)), Fraction(0)) / sum(each)
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_a_left_side_is_what_its_words_say_in_floats_and_in_fractions(tmp_path: Path, name: str) -> None:
+    words, by_hand = COMPOSED[name]
+    theorem = theorem_of(tmp_path, words)
+    expected = by_hand([Fraction(1, 2) ** k for k in range(7)])
+    found = bl.compare(theorem, BOWL, iterations=6, trials=2)
+    assert float(found.band.mean[-1]) == pytest.approx(float(expected), rel=1e-12)
+    case = {"algorithm": "gd", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]]}, "x0": [1]}
+    case |= {"events": [[k, "s"] for k in range(1, 7)]}
+    exact = bl.exact(theorem, case)
+    assert exact.left == pytest.approx(float(expected), rel=1e-12)
+    assert exact.kind == ("numeric" if name == "best" else "exact")
+    if name == "best":
+        with pytest.raises(SpecError, match="a mean of recorded quantities"):
+            bl.worst_case(theorem, iterations=6)
+    else:
+        # f = x²/2 from 1 is a function of the class.
+        worst = bl.worst_case(theorem, iterations=6).certified_upper
+        assert worst is not None
+        assert worst >= expected
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_a_core_with_a_left_side_of_its_own_is_written_and_read_again(tmp_path: Path, name: str) -> None:
+    theorem, path = theorem_of(tmp_path, COMPOSED[name][0]), tmp_path / "again.toml"
+    path.write_text(as_toml(core(theorem)), encoding="utf-8")
+    assert core(load_theorem(str(path))).sha256 == core(theorem).sha256
+    others = {core(theorem_of(tmp_path, words)).sha256 for words, _ in COMPOSED.values()}
+    assert len(others) == len(COMPOSED)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_is_the_left_side_that_its_factors_make(tmp_path: Path, name: str) -> None:
+    metric = METRICS[name]
+    quantity = next(word for word, one in QUANTITIES.items() if one is metric.quantity)
+    assert compose(quantity, metric.over.id, counter=metric.counter) is metric  # type: ignore[arg-type]
+    index = {"K": "iteration", "T": "update"}[metric.counter]
+    put_together = theorem_of(tmp_path, left(quantity=quantity, over=metric.over.id, index=index))
+    named = theorem_of(tmp_path, f'metric = "{name}"')
+    assert core(put_together).sha256 == core(named).sha256
+
+
+@given(numbers=st.lists(st.fractions(0, 50, max_denominator=40), min_size=5, max_size=5).filter(any))
+@settings(max_examples=30, deadline=None)
+def test_the_shares_of_a_mean_are_its_weights_divided_by_their_sum(numbers: list[Fraction]) -> None:
+    k = INDEX["K"]
+    weights = sum((value * _at(k, j) for j, value in enumerate(numbers)), start=0 * k)
+    metric = valued(compose("gap", "mean", weights=weights), lambda _: None, 5, "mine")
+    shares = metric.over.shares(5)
+    assert shares is not None
+    assert list(shares) == [one / sum(numbers) for one in numbers]
+
+
+def _at(k: Any, j: int) -> Any:
+    """Return a formula that is 1 at j and 0 at the other whole numbers."""
+    from sympy import Abs, Max
+
+    return Max(0, 1 - Abs(k - j))
+
+
+REFUSED = {
+    "weights that are negative": (left(quantity="gap", over="average", weights="k - 1"), "none is negative"),
+    "weights that are 0": (left(quantity="gap", over="mean", weights="floor(k/100)"), "all weights are 0"),
+    "roots": (left(quantity="gap", over="average", weights="sqrt(k + 1)"), "is no fraction"),
+    "a pole": (left(quantity="gap", over="average", weights="1/(k - 3)"), "at k = 3"),
+    "an empty range": (left(quantity="gap", over="best", **{"from": "K + 1", "to": "K"}), "it needs 0 ≤ from ≤ to ≤ K"),
+    "half a model": (left(quantity="gap", over="average", to="K/4"), "must be a whole number"),
+    "both": ('metric = "gap"\n' + left(quantity="gap"), "give one of them"),
+    "no such word": (left(quantity="gap", over="median"), "did you mean mean"),
+    "weights of one model": (left(quantity="gap", weights="k"), "it has no from, to or weights"),
+    "weights of the best": (left(quantity="gap", over="best", weights="k"), "has no weights"),
+    "the other counter": (left(quantity="gap", over="mean", weights="T + k"), "T is read, but the index counts K"),
+    "an end that counts": (left(quantity="gap", over="mean", **{"from": "k"}), "it cannot depend on k"),
+    "no quantity": (left(over="mean"), "quantity is missing"),
+    "too many": (left(quantity="gap", over="average", weights="2**k"), "floats hold at most"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_left_side_without_a_meaning_is_one_line(tmp_path: Path, name: str) -> None:
+    words, message = REFUSED[name]
+    with pytest.raises(BoundlabError, match=message) as error:
+        bl.compare(theorem_of(tmp_path, words), BOWL, iterations=2000 if name == "too many" else 6, trials=2)
+    assert "\n" not in str(error.value)
+
+
+def test_units_move_no_weight(tmp_path: Path) -> None:
+    for weights, verdict in (("(1 - alpha*L)**(-k)", "passed"), ("1 + k*L", "failed"), ("L*R", "passed")):
+        found = bl.check(theorem_of(tmp_path, left(quantity="gap", over="average", weights=weights)))
+        assert {one.id: one.verdict for one in found.checks}["units.left"] == verdict, weights
+
+
+# ---- steps ------------------------------------------------------------------------------------------------------
+
+LAST = 'metric = "gap"'
+
+
+def test_a_step_that_is_a_formula_of_k_has_the_core_of_the_options_that_say_it(tmp_path: Path) -> None:
+    falling = theorem_of(tmp_path, LAST, step="2/(L*(k + 3))")
+    assert {name: str(rule) for name, rule in falling.step.items()} == {"c": "2/L", "d": "3"}
+    root = theorem_of(tmp_path, LAST, step="R/(sqrt(k + 1)*L*R)")
+    said = theorem_of(tmp_path, LAST, step="1/L", more='[options]\ndecay = "1/sqrt(k + 1)"\n')
+    assert core(root).sha256 == core(said).sha256
+
+
+@pytest.mark.parametrize(("formula", "word"), [("1/sqrt(k + 1)", "sqrt"), ("(K - k)/(K + 1)", "linear")])
+def test_a_decay_by_its_formula_is_the_one_by_its_name(tmp_path: Path, formula: str, word: str) -> None:
+    horizon = 'horizon = "fixed"\n' if word == "linear" else ""
+    path = tmp_path / "named.toml"
+    told = 'K = "K"\n' if word == "linear" else ""
+    path.write_text(
+        f'{HEAD}{LAST}\n{horizon}[options]\ndecay = "{word}"\n[step]\nalpha = "1/L"\n{told}[terms]\nbound = "L*R**2"\n'
+    )
+    by_name, by_formula = (
+        bl.compare(one, BOWL, iterations=7, trials=2).band.mean
+        for one in (load_theorem(str(path)), theorem_of(tmp_path, LAST, step=f"{formula}/L"))
+    )
+    assert np.array_equal(by_name[-1:], by_formula[-1:])
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("Min(1/L, 2/(L*(k + 1)))", "no other step is known"),
+        ("1/(L*(k - 2)**2)", "no step is negative or infinite"),
+        ("(log(k + 2))/L", "neither a fraction nor the root of one"),
+        ("(2 - k)/L", "no step is negative or infinite"),
+    ],
+)
+def test_a_step_that_no_algorithm_takes_is_one_line(tmp_path: Path, step: str, message: str) -> None:
+    with pytest.raises(BoundlabError, match=message):
+        bl.compare(theorem_of(tmp_path, LAST, step=step), BOWL, iterations=6, trials=2)
+
+
+def test_nothing_else_reads_a_step_that_depends_on_k(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="another one at each k"):
+        theorem_of(tmp_path, LAST, step="1/(L*(k + 1)**2)", bound="R**2/alpha")
+
+
+def test_the_index_is_no_symbol(tmp_path: Path) -> None:
+    assert "k" not in theorem_of(tmp_path, left(quantity="gap", over="average", weights="k + 1")).inputs()
+    assert symbol("K") not in INDEX.values()
