@@ -268,7 +268,8 @@ def _case(plan: Plan, found: JudgedInstance) -> Document:
     start = options.pop("x0")
     own = {name for name in theorem.step if name not in one.step}
     parameters = {name: _parameter(value) for name, value in plan.parameter_values.items() if name not in own}
-    settings = {name: int(value) for name, value in one.settings.items() if name not in parameters}
+    settings: dict[str, Any] = {name: int(value) for name, value in one.settings.items() if name not in parameters}
+    settings |= {name: _parameter(value) for name, value in one.step.items() if name not in plan.parameter_values}
     case: dict[str, Any] = {
         "theorem": theorem.id,
         "algorithm": plan.algorithm.id,

@@ -106,3 +106,17 @@ def test_a_comparison_that_computes_needs_two_trials() -> None:
     one, theorem = Candidate("given", problem, "iid:p=[0.5]", {"M": "4"}, {}, 4), load_theorem("area.theorem8")
     assert trials_that_tell(theorem, one, violated=True) == 2
     assert trials_that_tell(theorem, one, violated=False) is None
+
+
+def test_a_case_holds_the_symbols_of_a_theorems_own(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'id = "mine"\nalgorithm = "gd"\nmetric = "ergodic-gap"\nassumptions = ["convex", "minimiser"]\n'
+        '[symbols.theta]\nmeaning = "a factor of the step"\ndomain = "positive"\nunits = [-1, 2]\nside = "any"\n'
+        '[step]\nalpha = "theta/K"\n[terms]\nbound = "R**2/(8*theta)"\n',
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    code, again, _ = printed(["falsify", str(path), "--candidates", "60", "--budget", "30"], capsys)
+    assert code == ExitCode.VIOLATED
+    assert all(invoke(one[1:]) == ExitCode.VIOLATED for one in again)
