@@ -287,10 +287,10 @@ def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
             label, text, single = f"{name} of the last iterate", f"E {said.format(f'x_s,{K}')}", at
             latex = rf"\mathbb{{E}}\,{tex.format(f'x_{{s,{K}}}')}"
         case "average":
-            label, bar = f"{name} of a weighted average", rf"\bar x_{{{K}}}"
+            label = f"{name} of a weighted average"
             text = f"E {average}, x̄_{K} the average of x_s,k for {span}{weight}"
-            sums = rf"\frac{{{total} {share} x_{{s,k}}}}{{{total} {share or 1}}}"
-            latex = rf"\mathbb{{E}}\,{tex.format(bar)},\quad {bar}={sums}"
+            sums = rf"{total} {share} x_{{s,k}} \,/\, {total} {share or 1}"
+            latex = rf"\mathbb{{E}}\,{tex.format(sums)}"
         case "mean":
             label, single = f"weighted mean of the {name}", f"mean of {at}{words}"
             text = f"mean of E[{at}] for {span}{weight}"
