@@ -47,9 +47,10 @@ class Weights:
         span = total / min(one for one in values if one)
         if _bits(span) > _ROOM:
             raise SpecError(f"{what}: the weights span {_bits(span)} binary digits, and floats hold at most {_ROOM}")
-        middle = _bits(total) - _ROOM // 2  # so that all of them, and their sums, are floats
-        scale = Fraction(1, 1 << middle) if middle > 0 else Fraction(1)
-        return cls(tuple(one * scale for one in values) if middle > 0 else tuple(values), closed)
+        if abs(_bits(total)) <= _ROOM // 2:
+            return cls(tuple(values), closed)
+        scale = Fraction(2) ** (_ROOM // 2 - _bits(total))  # so that all of them, and their sums, are floats
+        return cls(tuple(one * scale for one in values), closed)
 
     def at(self, j: int) -> Fraction:
         """Return w_j."""

@@ -60,7 +60,7 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
     left = left_of(plan, candidate).value
     if candidate.separable:
         left = left - rounding(plan.metric, candidate, candidate.iterations)
-    return CandidateSides(points, left[:, None], plan.bound[:, None].copy(), [np.empty(0)], np.zeros(1))
+    return CandidateSides(plan.ks, left[:, None], plan.bound[:, None].copy(), [np.empty(0)], np.zeros(1))
 
 
 def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:

@@ -18,6 +18,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._rates import local_rate, server_rates
 from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.enclosed import formulas_at, left_side
+from boundlab.instance.points import begun
 from boundlab.instance.schedules import Schedules, kept_by_all
 from boundlab.instance.settings import own_parameters, split
 from boundlab.metrics import Metric
@@ -122,6 +123,7 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     schedules = replace(first, chosen={**options, **server})
     points = points_of(theorem, horizon, ks)
     left = left_side(theorem, formulas_at(theorem, values, ()), int(points[-1]))
+    points = begun(theorem, left, points)
     runs = tuple(tapes(schedules, left.records(points)))
     if events is None:
         seen: tuple[Mapping[str, float], ...] = ({},) * len(points)

@@ -12,7 +12,7 @@ from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
-from boundlab.instance.points import spoken
+from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import options_of, own_parameters, rates, split
@@ -209,12 +209,13 @@ def make_plan(
             return theorem.at_iterations(values, at)
         return schedules.evaluate(schedules.read_at(first, at, values), at, values)
 
-    if ks is None:
-        points, evaluation = spoken(theorem, schedules.horizon(values), bounds)
-    else:
-        points, evaluation = ks, bounds(ks)
-    known = {**scheduled, **schedules.pinned, **values}
     left = left_side(theorem, formulas_at(theorem, values, ()), iterations)
+    if ks is None:
+        points, evaluation = spoken(theorem, left, schedules.horizon(values), bounds)
+    else:
+        points = begun(theorem, left, ks)
+        evaluation = bounds(points)
+    known = {**scheduled, **schedules.pinned, **values}
     return Plan(
         theorem,
         problem,

@@ -6,17 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import InfiniteError, SilentError, SpecError
+from boundlab.metrics import Metric
 from boundlab.simulate.trial import spaced_iterations
 from boundlab.theorems import Evaluation, Theorem
 
 Ints = NDArray[np.int64]
 
 
-def spoken(theorem: Theorem, iterations: int, evaluate: Callable[[Ints], Evaluation]) -> tuple[Ints, Evaluation]:
+def spoken(
+    theorem: Theorem, left: Metric, iterations: int, evaluate: Callable[[Ints], Evaluation]
+) -> tuple[Ints, Evaluation]:
     """Return about a dozen K (or T) at which the conditions on K are met and the bound is finite, and the bounds.
 
     Parameters
     ----------
+    left
+        The left side, with the numbers of its weights.
     iterations
         The largest; the only one where the step is chosen for it.
     evaluate
@@ -29,13 +34,11 @@ def spoken(theorem: Theorem, iterations: int, evaluate: Callable[[Ints], Evaluat
     SpecError
         If there is no left side yet.
     """
-    if iterations < theorem.left.first:
-        raise SpecError(f"{theorem.id}: the left side begins at {theorem.horizon_symbol} = {theorem.left.first}")
+    points = begun(theorem, left, np.array([iterations], dtype=np.int64))
     if theorem.horizon == "fixed":
-        points = np.array([iterations], dtype=np.int64)
         return points, evaluate(points)
     # A printed shape is made for large K: nothing is read off it at K = 0.
-    grid = spaced_iterations(iterations, max(theorem.first_iteration, int(theorem.shape)))
+    grid = spaced_iterations(iterations, max(theorem.first_iteration, left.first, int(theorem.shape)))
     try:
         return grid, evaluate(grid)
     except (SilentError, InfiniteError):
@@ -47,6 +50,20 @@ def spoken(theorem: Theorem, iterations: int, evaluate: Callable[[Ints], Evaluat
     later = [k for k in spaced_iterations(iterations, first).tolist() if k > first and _speaks(evaluate, k)]
     points = np.array([first, *later], dtype=np.int64)
     return points, evaluate(points)
+
+
+def begun(theorem: Theorem, left: Metric, ks: Ints) -> Ints:
+    """Return those of ``ks`` at which there is a left side: a model that counts.
+
+    Raises
+    ------
+    SpecError
+        If there is none.
+    """
+    found = ks[ks >= left.first]
+    if not len(found):
+        raise SpecError(f"{theorem.id}: the left side begins at {theorem.horizon_symbol} = {left.first}")
+    return found
 
 
 def _speaks(evaluate: Callable[[Ints], Evaluation], k: int) -> bool:

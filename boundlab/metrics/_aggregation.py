@@ -1,5 +1,6 @@
 """Left sides that a theorem puts together: a quantity, how the iterates enter, which of them, with which weights."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +12,7 @@ import sympy
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.weights import EQUAL, Weights
-from boundlab.errors import SpecError, UndecidedError
+from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.formulas.enclose import walk
 from boundlab.formulas.rationals import RATIONALS
 from boundlab.metrics._metric import BUILT_IN, Metric, Quantity
@@ -106,7 +107,7 @@ class _Aggregate(Over):
         self.range = over
         self.id = over.kind
         self.averages_iterates = self.one_record = over.kind == "average"
-        self.first = (int(over.begin) if over.begin.is_Integer else 0) + (not over.closed)
+        self.first = (int(over.begin) if over.begin.is_Integer else 0) + (not over.closed) if over.running else 0
         self.linear = over.kind != "best"
 
     def __eq__(self, other: object) -> bool:
@@ -147,7 +148,9 @@ class _Weighted(_Aggregate):
         super().__init__(over)
         self.weights, self._begin, self._last = weights, begin, last
         self._ends_at_horizon = over.running
-        self.first = begin + (not over.closed) if over.running else 0
+        # Before the first model that weighs something there is no left side.
+        weighs = next((j for j in range(begin, last + 1) if weights.at(j)), begin)
+        self.first = weighs + (not over.closed) if over.running else 0
 
     def records(self, ks: Ints) -> "RecordAt":
         """Return the horizons of an average; else all models that count."""
@@ -324,6 +327,8 @@ def valued(metric: Metric, value: Callable[[str], Fraction | None], horizon: int
     ------
     SpecError
         If no model counts, a weight is negative or no fraction, all are 0, or there are too many.
+    AssumptionError
+        If a formula divides by 0.
     """
     found = range_of(metric)
     if found is None or isinstance(metric.over, _Weighted):
@@ -347,6 +352,8 @@ def valued(metric: Metric, value: Callable[[str], Fraction | None], horizon: int
             raise SpecError(
                 f"{what}: {name} = {formula}{place} has no value in fractions ({error}); weights and ranges are exact"
             ) from None
+        if got == math.inf:
+            raise AssumptionError(f"{what}: {name} = {formula}{place} has no value: it divides by 0")
         if not isinstance(got, Fraction):
             raise SpecError(f"{what}: {name} = {formula}{place} is no fraction; weights and ranges are exact")
         return got

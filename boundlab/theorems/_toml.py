@@ -11,7 +11,7 @@ import sympy
 
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import decimal, read_text
-from boundlab.formulas.defined import Demands
+from boundlab.formulas.defined import Demands, looked_at
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
 from boundlab.metrics import INDEX, INDICES, KINDS, QUANTITIES, Counter, Metric, choices, compose
@@ -43,6 +43,7 @@ _TABLES = ("left", "options", "step", "parameters", "definitions", "terms", "sym
 _LISTS = ("assumptions", "settable", "conditions", "repaired_by", "proofs")
 _KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
+_LOOKED_AT = 100  # models at which a divisor of a step is looked at
 _LEFT_KEYS = ("quantity", "over", "index", "weights", "from", "to")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
@@ -100,7 +101,7 @@ def read_theorem(path: Path) -> Theorem:
     }
     options = {key: str(value) for key, value in data.get("options", {}).items()}
     own = [*data.get("conditions", ()), *map(str, data.get("left", {}).values())]
-    _steps_in_k(formulas, options, symbols, own, where)
+    _steps_in_k(formulas, options, symbols, own, written, where)
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
         if name not in symbols:
             raise SpecError(
@@ -170,26 +171,23 @@ def _steps_in_k(
     options: dict[str, str],
     symbols: Mapping[str, SymbolInfo],
     others: Sequence[str],
+    written: Mapping[sympy.Expr, Demands],
     where: str,
 ) -> None:
     """Put a step that depends on k into the words of algorithms: c/(k + d), or alpha with a decay.
 
-    Parameters
-    ----------
-    others
-        More texts that could read alpha.
-
     Raises
     ------
     SpecError
-        If it is neither, or if another formula reads it.
+        If it is neither, or if another formula (or a text of ``others``) reads it.
     """
     step, k = formulas["step"], INDEX["K"]
     for name, rule in list(step.items()):
         index = {one for one in rule.free_symbols if one.name not in symbols}
+        place = f"{where}, step.{name}"
+        _require_kept(rule, written.get(rule, ()), symbols, place)
         if not index:
             continue
-        place = f"{where}, step.{name}"
         if name != "alpha" or len(index) > 1 or "decay" in options:
             raise SpecError(f"{place}: alpha alone may depend on k (or t), and then there is no option decay")
         rules = (*formulas["definitions"].values(), *formulas["terms"].values())
@@ -204,17 +202,28 @@ def _steps_in_k(
             step |= {"c": c, "d": d}
             continue
         alpha, rest = sympy.factor(rule).as_independent(k, as_Add=False)
-        horizon = "T" if "T" in names_of(rest) else "K"
-        rest = rest.subs(SYMBOLS[horizon].symbol, SYMBOLS["K"].symbol)
         if names_of(rest) - {k.name, "K"}:
-            raise SpecError(
-                f"{place}: {rule} is neither c/(k + d) nor a number times a formula of k and K, and no other step is "
-                "known"
+            what = (
+                "the horizon in it is K, of a left side over iterations"
+                if "T" in names_of(rest)
+                else "no other is known"
             )
+            raise SpecError(f"{place}: {rule} is neither c/(k + d) nor a number times a formula of k and K; {what}")
         sign = -1 if alpha.could_extract_minus_sign() else 1
         step[name], options["decay"] = sign * alpha, str(sign * rest)
         if "K" in names_of(rest):
-            step["K"] = SYMBOLS[horizon].symbol
+            step["K"] = SYMBOLS["K"].symbol
+
+
+def _require_kept(rule: sympy.Expr, written: Demands, symbols: Mapping[str, SymbolInfo], place: str) -> None:
+    """Refuse a step in which a divisor cancels that is 0 at some k: there the formula has no value as it is written."""
+    for one in looked_at(written):
+        index = [symbol for symbol in one.of.free_symbols if symbol.name not in symbols]
+        rest = one.of.as_independent(*index, as_Add=False)[1] if index else sympy.S.One
+        for k in range(_LOOKED_AT) if len(rest.free_symbols) == 1 else ():
+            at = {index[0]: k}
+            if rest.subs(at) == 0 and rule.subs(at).is_finite is not False:
+                raise SpecError(f"{place}: {one.of} is 0 at {index[0]} = {k}, and the step has no value there")
 
 
 def _falling(rule: sympy.Expr, k: sympy.Symbol) -> tuple[sympy.Expr | None, sympy.Expr | None]:

@@ -1,6 +1,7 @@
 """Left sides that a file puts together, and steps that are formulas of k: one meaning, the same number everywhere."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,55 @@ def _at(k: Any, j: int) -> Any:
     return Max(0, 1 - Abs(k - j))
 
 
+LATER = {  # the first K at which a model counts, for two clients
+    "weights = k": (left(quantity="gap", over="average", weights="k"), 2),
+    "weights from 3 on": (left(quantity="gap", over="mean", weights="Max(k - 2, 0)"), 4),
+    "up to K": (left(quantity="gap", over="mean", weights="k", to="K"), 1),
+    "from n on": (left(quantity="gap", over="best", **{"from": "n"}), 3),
+    "from n + 1 on": (left(quantity="gap", over="average", **{"from": "n + 1", "to": "K"}), 3),
+}
+
+
+@pytest.mark.parametrize("algorithm", ["gd", "area"])
+@pytest.mark.parametrize("name", LATER)
+def test_a_left_side_begins_where_a_model_counts(tmp_path: Path, name: str, algorithm: str) -> None:
+    words, first = LATER[name]
+    theorem = theorem_of(tmp_path, words)
+    theorem = replace(theorem, algorithm=algorithm, parameters={})
+    problem = "quadratic:A=[[[1]],[[3]]],b=[[0],[1]],x0=1"
+    found = bl.compare(theorem, problem, iterations=8, trials=3, exact=False)
+    assert found.plan.ks[0] == first
+    assert np.isfinite(found.band.mean).all()
+    alone = bl.compare(theorem, problem, iterations=int(found.plan.ks[1]), trials=3, exact=False)
+    if algorithm == "gd":
+        assert alone.band.mean[-1] == pytest.approx(found.band.mean[1], rel=1e-12)
+    if first > 1:
+        with pytest.raises(SpecError, match="the left side|all weights are 0"):
+            bl.compare(theorem, problem, iterations=first - 1, trials=3)
+
+
+def test_a_true_theorem_whose_first_weight_is_0_is_not_called_false(tmp_path: Path) -> None:
+    # ‖x − (3/L)∇f(x) − x*‖ ≤ 2‖x − x*‖ for convex L-smooth f, and no model counts before the second.
+    words = left(quantity="gap", over="average", weights="k")
+    theorem = theorem_of(tmp_path, words, step="3/L", bound="L*R**2*4**(K - 1)/2")
+    for sampled in (False, None):
+        found = bl.compare(theorem, "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=1", iterations=6, trials=4, exact=sampled)
+        assert found.verdict in ("holds", "consistent")
+    assert not bl.falsify(theorem, candidates=60, budget=30).violated
+
+
+@pytest.mark.parametrize("weights", ["2**(-k - 1100)", "2**(k + 1100)"])
+def test_a_common_factor_of_the_weights_is_nothing(tmp_path: Path, weights: str) -> None:
+    plain = weights.replace("1100", "1")
+    found = [
+        bl.compare(
+            theorem_of(tmp_path, left(quantity="gap", over="average", weights=one)), BOWL, iterations=8, trials=2
+        )
+        for one in (weights, plain)
+    ]
+    assert found[0].band.mean == pytest.approx(found[1].band.mean, rel=1e-12)
+
+
 REFUSED = {
     "weights that are negative": (left(quantity="gap", over="average", weights="k - 1"), "none is negative"),
     "weights that are 0": (left(quantity="gap", over="mean", weights="floor(k/100)"), "all weights are 0"),
@@ -180,10 +230,12 @@ def test_a_decay_by_its_formula_is_the_one_by_its_name(tmp_path: Path, formula: 
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        ("Min(1/L, 2/(L*(k + 1)))", "no other step is known"),
+        ("Min(1/L, 2/(L*(k + 1)))", "no other is known"),
         ("1/(L*(k - 2)**2)", "no step is negative or infinite"),
         ("(log(k + 2))/L", "neither a fraction nor the root of one"),
         ("(2 - k)/L", "no step is negative or infinite"),
+        ("k/(k*L)", "is 0 at k = 0, and the step has no value there"),
+        ("(T - k)/(L*(T + 1))", "the horizon in it is K"),
     ],
 )
 def test_a_step_that_no_algorithm_takes_is_one_line(tmp_path: Path, step: str, message: str) -> None:
