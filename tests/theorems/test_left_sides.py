@@ -141,7 +141,7 @@ def test_a_left_side_begins_where_a_model_counts(tmp_path: Path, name: str, algo
     if algorithm == "gd":
         assert alone.band.mean[-1] == pytest.approx(found.band.mean[1], rel=1e-12)
     if first > 1:
-        with pytest.raises(SpecError, match="the left side|all weights are 0"):
+        with pytest.raises(SpecError, match=r"the left side|all weights are 0"):
             bl.compare(theorem, problem, iterations=first - 1, trials=3)
 
 
