@@ -201,8 +201,8 @@ def _first_value(theorem: Theorem, step: sympy.Expr) -> Values:
     gap = sympy.S.One if sharp else _HALF
     left = {"squared-distance": sympy.S.One, "gradient-norm-last": sympy.S.One}.get(theorem.metric, gap)
     # A Huber function of slope 1 and |x| have E‖g‖² ≤ 1 without noise.
-    known = {**START, **(alone(theorem.algorithm) or {}), "B": 1, "F0": gap, "diameter": 2, "left": left}
-    return {**known, theorem.horizon_symbol: 1, "alpha": step}
+    known = {**START, **(alone(theorem.algorithm) or {}), "B": 1, "F0": gap, "left": left}
+    return {**known, theorem.horizon_symbol: 1, "alpha": step, "diameter": 2}
 
 
 TRUTHS: tuple[Truth, ...] = (
