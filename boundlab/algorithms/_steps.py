@@ -95,21 +95,22 @@ class Decay:
 
     @property
     def constant(self) -> bool:
-        """True if all steps are equal."""
-        return _K not in self._formula.free_symbols
+        """True if nothing multiplies the step size."""
+        return self.text == "none"
 
     @property
     def reads_horizon(self) -> bool:
         """True if the horizon K must be known."""
-        return _HORIZON in self._formula.free_symbols
+        return _HORIZON in self.formula.free_symbols
 
     @property
     def falls(self) -> bool:
         """True if no step is larger than the first, as far as that is known."""
-        return self.text in _NAMED or bool(sympy.diff(self._formula, _K).is_nonpositive)
+        return self.text in _NAMED or bool(sympy.diff(self.formula, _K).is_nonpositive)
 
     @property
-    def _formula(self) -> sympy.Expr:
+    def formula(self) -> sympy.Expr:
+        """The factor, of k and K."""
         return _formula(_NAMED.get(self.text, self.text))
 
     def at(self, k: int, horizon: int | None) -> float:
@@ -122,7 +123,7 @@ class Decay:
         """
         if horizon is not None and k >= horizon:
             return 0.0
-        return _factor(self.text, _NAMED.get(self.text, self.text), k, horizon)
+        return _factor(self, k, horizon)
 
     @classmethod
     def read(cls, options: Options, name: str) -> "Decay":
@@ -152,15 +153,15 @@ def _formula(text: str) -> sympy.Expr:
 
 
 @lru_cache(maxsize=1 << 17)
-def _factor(name: str, text: str, k: int, horizon: int | None) -> float:
+def _factor(decay: Decay, k: int, horizon: int | None) -> float:
     known = {"k": Fraction(k), **({} if horizon is None else {"K": Fraction(horizon)})}
     try:
-        found = walk(_formula(text), RATIONALS, known.__getitem__)
+        found = walk(decay.formula, RATIONALS, known.__getitem__)
         value = float(found)
     except (UndecidedError, TypeError, OverflowError) as error:
-        raise SpecError(f"decay={name} at k = {k} is neither a fraction nor the root of one: {error}") from None
+        raise SpecError(f"decay={decay} at k = {k} is neither a fraction nor the root of one: {error}") from None
     if not 0.0 <= value < math.inf:
-        raise SpecError(f"decay={name} is {value:g} at k = {k}; no step is negative or infinite")
+        raise SpecError(f"decay={decay} is {value:g} at k = {k}; no step is negative or infinite")
     return value
 
 

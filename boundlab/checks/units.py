@@ -16,9 +16,9 @@ from boundlab.checks._check import Check, Consequence, group
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
 from boundlab.formulas.substitution import substitute
-from boundlab.formulas.symbols import QUIET, make_symbol
+from boundlab.formulas.symbols import QUIET
 from boundlab.formulas.units import Pair, degrees
-from boundlab.metrics import INDEX, range_of
+from boundlab.metrics import INDEX, index_symbol, range_of
 
 # f → c^u·f, x → c^v·x with c → 0: pure scalings of f first, then of x, then both.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1), (1, 2), (-1, -2), (2, 1), (-2, -1))
@@ -100,8 +100,8 @@ def _left(view: View) -> Check:
     """Check that units change neither which models count nor how much each of them does beside the others."""
     statement, over = "units move no weight and no end of the left side", range_of(view.theorem.left)
     assert over is not None  # noqa: S101  (it reads symbols)
-    index = INDEX[over.counter]
-    known = {**view.theorem.symbols, index.name: make_symbol(index.name, "the index", "nonnegative", (0, 0))}
+    index = INDEX[over.counter].name
+    known = {**view.theorem.symbols, index: index_symbol(index)}
     for what, formula in (("from", over.begin), ("to", over.end), ("weights", over.weights)):
         try:
             found = None if formula is None else degrees(formula, known)

@@ -15,6 +15,7 @@ from boundlab.arithmetic.weights import EQUAL, Weights
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.formulas.enclose import walk
 from boundlab.formulas.rationals import RATIONALS
+from boundlab.formulas.symbols import SymbolInfo, make_symbol, symbol
 from boundlab.metrics._metric import BUILT_IN, Metric, Quantity
 from boundlab.metrics._over import AVERAGE_ITERATE, LAST, MEAN, Over
 
@@ -41,6 +42,11 @@ _AT: Final[Mapping[Quantity, tuple[str, str]]] = MappingProxyType(
 )
 _MOST: Final = 200_000  # models in one left side: each weight is a fraction
 _BITS: Final = 1 << 26  # of all of them
+
+
+def index_symbol(name: str) -> SymbolInfo:
+    """Return the index as a symbol of formulas: a number without units."""
+    return make_symbol(name, "the index of a model", "nonnegative", (0, 0))
 
 
 @final
@@ -70,8 +76,6 @@ class Range:
     @property
     def horizon(self) -> sympy.Symbol:
         """The horizon as a SymPy symbol."""
-        from boundlab.formulas.symbols import symbol
-
         return symbol(self.counter)
 
     @property
@@ -184,8 +188,7 @@ class _Weighted(_Aggregate):
         """Divide by the sum of the weights."""
         if self.averages_iterates or self.range.kind == "best":
             return total
-        weights = self.weights
-        return _times(1 / (weights.before(self._begin + count) - weights.before(self._begin)), total[1])
+        return _times(1 / self.weights.before(self._begin + count), total[1])
 
     def shares(self, count: int) -> tuple[Fraction, ...] | None:
         """Return the weight of each of ``count`` records."""
@@ -194,8 +197,7 @@ class _Weighted(_Aggregate):
         if self.averages_iterates:
             return (Fraction(1),)
         weights, end = self.weights, self._begin + count
-        total = weights.before(end) - weights.before(self._begin)
-        return tuple(weights.at(j) / total for j in range(self._begin, end))
+        return tuple(weights.at(j) / weights.before(end) for j in range(self._begin, end))
 
 
 def _floats(value: Any) -> bool:
@@ -278,10 +280,8 @@ def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
     K, words, name = found.counter, found.words(), kind.name.lower()
     said, tex = _AT[kind]
     at, average, single = said.format("x_s,k"), said.format(f"x̄_{K}"), said.format("x̄_k")
-    span, weight = (
-        f"{INDEX[K]} = {found.begin} … {found.end}",
-        "" if found.weights is None else f", weights {found.weights}",
-    )
+    span = f"{INDEX[K]} = {found.begin} … {found.end}"
+    weight = "" if found.weights is None else f", weights {found.weights}"
     share = "" if found.weights is None else rf"\left({sympy.latex(found.weights)}\right)"
     total = rf"\sum_{{{INDEX[K]}={sympy.latex(found.begin)}}}^{{{sympy.latex(found.end)}}}"
     each = tex.format("x_{s,k}")

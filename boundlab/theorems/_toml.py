@@ -14,7 +14,7 @@ from boundlab.files import decimal, read_text
 from boundlab.formulas.defined import Demands, looked_at
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
-from boundlab.metrics import INDEX, INDICES, KINDS, QUANTITIES, Counter, Metric, choices, compose
+from boundlab.metrics import INDEX, INDICES, KINDS, QUANTITIES, Counter, Metric, choices, compose, index_symbol
 from boundlab.options import nearest
 from boundlab.registry import registered
 from boundlab.theorems._bound import Condition, FormulaBound
@@ -91,7 +91,7 @@ def read_theorem(path: Path) -> Theorem:
         raise SpecError(f"{where}: metric and [left] both say what the left side is; give one of them")
     symbols = _symbols(data.get("symbols", {}), where)
     written: dict[sympy.Expr, Demands] = {}
-    steps = {**symbols, **{one.name: _index(one.name) for one in INDEX.values() if one.name not in symbols}}
+    steps = {**symbols, **{one.name: index_symbol(one.name) for one in INDEX.values() if one.name not in symbols}}
     formulas = {
         table: {
             name: _formula(text, steps if table == "step" else symbols, f"{where}, {table}.{name}", written)
@@ -160,10 +160,6 @@ def read_theorem(path: Path) -> Theorem:
             raise
         raise type(error)(f"{where}: {error}") from None
     return theorem
-
-
-def _index(name: str) -> SymbolInfo:
-    return make_symbol(name, "the index of a model", "nonnegative", (0, 0))
 
 
 def _steps_in_k(
@@ -249,7 +245,7 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
     index, own = INDEX[counter], dict(symbols)
     if index.name in own:
         raise SpecError(f"{where}, symbols.{index.name}: in [left] {index.name} counts the models; choose another name")
-    own[index.name] = _index(index.name)
+    own[index.name] = index_symbol(index.name)
     formulas = {}
     for key in ("from", "to", "weights"):
         if key in table:

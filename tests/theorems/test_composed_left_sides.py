@@ -15,6 +15,8 @@ import boundlab as bl
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.symbols import symbol
 from boundlab.metrics import INDEX, METRICS, QUANTITIES, compose, valued
+from boundlab.options import Options
+from boundlab.registry import lookup
 from boundlab.theorems import Theorem, as_toml, core, load_theorem
 
 HEAD = 'id = "mine"\nalgorithm = "gd"\nassumptions = ["convex", "smooth", "minimiser"]\n'
@@ -241,6 +243,12 @@ def test_a_decay_by_its_formula_is_the_one_by_its_name(tmp_path: Path, formula: 
 def test_a_step_that_no_algorithm_takes_is_one_line(tmp_path: Path, step: str, message: str) -> None:
     with pytest.raises(BoundlabError, match=message):
         bl.compare(theorem_of(tmp_path, LAST, step=step), BOWL, iterations=6, trials=2)
+
+
+def test_a_decay_of_the_horizon_alone_multiplies_every_step() -> None:
+    read = lookup("algorithms", "gd").read
+    told = read(Options("gd", {"alpha": "1", "decay": "1/K", "K": "4"}))
+    assert [told.at(k) for k in range(5)] == [0.25, 0.25, 0.25, 0.25, 0.0]
 
 
 def test_nothing_else_reads_a_step_that_depends_on_k(tmp_path: Path) -> None:
