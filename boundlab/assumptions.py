@@ -118,7 +118,7 @@ BUILT_IN: tuple[Assumption, ...] = (
     Assumption(
         "minimiser",
         "f has a minimiser with a certificate",
-        defines=("R", "zeta", "G_star"),
+        defines=("R", "zeta", "G_star", "gap_i"),
         implies=("bounded-below",),
     ),
     # What every theorem assumes that does not say "composite": see boundlab.instance.
@@ -233,6 +233,11 @@ def with_implied(names: Iterable[str]) -> frozenset[str]:
 
 
 def definers(symbol: str) -> tuple[str, ...]:
-    """Return the ids of the assumptions that define a symbol, those of plug-ins among them."""
+    """Return the ids of the assumptions that define a symbol, those of plug-ins among them.
+
+    What says what L is says what each client's own ``L_i`` is.
+    """
     known: Mapping[str, Assumption] = {**ASSUMPTIONS, **registry.registered("assumptions")}
-    return tuple(name for name, one in known.items() if symbol in one.defines)
+    return tuple(
+        name for name, one in known.items() if symbol in one.defines or symbol.removesuffix("_i") in one.defines
+    )

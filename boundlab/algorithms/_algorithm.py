@@ -222,6 +222,16 @@ class Algorithm(ABC, Generic[P]):
         found = usage(tape, until, self.server_rate(parameters))
         return {} if found is None else found.symbols()
 
+    def step_factor(self, parameters: P) -> Any:
+        """Return α_k/α as a formula of one symbol, the iteration k; None: its steps are no such formula.
+
+        Raises
+        ------
+        SpecError
+            If they are another one for each horizon.
+        """
+        return None
+
     def averages(self, parameters: P, clients: int) -> Averages | None:
         """Return how the server models are averages of local passes, whatever the events are; None: they are not."""
         return None

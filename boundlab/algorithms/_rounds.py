@@ -95,9 +95,13 @@ class MeanStep:
         self.writer, self.clients = writer, clients
         self.first = writer.register(count=clients)
 
-    def begin(self, src: int, step_size: float, steps: int = 1) -> list[int]:
-        """Let all clients start from ``src``; belongs before the round's event. Return the runs."""
-        return [self.writer.descend(self.first + i, src, i, steps, step_size) for i in range(self.clients)]
+    def begin(self, src: int | None, step_size: float, steps: int = 1) -> list[int]:
+        """Let all clients start from ``src``, or each from its own result; belongs before the round's event.
+
+        Return the runs.
+        """
+        own = range(self.first, self.first + self.clients)
+        return [self.writer.descend(to, to if src is None else src, i, steps, step_size) for i, to in enumerate(own)]
 
     def finish(self, runs: list[int]) -> None:
         """Receive all results; belongs to the round's event."""

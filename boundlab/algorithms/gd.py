@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Literal, final
 
 import numpy as np
+import sympy
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import drawn_with
@@ -36,8 +37,9 @@ from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
 class GdParameters(Parameters):
     """The parameters of gradient descent: M local steps of size α_k, unit (−1, 2), an iteration.
 
-    ``all`` takes the mean of the clients' gradients, ``cyclic`` and ``uniform`` that of one, in turns or drawn. What
-    ``decay`` says multiplies α; with ``linear`` α_k is 0 from K on.
+    With ``iteration=step`` an iteration is one local step: before every M of them the models are averaged, and x_s is
+    the mean of the clients' models at any time. ``all`` takes the mean of the clients' gradients, ``cyclic`` and
+    ``uniform`` that of one, in turns or drawn. What ``decay`` says multiplies α; with ``linear`` α_k is 0 from K on.
     """
 
     step: StepSize = step_size("constant step size, or the α of decay")
@@ -45,11 +47,17 @@ class GdParameters(Parameters):
     sampling: Literal["all", "cyclic", "uniform"] = option.choice(
         "all (default), cyclic or uniform: whose gradient an iteration takes", ("all", "cyclic", "uniform")
     )
+    iteration: Literal["pass", "step"] = option.choice(
+        "pass (default): M local steps and their mean, or step: one local step, x_s the mean of the clients' models",
+        ("pass", "step"),
+    )
     decay: Decay = option.custom(DECAYS, Decay.read, Decay(), {"": DECAY_EXAMPLES})
     K: int | None = option.integer("horizon that decay reads, as linear does", None, minimum=1)
 
     def check(self, owner: str) -> None:
-        """Refuse a decay without its α or its horizon."""
+        """Refuse a decay without its α or its horizon, and to count the steps of one client alone."""
+        if self.iteration == "step" and self.sampling != "all":
+            raise SpecError(f"{owner}: iteration=step counts local steps of all clients, and sampling={self.sampling}")
         if not self.decay.constant and self.step.d is not None:
             raise SpecError(f"{owner}: decay={self.decay.text} goes with alpha, not with c and d")
         if self.decay.reads_horizon != (self.K is not None):
@@ -59,6 +67,15 @@ class GdParameters(Parameters):
         """Return α_k."""
         size = float(self.step.at(np.array(k)))
         return size if self.decay.constant else size * self.decay.at(k, self.K)
+
+    @property
+    def steps(self) -> int:
+        """Local steps of a client in an iteration."""
+        return 1 if self.iteration == "step" else self.M
+
+    def averaged(self, k: int) -> bool:
+        """Return whether all clients begin iteration k with the server's model."""
+        return self.iteration == "pass" or k % self.M == 0
 
 
 @final
@@ -92,7 +109,8 @@ class Gd(Rounds[GdParameters]):
             # An iteration begins where the one before ended.
             alpha = parameters.at(writer.version)
             if actor == SERVER:
-                runs = mean.begin(SERVER_MODEL, alpha, parameters.M)
+                src = SERVER_MODEL if parameters.averaged(writer.version) else None
+                runs = mean.begin(src, alpha, parameters.steps)
                 writer.begin(event)
                 mean.finish(runs)
                 for run in runs:
@@ -107,8 +125,18 @@ class Gd(Rounds[GdParameters]):
             writer.end()
         return writer.tape()
 
-    def averages(self, parameters: GdParameters, clients: int) -> Averages:
-        """Each iteration is the mean of passes of all clients, or the pass of one."""
+    def step_factor(self, parameters: GdParameters) -> sympy.Expr:
+        """Return what decay says."""
+        if parameters.decay.reads_horizon:
+            raise SpecError(
+                "gd: a decay that reads K is another one for each horizon; alpha_at(k) takes one of k alone"
+            )
+        return parameters.decay.formula
+
+    def averages(self, parameters: GdParameters, clients: int) -> Averages | None:
+        """Each iteration is the mean of passes of all clients, or the pass of one; of single steps not all are."""
+        if parameters.steps != parameters.M:
+            return None
         largest = parameters.at(0) if parameters.decay.falls else np.inf
         return Averages(parameters.M, largest, every=1, ahead=0)
 
@@ -152,7 +180,7 @@ class Gd(Rounds[GdParameters]):
 
 @final
 class GdProgram(EventProgram):
-    """One iteration; control: whose turn it is where clients are asked in turns."""
+    """One iteration; control: whose turn it is where clients are asked in turns, or which local step comes next."""
 
     draws = True
 
@@ -183,9 +211,13 @@ class GdProgram(EventProgram):
         """Take the mean of passes of all clients, or the pass of one."""
         step, size = self._parameters.step, self._parameters.at(number)
         who = range(self._clients) if event[0] == SERVER else event
-        passes = [DescendRow(1 + i, X_S, i, self._parameters.M, size, None if step.d is None else number) for i in who]
+        own, k = control.shared != 0 and event[0] == SERVER, None if step.d is None else number
+        passes = [DescendRow(1 + i, 1 + i if own else X_S, i, self._parameters.steps, size, k) for i in who]
         mean = AffineRow(X_S, tuple((1.0 / len(passes), row.dst) for row in passes))
         turn = (event[0] + 1) % self._clients if self._parameters.sampling == "cyclic" else 0
+        if self._parameters.iteration == "step":
+            assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
+            turn = (control.shared + 1) % self._parameters.M
         return Step((*passes, mean), Control(shared=turn), True)
 
 

@@ -18,7 +18,7 @@ from boundlab.errors import SpecError, UndecidedError
 from boundlab.options import nearest
 from boundlab.registry import registered
 from boundlab.signs import Solver
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, at_steps, reads_steps
 
 # What SymPy raises of formulas whose numbers are too long or that are nested too deeply for it.
 _BEYOND_SYMPY = (ArithmeticError, NotImplementedError, RecursionError, MemoryError)
@@ -72,6 +72,8 @@ def check(theorem: Theorem, only: Iterable[str] | None = None) -> tuple[Check, .
 
 def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
     found = groups()
+    if reads_steps(theorem):  # of all steps that it is about, those of one size
+        theorem = at_steps(theorem, theorem.symbols["alpha"].symbol)
     with Solver() as solver:
         view = View(theorem, solver=solver)
         for name in chosen:

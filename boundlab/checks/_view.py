@@ -146,7 +146,7 @@ class View:
         """
         # Values go in before definitions are unfolded: log 1/log 1 of a defined symbol that has a value is not met.
         given = frozenset(values)
-        known = {self.symbol(name): sympy.sympify(value) for name, value in values.items() if name in self.symbols}
+        known = {self.symbol(name): _number(value) for name, value in values.items() if name in self.symbols}
         rules = self.rules(given)
 
         def value(name: str) -> None:
@@ -160,7 +160,7 @@ class View:
                 value(name)
         found = substitute(expression, known)
         left = {symbol for symbol in found.free_symbols if symbol.name in self.symbols} - set().union(
-            *(sympy.sympify(value).free_symbols for value in values.values())
+            *(_number(value).free_symbols for value in values.values())
         )
         if left:
             raise UndecidedError(f"no value for {', '.join(sorted(map(str, left)))}")
@@ -288,8 +288,11 @@ class View:
             values: dict[str, Any] = {
                 name: _draw(generator, self.symbols[name]) for name in names if not self.symbols[name].vector
             }
-            for name in (name for name in names if self.symbols[name].vector):
-                values[name] = np.full(3, 0.2) if name == "p" else generator.uniform(0.5, 2, 3)
+            vectors = [name for name in names if self.symbols[name].vector]
+            if vectors and "n" in values:
+                values["n"] = 3.0
+            for name in vectors:
+                values[name] = _draw_vector(generator, name, values)
             values |= {name: float(number) for name, number in equal.items() if name in values}
             if "p_s" in values and "p" in values:
                 values["p_s"] = 0.4
@@ -327,6 +330,19 @@ def _equalities(view: View) -> dict[str, sympy.Expr]:
             if float(condition.limit) == domain.low:
                 fixed[condition.quantity.name] = condition.limit
     return fixed
+
+
+def _number(value: Any) -> Any:
+    return sympy.Tuple(*map(sympy.sympify, value.tolist())) if np.ndim(value) else sympy.sympify(value)
+
+
+def _draw_vector(generator: np.random.Generator, name: str, values: Mapping[str, Any]) -> np.ndarray:
+    """Return one number for each of three clients; of what is bounded by one number for all, none beyond that."""
+    if name == "p":
+        return np.full(3, 0.2)
+    drawn = generator.uniform(0.5, 2, 3)
+    over_all = values.get(name.removesuffix("_i")) if name.endswith("_i") else None
+    return drawn if over_all is None else over_all * (drawn if name == "mu_i" else 1 / (1 + drawn))
 
 
 def _draw(generator: np.random.Generator, info: SymbolInfo) -> float:

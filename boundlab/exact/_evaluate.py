@@ -145,7 +145,7 @@ class _Exactly:
         self.plan, self.case, self.model = plan, case, model
         self.law = exact_law(case, plan)
         self.known = model.constants()
-        self.formulas: Formulas = formulas(plan, case, self.known, self.law)
+        self.formulas: Formulas = formulas(plan, case, model, self.law)
         self.plan = replace(plan, metric=left_side(plan.theorem, self.formulas, int(plan.ks[-1])))
         self.best = model.minimum()
         self.method = ""

@@ -13,7 +13,7 @@ from boundlab.arithmetic.problem import Minimum, RationalProblem
 from boundlab.arithmetic.writing import Sentence, Written, equals, is_, math, say, vector, words, written
 from boundlab.case import Case, RandomEvents
 from boundlab.exact._formula import formula
-from boundlab.formulas.known_numbers import Formulas, scalar
+from boundlab.formulas.known_numbers import Formulas, KnownVector, scalar
 from boundlab.instance.plan import Plan
 
 _NAMED = 8  # clients whose probabilities are written one by one
@@ -50,9 +50,12 @@ class ExactSetting:
         return math(theorem.spelling().get(name, name), name if info is None else info.latex)
 
     def value(self, name: str) -> Any:
-        """Return the value of a symbol: an exact number, or a ball of the present precision."""
+        """Return the value of a symbol: an exact number, or a ball of the present precision; of a vector, a list."""
         import sympy
 
+        known = self.formulas.values.get(name)
+        if isinstance(known, KnownVector):
+            return [one.ball() if one.exact is None else scalar(one.exact) for one in known.entries]
         symbol = self.plan.theorem.symbols[name].symbol if name in self.plan.theorem.symbols else sympy.Symbol(name)
         exact = scalar(self.formulas.exact(symbol))
         return self.formulas.ball(symbol) if exact is None else exact

@@ -6,7 +6,7 @@ from typing import Any
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.inequality import Relation, between, steps
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.writing import Sentence, Written, decimal, equals, is_, math, say, tex, written
+from boundlab.arithmetic.writing import Sentence, Written, decimal, equals, is_, math, say, tex, vector, written
 from boundlab.exact._derivation import Chain, Item, equalities
 from boundlab.exact._formula import formula
 from boundlab.exact._instance import ExactSetting
@@ -29,7 +29,7 @@ def right_side(at: ExactSetting, right: Scalar) -> Iterator[Item]:
     theorem = at.plan.theorem
     terms = theorem.bound.expressions()
     read = sorted({name for term in terms.values() for name in names_of(term)})
-    known = {name: written(at.value(name)) for name in _needed(at, read)}
+    known = {name: _shown(at.value(name)) for name in _needed(at, read)}
     yield from _values(at, known)
     for name, term in terms.items():
         whole = len(terms) == 1
@@ -111,6 +111,10 @@ def _values(at: ExactSetting, known: dict[str, Written]) -> Iterator[Sentence]:
         if pieces and (f"= {put_in.text}" == value.text or value.text.startswith(f"= {put_in.text} ")):
             pieces.pop()
         yield say("{}" + " {}" * len(pieces) + " {}", at.symbol(name), *map(is_, pieces), value)
+
+
+def _shown(value: Any) -> Written:
+    return vector(value) if isinstance(value, list) else written(value)
 
 
 def _value(at: ExactSetting, term: Any) -> Scalar:

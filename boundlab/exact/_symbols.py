@@ -9,12 +9,13 @@ import sympy
 
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.problem import RationalProblem
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
 from boundlab.expectation import exact_event_law
 from boundlab.formulas.assignments import of_arrivals
-from boundlab.formulas.known_numbers import Formulas, KnownNumber
+from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.enclosed import known_number
@@ -60,21 +61,29 @@ def _list(raw: Any) -> list[Fraction]:
     return [numbers.read_number(entry, "p") for entry in entries]
 
 
-def formulas(plan: Plan, case: Case, constants: Mapping[str, sympy.Expr], law: EventLaw[Fraction] | None) -> Formulas:
+def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fraction] | None) -> Formulas:
     """Return all symbols with values, and the rules of the others.
 
     Parameters
     ----------
-    constants
-        What is known exactly about the problem.
+    model
+        The problem, whose constants are known exactly.
     """
+    constants = model.constants()
     own, chosen = own_rates(plan.theorem, case), given(case)
     scheduled = set(plan.values) - set(plan.fixed)
-    values: dict[str, KnownNumber] = {}
+    values: dict[str, KnownNumber | KnownVector] = {}
     for name, value in plan.values.items():
         if name in plan.theorem.step and name not in scheduled and (name not in chosen or name in own):
             continue  # follows from its formula
         if np.ndim(value):
+            squares = model.squared_gradients_at_optimum() if name == "G_star" else None
+            if squares is not None:
+                roots = (sympy.sqrt(sympy.Rational(one.numerator, one.denominator)) for one in squares)
+                values[name] = KnownVector(tuple(map(KnownNumber, roots)))
+                continue
+            each = (known_number(one, rounded=name in scheduled) for one in np.asarray(value).tolist())
+            values[name] = KnownVector(tuple(each))
             continue
         values[name] = _known_number(name, float(value), plan, constants, scheduled)
     for name, value in chosen.items():

@@ -20,9 +20,9 @@ from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.enclosed import formulas_at, left_side
 from boundlab.instance.points import begun
 from boundlab.instance.schedules import Schedules, kept_by_all
-from boundlab.instance.settings import own_parameters, split
+from boundlab.instance.settings import at_options, own_parameters, split
 from boundlab.metrics import Metric
-from boundlab.objective import Optimum, Problem
+from boundlab.objective import Optimum, Problem, by_client
 from boundlab.options import number
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial, spaced_iterations
@@ -99,6 +99,7 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     algorithm = catalog.algorithm(theorem.algorithm)
     problem = looked_at(theorem, candidate.build())
     options, symbols = split(theorem, algorithm, candidate.settings)
+    theorem = at_options(theorem, algorithm, options)
     values: dict[str, Any] = {"n": problem.n, **{name: int(number(value, name)) for name, value in symbols.items()}}
     delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
     first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, options)
@@ -185,15 +186,15 @@ def several(schedules: Schedules) -> bool:
     return schedules.averaged and not together
 
 
-def problem_values(theorem: Theorem, problem: Problem) -> dict[str, float]:
+def problem_values(theorem: Theorem, problem: Problem) -> dict[str, Any]:
     """Return the certified constants that the theorem reads."""
-    read = {*theorem.inputs(), *theorem.settable}
-    return {name: one.value for name, one in problem.constants().items() if name in read}
+    read, found = {*theorem.inputs(), *theorem.settable}, problem.constants()
+    return {name: one.value for name, one in found.items() if name in read} | by_client(problem, found, read)
 
 
-def constants(theorem: Theorem, candidates: Sequence[Candidate]) -> list[tuple[dict[str, float], Optimum]]:
+def constants(theorem: Theorem, candidates: Sequence[Candidate]) -> list[tuple[dict[str, Any], Optimum]]:
     """Return the constants and the optimum of each candidate, computed once a problem."""
-    known: dict[str, tuple[dict[str, float], Optimum]] = {}
+    known: dict[str, tuple[dict[str, Any], Optimum]] = {}
     for one in candidates:
         key = one.problem_spec()
         if key not in known:

@@ -110,11 +110,15 @@ def _left_sides(
 
 
 def right_sides(
-    shared: SharedRun, candidates: Sequence[Candidate], known: Sequence[Mapping[str, float]], sizes: Floats
+    shared: SharedRun, candidates: Sequence[Candidate], known: Sequence[Mapping[str, Any]], sizes: Floats
 ) -> Floats:
     """Return the bound for problems with these constants and step sizes, shape (points, B); inf where there is none."""
     theorem = shared.theorem
-    arrays: dict[str, Any] = {name: np.array([own[name] for own in known]) for name in known[0]}
+    vectors = {name: value for name, value in known[0].items() if np.ndim(value)}
+    if vectors and len(known) > 1:  # one number per client is no number per candidate
+        columns = zip(candidates, known, sizes.reshape(-1, 1), strict=True)
+        return np.hstack([right_sides(shared, [one], [own], size) for one, own, size in columns])
+    arrays: dict[str, Any] = {name: np.array([own[name] for own in known]) for name in known[0].keys() - vectors}
     free = [chosen(theorem, one.step) for one in candidates]
     arrays |= {name: np.array([own[name] for own in free]) for name in free[0]}
     if shared.rate in theorem.settable or shared.rate in theorem.inputs():
@@ -123,7 +127,7 @@ def right_sides(
     usable = np.flatnonzero(np.isfinite(sizes))
     order = usable[np.argsort(sizes[usable], kind="stable")]
     for row, k in enumerate(shared.ks.tolist()):
-        base = {**shared.seen[row], **shared.values, theorem.horizon_symbol: k}
+        base = {**shared.seen[row], **shared.values, **vectors, theorem.horizon_symbol: k}
         base = {name: value for name, value in base.items() if name not in arrays}
         base |= {name: value for name, value in shared.server.items() if name in theorem.free() and name not in arrays}
         _bounds(theorem, base, arrays, order[_admissible(theorem, base, arrays, order)], right[row])
@@ -148,12 +152,12 @@ def _admissible(
     return met
 
 
-def constants_of(theorem: Theorem, candidate: Candidate) -> dict[str, float]:
+def constants_of(theorem: Theorem, candidate: Candidate) -> dict[str, Any]:
     """Return the certified constants of one candidate that the theorem reads."""
     return constants(theorem, [candidate])[0][0]
 
 
-def step_size(shared: SharedRun, candidate: Candidate, own: Mapping[str, float]) -> float:
+def step_size(shared: SharedRun, candidate: Candidate, own: Mapping[str, Any]) -> float:
     """Return the local step size: chosen, or the theorem's own for the longest horizon; nan where there is none."""
     theorem = shared.theorem
     known = {**shared.seen[-1], **shared.values, **own, theorem.horizon_symbol: int(shared.ks[-1])}

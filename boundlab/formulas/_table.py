@@ -294,6 +294,18 @@ CLASSIC_ROWS: tuple[Row, ...] = (
         r"L_{\max}",
         "L_max",
     ),
+    ("L_i", "smoothness of f_i: its gradients are L_i-Lipschitz", "positive", (1, -2), "L", "L", True),
+    ("mu_i", "strong convexity of f_i", "nonnegative", (1, -2), r"\mu", "μ", True),
+    (
+        "sigma_i",
+        "noise level of client i, whose variance is at most sigma_i²",
+        "nonnegative",
+        (1, -1),
+        r"\sigma",
+        "σ",
+        True,
+    ),
+    ("gap_i", "gaps f_i(x*) − inf f_i of the clients at the optimum", "nonnegative", (1, 0), r"\Gamma", "Γ", True),
     ("diameter", "diameter of the set that the objective is constrained to", "positive", (0, 1), "D_X", "D_X"),
     (
         "sigma_star",
@@ -315,10 +327,10 @@ UPPER = frozenset(
         "concurrency_mean", "share_bias", "speed_ratio", "A_max", "W_max", "V_max", "Q_bias", "tau_a", "C_lag",
         "K_m", "D_m", "t_d", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "a_max", "U", "drift",
         "chi2", "chi2_path", "alpha2", "pi_max", "V_s", "sigma2", "s2", "bias", "stale", "err2", "F_v", "shift",
-        "X_v", "E_init", "L_max", "sigma_star", "diameter",
+        "X_v", "E_init", "L_max", "sigma_star", "diameter", "L_i", "sigma_i", "gap_i",
     )
 )  # fmt: skip
-LOWER = frozenset(("mu", "gamma", "q", "W_min", "a_min"))
+LOWER = frozenset(("mu", "mu_i", "gamma", "q", "W_min", "a_min"))
 ANY = frozenset(("N", "D"))  # chosen for the bound, which holds with every value that its conditions allow
 
 # What each symbol is at most, by definition.
@@ -327,9 +339,9 @@ AT_MOST = {"mu": ("L", "L_max"), "Qmin": ("Qmax",), "W_min": ("W_max",), "p_min"
 # What each symbol is, once: everything that asks "is this noise?" asks here. `short` names what theorems put together
 # from others; `user` what is chosen for a bound.
 ROLES = {
-    "function": ("mu", "L", "B", "L_sq", "L_max", "G_sq", "diameter"),
-    "noise": ("G", "sigma", "sigma_l", "sigma_star"),
-    "heterogeneity": ("zeta", "G_star", "sigma_g", "sigma_g_mean"),
+    "function": ("mu", "L", "B", "L_sq", "L_max", "G_sq", "diameter", "L_i", "mu_i"),
+    "noise": ("G", "sigma", "sigma_l", "sigma_star", "sigma_i"),
+    "heterogeneity": ("zeta", "G_star", "sigma_g", "sigma_g_mean", "gap_i"),
     "start": ("R", "F0"),
     "schedule": (
         "p", "p_s", "p_min", "qbar", "rates", "lambda_s", "tau_max", "tau_mean", "concurrency", "concurrency_mean",
@@ -353,8 +365,8 @@ ROLES = {
 # noise, horizon and step size are, has no such value.
 ALONE = {
     0: (
-        "zeta", "G_star", "sigma_g", "sigma_g_mean", "tau_max", "tau_mean", "tau_a", "lag", "share_bias", "chi2",
-        "chi2_path", "S", "M_own", "D_m", "Q_age", "SM2", "reuse", "reuse_n", "C_lag", "Q_bias",
+        "zeta", "G_star", "gap_i", "sigma_g", "sigma_g_mean", "tau_max", "tau_mean", "tau_a", "lag", "share_bias",
+        "chi2", "chi2_path", "S", "M_own", "D_m", "Q_age", "SM2", "reuse", "reuse_n", "C_lag", "Q_bias",
     ),
     1: (
         "n", "M", "Q", "N", "b", "window", "scale", "eta_g", "Qmin", "Qmax", "speed_ratio", "mu_step", "A_max",

@@ -12,16 +12,17 @@ from mpmath import iv
 
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import INTERVALS, NumberSystem, walk
-from boundlab.formulas.known_numbers import Formulas, KnownNumber
+from boundlab.formulas.known_numbers import Formulas, known_value
 from boundlab.formulas.rationals import RATIONALS
 
 _DIGITS = (30, 120, 480)
 Rules = tuple[tuple[str, sympy.Expr], ...]
-Values = tuple[tuple[str, Fraction], ...]
+Number = Fraction | tuple[Fraction, ...]
+Values = tuple[tuple[str, Number], ...]
 
 
 def at_most(
-    left: sympy.Expr, right: sympy.Expr, rules: Mapping[str, sympy.Expr], values: Mapping[str, Fraction]
+    left: sympy.Expr, right: sympy.Expr, rules: Mapping[str, sympy.Expr], values: Mapping[str, Number]
 ) -> bool | None:
     """Return whether left ≤ right, or None where that is not decided.
 
@@ -30,7 +31,7 @@ def at_most(
     rules
         Symbols that follow from others.
     values
-        Numbers of the symbols that are left, each the fraction that it is.
+        Numbers of the symbols that are left, each the fraction that it is, of a vector those of all entries.
     """
     names = _names((left, right), rules, frozenset(values))
     return _at_most(
@@ -70,7 +71,7 @@ def _at_most(left: sympy.Expr, right: sympy.Expr, rules: Rules, values: Values) 
     try:
         for digits in _DIGITS:
             iv.dps = digits
-            exact = {name: iv.mpf(value.numerator) / iv.mpf(value.denominator) for name, value in values}
+            exact = {name: _interval(value) for name, value in values}
             gap = _evaluated(right, INTERVALS, definitions, exact) - _evaluated(left, INTERVALS, definitions, exact)
             if gap.a >= 0:
                 return True
@@ -80,8 +81,14 @@ def _at_most(left: sympy.Expr, right: sympy.Expr, rules: Rules, values: Values) 
         pass
     finally:
         iv.dps = before
-    found = Formulas({name: KnownNumber.of(value) for name, value in values}, definitions).exact(right - left)
+    found = Formulas({name: known_value(value) for name, value in values}, definitions).exact(right - left)
     return None if found is None else bool(found >= 0)
+
+
+def _interval(value: Number) -> Any:
+    if isinstance(value, tuple):
+        return [_interval(one) for one in value]
+    return iv.mpf(value.numerator) / iv.mpf(value.denominator)
 
 
 @lru_cache(maxsize=1024)

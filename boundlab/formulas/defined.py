@@ -14,6 +14,8 @@ from typing import Literal, TypeAlias, final
 
 import sympy
 
+from boundlab.formulas.folds import FoldIndex, IndexFold, MinOver
+
 Kind = Literal["power", "root", "log"]
 _FAILS: dict[Kind, str] = {
     "power": "divides by 0",
@@ -95,11 +97,30 @@ def least(parts: Iterable[tuple[sympy.Expr, Demands]]) -> Demands:
     return (Least(known),) if any(own for _, own in known) else ()
 
 
+def everywhere(needed: Demands, index: FoldIndex, first: sympy.Expr, last: sympy.Expr) -> Demands:
+    """Return what a fold demands whose term demands something: all of it, at each number of the index."""
+    return tuple(
+        one
+        if index not in one.of.free_symbols | one.exponent.free_symbols
+        else Demand(
+            one.kind,
+            MinOver(sympy.Abs(one.of) if one.kind == "power" else one.of, index, first, last),
+            sympy.S.NegativeOne if one.kind == "power" else one.exponent,
+            one.text,
+        )
+        for one in looked_at(needed)
+    )
+
+
 @functools.lru_cache(maxsize=8192)
 def demands(expression: sympy.Expr) -> Demands:
     """Return what a formula demands, as SymPy holds it."""
     if not expression.args or expression.is_number:
         return ()
+    if isinstance(expression, IndexFold):
+        body, index, *ends = expression.args
+        inside = everywhere(demands(body), index, *ends)
+        return tuple(dict.fromkeys((*inside, *(one for end in ends for one in demands(end)))))
     if isinstance(expression, sympy.Min):
         return least((part, demands(part)) for part in expression.args)
     own: Demands = ()

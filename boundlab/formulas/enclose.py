@@ -15,6 +15,7 @@ from mpmath import iv
 
 from boundlab.arithmetic.numbers import flint, rational
 from boundlab.errors import BoundlabError, SymbolError, UndecidedError
+from boundlab.formulas.folds import NO_STEPS, EntryOf, IndexFold, MaxOver, MinOver, ProdOver, StepAt
 
 
 class NumberSystem(ABC):
@@ -53,6 +54,10 @@ class NumberSystem(ABC):
         """Enclose the natural logarithm."""
 
     @abstractmethod
+    def whole(self, part: Any) -> int | None:
+        """Return the whole number that a number certainly is, or None."""
+
+    @abstractmethod
     def no_rule(self, function: str) -> BoundlabError:
         """Return the error for a function that has no rule."""
 
@@ -67,7 +72,7 @@ def walk(expression: Any, numbers: NumberSystem, value: Callable[[str], Any]) ->
     numbers
         :data:`BALLS` or :data:`INTERVALS`, or :data:`boundlab.formulas.rationals.RATIONALS`.
     value
-        Gives the enclosure of a symbol by its name.
+        Gives the enclosure of a symbol by its name; of a vector, a sequence of them.
 
     Raises
     ------
@@ -85,8 +90,17 @@ def _compiled(expression: Any, numbers: NumberSystem) -> Callable[[Callable[[str
         return lambda value: value(name)
     if not expression.args:
         return lambda _value: numbers.constant(expression)
+    if isinstance(expression, sympy.Tuple):
+        each = [_compiled(part, numbers) for part in expression.args]
+        return lambda value: [one(value) for one in each]
+    if isinstance(expression, IndexFold):
+        return _fold(expression, numbers)
+    if isinstance(expression, StepAt):
+        raise numbers.no_rule(NO_STEPS)
     parts = [_compiled(part, numbers) for part in expression.args]
     first, *others = parts
+    if isinstance(expression, EntryOf):
+        return lambda value: _entry(first(value), numbers.whole(others[0](value)), numbers)
     if expression.is_Add:
         return lambda value: sum((part(value) for part in others), start=first(value))
     if expression.is_Mul:
@@ -110,6 +124,35 @@ def _compiled(expression: Any, numbers: NumberSystem) -> Callable[[Callable[[str
             return lambda value: abs(first(value))
         case function:
             raise numbers.no_rule(function)
+
+
+def _entry(vector: Sequence[Any], place: int | None, numbers: NumberSystem) -> Any:
+    if place is None or not 0 <= place < len(vector):
+        raise numbers.no_rule("an entry that a vector does not have")
+    return vector[place]
+
+
+def _fold(expression: IndexFold, numbers: NumberSystem) -> Callable[[Callable[[str], Any]], Any]:
+    body, first, last = (_compiled(expression.args[place], numbers) for place in (0, 2, 3))
+    name, most = expression.args[1].name, expression.most_terms
+
+    def folded(value: Callable[[str], Any]) -> Any:
+        begin, end = numbers.whole(first(value)), numbers.whole(last(value))
+        if begin is None or end is None or end - begin >= most:
+            raise numbers.no_rule(f"{expression.word}, beyond {most} terms or between what are no whole numbers,")
+        terms = []
+        for k in range(begin, end + 1):
+            here = numbers.constant(sympy.Integer(k))
+            terms.append(body(lambda other, here=here: here if other == name else value(other)))  # type: ignore[misc]
+        if isinstance(expression, (MaxOver, MinOver)):
+            if not terms:
+                raise numbers.no_rule(f"{expression.word} over an empty range")
+            return numbers.largest(terms) if isinstance(expression, MaxOver) else numbers.least(terms)
+        if isinstance(expression, ProdOver):
+            return math.prod(terms, start=numbers.constant(sympy.S.One))
+        return sum(terms, start=numbers.constant(sympy.S.Zero))
+
+    return folded
 
 
 @functools.lru_cache(maxsize=8192)
@@ -171,6 +214,10 @@ class _Balls(NumberSystem):
     def log(self, part: Any) -> Any:
         return part.log()
 
+    def whole(self, part: Any) -> int | None:
+        found = part.unique_fmpz() if part.is_exact() else None
+        return None if found is None else int(found)
+
     def no_rule(self, function: str) -> BoundlabError:
         return SymbolError(f"{function} has no interval evaluation")
 
@@ -225,6 +272,10 @@ class _Intervals(NumberSystem):
 
     def log(self, part: Any) -> Any:
         return iv.log(part)
+
+    def whole(self, part: Any) -> int | None:
+        known = part.a == part.b and int(part.a) == part.a
+        return int(part.a) if known else None
 
     def no_rule(self, function: str) -> BoundlabError:
         return UndecidedError(f"no enclosure for {function}")

@@ -42,10 +42,38 @@ class KnownNumber:
         return walk(self.exact, BALLS, dict[str, Any]().__getitem__)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class KnownVector:
+    """One known number per client."""
+
+    entries: tuple[KnownNumber, ...]
+
+    @property
+    def exact(self) -> sympy.Tuple | None:
+        """The SymPy numbers, or None where one of them is not known so."""
+        found = [one.exact for one in self.entries]
+        return None if None in found else sympy.Tuple(*found)
+
+    @property
+    def about(self) -> list[float]:
+        """The numbers, rounded."""
+        return [one.about if one.exact is None else float(one.exact) for one in self.entries]
+
+    def ball(self) -> list[Any]:
+        """Return balls that contain the numbers."""
+        return [one.ball() for one in self.entries]
+
+
+def known_value(value: Fraction | tuple[Fraction, ...]) -> KnownNumber | KnownVector:
+    """Return a rational number, or a vector of them."""
+    return KnownVector(tuple(map(KnownNumber.of, value))) if isinstance(value, tuple) else KnownNumber.of(value)
+
+
 class Formulas:
     """Symbols with values, and symbols that are defined by others."""
 
-    def __init__(self, values: Mapping[str, KnownNumber], rules: Mapping[str, sympy.Expr]) -> None:
+    def __init__(self, values: Mapping[str, KnownNumber | KnownVector], rules: Mapping[str, sympy.Expr]) -> None:
         self.values, self.rules = dict(values), dict(rules)
         self._exact: dict[str, sympy.Expr | None] = {}
 

@@ -1,9 +1,9 @@
 """Read formulas that people type or that stand in files, without evaluating any of them as code.
 
 A formula is parsed by :mod:`ast` and rebuilt from a whitelist: numbers, known names, ``+ − * / **``,
-parentheses, and the functions of :data:`FUNCTIONS`. There is no ``eval``, no ``sympify`` of text, no
-attribute, subscript, keyword, comparison or string. Integers stay exact, and a decimal means exactly what it
-says: ``0.1`` is 1/10.
+parentheses, the functions of :data:`FUNCTIONS`, sums over an index (:mod:`boundlab.formulas.folds`) and entries
+``NAME[i]``. There is no ``eval``, no ``sympify`` of text, no attribute, keyword, comparison or string. Integers stay
+exact, and a decimal means exactly what it says: ``0.1`` is 1/10.
 
 Every part without symbols is also computed in floating point before SymPy sees the whole, so that a part
 that overflows, is complex or is not a number is refused instead of keeping SymPy busy.
@@ -15,14 +15,16 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
 
 from boundlab.errors import FormulaError
-from boundlab.formulas.defined import Demand, Demands, Least, least, logarithm, power
+from boundlab.formulas._functions import FUNCTIONS as FUNCTIONS
+from boundlab.formulas._functions import MIN
+from boundlab.formulas.defined import Demand, Demands, Least, everywhere, least, logarithm, power
+from boundlab.formulas.folds import FOLDS, MEAN, NAMES, OVER_CLIENTS, STEP_AT, ClientVector, EntryOf, FoldIndex, StepAt
 from boundlab.options import nearest
 
 MAX_LENGTH = 2000
@@ -31,9 +33,10 @@ MAX_DIGITS = 40
 MAX_EXPONENT = 64
 MAX_ROOT = 1000
 MAX_BITS = 8192
+_FOLDED = 4  # term, index, first, last
 _LARGEST = 1e300
 
-_ALLOWED = re.compile(r"[A-Za-z0-9_.,()+\-*/ ]")
+_ALLOWED = re.compile(r"[A-Za-z0-9_.,()\[\]+\-*/ ]")
 _PLAIN_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _ADVICE = {
     "^": "write ** for powers",
@@ -45,41 +48,6 @@ _ADVICE = {
     "%": "there is no remainder",
 }
 
-
-@dataclass(frozen=True, slots=True)
-class _KnownFunction:
-    """How a whitelisted function acts on numbers and on expressions."""
-
-    numeric: Callable[..., float]
-    symbolic: Callable[..., Any]
-    variadic: bool = False
-
-
-def _lazy(kind: Any) -> Callable[..., Any]:
-    # An evaluated Min or Max compares its arguments, which can take seconds on nested input.
-    return lambda *parts: kind(*parts, evaluate=False) if len(parts) > 1 else parts[0]
-
-
-_MIN = _KnownFunction(min, _lazy(sympy.Min), variadic=True)
-_MAX = _KnownFunction(max, _lazy(sympy.Max), variadic=True)
-_ABS = _KnownFunction(abs, sympy.Abs)
-_CEIL = _KnownFunction(math.ceil, sympy.ceiling)
-FUNCTIONS: Mapping[str, _KnownFunction] = MappingProxyType(
-    {
-        "sqrt": _KnownFunction(math.sqrt, sympy.sqrt),
-        "exp": _KnownFunction(math.exp, sympy.exp),
-        "log": _KnownFunction(math.log, sympy.log),
-        "floor": _KnownFunction(math.floor, sympy.floor),
-        "ceiling": _CEIL,
-        "ceil": _CEIL,
-        "Min": _MIN,
-        "min": _MIN,
-        "Max": _MAX,
-        "max": _MAX,
-        "Abs": _ABS,
-        "abs": _ABS,
-    }
-)
 
 Operation = Callable[[Any, Any], Any]
 _OPERATORS: dict[type[ast.operator], Operation] = {
@@ -232,6 +200,8 @@ class _TreeReader:
             return self.operation(node, depth)
         if isinstance(node, ast.Call):
             return self.call(node, depth)
+        if isinstance(node, ast.Subscript):
+            return self.entry(node, depth), None
         kind = _REFUSED.get(type(node), type(node).__name__)
         raise self.fail(node, f"{kind} is not allowed; use numbers, names, + - * / ** and functions")
 
@@ -253,8 +223,11 @@ class _TreeReader:
 
     def name(self, node: ast.Name) -> tuple[Any, float | None]:
         if node.id in self.names:
-            return self.names[node.id], None
-        if node.id in FUNCTIONS:
+            found = self.names[node.id]
+            if isinstance(found, ClientVector):
+                raise self.fail(node, f"{node.id} is one number per client; write {node.id}[i] in a mean_i(…)")
+            return found, None
+        if node.id in FUNCTIONS or node.id in NAMES:
             raise self.fail(node, f"function {node.id} needs its argument in parentheses")
         if not self.names:
             raise self.fail(node, f"{node.id!r} is a name where a number is expected")
@@ -307,6 +280,8 @@ class _TreeReader:
         if not isinstance(node.func, ast.Name):
             raise self.fail(node, "only the known functions can be called")
         name = node.func.id
+        if name in NAMES and name not in self.names:
+            return self.fold(node, name, depth), None
         if name not in FUNCTIONS:
             what = "a symbol, not a function; write * for products" if name in self.names else "not a known function"
             raise self.fail(node, f"{name} is {what}; {nearest(name, FUNCTIONS)}")
@@ -320,7 +295,7 @@ class _TreeReader:
         for argument in node.args:
             parts.append(self.visit(argument, depth + 1))
             own.append((parts[-1][0], tuple(self.demands[before:])))
-            if FUNCTIONS[name] is _MIN and count > 1:
+            if FUNCTIONS[name] is MIN and count > 1:
                 del self.demands[before:]
         numbers = [value for _, value in parts if value is not None]
         value = None
@@ -336,12 +311,62 @@ class _TreeReader:
                     raise self.fail(node, f"{name} of {numbers[0]:g} is not a real number") from None
         if not self.symbolic:
             return None, value
-        if function is _MIN and count > 1:
+        if function is MIN and count > 1:
             self.demands.extend(least(own))
         elif name in ("sqrt", "log"):
             root = power(parts[0][0], sympy.S.Half, self.source(node.args[0]))
             self.demands.extend(root if name == "sqrt" else logarithm(parts[0][0], self.source(node.args[0])))
         return self.sound(node, function.symbolic(*(expression for expression, _ in parts))), value
+
+    def entry(self, node: ast.Subscript, depth: int) -> Any:
+        """Read NAME[place]: of a vector, or of the vector NAME_i where NAME is one number."""
+        if not isinstance(node.value, ast.Name):
+            raise self.fail(node, "only a symbol has entries, as in L[i]")
+        name = node.value.id
+        vector = next(
+            (self.names.get(one) for one in (name, f"{name}_i") if isinstance(self.names.get(one), ClientVector)), None
+        )
+        if vector is None:
+            known = [one for one, symbol in self.names.items() if isinstance(symbol, ClientVector)]
+            raise self.fail(node, f"{name} is not one number per client; {nearest(name, known)}")
+        place = self.visit(node.slice, depth + 1)[0]
+        if place.is_number and not (place.is_Integer and place >= vector.begins):
+            raise self.fail(node, "clients are counted from 1")
+        return EntryOf(vector, place - vector.begins)
+
+    def fold(self, node: ast.Call, name: str, depth: int) -> Any:
+        """Read Sum(term, index, first, last) and its like, or mean_i(term) and its like."""
+        if not self.symbolic:
+            raise self.fail(node, f"{name} stands where a number is expected")
+        wanted = _FOLDED if name in FOLDS else 1
+        if node.keywords or len(node.args) != wanted:
+            example = (
+                f"{name}({'k' if name == STEP_AT else 'L[i]'})" if wanted == 1 else f"{name}(1/(k + 1), k, 0, K - 1)"
+            )
+            raise self.fail(node, f"{name} takes {wanted} argument{'s' * (wanted > 1)}, as in {example}")
+        if name == STEP_AT:
+            if "alpha" not in self.names:
+                raise self.fail(node, f"{name} is the step of an iteration, and there is none here")
+            return StepAt(self.names["alpha"], self.visit(node.args[0], depth + 1)[0])
+        if wanted == 1:
+            if "n" not in self.names:
+                raise self.fail(node, f"{name} is over clients, and there are none here")
+            word, ends = "i", (sympy.S.One, self.names["n"])
+        else:
+            if not isinstance(node.args[1], ast.Name):
+                raise self.fail(node.args[1], f"the second argument of {name} is its index, a name such as k")
+            word = node.args[1].id
+            ends = (self.visit(node.args[2], depth + 1)[0], self.visit(node.args[3], depth + 1)[0])
+        if word in self.names or word in FUNCTIONS or word in NAMES:
+            raise self.fail(node, f"the index {word} of {name} has another meaning here; choose another letter")
+        if not all(end.is_integer for end in ends):
+            raise self.fail(node, f"{name} runs between whole numbers; take a floor")
+        index = FoldIndex.named(word, ends[0])
+        inside = replace(self, names={**self.names, word: index}, demands=[])
+        body = inside.visit(node.args[0], depth + 1)[0]
+        self.demands.extend(everywhere(tuple(inside.demands), index, *ends))
+        found = (FOLDS | OVER_CLIENTS)[name](body, index, *ends)
+        return self.sound(node, found / ends[1] if name == MEAN else found)
 
     def finite(self, node: ast.AST, value: float) -> float:
         if not math.isfinite(value) or abs(value) > _LARGEST:

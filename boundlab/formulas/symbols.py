@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SymbolError
 from boundlab.formulas._table import ALONE, ANY, AT_MOST, COPIES, DELAYED, LOWER, ROLES, ROWS, UPPER, Row
+from boundlab.formulas.folds import ClientVector
 from boundlab.options import nearest
 
 Degrees = tuple[int, int]
@@ -61,7 +62,7 @@ class Domain:
             inside &= value == np.floor(value)
         return np.asarray(inside)
 
-    def symbol(self, name: str) -> sympy.Symbol:
+    def symbol(self, name: str, kind: type[sympy.Symbol] = sympy.Symbol) -> sympy.Symbol:
         """Return a SymPy symbol with the assumptions of this domain."""
         assumptions: dict[str, bool] = {"real": True, "finite": True}
         if self.low > 0 or (self.low == 0 and self.open_low):
@@ -70,7 +71,7 @@ class Domain:
             assumptions["nonnegative"] = True
         if self.integer:
             assumptions["integer"] = True
-        return sympy.Symbol(name, **assumptions)
+        return kind(name, **assumptions)
 
 
 DOMAINS: Mapping[str, Domain] = MappingProxyType(
@@ -198,7 +199,7 @@ def make_symbol(
     moved = 0 if role in ("option", "step", "horizon") else None  # what is chosen stays, whatever clients and delays do
     return SymbolInfo(
         name,
-        DOMAINS[domain].symbol(name),
+        DOMAINS[domain].symbol(name, ClientVector if vector else sympy.Symbol),
         meaning,
         DOMAINS[domain],
         units,
@@ -252,7 +253,7 @@ def having(*roles: Role, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> frozens
     Examples
     --------
     >>> sorted(having("noise"))
-    ['G', 'sigma', 'sigma_l', 'sigma_star']
+    ['G', 'sigma', 'sigma_i', 'sigma_l', 'sigma_star']
     """
     return frozenset(name for name, info in symbols.items() if info.role in roles)
 

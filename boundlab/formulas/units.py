@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import sympy
 
 from boundlab.errors import FormulaError
+from boundlab.formulas.folds import EntryOf, FoldIndex, IndexFold, ProdOver, StepAt
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo
 
 Pair = tuple[sympy.Expr, sympy.Expr]
@@ -26,6 +27,10 @@ def degrees(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo] = SYMBOLS)
     >>> degrees(symbol("L") * symbol("R") ** 2)
     (1, 0)
     """
+    if isinstance(expression, FoldIndex):
+        return _NONE
+    if isinstance(expression, (EntryOf, IndexFold, StepAt)):
+        return _folded(expression, symbols)
     if expression.is_Symbol:
         a, b = symbols[expression.name].units
         return sympy.Integer(a), sympy.Integer(b)
@@ -48,6 +53,18 @@ def degrees(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo] = SYMBOLS)
                 f"{expression.func.__name__} of {argument}, which has units {_show(degrees(argument, symbols))}"
             )
     return _NONE
+
+
+def _folded(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo]) -> Pair | None:
+    """Return the degrees of what has an index: those of a vector, of the step, or of a fold's terms."""
+    body, *rest = expression.args
+    for one in rest:
+        if (degrees(one, symbols) or _NONE) != _NONE:
+            raise FormulaError(f"{expression} counts in {one}, which has units {_show(degrees(one, symbols))}")
+    inner = degrees(body, symbols)
+    if isinstance(expression, ProdOver) and (inner or _NONE) != _NONE:
+        raise FormulaError(f"{expression} multiplies factors with units {_show(inner)}")
+    return inner
 
 
 def _power(expression: sympy.Pow, symbols: Mapping[str, SymbolInfo]) -> Pair:

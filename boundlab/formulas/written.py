@@ -83,6 +83,8 @@ def letter_of_latex(text: str) -> str:
 class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
     """The printer; its order of terms and factors depends on the table of symbols alone."""
 
+    printmethod = None  # how parts print themselves is for text that is read back
+
     def __init__(self, symbols: Mapping[str, SymbolInfo], letters: Mapping[str, str]) -> None:
         super().__init__()
         self._symbols = symbols
@@ -123,6 +125,19 @@ class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
     def _print_Abs(self, expr: Any) -> str:  # noqa: N802
         inside = self._print(expr.args[0])
         return f"abs({inside})" if "|" in inside else f"|{inside}|"
+
+    def _print_FoldIndex(self, expr: Any) -> str:  # noqa: N802
+        return str(expr.plain)
+
+    def _print_EntryOf(self, expr: Any) -> str:  # noqa: N802
+        return "{}[{}]".format(*expr.shown(self._print))
+
+    def _print_StepAt(self, expr: Any) -> str:  # noqa: N802
+        return "{}[{}]".format(*map(self._print, expr.args))
+
+    def _print_IndexFold(self, expr: Any) -> str:  # noqa: N802
+        body, index, first, last = map(self._print, expr.args)
+        return f"{expr.sign}({body}, {index} = {first}…{last})"
 
     def _print_Exp1(self, expr: Any) -> str:  # noqa: N802
         return "exp(1)"

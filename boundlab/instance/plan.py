@@ -15,9 +15,9 @@ from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import options_of, own_parameters, rates, split
+from boundlab.instance.settings import at_options, options_of, own_parameters, rates, split
 from boundlab.metrics import Enclosure, Metric
-from boundlab.objective import Constant, Problem
+from boundlab.objective import Constant, Problem, by_client
 from boundlab.objective.weighted import minimised, objective_of
 from boundlab.options import Options, nearest, number
 from boundlab.registry import lookup
@@ -177,6 +177,7 @@ def make_plan(
             raise SpecError(f"{theorem.id} does not assume {name!r}; {nearest(name, (*theorem.core.asked, 'options'))}")
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
+    theorem = at_options(theorem, algorithm, chosen)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
     problem = looked_at(theorem, minimised(problem, algorithm, schedules.parameters))
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
@@ -283,12 +284,10 @@ def _known(
     values["n"] = problem.n
     if "iid-events" in theorem.core.assumed or policy.kind != "own":
         values["p"], values["p_s"] = frequencies(delays, policy)
-        norms = problem.gradient_norms_at_optimum()
-        if norms is not None:
-            values["G_star"] = norms
     if "stationary-participation" in theorem.core.assumed and not delays.memoryless:
         share = delays.rates() / delays.rates().sum()
         values |= {"chi2": problem.n * float(((share - 1.0 / problem.n) ** 2).sum()), "pi_max": float(share.max())}
+    values |= by_client(problem, constants, theorem.read.union(theorem.bound.replacements()))
     unread = theorem.unused(values)
     return {name: value for name, value in values.items() if name not in unread}
 

@@ -197,8 +197,10 @@ class Sources:
             return SymbolValue(name, value, "exact", "theorem", how)
         if name == "n":
             return SymbolValue(name, value, "exact", "problem", "number of clients")
-        if name == "G_star":
-            return SymbolValue(name, value, "upper", "problem", "‖∇f_i(x*)‖ from above")
+        info = theorem.symbols[name]
+        if info.vector and info.role != "schedule":
+            limit = {"upper": "from above", "lower": "from below"}[info.side]
+            return SymbolValue(name, value, info.side, "problem", f"of each client, {limit}")
         if name == theorem.horizon_symbol:
             return SymbolValue(name, value, "exact", "run", "the horizon")
         if name in theorem.core.read_as.values():

@@ -6,8 +6,9 @@ from typing import Any
 from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.formulas.symbols import SYMBOLS
+from boundlab.metrics import INDEX
 from boundlab.options import Options
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, at_steps, reads_steps
 
 
 def own_rates(algorithm: Algorithm[Any]) -> frozenset[str]:
@@ -84,6 +85,23 @@ def split(
         for reason in differences(theorem, algorithm, options).values():
             raise AssumptionError(f"{theorem.id}: {reason}")
     return options, {name: value for name, value in settings.items() if name not in own}
+
+
+def at_options(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any]) -> Theorem:
+    """Return the theorem as it reads for a run with these options: what it says of any steps, of those of the run.
+
+    Raises
+    ------
+    SpecError
+        If the algorithm has no such steps.
+    """
+    if not reads_steps(theorem):
+        return theorem
+    factor = algorithm.step_factor(parameters(theorem, algorithm, options))
+    if factor is None:
+        raise SpecError(f"{theorem.id} reads alpha_at(k), and the steps of {algorithm.id} are no formula of k")
+    k = dict.fromkeys(factor.free_symbols, INDEX["K"])
+    return at_steps(theorem, SYMBOLS["alpha"].symbol * factor.xreplace(k))
 
 
 def differences(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any]) -> dict[str, str]:

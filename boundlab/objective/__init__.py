@@ -1,5 +1,6 @@
 """Problems: n client functions, their stochastic (sub)gradients, and certified constants."""
 
+from boundlab.objective._by_client import by_client as by_client
 from boundlab.objective._constants import OF_OBJECTIVE as OF_OBJECTIVE
 from boundlab.objective._constants import Array as Array
 from boundlab.objective._constants import Constant as Constant

@@ -92,7 +92,7 @@ def _units(t: Theorem) -> None:
 def _text(t: Theorem) -> None:
     """Check that what as_dict() shows is read back as the same formulas."""
     fields = t.as_dict()
-    table = {name: info.symbol for name, info in t.symbols.items() if not info.vector}
+    table = {name: info.symbol for name, info in t.symbols.items()}
     texts = {**fields["terms"], **fields["definitions"]}
     for name, expression in {**t.bound.expressions(), **t.rules()}.items():
         with about(f"{name} = {texts[name]} is not read back"):

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from boundlab.errors import AssumptionError, SilentError
-from boundlab.formulas.decide import at_most
+from boundlab.formulas.decide import Number, at_most
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import SymbolInfo, names_of
 from boundlab.theorems._bound import Condition, Floats
@@ -57,8 +57,7 @@ def require(
             near = np.abs(left - right) <= _APART * np.maximum(np.abs(left), np.abs(right))
         near |= np.isinf(left) | np.isinf(right)  # beyond floating point
         for place in map(tuple, np.argwhere(near).tolist()):
-            names = _numbers(theorem, condition, base)
-            here = {name: np.broadcast_to(found[name], left.shape)[place] for name in names}
+            here = at_place(theorem, _read(theorem, condition) & set(base), found, left.shape, place)
             values = fractions(theorem, _sides(condition), here, base)
             broken[place] = not met(theorem, condition, values)
     if broken.any():
@@ -69,7 +68,7 @@ def require(
         )
 
 
-def met(theorem: Statement, condition: Condition, values: Mapping[str, Fraction]) -> bool:
+def met(theorem: Statement, condition: Condition, values: Mapping[str, Number]) -> bool:
     """Return whether a condition is certainly met at numbers by symbol; the rest follows from the definitions."""
     return at_most(condition.quantity, condition.limit, theorem.defining(), values) is True
 
@@ -82,16 +81,27 @@ def _read(theorem: Statement, condition: Condition) -> frozenset[str]:
     return theorem.read_by(_sides(condition))
 
 
-def _numbers(theorem: Statement, condition: Condition, base: Collection[str]) -> list[str]:
-    return [name for name in _read(theorem, condition) if name in base and not theorem.symbols[name].vector]
+def at_place(
+    theorem: Statement, names: Collection[str], found: Mapping[str, Floats], shape: tuple[int, ...], place: Any
+) -> dict[str, Floats]:
+    """Return the values of symbols at one place of a grid; vectors are the same everywhere."""
+    return {
+        name: found[name] if theorem.symbols[name].vector else np.asarray(np.broadcast_to(found[name], shape)[place])
+        for name in names
+    }
 
 
 def fractions(
     theorem: Statement, names: Collection[str], at: Mapping[str, Floats], base: Collection[str]
-) -> dict[str, Fraction]:
+) -> dict[str, Number]:
     """Return what was given of symbols, and of those that define them, as the fractions that the floats are."""
-    read = [name for name in theorem.read_by(names) if name in base and not theorem.symbols[name].vector]
-    return {name: Fraction(float(at[name])) for name in read if np.isfinite(at[name])}
+    read = [name for name in theorem.read_by(names) if name in base]
+    return {name: as_fractions(at[name]) for name in read if np.isfinite(at[name]).all()}
+
+
+def as_fractions(value: Any) -> Number:
+    """Return the fraction that a float is, or those of a vector."""
+    return tuple(map(Fraction, np.asarray(value).tolist())) if np.ndim(value) else Fraction(float(value))
 
 
 def _unequal(a: float, b: float) -> str:
@@ -120,8 +130,12 @@ def admissible(theorem: Statement, known: Mapping[str, Any], options: Mapping[st
     about = [one for one in theorem.conditions if _read(theorem, one) & set(free) and not _read(theorem, one) & absent]
     if not about:
         return dict(options)
-    numbers = {name: float(np.asarray(value).reshape(-1)[0]) for name, value in known.items() if np.size(value) == 1}
-    values = {name: Fraction(value) for name, value in numbers.items() if np.isfinite(value)}
+    sized = {
+        name: np.asarray(value, dtype=np.float64)[() if theorem.symbols[name].vector else (0,) * np.ndim(value)]
+        for name, value in known.items()
+        if name in theorem.symbols and (np.size(value) == 1 or theorem.symbols[name].vector)
+    }
+    values = {name: as_fractions(value) for name, value in sized.items() if np.isfinite(value).all()}
     for moves in sorted(itertools.product(range(-_ULPS, _ULPS + 1), repeat=len(free)), key=_length):
         moved = {name: _moved(options[name], by) for name, by in zip(free, moves, strict=True)}
         exact = values | {name: Fraction(value) for name, value in moved.items()}

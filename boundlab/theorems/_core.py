@@ -253,7 +253,7 @@ def _formula(theorem: Statement, formula: sympy.Expr) -> Formula:
 
 def _settled(theorem: Statement, formula: sympy.Expr) -> sympy.Expr:
     """Return the form that a formula keeps when it is printed and read again: SymPy multiplies some products out."""
-    names = {info.name: info.symbol for info in theorem.symbols.values() if not info.vector}
+    names = {info.name: info.symbol for info in theorem.symbols.values()}
     names = {INDEX[theorem.horizon_symbol].name: INDEX[theorem.horizon_symbol], **names}
     for _ in range(_ROUNDS):
         try:

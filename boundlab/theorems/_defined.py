@@ -12,7 +12,7 @@ from boundlab.formulas.defined import Demand, broken, looked_at
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import names_of
 from boundlab.theorems._bound import Floats
-from boundlab.theorems._conditions import fractions
+from boundlab.theorems._conditions import at_place, fractions
 from boundlab.theorems._statement import Statement
 
 _APART = 1e-9  # Sums that are smaller than that, by their summands, may be 0.
@@ -42,14 +42,14 @@ def require_defined(
     needed = theorem.demands(formula)
     if not needed:
         return
-    names = [one for one in theorem.read_by(theorem.reads(formula)) if one in found and not theorem.symbols[one].vector]
-    shape = np.broadcast_shapes((1,), *(found[name].shape for name in names))
+    names = [one for one in theorem.read_by(theorem.reads(formula)) if one in found]
+    shape = np.broadcast_shapes((1,), *(found[name].shape for name in names if not theorem.symbols[name].vector))
     doubt = np.zeros(shape, dtype=bool)
     with np.errstate(all="ignore"):
         for one in looked_at(needed):
             doubt |= _doubtful(one, found)
     for place in map(tuple, np.argwhere(doubt).tolist()):
-        here = {name: np.asarray(np.broadcast_to(found[name], shape)[place]) for name in names}
+        here = at_place(theorem, names, found, shape, place)
 
         def value(of: sympy.Expr, at: Mapping[str, Floats] = here) -> float:
             number = float(evaluate(of, at, theorem.id))
@@ -92,7 +92,7 @@ def _undefined(
     theorem: Statement, what: str, one: Demand, at: Mapping[str, Floats], base: Collection[str]
 ) -> AssumptionError:
     own = names_of(one.of)
-    read = sorted(name for name in theorem.read_by(own) if name in base and name in at)
+    read = sorted(name for name in theorem.read_by(own) if name in base and np.ndim(at.get(name, [0])) == 0)
     zero = [name for name in read if at[name] == 0] if one.kind == "power" else []
     numbers = ", ".join(f"{name} = {float(at[name]):.6g}" for name in (zero or read)[:_SHOWN])
     advice = "; multiply it out" if one.kind == "power" else ""

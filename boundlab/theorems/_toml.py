@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -11,7 +11,8 @@ import sympy
 
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import decimal, read_text
-from boundlab.formulas.defined import Demands, looked_at
+from boundlab.formulas.defined import Demands
+from boundlab.formulas.folds import NAMES
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
 from boundlab.metrics import INDEX, INDICES, KINDS, QUANTITIES, Counter, Metric, choices, compose, index_symbol
@@ -20,6 +21,8 @@ from boundlab.registry import registered
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._letters import checked_latex, checked_letter, refuse_lookalikes
 from boundlab.theorems._over import over
+from boundlab.theorems._steps_at import at_steps, reads_steps
+from boundlab.theorems._steps_in_files import steps_in_k
 from boundlab.theorems._theorem import Theorem
 
 _LARGEST = 1 << 20
@@ -101,8 +104,10 @@ def read_theorem(path: Path) -> Theorem:
     }
     options = {key: str(value) for key, value in data.get("options", {}).items()}
     own = [*data.get("conditions", ()), *map(str, data.get("left", {}).values())]
-    _steps_in_k(formulas, options, symbols, own, written, where)
+    steps_k = steps_in_k(formulas, options, symbols, own, written, where)
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
+        if name in symbols and symbols[name].vector:
+            raise SpecError(f"{where}: {name} is one number per client, whose values are those of the problem")
         if name not in symbols:
             raise SpecError(
                 f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; "
@@ -145,6 +150,8 @@ def read_theorem(path: Path) -> Theorem:
             generous=_generous(data.get("generous", {}), where),
             written=written,
         )
+        if steps_k is not None and reads_steps(theorem):
+            theorem = at_steps(theorem, steps_k)
         read = theorem.read
         for option, name in data.get("parameters", {}).items():
             if name not in read:
@@ -160,75 +167,6 @@ def read_theorem(path: Path) -> Theorem:
             raise
         raise type(error)(f"{where}: {error}") from None
     return theorem
-
-
-def _steps_in_k(
-    formulas: Mapping[str, dict[str, sympy.Expr]],
-    options: dict[str, str],
-    symbols: Mapping[str, SymbolInfo],
-    others: Sequence[str],
-    written: Mapping[sympy.Expr, Demands],
-    where: str,
-) -> None:
-    """Put a step that depends on k into the words of algorithms: c/(k + d), or alpha with a decay.
-
-    Raises
-    ------
-    SpecError
-        If it is neither, or if another formula (or a text of ``others``) reads it.
-    """
-    step, k = formulas["step"], INDEX["K"]
-    for name, rule in list(step.items()):
-        index = {one for one in rule.free_symbols if one.name not in symbols}
-        place = f"{where}, step.{name}"
-        _require_kept(rule, written.get(rule, ()), symbols, place)
-        if not index:
-            continue
-        if name != "alpha" or len(index) > 1 or "decay" in options:
-            raise SpecError(f"{place}: alpha alone may depend on k (or t), and then there is no option decay")
-        rules = (*formulas["definitions"].values(), *formulas["terms"].values())
-        read = [str(one) for one in rules if name in names_of(one)]
-        read += [one for one in others if re.search(rf"\b{name}\b", one)]
-        if read:
-            raise SpecError(f"{place}: alpha is another one at each k, so that {read[0]} cannot read it; write it out")
-        rule = rule.subs(index.pop(), k)
-        c, d = _falling(rule, k)
-        if c is not None and d is not None:
-            del step[name]
-            step |= {"c": c, "d": d}
-            continue
-        alpha, rest = sympy.factor(rule).as_independent(k, as_Add=False)
-        if names_of(rest) - {k.name, "K"}:
-            what = (
-                "the horizon in it is K, of a left side over iterations"
-                if "T" in names_of(rest)
-                else "no other is known"
-            )
-            raise SpecError(f"{place}: {rule} is neither c/(k + d) nor a number times a formula of k and K; {what}")
-        sign = -1 if alpha.could_extract_minus_sign() else 1
-        step[name], options["decay"] = sign * alpha, str(sign * rest)
-        if "K" in names_of(rest):
-            step["K"] = SYMBOLS["K"].symbol
-
-
-def _require_kept(rule: sympy.Expr, written: Demands, symbols: Mapping[str, SymbolInfo], place: str) -> None:
-    """Refuse a step in which a divisor cancels that is 0 at some k: there the formula has no value as it is written."""
-    for one in looked_at(written):
-        index = [symbol for symbol in one.of.free_symbols if symbol.name not in symbols]
-        rest = one.of.as_independent(*index, as_Add=False)[1] if index else sympy.S.One
-        for k in range(_LOOKED_AT) if len(rest.free_symbols) == 1 else ():
-            at = {index[0]: k}
-            if rest.subs(at) == 0 and rule.subs(at).is_finite is not False:
-                raise SpecError(f"{place}: {one.of} is 0 at {index[0]} = {k}, and the step has no value there")
-
-
-def _falling(rule: sympy.Expr, k: sympy.Symbol) -> tuple[sympy.Expr | None, sympy.Expr | None]:
-    """Return c and d of c/(k + d), None where a step is not so."""
-    top, below = map(sympy.expand, sympy.fraction(sympy.together(rule)))
-    if k in top.free_symbols or not below.is_polynomial(k) or sympy.degree(below, k) != 1:
-        return None, None
-    slope, rest = below.coeff(k, 1), below.coeff(k, 0)
-    return sympy.simplify(top / slope), sympy.simplify(rest / slope)
 
 
 def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
@@ -253,6 +191,9 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
             formulas[key] = found.subs(own[index.name].symbol, index)
             if key != "weights" and index in formulas[key].free_symbols:
                 raise SpecError(f"{where}, left.{key}: {index.name} counts from it; it cannot depend on {index.name}")
+    each = sorted({one for rule in formulas.values() for one in names_of(rule) if one in own and own[one].vector})
+    if each:
+        raise SpecError(f"{where}, left: {each[0]} is one number per client, and weights and ranges read none of these")
     other = {"K": "T", "T": "K"}[counter]
     if any(other in names_of(one) for one in formulas.values()):
         raise SpecError(f"{where}, left: {other} is read, but the index counts {counter}; see index")
@@ -279,8 +220,8 @@ def _generous(found: Mapping[str, Any], where: str) -> dict[str, int]:
 def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, str]:
     found = data.get("parameters", {})
     for key, name in found.items():
-        if not isinstance(name, str) or name not in symbols:
-            hint = nearest(name, symbols) if isinstance(name, str) else "write a symbol's name"
+        if not isinstance(name, str) or name not in symbols or symbols[name].vector:
+            hint = nearest(name, symbols) if isinstance(name, str) and name not in symbols else "write a number's name"
             raise SpecError(f"{where}: parameters.{key} must name a symbol, got {name!r}; {hint}")
     return dict(found)
 
@@ -342,7 +283,7 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
     found = dict(SYMBOLS)
     for name, fields in table.items():
         place = f"{where}, symbols.{name}"
-        if not _NAME.fullmatch(name) or name in FUNCTIONS:
+        if not _NAME.fullmatch(name) or name in FUNCTIONS or name in NAMES:
             raise SpecError(f"{place}: a symbol is a letter, then letters, digits and _, and no function")
         if name in SYMBOLS:
             raise SpecError(f"{place}: {name} is built in ({SYMBOLS[name].meaning}); choose another name")
@@ -379,7 +320,7 @@ def _formula(
 ) -> sympy.Expr:
     if isinstance(text, (int, float)) and not isinstance(text, bool):
         text = repr(text)
-    known = {name: info.symbol for name, info in symbols.items() if not info.vector}
+    known = {name: info.symbol for name, info in symbols.items()}
     return parse(text, known, what, written)  # type: ignore[arg-type]
 
 

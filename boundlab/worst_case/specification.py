@@ -19,7 +19,7 @@ from boundlab.expectation import event_sequences
 from boundlab.formulas.assignments import of_arrivals, parse_values
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import options_of, own_parameters, split
+from boundlab.instance.settings import at_options, options_of, own_parameters, split
 from boundlab.metrics import Metric
 from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Streams
@@ -162,6 +162,7 @@ def ask(
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     chosen, values = _read(theorem, algorithm, settings)
+    theorem = at_options(theorem, algorithm, chosen)
     _probabilities(theorem, values, delays)
     clients = len(values["p"]) if "p" in values else int(float(values.pop("n", 1)))
     values["n"] = clients
@@ -170,8 +171,7 @@ def ask(
     model = _delays(delays, clients) if events is None else _delays(None, clients)
     several = _several(theorem, algorithm, chosen, clients, model)
     random = over(theorem).independent or (several and over(theorem).drawn)
-    if average is None:
-        average = random and events is None
+    average = random and events is None if average is None else average
     if average and not random:
         raise SpecError(f"{theorem.id} is about each schedule; averages need iid-events or uniform-sampling")
     if average and events is not None:

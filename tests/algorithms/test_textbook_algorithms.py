@@ -49,6 +49,21 @@ def test_step_sizes_that_decrease_by_hand():
     assert_replays(case, [1, 2, 3], [8 / 3, 16 / 9, 16 / 9])
 
 
+def test_local_steps_as_iterations_by_hand():
+    # α = 1/4: x ↦ 3x/4 and x ↦ x/4 + 3. From 2: 3/2 and 7/2; each from its own: 9/8 and 31/8; then from their mean.
+    slopes = {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]], "x0": 2}
+    case = make_case("gd", slopes, {"alpha": 0.25, "M": 2, "iteration": "step"}, rounds(4))
+    assert_replays(case, [1, 2, 3, 4], [2.5, 2.5, 2.75, 2.65625])
+
+
+@given(M=st.integers(1, 4), n=st.sampled_from([1, 3]), K=st.integers(1, 6))
+def test_passes_are_local_steps_counted_several_at_a_time(M, n, K):
+    problem = THREE if n == 3 else BOWL
+    steps = make_case("gd", problem, {"alpha": 0.25, "M": M, "iteration": "step"}, rounds(K * M))
+    passes = make_case("gd", problem, {"alpha": 0.25, "M": M}, rounds(K))
+    assert_close(trajectory_of(steps)[1][M - 1 :: M], trajectory_of(passes)[1])
+
+
 @given(M=st.integers(1, 4), n=st.sampled_from([1, 3]), K=st.integers(1, 6))
 def test_gradient_descent_of_all_clients_is_synchronous_fedavg(M, n, K):
     problem = THREE if n == 3 else BOWL
@@ -187,6 +202,14 @@ def test_what_has_no_proximal_step_says_so():
         ("proximal_point", HALVES, {"alpha": 1}, rounds(1), SpecError, "of one function, and there are 2 clients"),
         ("gd", HALVES, {"alpha": 1}, [[1, 0]], SpecError, "sampling=all, but event 1 is client 0"),
         ("gd", HALVES, {"alpha": 1, "sampling": "uniform"}, rounds(1), SpecError, '=uniform, but event 1 is "s"'),
+        (
+            "gd",
+            HALVES,
+            {"alpha": 1, "sampling": "cyclic", "iteration": "step"},
+            rounds(1),
+            SpecError,
+            "iteration=step counts",
+        ),
         ("gd", HALVES, {"alpha": 1, "decay": "linear"}, rounds(1), SpecError, "its horizon K go together"),
         ("gd", HALVES, {"c": 1, "d": 1, "decay": "sqrt"}, rounds(1), SpecError, "goes with alpha, not with c and d"),
         ("ogm", HALVES, {"alpha": 1, "K": 1}, [[1, 0]], CaseError, 'event 1: ogm asks all .* write "s"'),

@@ -45,9 +45,9 @@ def test_a_theorem_that_reads_a_symbol_of_noise_is_about_noise(name: str) -> Non
 
 # How each behaves under f → c·f (first) and x → s·x (second); every other symbol is a number without a unit.
 UNITS = {
-    (1, 0): "F0 F_v",
-    (1, -1): "B G sigma G_star sigma_l sigma_g sigma_g_mean sigma_star bias stale shift X_v",
-    (1, -2): "mu L L_max gamma",
+    (1, 0): "F0 F_v gap_i",
+    (1, -1): "B G sigma G_star sigma_l sigma_i sigma_g sigma_g_mean sigma_star bias stale shift X_v",
+    (1, -2): "mu L mu_i L_i L_max gamma",
     (2, -2): "G_sq V_s sigma2 s2 err2 E_init",
     (2, -4): "L_sq",
     (0, 1): "zeta R diameter",
@@ -61,8 +61,8 @@ RANGES = {
     (0, 1, True): "p p_s p_min q",
     (0, 1, False): "delta kappa_lag a_max a_min beta",
     (0, math.inf, True): (
-        "mu L L_max rates lambda_s alpha c d D a0 a_init gamma kappa d_eff Ktilde kg q0 W1 W2 d_ratio L_sq eta eta_l "
-        "eta_g eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max diameter"
+        "mu L L_i L_max rates lambda_s alpha c d D a0 a_init gamma kappa d_eff Ktilde kg q0 W1 W2 d_ratio L_sq eta "
+        "eta_l eta_g eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max diameter"
     ),
 }
 COUNTS = "n M K T Q N Qmin Qmax window K_m t_d b tau_max concurrency tau_a lag D_m S M_own Q_age"
@@ -82,7 +82,7 @@ def test_domains_are_those_of_the_design() -> None:
         own = info.domain
         assert (own.low, own.high, own.open_low) == expected.get(name, (0, math.inf, False)), name
         assert own.integer == (name in COUNTS.split()), name
-        assert info.vector == (name in ("p", "rates", "G_star")), name
+        assert info.vector == (name in ("p", "rates", "G_star", "L_i", "mu_i", "sigma_i", "gap_i")), name
 
 
 @pytest.mark.parametrize(

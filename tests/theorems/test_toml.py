@@ -102,7 +102,7 @@ def _without(line: str) -> str:
         (GOOD.replace("sigma**2", "sigm**2"), FormulaError, "terms.noise: unknown symbol 'sigm'; did you mean sigma?"),
         (GOOD.replace("sigma**2", "__import__(1)"), FormulaError, "terms.noise: __import__ is not a known function"),
         (GOOD.replace("sigma**2", "sigma.real"), FormulaError, "terms.noise: an attribute"),
-        (GOOD.replace("sigma**2", "p"), FormulaError, "unknown symbol 'p'"),
+        (GOOD.replace("sigma**2", "p"), FormulaError, "p is one number per client; write p[i] in a mean_i(…)"),
         (GOOD.replace('"alpha*sigma**2/2"', "[1]"), FormulaError, "terms.noise: a formula must be text, got list"),
         (GOOD.replace('alpha = "alpha"', 'omega = "alpha"'), SpecError, "omega is defined but unknown"),
         (GOOD + '\n[parameters]\nM = "W"', SpecError, "parameters.M must name a symbol, got 'W'"),

@@ -1,0 +1,302 @@
+"""Sums, products and extrema over iterations or clients, and entries of vectors.
+
+They are never summed in closed form: every arithmetic adds up the terms that there are. SymPy's own ``Sum`` is not
+used, since it counts an empty range backwards and is simplified by whoever meets it.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, final
+
+import sympy
+from sympy.printing.precedence import PRECEDENCE
+
+MOST_TERMS: Final = 10**6
+_MOST_WRITTEN: Final = 2000
+
+
+class FoldIndex(sympy.Symbol):  # type: ignore[misc]  # SymPy has no types
+    """The variable of a fold. Its name has a prime, which no symbol of a theorem has."""
+
+    @classmethod
+    def named(cls, name: str, first: sympy.Expr = sympy.S.One) -> "FoldIndex":
+        """Return the index that a formula calls so, which runs from ``first`` on."""
+        facts = {fact: True for fact in ("positive", "nonnegative") if getattr(first, f"is_{fact}")}
+        return cls(f"{name}′", integer=True, **facts)
+
+    @property
+    def plain(self) -> str:
+        """The name in the formula."""
+        return str(self.name.removesuffix("′"))
+
+    def _sympystr(self, _printer: Any) -> str:
+        return self.plain
+
+    def _latex(self, _printer: Any) -> str:
+        return self.plain
+
+
+class ClientVector(sympy.Symbol):  # type: ignore[misc]
+    """Symbol that stands for one number per client; clients are counted from 1."""
+
+    begins: ClassVar[int] = 1
+
+
+@final
+class EntryOf(sympy.Expr):  # type: ignore[misc]
+    """EntryOf of a vector, by its place from 0: a :class:`ClientVector`, or a tuple of its numbers.
+
+    Examples
+    --------
+    >>> G = ClientVector("G", nonnegative=True)
+    >>> EntryOf(G, FoldIndex.named("i") - 1)
+    G[i]
+    >>> EntryOf(sympy.Tuple(5, 7), 1)
+    7
+    """
+
+    is_real = True
+
+    def __new__(cls, vector: Any, place: Any) -> Any:
+        """Return the number where vector and place are known; nan beyond the end."""
+        vector, place = sympy.sympify(vector), sympy.sympify(place)
+        if isinstance(vector, sympy.Tuple) and place.is_number:
+            inside = place.is_Integer and 0 <= place < len(vector)
+            return vector[int(place)] if inside else sympy.nan
+        return sympy.Expr.__new__(cls, vector, place)
+
+    def _each(self, fact: str) -> bool | None:
+        vector = self.args[0]
+        parts = vector if isinstance(vector, sympy.Tuple) else (vector,)
+        return True if all(getattr(one, fact) for one in parts) else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return self._each("is_nonnegative")
+
+    def _eval_is_positive(self) -> bool | None:
+        return self._each("is_positive")
+
+    def shown(self, show: Callable[[Any], str]) -> tuple[str, str]:
+        """Return vector and place as a printer shows them, the place as formulas count it."""
+        vector, place = self.args
+        return show(vector), show(place + getattr(vector, "begins", 0))
+
+    def _sympystr(self, printer: Any) -> str:
+        return "{}[{}]".format(*self.shown(printer._print))
+
+    def _latex(self, printer: Any) -> str:
+        return "{{{}}}_{{{}}}".format(*self.shown(printer._print))
+
+
+@final
+class StepAt(sympy.Expr):  # type: ignore[misc]
+    """The step size of iteration k of the run, α_k: a number once the run's steps are known.
+
+    The arguments are the symbol of the step size and k.
+    """
+
+    is_real = True
+    is_nonnegative = True
+
+    def __new__(cls, step: Any, k: Any) -> Any:
+        """Return the step of iteration k."""
+        return sympy.Expr.__new__(cls, sympy.sympify(step), sympy.sympify(k))
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"alpha_at({printer._print(self.args[1])})"
+
+    def _latex(self, printer: Any) -> str:
+        return f"{{{printer._print(self.args[0])}}}_{{{printer._print(self.args[1])}}}"
+
+
+class IndexFold(sympy.Expr):  # type: ignore[misc]
+    """Terms at all whole numbers from ``first`` to ``last``, put together by one operation.
+
+    The arguments are the term, its :class:`FoldIndex`, and both ends.
+    """
+
+    is_real = True
+    word: ClassVar[str]
+    sign: ClassVar[str]
+    latex: ClassVar[str]
+
+    def __new__(cls, body: Any, index: Any, first: Any, last: Any) -> Any:
+        """Make a fold, none of whose terms is computed."""
+        return sympy.Expr.__new__(cls, *map(sympy.sympify, (body, index, first, last)))
+
+    @property
+    def free_symbols(self) -> set[Any]:
+        """The symbols that need a value."""
+        body, index, first, last = self.args
+        return set(body.free_symbols - {index} | first.free_symbols | last.free_symbols)
+
+    @property
+    def bound_symbols(self) -> list[Any]:
+        """The index."""
+        return [self.args[1]]
+
+    @property
+    def is_number(self) -> bool:
+        """True if no symbol is left."""
+        return not self.free_symbols
+
+    @property
+    def depth(self) -> int:
+        """How many folds stand in one another."""
+        return 1 + max((one.depth for one in self.args[0].atoms(IndexFold)), default=0)
+
+    @property
+    def most_terms(self) -> int:
+        """How many terms are computed at most: fewer where folds stand in one another."""
+        depth: int = self.depth
+        return int(MOST_TERMS ** (1.0 / depth) + 0.5)
+
+    @property
+    def never_empty(self) -> bool:
+        """True if the last index is known not to lie before the first."""
+        return bool((self.args[3] - self.args[2]).is_nonnegative)
+
+    def terms(self, most: int = _MOST_WRITTEN) -> list[Any] | None:
+        """Return the terms, or None where the ends are no whole numbers or there are too many of them."""
+        body, index, first, last = (one.doit() if isinstance(one, IndexFold) else one for one in self.args)
+        if not (first.is_Integer and last.is_Integer) or last - first >= most:
+            return None
+        return [body.xreplace({index: sympy.Integer(k)}) for k in range(int(first), int(last) + 1)]
+
+    def together(self, terms: list[Any]) -> Any:
+        """Put terms together."""
+        raise NotImplementedError
+
+    def of_equal_terms(self) -> Any:
+        """Return a sum or product whose terms are all alike in closed form, everything else as it is."""
+        body, index, first, last = self.args
+        count = last - first + 1
+        if index in body.free_symbols or not count.is_nonnegative:
+            return self
+        return self.repeated(body, count)
+
+    def repeated(self, term: Any, count: Any) -> Any:
+        """Return a fold of ``count`` equal terms."""
+        return self
+
+    def doit(self, **_hints: Any) -> Any:
+        """Return the terms put together, where they can be written down."""
+        found = self.terms()
+        return self if found is None else self.together([one.doit() for one in found])
+
+    def _eval_evalf(self, prec: int) -> Any:
+        found = self.doit()
+        return self if found is self else found._eval_evalf(prec)
+
+    def _eval_subs(self, old: Any, _new: Any) -> Any:
+        return self if old == self.args[1] else None
+
+    def _xreplace(self, rule: Any) -> tuple[Any, bool]:
+        # The index of an inner fold may have the name of an outer one's: each fold binds its own.
+        rest = {old: new for old, new in rule.items() if old != self.args[1]} if hasattr(rule, "items") else rule
+        body, changed = self.args[0]._xreplace(rest)
+        ends = [one._xreplace(rule) for one in self.args[2:]]
+        if self in rule:
+            return rule[self], True
+        if not changed and not any(moved for _, moved in ends):
+            return self, False
+        return self.func(body, self.args[1], *(end for end, _ in ends)), True
+
+    def _sympystr(self, printer: Any) -> str:
+        body, index, first, last = self.args
+        return f"{self.word}({printer._print(body)}, {index.plain}, {printer._print(first)}, {printer._print(last)})"
+
+    def _latex(self, printer: Any) -> str:
+        body, index, first, last = self.args
+        ends = f"_{{{index.plain}={printer._print(first)}}}^{{{printer._print(last)}}}"
+        return rf"\left({self.latex}{ends} {printer.parenthesize(body, PRECEDENCE['Mul'])}\right)"
+
+
+@final
+class SumOver(IndexFold):
+    """Sum; 0 over an empty range."""
+
+    word, sign, latex = "Sum", "Σ", r"\sum"
+
+    def repeated(self, term: Any, count: Any) -> Any:
+        """Return the product."""
+        return term * count
+
+    def together(self, terms: list[Any]) -> Any:
+        """Return the sum."""
+        return sympy.Add(*terms)
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.args[0].is_nonnegative else None
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.args[0].is_positive and self.never_empty else None
+
+    def _eval_derivative(self, symbol: Any) -> Any:
+        body, index, first, last = self.args
+        if symbol in first.free_symbols | last.free_symbols:
+            return None
+        return SumOver(body.diff(symbol), index, first, last)
+
+
+@final
+class ProdOver(IndexFold):
+    """Product; 1 over an empty range."""
+
+    word, sign, latex = "Prod", "Π", r"\prod"
+
+    def repeated(self, term: Any, count: Any) -> Any:
+        """Return the power."""
+        return term**count
+
+    def together(self, terms: list[Any]) -> Any:
+        """Return the product."""
+        return sympy.Mul(*terms)
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.args[0].is_nonnegative else None
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.args[0].is_positive else None
+
+
+class _Extremum(IndexFold):
+    """Largest or smallest term."""
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.args[0].is_nonnegative and self.never_empty else None
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.args[0].is_positive and self.never_empty else None
+
+
+@final
+class MaxOver(_Extremum):
+    """Largest term; none over an empty range."""
+
+    word, sign, latex = "MaxOver", "max", r"\max"
+
+    def together(self, terms: list[Any]) -> Any:
+        """Return the largest."""
+        return sympy.Max(*terms) if terms else -sympy.oo
+
+
+@final
+class MinOver(_Extremum):
+    """Smallest term; none over an empty range."""
+
+    word, sign, latex = "MinOver", "min", r"\min"
+
+    def together(self, terms: list[Any]) -> Any:
+        """Return the smallest."""
+        return sympy.Min(*terms) if terms else sympy.oo
+
+
+FOLDS: Final[dict[str, type[IndexFold]]] = {one.word: one for one in (SumOver, ProdOver, MaxOver, MinOver)}
+
+
+MEAN: Final = "mean_i"
+OVER_CLIENTS: Final[dict[str, type[IndexFold]]] = {MEAN: SumOver, "Sum_i": SumOver, "max_i": MaxOver, "min_i": MinOver}
+"""Folds over the clients i = 1, …, n, by name; the mean is divided by n."""
+STEP_AT: Final = "alpha_at"
+NO_STEPS: Final = "alpha_at(k) before the steps of a run are known (an option, decay=…, says what they are)"
+NAMES: Final = frozenset((*FOLDS, *OVER_CLIENTS, STEP_AT))

@@ -1,0 +1,76 @@
+"""Theorems about any step sizes: what a formula says of the step α_k of iteration k, once a run says what it is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import sympy
+
+from boundlab.formulas.defined import Demand, Demands, Least
+from boundlab.formulas.folds import IndexFold, StepAt
+from boundlab.metrics import INDEX, range_of, weighing
+from boundlab.theorems._bound import Condition, FormulaBound
+from boundlab.theorems._theorem import Theorem
+
+_K = INDEX["K"]
+
+
+def reads_steps(theorem: Theorem) -> bool:
+    """Return whether a formula reads the steps of a run that the theorem leaves open."""
+    over = range_of(theorem.left)
+    weights = () if over is None or over.weights is None else (over.weights,)
+    return any(one.has(StepAt) for one in (*theorem.expressions(), *theorem.definitions.values(), *weights))
+
+
+def put_in(formula: sympy.Expr, step: sympy.Expr) -> sympy.Expr:
+    """Return a formula with the steps that a formula of k gives; sums of equal terms are products then."""
+    if not formula.has(StepAt):
+        return formula
+    found = formula.replace(StepAt, lambda _, k: step.xreplace({_K: k}))
+    return found.replace(lambda one: isinstance(one, IndexFold), lambda one: one.of_equal_terms())
+
+
+def put_into(demands: Demands, step: sympy.Expr) -> Demands:
+    """Return what a formula demands, with the steps put into that."""
+
+    def put(one: Demand | Least) -> Demand | Least:
+        if isinstance(one, Least):
+            return Least(tuple((put_in(part, step), put_into(own, step)) for part, own in one.parts))
+        return replace(one, of=put_in(one.of, step), exponent=put_in(one.exponent, step))
+
+    return tuple(map(put, demands))
+
+
+def at_steps(theorem: Theorem, step: sympy.Expr) -> Theorem:
+    """Return what a theorem says of runs with certain steps.
+
+    Parameters
+    ----------
+    step
+        α_k as a formula of ``INDEX["K"]``, the index of iterations, and of symbols.
+    """
+
+    def change(formula: sympy.Expr) -> sympy.Expr:
+        return put_in(formula, step)
+
+    bound, left, over = theorem.bound, theorem.left_side, range_of(theorem.left)
+    changed: dict[str, Any] = {}
+    if isinstance(bound, FormulaBound):
+        changed["bound"] = FormulaBound(_each(bound.terms, change))
+    if left is not None and over is not None and over.weights is not None:
+        factor, weights = change(over.weights).as_independent(_K, as_Add=False)
+        # Weights count by their ratios, so that the number α is none of the numbers that they need.
+        changed["left_side"] = weighing(left, weights if factor.is_positive else factor * weights)
+    return replace(
+        theorem,
+        definitions=_each(theorem.definitions, change),
+        conditions=tuple(
+            Condition(change(one.quantity), change(one.limit), one.statement) for one in theorem.conditions
+        ),
+        written={change(formula): put_into(demands, step) for formula, demands in theorem.written.items()},
+        **changed,
+    )
+
+
+def _each(formulas: Mapping[str, sympy.Expr], change: Callable[[sympy.Expr], sympy.Expr]) -> dict[str, sympy.Expr]:
+    return {name: change(formula) for name, formula in formulas.items()}
