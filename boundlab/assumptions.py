@@ -59,6 +59,7 @@ DETERMINISTIC: Final = "deterministic"
 UNCONSTRAINED: Final = "unconstrained"
 COMPOSITE: Final = "composite"
 BOUNDED_DOMAIN: Final = "bounded-domain"
+BOUNDED_RUN: Final = "bounded-run"
 
 
 def _why_noisy(problem: Any) -> str:
@@ -85,6 +86,12 @@ def _why_unbounded(problem: Any) -> str:
     return f"{'it is minimised over all of R^d' if h is None else f'its h is {h.words}'}; box or ball would fit"
 
 
+def _why_run_unbounded(problem: Any) -> str:
+    if problem.run_limit is not None:
+        return ""
+    return "nobody has found a bounded set that its steps do not leave; full gradients of strongly convex f_i would fit"
+
+
 def _why_different(problem: Any) -> str:
     keys = {problem.client_key(client) for client in range(problem.n)}
     alike = problem.n == 1 or (len(keys) == 1 and None not in keys)
@@ -93,8 +100,10 @@ def _why_different(problem: Any) -> str:
 
 BUILT_IN: tuple[Assumption, ...] = (
     Assumption("convex", "every f_i is convex"),
-    Assumption("strongly-convex", "every f_i is mu-strongly convex", defines=("mu",), implies=("convex", "minimiser")),
-    Assumption("smooth", "every f_i has L-Lipschitz gradients", defines=("L", "L_sq")),
+    Assumption(
+        "strongly-convex", "every f_i is mu-strongly convex", defines=("mu", "mu_i"), implies=("convex", "minimiser")
+    ),
+    Assumption("smooth", "every f_i has L-Lipschitz gradients", defines=("L", "L_sq", "L_i")),
     Assumption("lipschitz", "every f_i is convex and B-Lipschitz", defines=("B",), implies=("convex",)),
     Assumption(DETERMINISTIC, "(sub)gradients are full ones: they have no noise", check=_why_noisy),
     Assumption(
@@ -102,7 +111,7 @@ BUILT_IN: tuple[Assumption, ...] = (
         "stochastic (sub)gradients are unbiased with variance at most sigma^2, each from a sample of its own, drawn "
         "independently of all others and of the events",
         noise=True,
-        defines=("sigma", "sigma_l"),
+        defines=("sigma", "sigma_l", "sigma_i"),
     ),
     Assumption(
         "sampled-functions",
@@ -137,6 +146,13 @@ BUILT_IN: tuple[Assumption, ...] = (
         check=_why_unbounded,
         defines=("diameter",),
         implies=("constrained",),
+    ),
+    # What a theorem says that bounds gradients where a run goes, and projects nothing.
+    Assumption(
+        BOUNDED_RUN,
+        "B, G, sigma and sigma_g are those on a bounded set that no step of the run leaves",
+        check=_why_run_unbounded,
+        defines=("diameter",),
     ),
     Assumption("one-function", "all clients have the same function", check=_why_different),
     Assumption(
@@ -233,11 +249,6 @@ def with_implied(names: Iterable[str]) -> frozenset[str]:
 
 
 def definers(symbol: str) -> tuple[str, ...]:
-    """Return the ids of the assumptions that define a symbol, those of plug-ins among them.
-
-    What says what L is says what each client's own ``L_i`` is.
-    """
+    """Return the ids of the assumptions that define a symbol, those of plug-ins among them."""
     known: Mapping[str, Assumption] = {**ASSUMPTIONS, **registry.registered("assumptions")}
-    return tuple(
-        name for name, one in known.items() if symbol in one.defines or symbol.removesuffix("_i") in one.defines
-    )
+    return tuple(name for name, one in known.items() if symbol in one.defines)

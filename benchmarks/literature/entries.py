@@ -56,7 +56,7 @@ class Change:
         written: dict[sympy.Expr, Demands] = dict(theorem.written)
 
         def read(text: str, what: str) -> sympy.Expr:
-            known = {name: info.symbol for name, info in theorem.symbols.items() if not info.vector}
+            known = {name: info.symbol for name, info in theorem.symbols.items()}
             return parse(text, known, f"mutant of {theorem.id}, {what}", written)
 
         own = dict(theorem.bound.expressions())

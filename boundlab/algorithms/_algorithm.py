@@ -257,6 +257,11 @@ class Algorithm(ABC, Generic[P]):
         """
         return self.averages(parameters, clients) is not None
 
+    def largest_step(self, parameters: P, clients: int) -> float | None:
+        """Return what no local step of a run exceeds, unit (−1, 2); None: nobody knows."""
+        averages = self.averages(parameters, clients)
+        return None if averages is None else averages.step_size
+
     def server_rate(self, parameters: P) -> float | None:
         """Return what multiplies the weights of all updates; None where it is no parameter."""
         return None

@@ -137,8 +137,20 @@ class Gd(Rounds[GdParameters]):
         """Each iteration is the mean of passes of all clients, or the pass of one; of single steps not all are."""
         if parameters.steps != parameters.M:
             return None
-        largest = parameters.at(0) if parameters.decay.falls else np.inf
-        return Averages(parameters.M, largest, every=1, ahead=0)
+        largest = self.largest_step(parameters, clients)
+        return Averages(parameters.M, np.inf if largest is None else largest, every=1, ahead=0)
+
+    def stays_feasible(self, parameters: GdParameters, clients: int) -> bool:
+        """Models are means of results of local steps, however these are counted."""
+        return True
+
+    def stays_on_set(self, parameters: GdParameters, clients: int) -> bool:
+        """Gradients are taken at such means, and at results of local steps."""
+        return True
+
+    def largest_step(self, parameters: GdParameters, clients: int) -> float | None:
+        """Return the first one, where they fall."""
+        return parameters.at(0) if parameters.decay.falls else None
 
     def program(self, parameters: GdParameters, clients: int) -> "GdProgram":
         """Return one iteration."""

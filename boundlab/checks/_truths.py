@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 
 import sympy
 
-from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, DETERMINISTIC, RUN_ASSUMPTIONS, UNCONSTRAINED
+from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, COMPOSITE, DETERMINISTIC, RUN_ASSUMPTIONS, UNCONSTRAINED
 from boundlab.checks._instances import (
     SMALL,
     START,
@@ -80,7 +80,7 @@ _HUBER = _ANY | {"smooth", "lipschitz", "bounded-gradients", "bounded-second-mom
 _SQUARE = _ANY | {"smooth", "strongly-convex", "bounded-heterogeneity"}
 _KINK = _ANY | {"lipschitz"}
 # x²/2 on [−1, 1], where B = G = 1.
-_ON_SET = _SQUARE | {BOUNDED_DOMAIN, "lipschitz", "bounded-gradients", "bounded-second-moment"}
+_ON_SET = _SQUARE | {BOUNDED_DOMAIN, BOUNDED_RUN, "lipschitz", "bounded-gradients", "bounded-second-moment"}
 FUNCTIONS = frozenset({"smooth", "strongly-convex", "lipschitz", "convex"})
 
 

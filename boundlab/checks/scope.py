@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import BOUNDED_DOMAIN, assumption, definers, with_implied
+from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, assumption, definers, with_implied
 from boundlab.case.build import delays_from
 from boundlab.checks._check import Check, group
 from boundlab.checks._view import View
@@ -167,7 +167,7 @@ def _unused(view: View) -> Check:
     theorem = view.theorem
     read = {*theorem.inputs(), *theorem.rules(), *theorem.step}
     about = frozenset() if theorem.left.quantity is Quantity.SLOPE else with_implied(["minimiser"])
-    about |= {BOUNDED_DOMAIN}  # it says where the others are meant, whether or not the diameter is read
+    about |= {BOUNDED_DOMAIN, BOUNDED_RUN}  # it says where the others are meant, whether or not the diameter is read
     idle = [
         f"assumption {name} ({', '.join(symbols)} {'is' if len(symbols) == 1 else 'are'} not read)"
         for name in theorem.assumptions

@@ -189,7 +189,7 @@ def several(schedules: Schedules) -> bool:
 def problem_values(theorem: Theorem, problem: Problem) -> dict[str, Any]:
     """Return the certified constants that the theorem reads."""
     read, found = {*theorem.inputs(), *theorem.settable}, problem.constants()
-    return {name: one.value for name, one in found.items() if name in read} | by_client(problem, found, read)
+    return {name: one.value for name, one in found.items() if name in read} | by_client(problem, read)
 
 
 def constants(theorem: Theorem, candidates: Sequence[Candidate]) -> list[tuple[dict[str, Any], Optimum]]:

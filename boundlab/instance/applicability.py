@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import BOUNDED_DOMAIN, UNCONSTRAINED, assumption
+from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, UNCONSTRAINED, assumption
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError
+from boundlab.instance.ranges import along_run
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
 from boundlab.objective import Problem
@@ -15,9 +16,37 @@ from boundlab.traces import departure
 
 
 def looked_at(theorem: Theorem, problem: Problem) -> Problem:
-    """Return the problem with the constants that the theorem is about: on the bounded set of h, where it says so."""
+    """Return the problem with the constants that the theorem is about: on a bounded set, where it says so.
+
+    That is the set of h, or one that no step of the run leaves.
+    """
+    if BOUNDED_RUN in theorem.core.assumed:
+        return along_run(problem)
     found = problem.on_domain() if BOUNDED_DOMAIN in theorem.core.assumed else None
     return problem if found is None else found
+
+
+def require_steps(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> None:
+    """Make sure that a run stays where the constants hold, as :func:`looked_at` has them.
+
+    Raises
+    ------
+    AssumptionError
+        If its steps are too long for that, or nobody knows where it takes its gradients.
+    """
+    limit, largest = problem.run_limit, algorithm.largest_step(parameters, problem.n)
+    if limit is None:
+        return
+    if largest is None or not algorithm.stays_on_set(parameters, problem.n):
+        raise AssumptionError(
+            f"{theorem.id} assumes {BOUNDED_RUN}, and nothing shows where {algorithm.id} takes its gradients; gd with "
+            "steps that do not grow would fit"
+        )
+    if largest > limit:
+        raise AssumptionError(
+            f"{theorem.id} assumes {BOUNDED_RUN}: no step of at most {limit:.6g} leaves the set on which G is known, "
+            f"and this run has one of {largest:.6g}"
+        )
 
 
 def check(

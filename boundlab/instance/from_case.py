@@ -74,6 +74,10 @@ class FixedEvents(Algorithm[Any]):
         """Return whether gradients are taken at such points, too."""
         return self.inner.stays_on_set(parameters, clients)
 
+    def largest_step(self, parameters: Any, clients: int) -> float | None:
+        """Return that of the algorithm."""
+        return self.inner.largest_step(parameters, clients)
+
     def program(self, parameters: Any, clients: int) -> None:
         """Return None: the events are known, so that nothing is to be averaged over."""
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.instance.applicability import check, deviations, looked_at
+from boundlab.instance.applicability import check, deviations, looked_at, require_steps
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import Sources, SymbolValue
@@ -203,6 +203,7 @@ def make_plan(
     schedules = schedules.with_step_of(worst, values)
     parameter_values = {**chosen, **step}
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
+    require_steps(theorem, problem, algorithm, parameters)
     values |= _taken(theorem, step)
 
     def bounds(at: NDArray[np.int64]) -> Evaluation:
@@ -287,7 +288,7 @@ def _known(
     if "stationary-participation" in theorem.core.assumed and not delays.memoryless:
         share = delays.rates() / delays.rates().sum()
         values |= {"chi2": problem.n * float(((share - 1.0 / problem.n) ** 2).sum()), "pi_max": float(share.max())}
-    values |= by_client(problem, constants, theorem.read.union(theorem.bound.replacements()))
+    values |= by_client(problem, theorem.read.union(theorem.bound.replacements()))
     unread = theorem.unused(values)
     return {name: value for name, value in values.items() if name not in unread}
 

@@ -23,10 +23,12 @@ from boundlab.algorithms import Algorithm, Averages
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import MEAN, Metric, Proved, Quantity, range_of
 from boundlab.objective import Optimum, Problem
+from boundlab.objective.composite import AlongRun
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, plain
 
 Floats = NDArray[np.float64]
 _UP = 1.0 + 1e-12
+_BELOW = 1e-12
 
 
 @final
@@ -199,6 +201,22 @@ class OfConstants(InvariantSets):
         """Return B."""
         found = self.problem.constants().get("B")
         return None if found is None else found.value
+
+
+def along_run(problem: Problem) -> Problem:
+    """Return a problem with the constants along its runs, or itself where no bounded set is known that these keep to.
+
+    The set is that of steps up to 1/L, or all but: at 1/L rounding may count a step too many.
+    """
+    known = [found for found in (problem.confinement(), of_constants(problem)) if found is not None]
+    L = problem.constants().get("L")
+    if L is None or L.value <= 0.0 or problem.simple is not None:
+        return problem
+    limit = (1.0 - _BELOW) / L.value
+    regions = [region for one in known for region in one.regions(limit)]
+    if not regions:
+        return problem
+    return AlongRun(problem, min(regions, key=lambda one: one.around()[2]), limit)
 
 
 def of_constants(problem: Problem) -> OfConstants | None:

@@ -15,16 +15,15 @@ Floats = NDArray[np.float64]
 _ROUNDED = 1e-12
 
 
-def by_client(problem: "Problem", constants: Mapping[str, Constant], names: Collection[str]) -> dict[str, Floats]:
+def by_client(problem: "Problem", names: Collection[str]) -> dict[str, Floats]:
     """Return the vectors among some names that the problem can certify, each of shape (n,).
 
     Parameters
     ----------
-    constants
-        The constants of the problem by symbol name.
     names
         Of ``L_i``, ``mu_i``, ``sigma_i``, ``G_star`` and ``gap_i``; others are passed over.
     """
+    constants = problem.constants()
     found = {name: rule(problem, constants) for name, rule in _RULES.items() if name in names}
     return {name: value for name, value in found.items() if value is not None}
 

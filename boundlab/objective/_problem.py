@@ -160,6 +160,11 @@ class Problem(BuiltFromWords, ABC):
         """Return the same problem with the constants of its f_i on the set of h, if it is bounded; None: it is not."""
         return None
 
+    @property
+    def run_limit(self) -> float | None:
+        """The largest local step for which the constants hold along a run; None: they hold wherever it goes."""
+        return None
+
     def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
         """Return how large the gradients of the f_i are on a bounded set; None: no more than their curvature says."""
         return None

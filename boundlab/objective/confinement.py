@@ -23,6 +23,10 @@ class InvariantSet(ABC):
     def farthest(self, z: Floats) -> float:
         """Return the largest distance of a point of the set to z, from above."""
 
+    @abstractmethod
+    def around(self) -> tuple[Floats, Floats, float]:
+        """Return a centre, how far the set goes from there along each axis, and how far it goes at all, from above."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,10 @@ class InvariantBall(InvariantSet):
         """Return ‖centre − z‖ + radius."""
         return _up(float(np.linalg.norm(self.centre - z)) + self.radius, len(z))
 
+    def around(self) -> tuple[Floats, Floats, float]:
+        """Return the centre and the radius."""
+        return self.centre, np.full(len(self.centre), self.radius), self.radius
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,12 @@ class InvariantBox(InvariantSet):
     def farthest(self, z: Floats) -> float:
         """Return the distance to the farthest corner."""
         return _up(float(np.linalg.norm(np.maximum(np.abs(self.low - z), np.abs(self.high - z)))), len(z))
+
+    def around(self) -> tuple[Floats, Floats, float]:
+        """Return the middle, half the edges, and half the diagonal."""
+        middle = (self.low + self.high) / 2.0
+        half = np.maximum(self.high - middle, middle - self.low) * (1.0 + 4.0 * float(np.finfo(np.float64).eps))
+        return middle, half, self.farthest(middle)
 
 
 class InvariantSets(ABC):

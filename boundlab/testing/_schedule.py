@@ -234,9 +234,12 @@ def averages(at: CompiledRun) -> None:
     at_most(what, -found.models, 0.0, scale=1e-3)
     total = found.models.sum(axis=1)
     equal("the sum of the weights of passes in a server model and 1", total, np.ones_like(total))
+    size = float(tape.descend.step_size.max(initial=0.0)) * float(tape.local.max(initial=1.0))
+    largest = at.algorithm.largest_step(at.parameters, at.problem.n)
+    if largest is not None:
+        at_most("the largest step ≤ largest_step()", size, largest)
     if said is None:
         return
-    size = float(tape.descend.step_size.max(initial=0.0)) * float(tape.local.max(initial=1.0))
     at_most("the largest step ≤ that of averages()", size, said.step_size)
     ks = tape.record.iteration
     steps, most = found.depth[tape.record.version], said.steps * said.depth(ks)

@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problem_makers import generated, make
 from run_makers import plan_of, tape_of
 
+import boundlab as bl
 from boundlab.algorithms import Algorithm
 from boundlab.case.build import build_problem, problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
+from boundlab.instance.ranges import along_run
 from boundlab.objective import Oracle, Problem
 from boundlab.objective.composite import Composite
 from boundlab.options import Options
@@ -241,3 +244,51 @@ def test_a_smaller_constant_is_refuted_and_the_theorem_is_not() -> None:
     text = "quadratic:A=[[[2]]],b=[[0]],x0=1,ball=1"
     assert compare(plan_of(theorem, text, "deterministic", 5), 2, 0).verdict is Verdict.HOLDS
     assert compare(plan_of(false, text, "deterministic", 5), 2, 0).verdict is Verdict.VIOLATED
+
+
+@given(seed=st.integers(0, 40), part=st.sampled_from((0.1, 0.5, 1.0)), M=st.integers(1, 4))
+def test_no_run_leaves_the_set_on_which_its_constants_hold(seed, part, M):
+    """Quadratics that differ, local steps up to 1/L: every gradient is taken in the set, and none is above G."""
+    problem = generated("quadratic", seed, sigma=0.0)
+    found = along_run(problem)
+    known = found.constants()
+    centre, half, radius = found.region.around()
+    case = {"alpha": part * found.run_limit, "M": M, "iteration": "step"}
+    algorithm = lookup("algorithms", "gd")
+    parameters = algorithm.read(Options("gd", case))
+    assert algorithm.largest_step(parameters, problem.n) <= found.run_limit
+    models = [problem.x0.copy() for _ in range(problem.n)]
+    for k in range(12):
+        if k % M == 0:
+            models = [np.mean(models, axis=0) for _ in models]
+        for client, x in enumerate(models):
+            assert np.linalg.norm(x - centre) <= radius * (1 + 1e-12)
+            assert (np.abs(x - centre) <= half * (1 + 1e-12)).all()
+            gradient = problem.gradient(client, x)
+            assert np.linalg.norm(gradient) <= known["G"].value * (1 + 1e-12)
+            models[client] = x - case["alpha"] * gradient
+
+
+def test_a_run_that_may_leave_every_set_has_no_constants_along_it():
+    assert along_run(make("quadratic", clients=2, sigma=1)).run_limit is None
+    assert along_run(make("lad", clients=2)).run_limit is None
+
+
+def test_long_steps_and_noise_make_a_theorem_about_bounded_runs_silent(tmp_path):
+    """x²/2 from 1: with α ≤ 1 the models stay in [−1, 1], where G = 1; with α = 3 they do not."""
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'id = "mine"\nalgorithm = "gd"\nmetric = "ergodic-gap"\n'
+        'assumptions = ["strongly-convex", "smooth", "minimiser", '
+        '"bounded-second-moment", "bounded-run", "deterministic"]\n[step]\nalpha = "alpha"\n'
+        '[terms]\nbound = "G**2/(2*mu)"\n'
+    )
+    bowl = "quadratic:A=[[[1]]],b=[[0]],x0=1"
+    found = bl.compare(str(path), bowl, iterations=3, alpha=0.5)
+    assert found.bound[-1] == pytest.approx(0.5)
+    with pytest.raises(AssumptionError, match="no step of at most 1 leaves the set"):
+        bl.compare(str(path), bowl, iterations=3, alpha=3)
+    with pytest.raises(AssumptionError, match="a bounded set that its steps do not leave"):
+        bl.compare(str(path), bowl + ",sigma=1", iterations=3, alpha=0.5)
+    result = bl.falsify(str(path), candidates=60)
+    assert result.verdict == "inconclusive", "a step beyond the set refutes nothing"

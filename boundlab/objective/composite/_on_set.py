@@ -27,14 +27,17 @@ _UP = 1.0 + 8.0 * _EPS
 def constants_on_set(f: Problem, h: ProxFunction) -> dict[str, Constant]:
     """Return the constants that a bounded set gives, by symbol: those that f has on R^d alone are not among them."""
     region = h.bounded_set(f.d)
-    if region is None:
-        return {}
-    region, known = region.with_point(f.x0), f.constants()
-    out = {"diameter": Constant(region.diameter, "upper", f"of {h.words}")}
+    return {} if region is None else constants_within(f, region.with_point(f.x0), h.words)
+
+
+def constants_within(f: Problem, region: BoundedSet, words: str) -> dict[str, Constant]:
+    """Return the constants that hold on a bounded set with x0, which ``words`` name, and no better ones on R^d."""
+    known = f.constants()
+    out = {"diameter": Constant(region.diameter, "upper", f"of {words}")}
     found = f.gradients_on(region) or _by_curvature(f, region)
     if found is None:
         return out
-    how = f"{found.how}, on {h.words}"
+    how = f"{found.how}, on {words}"
     B = float(found.norms.max())
     B = min(B, known["B"].value) if "B" in known else B
     limits = {"B": B, "G_sq": B**2 * _UP}
@@ -55,8 +58,8 @@ def constants_on_set(f: Problem, h: ProxFunction) -> dict[str, Constant]:
     return out | {name: Constant(value, "upper", how) for name, value in better.items()}
 
 
-def assumptions_on_set(f: Problem, h: ProxFunction, there: Mapping[str, Constant]) -> dict[str, str]:
-    """Return what the set changes of the answers that f gives on R^d: where a constant has a limit there, it is met."""
+def assumptions_within(f: Problem, there: Mapping[str, Constant], words: str) -> dict[str, str]:
+    """Return what a set changes of the answers that f gives on R^d: where a constant has a limit there, it is met."""
     told, known = f.assumptions(), f.constants().keys() | there.keys()
     needs = {
         "bounded-gradients": ("G_sq",),
@@ -67,9 +70,9 @@ def assumptions_on_set(f: Problem, h: ProxFunction, there: Mapping[str, Constant
     out = {}
     for name, symbols in needs.items():
         met = not told.get(name, "unsaid") or all(one in known for one in symbols)
-        out[name] = "" if met else f"nobody has found a limit of it on {h.words}"
+        out[name] = "" if met else f"nobody has found a limit of it on {words}"
     convex = told.get("convex", "unsaid")
-    out["lipschitz"] = convex or ("" if "B" in known else f"nobody has found B on {h.words}")
+    out["lipschitz"] = convex or ("" if "B" in known else f"nobody has found B on {words}")
     return out
 
 

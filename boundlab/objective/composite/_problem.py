@@ -23,7 +23,7 @@ from boundlab.objective import (
     Wrapped,
 )
 from boundlab.objective.composite._minimise import Minimised, minimise
-from boundlab.objective.composite._on_set import assumptions_on_set, constants_on_set
+from boundlab.objective.composite._on_set import assumptions_within, constants_on_set
 from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
 from boundlab.objective.simple import ProxFunction
 from boundlab.randomness import Streams
@@ -225,7 +225,7 @@ class Composite(Wrapped):
         reason = "" if isinstance(self._attempt, Minimised) else str(self._attempt)
         return {
             **self.inner.assumptions(),
-            **(assumptions_on_set(self.inner, self.h, self._there) if self.on_set else {}),
+            **(assumptions_within(self.inner, self._there, self.h.words) if self.on_set else {}),
             "minimiser": reason,
             "bounded-below": "",
             "sampled-functions": "sigma_star is not known at the minimiser of F",
