@@ -22,7 +22,8 @@ from boundlab.compare.trials import (
 )
 from boundlab.compare.trivial_bound import trivial_bound
 from boundlab.compare.unsampled import expectation, given_schedule_operations, require_given_schedule
-from boundlab.expectation import AFFORDABLE
+from boundlab.errors import SpecError
+from boundlab.expectation import AFFORDABLE, engine
 from boundlab.instance.plan import Plan
 from boundlab.instance.ranges import MetricEnclosure, certain_range
 from boundlab.metrics import Enclosure
@@ -88,6 +89,11 @@ def compare(
         exact = quadratic and trials * given_schedule_operations(plan, trial_tape(plan, seed, 0)) <= AFFORDABLE
     if plan.own_case and (exact or not noisy):
         return _each_schedule(plan, trials, seed, progress, budget, backend.jobs)
+    if plan.metric.over.of_expectations:
+        reason = engine(*plan.random_run)[1] or "it takes too many operations (--exact does not mind)"
+        raise SpecError(
+            f"{plan.theorem.id} is about a smallest expectation, which no run shows, and nothing computes it: {reason}"
+        )
     if exact:  # a sample of schedules
         each = compute_trials(plan, trials, seed, progress, backend.jobs)
         found = Trials(each.sides.left.lower, each.sides.left.upper, each.sides.right, each.terms, each.statistics)

@@ -72,7 +72,7 @@ def require_given_schedule(plan: Plan) -> None:
     if plan.own_case and problem.noiseless:
         return  # each schedule is a case of its own
     given = problem.quadratic() is not None and not problem.noiseless
-    if given and plan.metric.is_mean:
+    if given and plan.metric.from_expectations:
         return
     reason = engine(*plan.random_run)[1]
     reason = reason or f"{plan.theorem.id} is about each schedule by itself"

@@ -111,7 +111,8 @@ def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
         return f"problem {plan.problem.id} has no rational form"
     if not plan.theorem.bound.closed:
         return "the bound is a numerical recursion"
-    if not plan.metric.is_mean:
+    sure = plan.problem.noiseless and not isinstance(case.events, RandomEvents)
+    if not (sure or plan.metric.from_expectations):
         return f"{plan.metric.id} is not a mean of recorded quantities"
     if plan.theorem.shape:
         return "a printed O(·) is a shape"

@@ -77,6 +77,8 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
         if name in plan.theorem.step and name not in scheduled and (name not in chosen or name in own):
             continue  # follows from its formula
         if np.ndim(value):
+            if plan.theorem.symbols[name].role == "schedule":
+                continue  # what follows from p is known by what p is made of
             squares = model.squared_gradients_at_optimum() if name == "G_star" else None
             if squares is not None:
                 roots = (sympy.sqrt(sympy.Rational(one.numerator, one.denominator)) for one in squares)

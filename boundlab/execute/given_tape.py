@@ -13,7 +13,7 @@ def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
     """Return '' if :func:`left_side` can be computed, else why not."""
     if problem.noiseless:
         return ""
-    if not metric.is_mean:
+    if not metric.from_expectations:
         return f"{metric.id} is not a mean of recorded quantities"
     if problem.quadratic() is None:
         return f"problem {problem.id} with noise: the expectation given a schedule needs a quadratic"

@@ -50,7 +50,7 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
     AssumptionError
         If a step is implicit and the gradients are noisy.
     """
-    if not metric.is_mean:
+    if not metric.from_expectations:
         raise SpecError(f"moments need a left side that is a mean of recorded quantities, which {metric.id} is not")
     where, best = frame(problem), problem.optimum()
     vectors = Spread(problem, where, sigma)

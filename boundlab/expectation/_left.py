@@ -41,7 +41,7 @@ def engine(
 ) -> tuple[str, str]:
     """Return the engine's description and '', or '' and why none applies."""
     left, who = _metric(metric), _algorithm(algorithm)
-    if not left.is_mean:
+    if not left.from_expectations:
         return "", f"the expectation of {left.id}, which is not a mean of recorded quantities, has no exact engine"
     program = who.program(parameters, problem.n)
     if program is None:

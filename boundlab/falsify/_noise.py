@@ -88,7 +88,7 @@ def left_side(
         If a run is too long, or its left side is no mean of what the run shows.
     """
     metric, ks = shared.left, shared.ks
-    if not metric.is_mean:
+    if not metric.from_expectations:
         raise SpecError(
             f"{shared.theorem.metric} is not a mean of recorded quantities: moments do not determine its expectation"
         )

@@ -74,6 +74,10 @@ class FixedEvents(Algorithm[Any]):
         """Return whether gradients are taken at such points, too."""
         return self.inner.stays_on_set(parameters, clients)
 
+    def step_factor(self, parameters: Any) -> Any:
+        """Return that of the algorithm."""
+        return self.inner.step_factor(parameters)
+
     def largest_step(self, parameters: Any, clients: int) -> float | None:
         """Return that of the algorithm."""
         return self.inner.largest_step(parameters, clients)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Counter = Literal["K", "T"]
-Kind = Literal["last", "average", "mean", "best"]
-KINDS: Final[tuple[Kind, ...]] = ("last", "average", "mean", "best")
+Kind = Literal["last", "average", "mean", "best", "best-expected"]
+KINDS: Final[tuple[Kind, ...]] = ("last", "average", "mean", "best", "best-expected")
+_SMALLEST: Final = ("best", "best-expected")
 QUANTITIES: Final[Mapping[str, Quantity]] = MappingProxyType({one.name.lower(): one for one in Quantity})
 INDEX: Final[Mapping[str, sympy.Symbol]] = MappingProxyType(
     {counter: sympy.Symbol(name, integer=True, nonnegative=True) for counter, name in (("K", "k"), ("T", "t"))}
@@ -58,7 +59,7 @@ class Range:
     ----------
     kind
         ``average``: the quantity at the weighted average of the models; ``mean``: the weighted average of the
-        quantities; ``best``: the smallest of them, within the expectation.
+        quantities; ``best``: the smallest of them, within the expectation; ``best-expected``: the smallest expectation.
     begin, end
         The first model and the last one, formulas of the horizon; k counts from 0.
     weights
@@ -112,7 +113,8 @@ class _Aggregate(Over):
         self.id = over.kind
         self.averages_iterates = self.one_record = over.kind == "average"
         self.first = (int(over.begin) if over.begin.is_Integer else 0) + (not over.closed) if over.running else 0
-        self.linear = over.kind != "best"
+        self.linear = over.kind not in _SMALLEST
+        self.of_expectations = over.kind == "best-expected"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Aggregate) and type(self) is type(other) and vars(self) == vars(other)
@@ -178,7 +180,7 @@ class _Weighted(_Aggregate):
         """Add with the weight, or keep the smallest."""
         if self.averages_iterates:
             return value
-        if self.range.kind == "best":
+        if self.range.kind in _SMALLEST:
             return value if total is None else np.minimum(total, value) if _floats(value) else min(total, value)
         count, added = (0, None) if total is None else total
         part = _times(self.weights.at(self._begin + count), value)
@@ -186,13 +188,13 @@ class _Weighted(_Aggregate):
 
     def read(self, total: Any, count: int) -> Any:
         """Divide by the sum of the weights."""
-        if self.averages_iterates or self.range.kind == "best":
+        if self.averages_iterates or self.range.kind in _SMALLEST:
             return total
         return _times(1 / self.weights.before(self._begin + count), total[1])
 
     def shares(self, count: int) -> tuple[Fraction, ...] | None:
         """Return the weight of each of ``count`` records."""
-        if self.range.kind == "best":
+        if self.range.kind in _SMALLEST:
             return None
         if self.averages_iterates:
             return (Fraction(1),)
@@ -254,8 +256,8 @@ def compose(
         raise SpecError(f"a left side is one of {known}; got {quantity!r} over {over!r}")
     if over == "last" and not (begin is end is weights is None):
         raise SpecError("a left side over last is about one iterate: it has no from, to or weights")
-    if over == "best" and weights is not None:
-        raise SpecError("the best iterate has no weights: a left side over best has from and to alone")
+    if over in _SMALLEST and weights is not None:
+        raise SpecError(f"the best iterate has no weights: a left side over {over} has from and to alone")
     if weights is not None and not weights.free_symbols and not weights.is_positive:
         raise SpecError(f"all models have the weight {weights}; weights are positive, or left out where all are alike")
     kind = QUANTITIES[quantity]
@@ -306,6 +308,10 @@ def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
             label, single = f"weighted mean of the {name}", f"mean of {at}{words}"
             text = f"mean of E[{at}] for {span}{weight}"
             latex = rf"\frac{{{total} {share} \mathbb{{E}}\left[{each}\right]}}{{{total} {share or 1}}}"
+        case "best-expected":
+            label, single = f"smallest expected {name}", f"min E[{at}]"
+            text = f"min of E[{at}] for {span}"
+            latex = rf"\min_{{{span.replace('…', chr(92) + 'dots')}}} \mathbb{{E}}\,{each}"
         case _:
             label, single = f"{name} of the best iterate", f"min {at}"
             text = f"E min[{at}] for {span}"

@@ -107,6 +107,11 @@ class Metric:
         """True if left sides are weighted sums of what records show: only then do moments give expectations."""
         return self.over.share(1) is not None if self.over.linear is None else self.over.linear
 
+    @property
+    def from_expectations(self) -> bool:
+        """True if the expectation of each record gives the left side: of a mean, and of the smallest expectation."""
+        return self.is_mean or self.over.of_expectations
+
     def records(self, ks: ArrayLike) -> "RecordAt":
         """Return what a run must show for the left sides at the sorted horizons ``ks``."""
         return self.over.records(np.asarray(ks, dtype=np.int64))

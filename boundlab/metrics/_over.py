@@ -32,6 +32,9 @@ class Over(ABC):
         Of the models in an average.
     linear
         Whether left sides are weighted sums of what records show; None: where :meth:`share` says a weight.
+    of_expectations
+        Whether they are made of the expectation of each record though they are no such sums, so that no single run
+        shows them.
     """
 
     id: str = ""
@@ -40,6 +43,7 @@ class Over(ABC):
     one_record: bool = False
     weights: Weights = EQUAL
     linear: bool | None = None
+    of_expectations: bool = False
 
     @abstractmethod
     def records(self, ks: Ints) -> "RecordAt":

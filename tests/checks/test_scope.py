@@ -186,7 +186,7 @@ def test_what_nobody_uses_is_a_note(tmp_path: Path) -> None:
     theorem = mine(tmp_path, assumptions='"lipschitz", "smooth"', term="B*R", more='[definitions]\nkappa = "B/B"')
     found = scope(theorem)["unused"]
     assert found.verdict == "passed"
-    assert found.witness == "unused: assumption smooth (L, L_sq are not read); definition kappa"
+    assert found.witness == "unused: assumption smooth (L, L_sq, L_i are not read); definition kappa"
 
 
 # --------------------------------------------------------------------------------------- the data behind it

@@ -107,6 +107,7 @@ def test_nearly_every_option_of_every_algorithm_is_looked_at():
     known = {(name, option) for name in NEEDED for option in ALGORITHMS[name].parameters if option not in RATES}
     # These make sense only together with another one.
     together = {("area", "reply"), ("fedcompass", "a"), ("fedcompass", "b"), ("fedcompass", "warmup"), ("gd", "K")}
+    together |= {("gd", "iteration")}  # of all clients
     assert known - set(OPTIONS) <= together | {("fedfa", "eta_g"), ("ogm", "K")}
 
 

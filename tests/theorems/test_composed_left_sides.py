@@ -48,6 +48,7 @@ COMPOSED: dict[str, tuple[str, Callable[[list[Fraction]], Fraction]]] = {
         lambda x: average([gap(one) for one in x[:7]], lambda k: Fraction(1, k + 1)),
     ),
     "best": (left(quantity="gap", over="best", **{"from": "1"}), lambda x: min(map(gap, x[1:6]))),
+    "best-expected": (left(quantity="slope", over="best-expected"), lambda x: min(one**2 for one in x[:6])),
 }
 
 
@@ -71,8 +72,8 @@ def test_a_left_side_is_what_its_words_say_in_floats_and_in_fractions(tmp_path: 
     case |= {"events": [[k, "s"] for k in range(1, 7)]}
     exact = bl.exact(theorem, case)
     assert exact.left == pytest.approx(float(expected), rel=1e-12)
-    assert exact.kind == ("numeric" if name == "best" else "exact")
-    if name == "best":
+    assert exact.kind == "exact"
+    if name.startswith("best"):
         with pytest.raises(SpecError, match="a mean of recorded quantities"):
             bl.worst_case(theorem, iterations=6)
     else:
@@ -259,3 +260,24 @@ def test_nothing_else_reads_a_step_that_depends_on_k(tmp_path: Path) -> None:
 def test_the_index_is_no_symbol(tmp_path: Path) -> None:
     assert "k" not in theorem_of(tmp_path, left(quantity="gap", over="average", weights="k + 1")).inputs()
     assert symbol("K") not in INDEX.values()
+
+
+def test_the_smallest_expectation_is_that_of_one_model(tmp_path: Path) -> None:
+    """x²/2 from 1/4, α = 1/2, noise of variance 1: E x² is 1/16, then 1/4 of the one before and 1/4 more, ever larger."""
+    words = left(quantity="gap", over="best-expected", **{"from": "1", "to": "K"})
+    theorem = replace(theorem_of(tmp_path, words), assumptions=("convex", "smooth", "minimiser", "bounded-variance"))
+    smallest = (Fraction(1, 4) * Fraction(1, 16) + Fraction(1, 4)) / 2
+    found = bl.compare(theorem, "quadratic:A=[[[1]]],b=[[0]],x0=0.25,sigma=1", iterations=5)
+    assert float(found.band.mean[-1]) == pytest.approx(float(smallest), rel=1e-12)
+    case = {"algorithm": "gd", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], "sigma": 1}, "x0": ["1/4"]}
+    case |= {"delays": "deterministic", "iterations": 5}
+    exact = bl.exact(theorem, case)
+    assert exact.kind == "exact"
+    assert exact.left == pytest.approx(float(smallest), rel=1e-12)
+
+
+def test_no_run_shows_a_smallest_expectation(tmp_path: Path) -> None:
+    theorem = theorem_of(tmp_path, left(quantity="gap", over="best-expected"))
+    noise = replace(theorem, assumptions=("convex", "smooth", "minimiser", "bounded-variance"))
+    with pytest.raises(SpecError, match="a smallest expectation, which no run shows"):
+        bl.compare(noise, "huber:clients=2,sigma=1", iterations=5)
