@@ -41,6 +41,11 @@ _HEAVY = "Polyak, Some methods of speeding up the convergence of iteration metho
 _BOOK = "Nesterov, Lectures on Convex Optimization (2018)"
 _INCREMENTAL = "Nedić and Bertsekas, Incremental subgradient methods for nondifferentiable optimization (2001)"
 _OGM = "Kim and Fessler, Optimized first-order methods for smooth convex minimization (2016)"
+_RENNALA = (
+    "Tyurin and Richtárik, Optimal time complexities of parallel stochastic optimization methods under a fixed "
+    "computation model (2023)"
+)
+_RINGMASTER = "Maranjyan, Tyurin and Richtárik, Ringmaster ASGD (2025)"
 _PPA = "Rockafellar, Monotone operators and the proximal point algorithm (1976)"
 _ZINKEVICH = "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent (2003)"
 # By the paper, as theorems name it.
@@ -59,6 +64,8 @@ REFERENCES: Mapping[str, Reference] = MappingProxyType(
         _INCREMENTAL: Reference("10.1137/S1052623499362111"),
         _OGM: Reference("10.1007/s10107-015-0949-3", "1406.5468"),
         _PPA: Reference("10.1137/0314056"),
+        _RENNALA: Reference("", "2305.12387"),
+        _RINGMASTER: Reference("", "2501.16168"),
         "Drori and Teboulle, Performance of first-order methods for smooth convex minimization (2014)": Reference(
             "10.1007/s10107-013-0653-0", "1206.3209"
         ),
@@ -139,6 +146,8 @@ PAPERS: Mapping[str, str] = MappingProxyType(
         "nesterov": _BOOK,
         "ogm": _OGM,
         "proximal_point": _PPA,
+        "rennala": _RENNALA,
+        "ringmaster": _RINGMASTER,
         "sfedavg": _FEDAVG,
     }
 )

@@ -16,7 +16,7 @@ from boundlab.registry import lookup
 from boundlab.testing.strategies import arrivals
 
 BUFFERED = ("asfedavg", "fedbuff", "fedstaleweight")
-ALGORITHMS = ("async_sgd", "fedasync", "fedfa", "sfedavg", *BUFFERED)
+ALGORITHMS = ("async_sgd", "fedasync", "fedfa", "rennala", "ringmaster", "sfedavg", *BUFFERED)
 
 # With a step size 1/2, client 0 maps x to x/2 and client 1 maps it to (x + 8)/2.
 HALVES = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [8]], "x0": 2}
@@ -172,6 +172,12 @@ def options_of(draw: Any, algorithm: str, clients: int) -> dict[str, Any]:
     if algorithm == "async_sgd":
         words = {"schedule": ["constant", "delay_adaptive"], "sampling": ["arrival", "uniform"]}
         return {"alpha": draw(RATE)} | {key: draw(st.sampled_from(values)) for key, values in words.items()}
+    if algorithm == "ringmaster":
+        own: dict[str, Any] = {"threshold": draw(st.integers(1, 4))}
+        return own | {"alpha": draw(RATE), "stops": draw(st.sampled_from(["no", "yes"]))}
+    if algorithm == "rennala":
+        own = {"count": draw(st.integers(1, 4)), "reply": draw(st.sampled_from(["post", "pre"]))}
+        return own | {"alpha": draw(RATE), "stops": draw(st.sampled_from(["no", "yes"]))}
     if algorithm == "sfedavg":
         weights = st.lists(st.floats(0.1, 5.0), min_size=clients, max_size=clients)
         return draw(local_steps("alpha", "M")) | ({"weights": draw(weights)} if draw(st.booleans()) else {})

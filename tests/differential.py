@@ -33,7 +33,8 @@ PLAIN = ("own_first", "own_second")
 LEVEL = 0.9999999  # of samples: never wrong in as many examples as there will be
 TRIALS = 6
 LONGEST, MOST_ENUMERATED = 5, 12  # events of a worst case, and where all sequences may be gone through
-STALE = ("async_sgd", "fedasync", "fedbuff", "fedfa", "fedstaleweight")  # whose runs have a largest staleness
+# Whose runs have a largest staleness.
+STALE = ("async_sgd", "fedasync", "fedbuff", "fedfa", "fedstaleweight", "rennala", "ringmaster")
 _HORIZONS = (1, 2, 3, 5, 12, 30)
 _CLASSES = (("smooth", "convex"), ("smooth", "strongly-convex"), ("lipschitz",), ("smooth",))
 _ABOUT = (None, None, "each schedule", "the mean")

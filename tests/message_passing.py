@@ -141,6 +141,42 @@ def fedstaleweight(scenario: Scenario, problem: Any) -> Run:
     return [v for v, _ in seen], np.array([model for _, model in seen])
 
 
+def rennala(scenario: Scenario, problem: Any) -> Run:
+    """The server adds up gradients at its model; whoever sends one at an older model has worked for nothing."""
+    alpha, count, reply, stops = (scenario.options[name] for name in ("alpha", "count", "reply", "stops"))
+    x, version, seen, batch = problem.x0, 0, [], []
+    hand = dict.fromkeys(range(problem.n), (x, 0))
+    for _, client in scenario.events:
+        at, since = hand[client]
+        hand[client] = (x, version)
+        if since == version:
+            batch.append(problem.gradient(client, at))
+        if len(batch) == count:
+            x, version, batch = x - alpha * np.mean(batch, axis=0), version + 1, []
+            if reply == "post":
+                hand[client] = (x, version)
+            if stops == "yes":
+                hand = dict.fromkeys(hand, (x, version))
+        seen.append((version, x))
+    return [v for v, _ in seen], np.array([model for _, model in seen])
+
+
+def ringmaster(scenario: Scenario, problem: Any) -> Run:
+    """The server steps along gradients that are less than ``threshold`` steps old, and hands its newest model out."""
+    alpha, threshold, stops = (scenario.options[name] for name in ("alpha", "threshold", "stops"))
+    x, k, seen = problem.x0, 0, []
+    hand = dict.fromkeys(range(problem.n), (x, 0))
+    for _, client in scenario.events:
+        at, since = hand[client]
+        if k - since < threshold:
+            x, k = x - alpha * problem.gradient(client, at), k + 1
+        hand[client] = (x, k)
+        if stops == "yes":
+            hand |= {other: (x, k) for other, (_, since) in hand.items() if k - since >= threshold}
+        seen.append((k, x))
+    return [v for v, _ in seen], np.array([model for _, model in seen])
+
+
 def sfedavg(scenario: Scenario, problem: Any) -> Run:
     """Rounds of McMahan et al.'s Algorithm 1."""
     rates, weights = rates_of(scenario.options, "alpha", "M"), scenario.options.get("weights", [1.0] * problem.n)
@@ -159,5 +195,7 @@ TWINS: Mapping[str, Callable[[Scenario, Any], Run]] = {
     "fedbuff": fedbuff,
     "fedfa": fedfa,
     "fedstaleweight": fedstaleweight,
+    "rennala": rennala,
+    "ringmaster": ringmaster,
     "sfedavg": sfedavg,
 }

@@ -48,7 +48,7 @@ def test_an_unknown_assumption_is_refused_with_the_nearest():
         assumption("smoth")
 
 
-BARE = {"fedasync": {"beta": 0.5}, "ogm": {"K": 3}, "heavy_ball": {"beta": 0.5}}
+BARE = {"fedasync": {"beta": 0.5}, "ogm": {"K": 3}, "heavy_ball": {"beta": 0.5}, "ringmaster": {"threshold": 2}}
 
 
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))

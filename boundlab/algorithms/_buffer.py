@@ -4,6 +4,7 @@ import heapq
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeVar, final
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._clients import Workers
+from boundlab.algorithms._program import Event
 from boundlab.algorithms._steps import LocalSteps
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
@@ -21,9 +23,12 @@ from boundlab.tape import RecordAt, Tape, Writer
 # Rates that differ by no more are equal: they are quotients of the same numbers.
 EQUAL_RATES: Final = 1e-12
 Reply = Literal["post", "pre", "wait"]
-REPLY = (
-    "post: the client that completes the buffer gets the new model; pre: the old one; wait: every "
-    "client waits for the aggregation of its update"
+REPLY: Final[Mapping[Reply, str]] = MappingProxyType(
+    {
+        "post": "the client that completes the buffer gets the new model",
+        "pre": "the old one",
+        "wait": "every client waits for the aggregation of its update",
+    }
 )
 
 
@@ -51,10 +56,10 @@ class BufferParameters(option.Parameters):
 Weights = Callable[[Sequence[Arrival]], Sequence[float]]
 
 
-def reply_option(default: Reply = "post") -> Any:
-    """Declare the option ``reply``."""
-    says = REPLY.replace(f"{default}:", f"{default} (default):")
-    return option.choice(says, ("post", "pre", "wait"), default)
+def reply_option(default: Reply = "post", words: Sequence[Reply] = tuple(REPLY)) -> Any:
+    """Declare the option ``reply``, with these of its words."""
+    says = "; ".join(f"{word}{' (default)' if word == default else ''}: {REPLY[word]}" for word in words)
+    return option.choice(says, words, default)
 
 
 P = TypeVar("P", bound=BufferParameters)
@@ -69,15 +74,23 @@ class Buffered(Algorithm[P]):
         Whether x_s ← Σ weight·y over a full buffer; else x_s ← x_s + Σ weight·(y − x).
     """
 
-    server = "count"
+    server: Literal["any", "count", "none"] = "count"
     models: bool = False
 
     @abstractmethod
     def weights(self, parameters: P) -> Weights:
         """Return what gives the weights of the full buffers of one run, one after the other."""
 
+    def stalest(self, parameters: P) -> int | None:
+        """Return the largest staleness with which an update enters a buffer: others are ignored. None: all enter."""
+        return None
+
+    def stops(self, parameters: P) -> bool:
+        """Return whether a client whose update would be staler stops, and begins anew from the new model."""
+        return False
+
     def schedule(self, parameters: P, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
-        """Compile; each aggregation is one iteration.
+        """Compile; each aggregation is one iteration, and an arrival that is ignored is none.
 
         Raises
         ------
@@ -85,6 +98,7 @@ class Buffered(Algorithm[P]):
             With reply=wait, if an update of a client arrives that waits, or the buffer can never be filled.
         """
         count, reply, weights = parameters.count, parameters.reply, self.weights(parameters)
+        stalest, stops = self.stalest(parameters), self.stops(parameters)
         check_wait(self.id, reply, count, clients)
         writer = Writer(events, clients, records, iterations, parameters.local.relative)
         workers = Workers(writer, clients, parameters.local, count, models=self.models)
@@ -100,6 +114,10 @@ class Buffered(Algorithm[P]):
                     f"{self.id}: event {event + 1}: with reply=wait client {client} has nothing to send before the "
                     "aggregation of its last update"
                 )
+            if workers.late(client, stalest):
+                workers.restart(client)
+                writer.end()
+                continue
             buffer.append(Arrival(client, *workers.take(client)))
             full = len(buffer) == count
             if reply == "pre" or (reply == "post" and not full):
@@ -114,17 +132,27 @@ class Buffered(Algorithm[P]):
                 (writer.replace_model if self.models else writer.server_update)(*terms)
                 for update in buffer if reply == "wait" else buffer[-1:] if reply == "post" else ():
                     workers.begin(update.client)
+                for other in range(clients) if stops else ():
+                    if workers.late(other, stalest):
+                        workers.restart(other)
                 buffer = []
             writer.end()
         return writer.tape()
 
     def events_for(self, parameters: P, clients: int, iterations: int) -> int:
-        """Return count arrivals an aggregation."""
+        """Return count arrivals an aggregation: more are needed where some are ignored."""
         return parameters.count * iterations
+
+    def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
+        """Return the arrivals, with those that are ignored."""
+        return super().drawn_events(parameters, [(client,) for one in drawn for client in one])
 
     def why_not(self, assumption: str, parameters: P, delays: DelayModel) -> str:
         """Say whether updates enter buffers independently of what came before, or each client's once."""
         waits = parameters.reply == "wait"
+        ignores = self.stalest(parameters) is not None and not self.stops(parameters) and delays.n > 1
+        if ignores and assumption in ("stationary-participation", "uniform-buffer"):
+            return delays.memoryless or "whose update is ignored depends on what came before; stops=yes would fit"
         if assumption == "stationary-participation":
             return why_not_stationary(delays, self.fixed_weights(parameters, delays.n), waits=waits)
         if assumption == "uniform-buffer":
@@ -139,6 +167,10 @@ class Buffered(Algorithm[P]):
         """Return also the local steps Q and the updates b in a buffer, where updates are differences."""
         found = super().quantities(parameters, tape, until, settings)
         return found and {**found, "Q": parameters.local.steps, "b": parameters.count}
+
+    def figures(self, parameters: P, tape: Tape) -> dict[str, Any]:
+        """Return how many updates were ignored, where some can be."""
+        return {} if self.stalest(parameters) is None else {"ignored": len(tape.notes.get("dropped", ()))}
 
     def sample(
         self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int

@@ -38,6 +38,17 @@ class Workers:
         self.writer.arrive(run)
         return run, register, self.writer.version - self.version[client]
 
+    def late(self, client: int, stalest: int | None) -> bool:
+        """Return whether the client's update would be staler than that now; None: none is."""
+        return stalest is not None and self.writer.version - self.version[client] > stalest
+
+    def restart(self, client: int) -> None:
+        """Ignore the client's update, whether it is done or stopped, and hand the client the present model."""
+        run, register, _ = self.take(client)
+        self.writer.note("dropped", run)
+        self.release(register)
+        self.begin(client)
+
     def release(self, register: int) -> None:
         """Give a register back."""
         self.free.append(register)

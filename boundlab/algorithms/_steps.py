@@ -219,3 +219,13 @@ def local_steps(rate: str, steps: str) -> Any:
     return option.custom(
         says, lambda options, _: LocalSteps.read(options, rate, steps), examples={steps: ("1", "2", "5")}
     )
+
+
+def one_step(rate: str) -> Any:
+    """Declare a single local step, from the option ``rate``."""
+
+    def read(options: Options, _: str) -> LocalSteps:
+        options.require(rate)
+        return LocalSteps((options.number(rate, 0.0, above=0.0),))
+
+    return option.custom({rate: "step size"}, read)

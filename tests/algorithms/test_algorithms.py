@@ -21,7 +21,7 @@ from boundlab.theorems import load_theorem
 
 ALGORITHMS: dict[str, Algorithm[Any]] = registered("algorithms")
 # Enough to read the options of any algorithm.
-REQUIRED = {"alpha": 0.5, "eta": 0.5, "eta_l": 0.5, "beta": 0.5, "K": 9}
+REQUIRED = {"alpha": 0.5, "eta": 0.5, "eta_l": 0.5, "beta": 0.5, "K": 9, "threshold": 2}
 
 
 def smallest(algorithm: Algorithm[Any]) -> Options:
@@ -159,6 +159,10 @@ def test_who_knows_stationary_participation_and_uniform_buffers(name: str) -> No
     assert (uniform == "") == (name in STATIONARY | {"fedstaleweight"})
     if name == "fedstaleweight":
         assert "scale=0 would fit" in stationary
+    elif name in ("rennala", "ringmaster"):
+        assert uniform == stationary == "whose update is ignored depends on what came before; stops=yes would fit"
+        stops = algorithm.read(Options(name, {**smallest(algorithm).values, "stops": "yes"}))
+        assert {algorithm.why_not(one, stops, delays) for one in ("stationary-participation", "uniform-buffer")} == {""}
     elif uniform:
         assert uniform == f"nothing is known of {name} that makes its runs meet uniform-buffer"
 

@@ -79,6 +79,21 @@ def test_fedbuff_with_one_gradient_a_buffer_is_asynchronous_sgd(drawn: Any, eta_
     same(problem, actors, ("fedbuff", fedbuff), ("async_sgd", {"alpha": 0.2 * eta_g}))
 
 
+@given(runs(), st.sampled_from(["no", "yes"]))
+@FEW
+def test_ringmaster_whose_threshold_nothing_reaches_is_asynchronous_sgd(drawn: Any, stops: str) -> None:
+    problem, _, actors = drawn
+    ringmaster = {"alpha": 0.2, "threshold": len(actors) + 1, "stops": stops}
+    same(problem, actors, ("ringmaster", ringmaster), ("async_sgd", {"alpha": 0.2}))
+
+
+@given(runs())
+@FEW
+def test_ringmaster_that_takes_only_fresh_gradients_is_rennala_with_batches_of_one(drawn: Any) -> None:
+    problem, _, actors = drawn
+    same(problem, actors, ("ringmaster", {"alpha": 0.2, "threshold": 1}), ("rennala", {"alpha": 0.2}))
+
+
 @given(runs(), st.integers(1, 4), st.sampled_from(["post", "pre"]), st.floats(0.1, 1.5))
 @FEW
 def test_fedstaleweight_with_scale_0_is_fedbuff(drawn: Any, count: int, reply: str, eta_g: float) -> None:
@@ -206,7 +221,7 @@ def test_the_unit_of_f_means_nothing(algorithm: str, data: Any, c: float) -> Non
     scenario: Scenario = data.draw(scenarios(algorithm))
     other = scenario.rescaled(c)
     rate = "alpha" if "alpha" in scenario.options else "eta_l"
-    if algorithm == "async_sgd":  # one number, not a list
+    if algorithm in ("async_sgd", "rennala", "ringmaster"):  # one number, not a list
         other.options[rate] = other.options[rate][0]
     elif not isinstance(scenario.options[rate], list):
         other.options[rate] *= len(rates_of(scenario.options, rate, "Q" if algorithm in ("fedasync", "fedfa") else "M"))
@@ -270,6 +285,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "fedbuff": [{"eta_l": [0.02, 0.01], "count": 2}, {"eta_l": 0.02, "count": 2, "reply": "wait"}],
     "fedfa": [{"eta_l": 0.02, "K": 3}, {"eta_l": 0.02, "K": 3, "mode": "delta", "start": "when_full"}],
     "fedstaleweight": [{"eta_l": 0.02, "count": 3, "window": 5}, {"eta_l": 0.02, "count": 3, "reply": "wait"}],
+    "rennala": [{"alpha": 0.02, "count": 2}, {"alpha": 0.02, "count": 4, "reply": "pre"}],
+    "ringmaster": [{"alpha": 0.02, "threshold": 2}, {"alpha": 0.02, "threshold": 2, "stops": "yes"}],
     "sfedavg": [{"alpha": 0.02}, {"alpha": 0.02, "sampled": 2}],
     "afl_dga": [{"eta": 0.02}],
     "fedcompass": [{"eta": 0.02, "Qmin": 1, "Qmax": 4}],

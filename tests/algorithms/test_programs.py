@@ -28,9 +28,11 @@ RATES = {
     "fedstaleweight": "eta_l",
     "gd": "alpha",
     "incremental": "alpha",
+    "rennala": "alpha",
+    "ringmaster": "alpha",
     "sfedavg": "alpha",
 }
-NEEDED: dict[str, dict[str, str]] = {"fedasync": {"beta": "0.75"}}
+NEEDED: dict[str, dict[str, str]] = {"fedasync": {"beta": "0.75"}, "ringmaster": {"threshold": "2"}}
 Node = int  # a value as the number of the (operation, values) that made it
 
 
@@ -203,6 +205,7 @@ SET = {
     "fedasync": {"eta_l": "0.5", "beta": "0.75"},
     "heavy_ball": {"alpha": "0.5", "beta": "0.5"},
     "ogm": {"alpha": "0.5", "K": "40"},
+    "ringmaster": {"alpha": "0.5", "threshold": "2"},
     "fedcompass": {"eta": "0.5", "Qmin": "1", "Qmax": "4"},
 }
 

@@ -48,6 +48,20 @@ OPTIONS: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"alpha": 1, "schedule": "adaptive"}, "schedule must be one of constant, delay_adaptive, got 'adaptive'"),
         ({"alpha": 1, "sampling": "unifrom"}, "did you mean uniform"),
     ],
+    "rennala": [
+        ({}, "rennala needs the option alpha"),
+        ({"alpha": 0}, "alpha must be > 0, got 0"),
+        ({"alpha": [1, 2]}, "alpha must be a number"),
+        ({"alpha": 1, "count": 0}, "count must be between 1 and"),
+        ({"alpha": 1, "reply": "wait"}, "reply must be one of post, pre, got 'wait'"),
+    ],
+    "ringmaster": [
+        ({"alpha": 1}, "ringmaster needs the option threshold"),
+        ({"threshold": 1}, "ringmaster needs the option alpha"),
+        ({"alpha": 1, "threshold": 0}, "threshold must be between 1 and"),
+        ({"alpha": 1, "threshold": 2, "stops": "maybe"}, "stops must be"),
+        ({"alpha": 1, "threshold": 2, "count": 2}, "no option 'count'"),
+    ],
     "fedasync": [
         ({"eta_l": 1}, "fedasync needs the option beta"),
         ({"beta": 0, "eta_l": 1}, "beta must be > 0 and ≤ 1, got 0"),

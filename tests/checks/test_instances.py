@@ -9,7 +9,7 @@ from boundlab.registry import registered
 
 ALGORITHMS = {name: one for name, one in registered("algorithms").items() if one.single_client_values is not None}
 # One local step, one update a buffer or window.
-SMALLEST = {"fedcompass": {"Qmin": 1, "Qmax": 1}, "fedfa": {"K": 1}}
+SMALLEST = {"fedcompass": {"Qmin": 1, "Qmax": 1}, "fedfa": {"K": 1}, "ringmaster": {"threshold": 1}}
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

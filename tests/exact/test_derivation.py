@@ -333,6 +333,8 @@ ADDING = {  # algorithm → options, events; and whether its models follow from 
     "gd": ({"alpha": "1/10"}, [[t, "s"] for t in range(1, 5)], True),
     "async_sgd": ({"alpha": "1/10"}, [[1, 0], [2, 1], [3, 0], [4, 0]], True),
     "fedbuff": ({"eta_l": "1/10", "count": 2}, [[t, t % 2] for t in range(1, 9)], True),
+    "rennala": ({"alpha": "1/10", "count": 2}, [[t, t % 2] for t in range(1, 13)], True),
+    "ringmaster": ({"alpha": "1/10", "threshold": 1}, [[1, 0], [2, 1], [3, 0], [4, 0], [5, 1], [6, 0]], True),
     "fedfa": ({"eta_l": "1/10", "mode": "delta"}, [[t, t % 2] for t in range(1, 7)], True),
     "fedasync": ({"eta_l": "1/10", "beta": "1/2"}, [[1, 0], [2, 1], [3, 0], [4, 0]], False),
     "asfedavg": ({"alpha": "1/10", "count": 2}, [[t, t % 2] for t in range(1, 9)], False),

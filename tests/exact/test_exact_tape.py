@@ -39,6 +39,8 @@ ALGORITHMS = {
     "fedcompass": ({"eta": 0.125}, {"Qmin": 1, "Qmax": 4}),
     "fedfa": ({"eta_l": 0.125}, {"K": 2, "Q": 2}),
     "fedstaleweight": ({"eta_l": 0.125}, {"count": 2}),
+    "rennala": ({"alpha": 0.125}, {"count": 3}),
+    "ringmaster": ({"alpha": 0.125}, {"threshold": 2}),
     "sfedavg": ({"alpha": 0.125}, {"sampled": 2}),
 }
 

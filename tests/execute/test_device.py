@@ -28,6 +28,8 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "fedasync": {"eta_l": 0.05, "beta": 0.5},
     "async_sgd": {"alpha": 0.05},
     "fedfa": {"eta_l": 0.05},
+    "rennala": {"alpha": 0.05, "count": 3},
+    "ringmaster": {"alpha": 0.05, "threshold": 3},
     "sfedavg": {"alpha": 0.05},
     "gd": {"alpha": 0.05},
     "fedcompass": {"eta": 0.01, "Qmin": 2, "Qmax": 6},

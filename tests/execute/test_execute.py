@@ -59,6 +59,9 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("nesterov", {"alpha": 0.125}),
     ("ogm", {"alpha": 0.125, "K": 4}),
     ("proximal_point", {"alpha": 0.5}),
+    ("rennala", {"alpha": 0.02, "count": 2}),
+    ("ringmaster", {"alpha": 0.02, "threshold": 2}),
+    ("ringmaster", {"alpha": 0.02, "threshold": 2, "stops": "yes"}),
     ("sfedavg", {"alpha": 0.02, "M": 2}),
 ]
 NAMES = [f"{name} {' '.join(f'{key}={value}' for key, value in options.items())}" for name, options in SETTINGS]

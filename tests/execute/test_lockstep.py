@@ -49,7 +49,8 @@ KINKED = (
 )
 PROBLEMS = SMOOTH + KINKED
 THEOREMS = {theorem.algorithm: name for name, theorem in sorted(BUILT_IN.items())}
-OTHERS = {name: {"alpha": "0.01"} for name in ("asfedavg", "async_sgd", "sfedavg")}
+OTHERS = {name: {"alpha": "0.01"} for name in ("asfedavg", "async_sgd", "rennala", "sfedavg")}
+OTHERS["ringmaster"] = {"alpha": "0.01", "threshold": "2"}
 OTHERS["fedasync"] = {"eta_l": "0.01", "beta": "0.5"}
 ALGORITHMS = sorted({*THEOREMS, *OTHERS})
 # One step on a row is at most this much of the largest number away from what NumPy makes of it.

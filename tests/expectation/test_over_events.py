@@ -57,6 +57,11 @@ CASES: list[tuple[str, dict[str, str], int]] = [
     ("fedbuff", {"eta_l": "0.25", "count": "2", "reply": "pre", "staleness": "inverse", "eta_g": "0.5"}, 2),
     ("fedbuff", {"eta_l": "0.25", "count": "2", "reply": "wait", "staleness": "inverse"}, 2),
     ("asfedavg", {"alpha": "0.25", "count": "2", "M": "2"}, 2),
+    ("rennala", {"alpha": "0.25", "count": "2"}, 2),
+    ("rennala", {"alpha": "0.25", "reply": "pre"}, 2),
+    ("rennala", {"alpha": "0.25", "count": "2", "stops": "yes"}, 2),
+    ("ringmaster", {"alpha": "0.25", "threshold": "2"}, 3),
+    ("ringmaster", {"alpha": "0.25", "threshold": "1", "stops": "yes"}, 3),
     ("fedfa", {"eta_l": "0.25", "K": "2"}, 3),
     ("fedfa", {"eta_l": "0.25", "K": "2", "mode": "delta", "start": "when_full"}, 3),
     ("sfedavg", {"alpha": "0.25", "sampled": "2"}, 3),
@@ -226,6 +231,9 @@ def brute_force(name: str, parameters: Any, curve: str, K: int) -> dict[str, Fra
     length = compiler.events_for(parameters, len(P), K)
     if name == "area" and parameters.count is not None:
         length = K - K // (parameters.count + 1)
+    if name in ("rennala", "ringmaster"):  # everybody may be ignored once, but for who is fresh
+        fresh, waits = 2 if name == "ringmaster" else 1, parameters.reply == "pre"
+        length += 0 if parameters.stops else (K - fresh) * (len(P) - 1 + waits)
     total = dict.fromkeys(SIDES, Fraction(0))
     for weight, events in sequences(name, parameters, length):
         models = models_of(compiler.schedule(parameters, events, len(P), RecordAt(), K), gradient)

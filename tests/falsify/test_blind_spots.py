@@ -54,7 +54,7 @@ class TestOptions:
     def test_every_declared_option_has_examples_that_it_reads(self, name: str) -> None:
         algorithm: Algorithm[object] = registered("algorithms")[name]
         needed = {rate: "0.5" for rate in algorithm.parameters if rate in ("alpha", "eta", "eta_l", "beta")}
-        needed |= {"K": "3"} if name == "ogm" else {}
+        needed |= {"ogm": {"K": "3"}, "ringmaster": {"threshold": "2"}}.get(name, {})
         for clients in (1, 2, 3):
             for option, some in algorithm.examples(clients).items():
                 assert option in algorithm.parameters

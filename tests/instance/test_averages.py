@@ -141,7 +141,7 @@ def test_the_step_size_is_the_largest_of_the_run():
 
 
 def test_algorithms_that_add_changes_to_the_model_do_not_claim_to_average():
-    for name in ("fedbuff", "fedasync", "async_sgd", "heavy-ball"):
+    for name in ("fedbuff", "fedasync", "async_sgd", "rennala", "ringmaster", "heavy-ball"):
         try:
             algorithm = lookup("algorithms", name)
         except SpecError:

@@ -11,7 +11,8 @@ import pytest
 from boundlab.algorithms import Algorithm, Averages, Parameters, Staleness, option
 from boundlab.algorithms.area import Area
 from boundlab.algorithms.fedasync import FedAsync
-from boundlab.algorithms.fedbuff import FedBuff
+from boundlab.algorithms.fedbuff import FedBuff, FedBuffParameters
+from boundlab.algorithms.fresh import Ringmaster, RingmasterParameters
 from boundlab.algorithms.gd import Gd
 from boundlab.algorithms.incremental import Incremental
 from boundlab.algorithms.sfedavg import SFedAvg
@@ -139,6 +140,10 @@ def fickle(self: FedBuff, parameters: Any, delays: Any, policy: Any, _streams: A
     return FedBuff.sample(self, parameters, delays, policy, Streams(count), clients, count)
 
 
+def wider(given: RingmasterParameters) -> RingmasterParameters:
+    return replace(given, threshold=given.threshold + 1)
+
+
 def broken(kind: type[Algorithm[Any]], **changes: Any) -> Any:
     return type("Broken", (kind,), changes)()
 
@@ -221,6 +226,14 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
     "a program of another algorithm": (
         broken(FedAsync, program=lambda self, parameters, n: FedAsync.program(self, replace(parameters, beta=0.3), n)),
         "the iterates of program\\(\\) and of the tape differ",
+    ),
+    "a program that ignores less": (
+        broken(Ringmaster, program=lambda self, given, n: Ringmaster.program(self, wider(given), n)),
+        r"program\(\) makes \d+ iterations, the tape 8",
+    ),
+    "a program that ignores nothing": (
+        broken(Ringmaster, program=lambda _, given, n: FedBuff().program(FedBuffParameters(given.local), n)),
+        r"program\(\) makes \d+ iterations, the tape 8",
     ),
     "models that are no averages": (
         broken(FedBuff, stays_feasible=lambda *_: True),

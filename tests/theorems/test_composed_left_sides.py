@@ -263,7 +263,7 @@ def test_the_index_is_no_symbol(tmp_path: Path) -> None:
 
 
 def test_the_smallest_expectation_is_that_of_one_model(tmp_path: Path) -> None:
-    """x²/2 from 1/4, α = 1/2, noise of variance 1: E x² is 1/16, then 1/4 of the one before and 1/4 more, ever larger."""
+    """x²/2 from 1/4, α = 1/2, noise of variance 1: E x² is 1/16, then a quarter of the one before and 1/4 more."""
     words = left(quantity="gap", over="best-expected", **{"from": "1", "to": "K"})
     theorem = replace(theorem_of(tmp_path, words), assumptions=("convex", "smooth", "minimiser", "bounded-variance"))
     smallest = (Fraction(1, 4) * Fraction(1, 16) + Fraction(1, 4)) / 2

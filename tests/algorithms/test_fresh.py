@@ -1,0 +1,162 @@
+"""Ringmaster ASGD and Rennala SGD: hand calculations, who is ignored or stopped when, and how likely that is."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithm_makers import HALVES, THREE, assert_replays, in_order, make_case, read
+
+from boundlab.algorithms import EventLaw, EventProgram
+from boundlab.case.build import build_delays
+from boundlab.delays import ServerPolicy
+from boundlab.errors import SpecError
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.tape import RecordAt, Tape, statistics
+
+OWN = ServerPolicy("own", 0.0)
+
+
+def tape_of(case: Any) -> Tape:
+    tape: Tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
+    return tape
+
+
+# ---- by hand ----------------------------------------------------------------------------------------------------
+
+
+def test_a_gradient_as_old_as_the_threshold_moves_nothing() -> None:
+    # Gradients x and x − 8, steps of 1/4 from 2; client 1 comes two updates late, and goes on from the newest model.
+    first = 2 - 2 / 4
+    second = first - first / 4
+    third = second - second / 4
+    fourth = third - (second - 8) / 4  # one update late
+    case = make_case("ringmaster", HALVES, {"alpha": 0.25, "threshold": 2}, in_order([0, 0, 1, 0, 1]))
+    assert_replays(case, [1, 2, 2, 3, 4], [first, second, second, third, fourth])
+    tape = tape_of(case)
+    assert case.algorithm.figures(case.parameters, tape) == {"ignored": 1}
+    assert (tape.iterations, statistics(tape).iterations) == (4, 5)  # server updates, and events
+    # With threshold 3 it counts.
+    case = make_case("ringmaster", HALVES, {"alpha": 0.25, "threshold": 3}, in_order([0, 0, 1]))
+    assert_replays(case, [1, 2, 3], [first, second, second - (2 - 8) / 4])
+
+
+def test_what_reaches_the_threshold_is_stopped_and_begun_anew() -> None:
+    first = 2 - 2 / 4
+    second = first - first / 4  # here the work of client 1 is two updates old
+    third = second - (second - 8) / 4
+    case = make_case("ringmaster", HALVES, {"alpha": 0.25, "threshold": 2, "stops": "yes"}, in_order([0, 0, 1]))
+    assert_replays(case, [1, 2, 3], [first, second, third])
+    tape = tape_of(case)
+    assert case.algorithm.figures(case.parameters, tape) == {"ignored": 1}
+    assert case.algorithm.quantities(case.parameters, tape, 3, {})["concurrency"] == 2  # what is stopped is out of work
+
+
+def test_a_batch_is_of_gradients_at_the_model_of_the_server() -> None:
+    # Gradients x and x − 8, steps of 1/2 from 2.
+    first = 2 - (2 + (2 - 8)) / 2 / 2  # client 0 is back at 2; client 1 gets the new model
+    second = first - (first + first) / 2 / 2  # client 0 came in vain once, and brings both
+    assert (first, second) == (3, 1.5)
+    options = {"alpha": 0.5, "count": 2}
+    case = make_case("rennala", HALVES, options, in_order([0, 1, 0, 0, 0, 1]))
+    assert_replays(case, [0, 1, 1, 1, 2, 2], [2, first, first, first, second, second])
+    assert case.algorithm.figures(case.parameters, tape_of(case)) == {"ignored": 2}
+    # Where client 1 is answered before the update, it comes in vain, too; both bring one of the next batch.
+    case = make_case("rennala", HALVES, options | {"reply": "pre"}, in_order([0, 1, 1, 0, 0, 1]))
+    third = first - (first + (first - 8)) / 2 / 2
+    assert_replays(case, [0, 1, 1, 1, 1, 2], [2, first, first, first, first, third])
+    # Where all begin anew, nobody does.
+    case = make_case("rennala", HALVES, options | {"stops": "yes"}, in_order([0, 1, 0, 1]))
+    assert_replays(case, [0, 1, 1, 2], [2, first, first, third])
+
+
+@pytest.mark.parametrize(("name", "options"), [("ringmaster", {"threshold": 3}), ("rennala", {"count": 4})])
+@pytest.mark.parametrize("stops", ["no", "yes"])
+def test_no_gradient_that_counts_is_as_old_as_the_threshold(name: str, options: dict[str, int], stops: str) -> None:
+    compiler, parameters = lookup("algorithms", name), read(name, {"alpha": 0.1, "stops": stops, **options})
+    delays = build_delays("pareto", {"spread": 20}, 6)
+    events = compiler.sample(parameters, delays, OWN, Streams(3), 6, 2000)
+    tape = compiler.schedule(parameters, events, 6, RecordAt(), 10**6)
+    tau = compiler.quantities(parameters, tape, tape.iterations, {})["tau_max"]
+    assert tau == options.get("threshold", 1) - 1
+    late = len(tape.notes["dropped"])
+    assert late > 0
+    # Every arrival counts, or is ignored when it arrives; what is stopped does not arrive.
+    assert len(tape.uses.update) + (late if stops == "no" else 0) == len(tape.events)
+
+
+# ---- when -------------------------------------------------------------------------------------------------------
+
+
+def arrivals_of(name: str, options: dict[str, Any], count: int) -> list[tuple[float, int]]:
+    """Return who arrives when, of clients whose gradients take 1 and 5/2."""
+    delays = build_delays("deterministic", {"rates": [1, 0.4]}, 2)
+    parameters = read(name, {"alpha": 1, "stops": "yes", **options})
+    events = lookup("algorithms", name).sample(parameters, delays, OWN, Streams(0), 2, count)
+    return list(zip(events.time.tolist(), events.actor.tolist(), strict=True))
+
+
+def test_a_stopped_gradient_takes_its_whole_time_again() -> None:
+    # After the second update client 1 is stopped, again and again.
+    assert arrivals_of("ringmaster", {"threshold": 2}, 5) == [(t, 0) for t in range(1, 6)]
+    # It arrives at 5/2, two updates late. From there it would arrive at 5, but client 0 comes first then, with the
+    # third update since: client 1 goes on from 5, and arrives at 15/2.
+    expected = [(1, 0), (2, 0), (2.5, 1), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (7.5, 1)]
+    assert arrivals_of("ringmaster", {"threshold": 3}, 9) == expected
+    # Batches of three are full at 5/2 and, both having begun anew, at 5.
+    assert arrivals_of("rennala", {"count": 3}, 6) == [(1, 0), (2, 0), (2.5, 1), (3.5, 0), (4.5, 0), (5, 1)]
+
+
+# ---- how likely -------------------------------------------------------------------------------------------------
+
+
+def program_of(options: dict[str, Any], clients: int) -> EventProgram:
+    program = lookup("algorithms", "ringmaster").program(read("ringmaster", {"alpha": 1, **options}), clients)
+    assert isinstance(program, EventProgram)
+    return program
+
+
+def test_before_the_next_gradient_that_counts_any_old_ones_come() -> None:
+    half, quarter = Fraction(1, 2), Fraction(1, 4)
+    law = EventLaw(np.array([half, quarter, quarter], dtype=object), Fraction(0))
+    program = program_of({"threshold": 1}, 3)
+    control = program.opening()[1]
+    assert program.choices(control, law) == [((0,), half), ((1,), quarter), ((2,), quarter)]
+    control = program.event(control, (0,), 0).control  # now the work of 1 and 2 is old
+    assert dict(program.choices(control, law)) == {
+        (0,): half,
+        (1, 0): quarter * half,
+        (1, 1): quarter * quarter,
+        (2, 0): quarter * half,
+        (2, 2): quarter * quarter,
+        (1, 2, 0): 2 * quarter * quarter * half,  # in two orders
+        (1, 2, 1): 2 * quarter**3,
+        (1, 2, 2): 2 * quarter**3,
+    }
+
+
+def test_where_too_many_may_be_ignored_the_program_refuses() -> None:
+    law, program = EventLaw(np.full(18, 1 / 18), 0.0), program_of({"threshold": 1}, 18)
+    control = program.event(program.opening()[1], (0,), 0).control
+    with pytest.raises(SpecError, match="any of 17 updates may be ignored before the next that counts; at most 12 are"):
+        program.choices(control, law)
+    stops = program_of({"threshold": 1, "stops": "yes"}, 18)
+    assert len(stops.choices(stops.event(stops.opening()[1], (0,), 0).control, law)) == 18
+
+
+def test_ages_are_told_apart_up_to_the_threshold_alone() -> None:
+    program = program_of({"threshold": 2}, 2)
+    control, seen = program.opening()[1], set()
+    for number in range(9):
+        control = program.event(control, (0,), number).control
+        seen.add(control)
+    assert len(seen) == 2  # client 1 is one update old, or too old
+
+
+def test_three_clients_of_which_one_is_ignored_by_hand() -> None:
+    # Gradients x, x − 8 and x − 16, steps of 1/2 from 4, fresh gradients only.
+    first = 4 - (4 - 8) / 2
+    second = first - (first - 16) / 2
+    case = make_case("ringmaster", THREE, {"alpha": 0.5, "threshold": 1}, in_order([1, 2, 2, 0]))
+    assert_replays(case, [1, 1, 2, 2], [first, first, second, second])
