@@ -129,12 +129,15 @@ def operations(
         return float("inf")
     average = left.over.averages_iterates
     program, law = program_of(algorithm, parameters, problem.n), event_law(delays, policy)
-    if how == ENUMERATION:
-        return enumeration_operations(problem, program, law, iterations, average=average)
-    if _fast(problem, parameters, left):
+    if _fast(problem, parameters, left) and how == MOMENTS:
         return area_moments_operations(problem, iterations, average=average)
     mixing = _second_moments.by_batches(problem)
-    return moments_operations(problem, program, law, iterations, average=average, mixing=mixing)
+    try:
+        if how == ENUMERATION:
+            return enumeration_operations(problem, program, law, iterations, average=average)
+        return moments_operations(problem, program, law, iterations, average=average, mixing=mixing)
+    except SpecError:  # more can happen at one event than a program goes through
+        return float("inf")
 
 
 def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:

@@ -1,13 +1,17 @@
 """Which left sides have an expectation without sampling."""
 
+import math
+from typing import Any
+
 import pytest
 from problem_makers import make
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.algorithms.fedbuff import FEDBUFF
-from boundlab.case.build import build_delays
-from boundlab.expectation import engine
+from boundlab.case.build import build_delays, build_problem
+from boundlab.errors import SpecError
+from boundlab.expectation import engine, left_side, operations
 from boundlab.options import Options
 from boundlab.registry import lookup
 
@@ -45,3 +49,20 @@ def test_with_noise_moments_need_a_quadratic_and_without_it_enumeration_needs_no
     compass = lookup("algorithms", "fedcompass")
     found = engine("gap", compass, bowl, compass.read(Options("fedcompass", {"eta": 0.1})), IID, None)[1]
     assert found == "fedcompass has no one-event program; replace delays by events"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "clients"),
+    [("incremental", {"order": "shuffled"}, 9), ("ringmaster", {"threshold": 1}, 20), ("rennala", {"count": 3}, 20)],
+)
+@pytest.mark.parametrize("kind", ["quadratic", "huber"])
+def test_an_engine_whose_program_refuses_is_never_affordable(
+    name: str, options: dict[str, Any], clients: int, kind: str
+) -> None:
+    who, problem = lookup("algorithms", name), build_problem(kind, {"clients": clients, "dimension": 1})
+    parameters, delays = who.read(Options(name, {"alpha": 0.1, **options})), build_delays("exponential", {}, clients)
+    random_run = ("gap", name, problem, parameters, delays, who.policy(None, delays))
+    assert engine(*random_run)[1] == ""
+    assert operations(*random_run, 9) == math.inf
+    with pytest.raises(SpecError, match=r"orders|at most 12 are told apart"):
+        left_side(*random_run, 9)
