@@ -27,6 +27,7 @@ _LONGEST = 1_000_000  # numbers of a list
 # Words that options of the questions take.
 BandKind = Literal["bootstrap", "student"]
 Objective = Literal["per-iteration", "per-time"]
+Axis = Literal["iterations", "time"]
 BACKENDS = ("numpy", "torch", "auto")
 LOG_FORMS = ("csv", "appfl")
 # Limits of the questions.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from boundlab.api._shown import Tabular
 from boundlab.compare import Comparison
 from boundlab.files import Document, schema
+from boundlab.options import Axis
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict, joint_verdict
 
@@ -46,7 +47,9 @@ class Compared(Tabular, Comparison):
             **{f"term {name}": term for name, term in self.terms.items()},
         }
 
-    def plot(self, ax: Any = None, *, terms: bool = False, others: Sequence[Comparison] = ()) -> Any:
+    def plot(
+        self, ax: Any = None, *, terms: bool = False, others: Sequence[Comparison] = (), axis: Axis = "iterations"
+    ) -> Any:
         """Draw left side and bound over the iterations, mean/bound below, and return the upper axes of matplotlib.
 
         Parameters
@@ -57,10 +60,12 @@ class Compared(Tabular, Comparison):
             Also the terms of the bound.
         others
             Comparisons of other theorems: their bounds, and their left sides where their runs differ.
+        axis
+            ``time``: each iteration stands where it ends in the mean over the trials, in the delays' unit of time.
         """
         from boundlab.pages.comparison_plots import draw_comparison
 
-        return draw_comparison(self, ax, terms, others)
+        return draw_comparison(self, ax, terms, others, axis)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -129,11 +134,13 @@ class Horizons(Tabular):
         numbers = {name: np.array([one[name][-1] for one in every]) for name in every[0]}
         return {**numbers, "verdict": np.array([one.verdict.value for one in self.comparisons])}
 
-    def plot(self, ax: Any = None, *, terms: bool = False, others: "Sequence[Horizons]" = ()) -> Any:
+    def plot(
+        self, ax: Any = None, *, terms: bool = False, others: "Sequence[Horizons]" = (), axis: Axis = "iterations"
+    ) -> Any:
         """Draw left sides and bounds over the horizons; parameters are those of :meth:`Compared.plot`."""
         from boundlab.pages.comparison_plots import draw_horizons
 
-        return draw_horizons(self.comparisons, self.headline, ax, terms, [one.comparisons for one in others])
+        return draw_horizons(self.comparisons, self.headline, ax, terms, [one.comparisons for one in others], axis)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

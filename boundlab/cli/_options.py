@@ -11,7 +11,7 @@ import typer
 
 from boundlab.cli import _complete as complete
 from boundlab.errors import SpecError
-from boundlab.options import BACKENDS, LOG_FORMS, BandKind, Objective, numbers, split_setting, whole
+from boundlab.options import BACKENDS, LOG_FORMS, Axis, BandKind, Objective, numbers, split_setting, whole
 
 LISTED = ("theorems", "algorithms", "problems", "delays", "metrics", "assumptions", "checks", "proofs", "symbols")
 BEGUN = ("algorithm", "theorem", "problem", "delays", "metric", "check", "proof")
@@ -59,6 +59,12 @@ def _read_fitted(given: Any) -> list[int]:
     if len(found) < 2:
         raise SpecError(f"--fit asks for two or more horizons, such as 2,3,4,5; got {given}")
     return found
+
+
+def _read_axis(given: Any) -> str:
+    if given not in get_args(Axis):
+        raise SpecError(f"--axis knows {' and '.join(get_args(Axis))}, got {given!r}")
+    return str(given)
 
 
 def _read_required(given: Any) -> str:
@@ -312,6 +318,10 @@ HtmlFile = Annotated[Path | None, _file("--html FILE", "Write one self-contained
 LatexFile = Annotated[Path | None, _file("--latex FILE", "Write a fragment of LaTeX.")]
 MarkdownFile = Annotated[Path | None, _file("--md FILE", "Write Markdown.")]
 JsonFile = Annotated[Path | None, _file("--json FILE", "Write JSON.")]
+PlotAxis = Annotated[
+    str,
+    _option("--axis WORD", "Draw over iterations, or over time.", complete.words(get_args(Axis)), reader=_read_axis),
+]
 BandPlot = Annotated[Path | None, _file("--plot FILE", "Draw band and bound (png, svg, pdf).")]
 RatesPlot = Annotated[Path | None, _file("--plot FILE", "Draw the curves (png, svg, pdf).")]
 SweepFolder = Annotated[Path | None, _file("--out DIR", "The folder of the results; what is there is not asked again.")]

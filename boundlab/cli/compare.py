@@ -8,6 +8,7 @@ from typing import Any, cast
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver, writable
 from boundlab.cli.terminal import progress, show
+from boundlab.errors import SpecError
 from boundlab.files import folder
 from boundlab.options import Default
 from boundlab.verdict import ExitCode, Verdict
@@ -33,6 +34,7 @@ def compare(
     device: option.Device = None,
     jobs: option.Jobs = None,
     plot: option.BandPlot = None,
+    axis: option.PlotAxis = "iterations",
     out: option.ComparisonFolder = None,
     csv: option.ComparisonCsv = None,
     quiet: option.Quiet = False,
@@ -48,6 +50,8 @@ def compare(
     from boundlab.simulate import stoppable
 
     option.alone(quiet, json=as_json, verbose=verbose, terms=terms and plot is None)
+    if axis == "time" and plot is None:
+        raise SpecError("--axis says what a plot is drawn over: give --plot FILE, too")
     if plot is not None:
         from boundlab.pages.plots import check_format
 
@@ -103,7 +107,7 @@ def compare(
             from boundlab.pages.plots import new_figure, save_figure
 
             figure, pair = new_figure(9.6, 5.6, panel=True)
-            result.plot(pair, terms=terms or verbose)
+            result.plot(pair, terms=terms or verbose, axis=cast(Any, axis))
             save_figure(figure, path)
 
     files = [*files_of(result, out or Path(), whole=out is not None), *plots, *tables]

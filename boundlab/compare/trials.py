@@ -20,7 +20,7 @@ from boundlab.simulate import NUMPY, Backend, Work, run_work
 from boundlab.simulate.parallel import in_order
 from boundlab.simulate.trial import compile_trial
 from boundlab.simulate.work import collect
-from boundlab.tape import Statistics, Tape, statistics
+from boundlab.tape import RecordAt, Statistics, Tape, statistics
 from boundlab.theorems import Evaluation
 
 Floats = NDArray[np.float64]
@@ -67,9 +67,9 @@ def common_terms(terms: dict[str, Floats], bounds: Floats) -> dict[str, Floats]:
     return {name: term * scale for name, term in terms.items()}
 
 
-def trial_tape(plan: Plan, seed: int, trial: int) -> Tape:
-    """Compile the run of one trial, with the records that its metric needs."""
-    records = Watch(plan.metric, plan.problem, plan.ks).records
+def trial_tape(plan: Plan, seed: int, trial: int, records: RecordAt | None = None) -> Tape:
+    """Compile the run of one trial, with the records that its metric needs, or with others."""
+    records = records or Watch(plan.metric, plan.problem, plan.ks).records
     return compile_trial(
         plan.algorithm,
         plan.parameters,
@@ -80,6 +80,13 @@ def trial_tape(plan: Plan, seed: int, trial: int) -> Tape:
         records,
         Streams(seed, trial),
     )
+
+
+def mean_times(plan: Plan, seed: int, trials: int) -> Floats:
+    """Return when the iterations plan.ks have ended in the mean over trials, shape (points,), in the delays' unit."""
+    shown = [trial_tape(plan, seed, trial, RecordAt(plan.ks)).record.time for trial in range(trials)]
+    mean: Floats = np.mean(shown, axis=0)
+    return mean
 
 
 def trial_events(plan: Plan, seed: int, trial: int) -> Events:

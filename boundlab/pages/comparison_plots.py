@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.compare.comparison import Comparison
+from boundlab.compare.trials import mean_times
+from boundlab.options import Axis, Default
 from boundlab.pages.plots import BLACK, BLUE, GREEN, ORANGE, SKY, check_format, new_figure, pair_for, save_figure
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ _TERM_STYLES = (
 _OTHER_STYLES = ((GREEN, "-.", "^"), (BLACK, (0, (8, 2, 2, 2)), "D"))
 _FEW = 12  # points that each get a mark, and horizons that each get a tick
 _LEAST_TERM = 1e-2  # terms below this share of all that else is drawn are cut off
+_TIMES = "mean time of the iterations [unit of time of the delays]"
 _RIGHT_OF = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0, "frameon": False}
 
 
@@ -114,7 +117,11 @@ def plot_comparison(
 
 
 def draw_comparison(
-    result: Comparison, ax: Any = None, terms: bool = False, others: "Sequence[Comparison | Plan]" = ()
+    result: Comparison,
+    ax: Any = None,
+    terms: bool = False,
+    others: "Sequence[Comparison | Plan]" = (),
+    axis: Axis = "iterations",
 ) -> Any:
     """Draw the band of the left side and the bound over the iterations, and mean/bound below; return the upper axes.
 
@@ -126,6 +133,8 @@ def draw_comparison(
         Also draw the named terms of the bound.
     others
         Comparisons of other theorems, or plans of them: their bounds, and their left sides where their runs differ.
+    axis
+        ``time``: each iteration stands where it ends in the mean over the trials, in the delays' unit of time.
 
     Raises
     ------
@@ -136,7 +145,7 @@ def draw_comparison(
     keep = plan.ks > 0
     middle, band = _labels(result)
     picture = _Picture(
-        plan.ks[keep].astype(np.float64),
+        _places(result, plan, axis)[keep],
         left.mean[keep],
         left.lower[keep],
         left.upper[keep],
@@ -144,14 +153,15 @@ def draw_comparison(
         middle,
         band,
         {name: values[keep] for name, values in result.terms.items()} if _telling(result, terms) else {},
-        [_other(result, one) for one in others],
+        [_other(result, one, axis) for one in others],
         result.trivial_bound.level,
-        plan.theorem.horizon_symbol,
+        plan.theorem.horizon_symbol if axis == "iterations" else r"\mathrm{time}",
     )
     axes, below = pair_for(ax)
     one = len(picture.across) == 1
     (_draw_point if one else _draw_curves)(axes, below, picture)
-    _name(axes, below, result, result.headline, _counted(result, "iterations" if one else "iteration $k$"))
+    events = "iterations" if one else "iteration $k$"
+    _name(axes, below, result, result.headline, _TIMES if axis == "time" else _counted(result, events))
     return axes
 
 
@@ -161,6 +171,7 @@ def draw_horizons(
     ax: Any = None,
     terms: bool = False,
     others: Sequence[Sequence[Comparison]] = (),
+    axis: Axis = "iterations",
 ) -> Any:
     """Draw the left sides and the bounds of several horizons as curves, mean/bound below; return the upper axes.
 
@@ -172,6 +183,8 @@ def draw_horizons(
         As for :func:`draw_comparison`.
     others
         Comparisons of other theorems, each at several horizons.
+    axis
+        As for :func:`draw_comparison`.
 
     Raises
     ------
@@ -185,7 +198,7 @@ def draw_horizons(
         middle = f"{middle},\nat {computed} horizon{'s' * (computed > 1)} computed"
     names = list(first.terms) if _telling(first, terms) else []
     picture = _Picture(
-        _last(results, lambda one: one.plan.ks),
+        _last(results, lambda one: _places(one, one.plan, axis)),
         _last(results, lambda one: one.band.mean),
         _last(results, lambda one: one.band.lower),
         _last(results, lambda one: one.band.upper),
@@ -193,18 +206,26 @@ def draw_horizons(
         middle,
         band,
         {name: np.array([float(one.terms[name][-1]) for one in results]) for name in names},
-        [_others_at(results, one) for one in others],
+        [_others_at(results, one, axis) for one in others],
         first.trivial_bound.level,
         first.plan.theorem.horizon_symbol,
     )
     axes, below = pair_for(ax)
     _draw_curves(axes, below, picture)
-    if len(results) <= _FEW:
+    if len(results) <= _FEW and axis == "iterations":
         for one in (axes, below) if below is not None else (axes,):
             one.set_xticks(picture.across, [f"{k:g}" for k in picture.across], minor=False)
             one.set_xticks([], minor=True)
-    _name(axes, below, first, headline, f"horizon ${first.plan.theorem.horizon_symbol}$, each a run of its own")
+    horizons = f"horizon ${first.plan.theorem.horizon_symbol}$, each a run of its own"
+    _name(axes, below, first, headline, _TIMES if axis == "time" else horizons)
     return axes
+
+
+def _places(result: Comparison, plan: "Plan", axis: Axis) -> Floats:
+    """Return where the iterations plan.ks stand, shape (points,); a plan of another theorem is run as the result is."""
+    if axis == "iterations":
+        return plan.ks.astype(np.float64)
+    return mean_times(plan, result.seed, result.band.trials or Default.TRIALS)
 
 
 def _last(results: Sequence[Comparison], read: Any) -> Floats:
@@ -215,19 +236,19 @@ def _telling(result: Comparison, terms: bool) -> bool:
     return terms and len(result.terms) > 1
 
 
-def _other(result: Comparison, other: "Comparison | Plan") -> _OtherBound:
+def _other(result: Comparison, other: "Comparison | Plan", axis: Axis) -> _OtherBound:
     if not isinstance(other, Comparison):
         keep = other.ks > 0
-        across = other.ks[keep].astype(np.float64)
+        across = _places(result, other, axis)[keep]
         return _OtherBound(plain(other.theorem.id), across, other.bound[keep], np.full(len(across), np.nan), False)
     keep = other.plan.ks > 0
-    across = other.plan.ks[keep].astype(np.float64)
+    across = _places(other, other.plan, axis)[keep]
     differs = _run_of(other) != _run_of(result)
     return _OtherBound(plain(other.plan.theorem.id), across, other.bound[keep], other.band.mean[keep], differs)
 
 
-def _others_at(results: Sequence[Comparison], others: Sequence[Comparison]) -> _OtherBound:
-    across, bound = _last(others, lambda one: one.plan.ks), _last(others, lambda one: one.bound)
+def _others_at(results: Sequence[Comparison], others: Sequence[Comparison], axis: Axis) -> _OtherBound:
+    across, bound = _last(others, lambda one: _places(one, one.plan, axis)), _last(others, lambda one: one.bound)
     differs = [_run_of(one) for one in others] != [_run_of(one) for one in results]
     return _OtherBound(
         plain(others[0].plan.theorem.id), across, bound, _last(others, lambda one: one.band.mean), differs

@@ -1,12 +1,14 @@
 """What a plot of a comparison shows: all of it, apart, in mathematics, and beside its legend."""
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import boundlab as bl
+from boundlab.compare.trials import trial_events
 from boundlab.metrics import METRICS
 from boundlab.pages.comparison_plots import plain
 from boundlab.pages.plots import new_figure
@@ -135,3 +137,44 @@ def test_a_plot_of_a_function_names_the_curve_and_the_start(spec: str, far: floa
     curve, start = axes.get_lines()[:2]
     assert (start.get_xdata()[0], start.get_ydata()[0]) == pytest.approx((far, gap))
     assert curve.get_ydata().min() == pytest.approx(0.0, abs=1e-2)
+
+
+# ---- over time --------------------------------------------------------------------------------------------------
+
+
+def points(axes: Any) -> np.ndarray:
+    """Return where the mean is drawn."""
+    (found,) = (line.get_xdata() for line in axes.get_lines() if line.get_label().startswith("mean of "))
+    return np.asarray(found)
+
+
+def test_over_time_an_iteration_stands_where_it_ends() -> None:
+    # A client with rate 2 ends iteration k at k/2; two of them fill buffers of three at 1, 3/2, 5/2 and 3.
+    one = ("fedbuff.rf1", "huber:clients=1,x0=2", "deterministic:rates=[2]")
+    found = bl.compare(*one, iterations=20, trials=2, eta_l=0.01)
+    _, axes, below = drawn(found, axis="time")
+    assert points(axes).tolist() == [k / 2 for k in found.plan.ks]
+    assert "time" in below.get_xlabel()
+    assert points(drawn(found)[1]).tolist() == found.plan.ks.tolist()
+    two = ("fedbuff.rf1", "huber:clients=2,x0=2", "deterministic:rates=[2,2]")
+    found = bl.compare(*two, iterations=4, trials=2, eta_l=0.01, count=3)
+    assert found.plan.ks.tolist() == [1, 2, 3, 4]
+    assert points(drawn(found, axis="time")[1]).tolist() == [1, 1.5, 2.5, 3]
+
+
+def test_over_time_clocks_are_averaged_over_the_trials() -> None:
+    found = bl.compare("fedbuff.rf1", "huber:clients=2,x0=2", "exponential", iterations=9, trials=3, eta_l=0.01)
+    times = [trial_events(found.plan, found.seed, trial).time for trial in range(3)]
+    expected = np.mean([[one[k - 1] for k in found.plan.ks] for one in times], axis=0)
+    assert points(drawn(found, axis="time")[1]) == pytest.approx(expected)
+    each = {"iterations": [2, 8], "eta_l": 0.01}
+    curve = bl.compare("fedbuff.rf1", "huber:clients=2,x0=2", "deterministic:rates=[4,4]", **each)
+    assert points(drawn(curve, axis="time")[1]).tolist() == [0.25, 1]
+
+
+def test_over_time_what_is_ignored_takes_its_time() -> None:
+    # Gradients take 1 and 5/2. A batch of three is full at 5/2; client 0 comes in vain at 3, and counts at 4 and 5.
+    rennala = Path(__file__).parents[2] / "benchmarks" / "literature" / "theorems" / "tyurin-2023.rennala.toml"
+    there = ("huber:c=[0,0],x0=2", "deterministic:rates=[1,0.4]")
+    found = bl.compare(rennala, *there, iterations=2, trials=2, settings={"eps": 100, "count": 3})
+    assert points(drawn(found, axis="time")[1]).tolist() == [2.5, 5]

@@ -89,6 +89,8 @@ NONSENSE = [
     ("run sfedavg --set=alpha=1 --set=sampled=99", "there are 5 clients"),
     ("run fedstaleweight --set=eta_l=1 --set=reply=wait --set=count=9", "never fills"),
     ("compare area.theorem8.repaired --problem hinge --exact", "too many"),
+    ("compare area.theorem8.repaired --axis time", "give --plot FILE, too"),
+    ("compare area.theorem8.repaired --axis seconds --plot F.png", "--axis knows iterations and time, got 'seconds'"),
     ("exact area.theorem8 /nowhere.json", "nowhere.json"),
     ("exact area.theorem8 {broken}", "expecting property name"),
     ("exact area.theorem8 {case}", "client 7"),
