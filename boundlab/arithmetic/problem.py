@@ -125,6 +125,10 @@ class Functions(ABC):
         """
         return [a - size * b for a, b in zip(x, self.gradient(client, x), strict=True)]
 
+    def proximal(self, x: Vector, size: Scalar) -> Vector:
+        """Return the proximal point of size·h at x, which ends each gradient step on F = f + h; without h it is x."""
+        return x
+
     def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return the proximal point of size·f_client at x.
 
@@ -146,6 +150,11 @@ class Functions(ABC):
 
 class RationalProblem(Functions):
     """A problem whose numbers are rational."""
+
+    @property
+    def gradient_part(self) -> "RationalProblem":
+        """Return what takes the gradients of F = f + h, without the proximal map behind; without h the problem."""
+        return self
 
     @abstractmethod
     def minimum(self) -> Minimum | None:

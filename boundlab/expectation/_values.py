@@ -53,11 +53,11 @@ class VectorTable(ABC, Generic[Number]):
 
     @abstractmethod
     def descend(self, client: int, size: Number, at: Ints) -> Ints:
-        """Return one local step without noise from each vector."""
+        """Return one local step from each vector; where there is noise without that, and without what follows it."""
 
     @abstractmethod
     def noise(self, size: Number, at: Ints, sign: int) -> Ints:
-        """Return each vector less sign·size·σu: what the noise of a local step adds."""
+        """Return the end of a noisy local step: each vector less sign·size·σu, and on F = f + h the proximal map."""
 
     @abstractmethod
     def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Any:
@@ -87,6 +87,7 @@ class FloatValues(VectorTable[float]):
         self._bounds = [problem.step_bounds(client) for client in range(problem.n)]
         self._noise = problem.sign_noise if not problem.noiseless else None
         self.noisy = self._noise is not None
+        self._descending = problem.gradient_part if self.noisy else problem
         self._told = 0
 
     def __len__(self) -> int:
@@ -130,12 +131,12 @@ class FloatValues(VectorTable[float]):
             if not room < UNKNOWN or self.problem.near_kink(client, x, room).any():
                 raise UndecidedError(CLOSE)
         found, doubts, doubt = x.copy(), np.zeros(len(at)), None if bounds is None else bounds.doubt
-        if self.problem.simple is None and doubt is None:
-            found -= size * self.problem.gradients(client, x)
+        if self._descending.simple is None and doubt is None:
+            found -= size * self._descending.gradients(client, x)
         else:
             for row, point in enumerate(found):
                 doubts[row] = 0.0 if doubt is None else doubt(point)
-                self.problem.descend(client, point, size)  # a proximal map may follow
+                self._descending.descend(client, point, size)  # a proximal map may follow
         if bounds is None:
             return self._put(found, np.full(len(at), UNKNOWN))
         both = before + _norms(found)
@@ -143,11 +144,15 @@ class FloatValues(VectorTable[float]):
         return self._put(found, bounds.growth(size) * off + rounding)
 
     def noise(self, size: float, at: Ints, sign: int) -> Ints:
-        """Return each vector less sign·size·σu."""
+        """Return each vector less sign·size·σu, and where there is an h its proximal point: no error grows by that."""
         assert self._noise is not None  # noqa: S101  (only noisy problems are asked)
-        x = self.points[at]
+        x, h = self.points[at], self.problem.simple
         found = x - (sign * size) * self._noise
         rounding = 8.0 * EPS * (_norms(x) + abs(size) * float(np.linalg.norm(self._noise)))
+        if h is not None:
+            rounding += (found.shape[1] + 8) * EPS * _norms(found)
+            for point in found:
+                h.prox(point, size)
         return self._put(found, self.errors[at] + rounding)
 
     def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Floats:
@@ -209,6 +214,7 @@ class ExactValues(VectorTable[Scalar]):
         self._steps: dict[Any, dict[int, int]] = {}
         noise = model.sign_noise()
         self.noisy = noise is not None
+        self._descending = model.gradient_part if self.noisy else model
         self._noise = [numbers.rational(entry) for entry in noise or ()]
         self.start = self._put(tuple([numbers.rational(entry) + self._zero for entry in model.x0]))
         self.zero = self._put((self._zero,) * model.d)
@@ -241,7 +247,7 @@ class ExactValues(VectorTable[Scalar]):
         UndecidedError
             If a ball meets a kink.
         """
-        known, model = self._steps.setdefault((client, hashable(size)), {}), self.model
+        known, model = self._steps.setdefault((client, hashable(size)), {}), self._descending
         for number in at.tolist():
             if number not in known:
                 known[number] = self._put(tuple(model.descend(client, list(self.points[number]), size)))
@@ -262,13 +268,10 @@ class ExactValues(VectorTable[Scalar]):
         return found
 
     def noise(self, size: Scalar, at: Ints, sign: int) -> Ints:
-        """Return each vector less sign·size·σu."""
+        """Return each vector less sign·size·σu, and where there is an h its proximal point."""
         move = [sign * (size * entry) for entry in self._noise]
-        points = self.points
-        return np.array(
-            [self._put(tuple([a - b for a, b in zip(points[number], move, strict=True)])) for number in at.tolist()],
-            dtype=np.int64,
-        )
+        moved = [[a - b for a, b in zip(self.points[number], move, strict=True)] for number in at.tolist()]
+        return np.array([self._put(tuple(self.model.proximal(point, size))) for point in moved], dtype=np.int64)
 
     def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Scalar:
         """Return the mean without rounding."""

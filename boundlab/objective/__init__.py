@@ -15,5 +15,5 @@ from boundlab.objective._oracle import NO_NOISY_PROX as NO_NOISY_PROX
 from boundlab.objective._oracle import Oracle as Oracle
 from boundlab.objective._problem import FullGradients as FullGradients
 from boundlab.objective._problem import Problem as Problem
-from boundlab.objective._problem import ProblemType as ProblemType
+from boundlab.objective._problem_type import ProblemType as ProblemType
 from boundlab.objective._wrapped import Wrapped as Wrapped

@@ -1,8 +1,8 @@
 """Interface of a problem: n client functions, and what engines may ask of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -52,6 +52,11 @@ class Problem(BuiltFromWords, ABC):
     def simple(self) -> "ProxFunction | None":
         """Return h of a composite objective F = f + h, whose local steps are proximal gradient steps; else None."""
         return None
+
+    @property
+    def gradient_part(self) -> "Problem":
+        """Return what takes the gradients of F = f + h, without the proximal map behind; without h the problem."""
+        return self
 
     @abstractmethod
     def value(self, x: Array) -> float:
@@ -371,33 +376,3 @@ class FullGradients(Oracle):
     def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one exact proximal step."""
         x[:] = self.problem.prox(client, x, step_size)
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemType:
-    """A registered problem family.
-
-    Parameters
-    ----------
-    id, summary
-        Its name on the command line and in case files; one line for ``boundlab list problems``.
-    options
-        Option name → one line, for messages and help.
-    build
-        Makes a problem from the options; raises SpecError or DataError.
-    examples
-        Options of small instances that differ in kind: noisy ones and others, ones with every constant and others.
-    constrained
-        Whether constants exist on a bounded set alone: ``build`` then reads ``box`` or ``ball`` as well, to know it,
-        and gives an f that keeps its promises on all of R^d.
-    files
-        Gives the files that a problem with some options reads, without building it.
-    """
-
-    id: str
-    summary: str
-    build: Any
-    options: Mapping[str, str] = field(default_factory=dict)
-    examples: Sequence[Mapping[str, Any]] = ({},)
-    constrained: bool = False
-    files: Callable[[Mapping[str, Any]], tuple[Path, ...]] = lambda _: ()

@@ -57,6 +57,11 @@ class Wrapped(Problem):
         """Return h."""
         return self.inner.simple
 
+    @property
+    def gradient_part(self) -> Problem:
+        """Return that of the clients' problem where it has an h."""
+        return self if self.simple is None else self.inner.gradient_part
+
     def client_value(self, client: int, x: Array) -> float:
         """Return f_client(x), unit (1, 0)."""
         return self.inner.client_value(client, x)

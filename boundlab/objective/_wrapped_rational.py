@@ -21,6 +21,15 @@ class WrappedRational(RationalProblem):
         """Return the start."""
         return self.inner.x0
 
+    @property
+    def gradient_part(self) -> RationalProblem:
+        """Return that of the clients' problem."""
+        return self.inner.gradient_part
+
+    def proximal(self, x: Vector, size: Scalar) -> Vector:
+        """Return what ends a step of the clients."""
+        return self.inner.proximal(x, size)
+
     def gradient(self, client: int, x: Vector) -> Vector:
         """Return the (sub)gradient of f_client."""
         return self.inner.gradient(client, x)

@@ -21,7 +21,7 @@ from boundlab.errors import AssumptionError
 from boundlab.events import Events
 from boundlab.exact import evaluate
 from boundlab.execute import floats, moments, rationals
-from boundlab.expectation import engine
+from boundlab.expectation import engine, left_side
 from boundlab.metrics import METRICS, Certified
 from boundlab.objective import Problem, ProblemType, Wrapped
 from boundlab.objective.composite import Composite
@@ -226,6 +226,76 @@ def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_pat
     assert found.left == pytest.approx(mean, rel=1e-12)
 
 
+WALLS = {"box=[-1,1.5]": (-1, Fraction(3, 2)), "ball=1.25": (-Fraction(5, 4), Fraction(5, 4))}
+
+
+@pytest.mark.parametrize("simple", WALLS)
+@pytest.mark.parametrize(("sampling", "K"), [("all", 3), ("uniform", 4)])
+def test_noise_of_two_signs_is_cut_by_the_set_after_it_was_added(
+    simple: str, sampling: str, K: int, tmp_path: Path
+) -> None:
+    # f_0 = x², f_1 = (x − 1)²/2, steps x ← P(x − ½(f_i'(x) ± 2)) from ½, each client's noise its own.
+    (low, high), half = WALLS[simple], Fraction(1, 2)
+    slopes = (lambda x: 2 * x, lambda x: x - 1)
+
+    def moved(x: Fraction, client: int, sign: int) -> Fraction:
+        return min(max(x - half * (slopes[client](x) + 2 * sign), low), high)
+
+    ends = [Fraction(1, 2)]
+    for _ in range(K):
+        if sampling == "all":
+            ends = [(moved(x, 0, s) + moved(x, 1, t)) / 2 for x, s, t in product(ends, (1, -1), (1, -1))]
+        else:
+            ends = [moved(x, client, s) for x, client, s in product(ends, (0, 1), (1, -1))]
+    mean = sum((x - Fraction(1, 3)) ** 2 for x in ends) / len(ends)
+
+    problem = problem_from(f"quadratic:A=[[[2]],[[1]]],b=[[0],[1]],sigma=2,noise=sign,x0=0.5,{simple}")
+    gd: Any = lookup("algorithms", "gd")
+    parameters = gd.read(Options("gd", {"alpha": 0.5, "sampling": sampling}))
+    delays = build_delays("deterministic", {}, 2)
+    run = (METRICS["squared-distance"], gd, problem, parameters, delays, gd.policy(None, delays))
+    found = left_side(*run, K)
+    assert found.lower[0] <= float(mean) * (1 + 1e-15)
+    assert found.upper[0] >= float(mean) * (1 - 1e-15)
+    assert found.value[0] == pytest.approx(float(mean), rel=1e-13)
+    # Exactly, as a case; and scattered, as trials.
+    assert exactly(problem, sampling, K, tmp_path) == pytest.approx(float(mean), rel=1e-15)
+    squares = []
+    for trial in range(1500):
+        tape = compile_trial(gd, parameters, 2, delays, run[-1], K, RecordAt(), Streams(7, trial))
+        shown = by_floats(tape, problem, problem.oracle(Streams(7, trial)))
+        squares.append((float(shown[-1, 0]) - 1 / 3) ** 2)
+    assert abs(np.mean(squares) - float(mean)) < 5 * np.std(squares) / np.sqrt(len(squares))
+
+
+def exactly(problem: Problem, sampling: str, K: int, folder: Path) -> float:
+    """Return E‖x_K − x*‖² as `boundlab exact` finds it without rounding, under a theorem that says what that is."""
+    theorem = folder / "theorem.toml"
+    theorem.write_text(
+        f"""id = "mine"
+title = "any"
+paper = "mine"
+algorithm = "gd"
+metric = "squared-distance"
+assumptions = ["smooth", "minimiser", "composite"{', "uniform-sampling"' if sampling == "uniform" else ""}]
+options = {{ M = 1, sampling = "{sampling}", decay = "none" }}
+[step]
+alpha = "alpha"
+[terms]
+any = "R**2 + sigma**2 + alpha*sigma**2*K"
+"""
+    )
+    case = {
+        "algorithm": "gd", "problem": problem.spec(), "iterations": K, "delays": "deterministic",
+        "parameters": {"alpha": "1/2", "sampling": sampling},
+    }  # fmt: skip
+    file = folder / "case.json"
+    file.write_text(json.dumps(case))
+    found = evaluate(load_theorem(str(theorem)), load_case(file))
+    assert found.kind == "exact"
+    return found.left
+
+
 # What follows from the others, or is refused, or what F has not: matrices, certain regions, bounds of rounding.
 INHERITED = {
     "confinement",
@@ -238,7 +308,6 @@ INHERITED = {
     "quadratic",
     "require",
     "require_quadratic",
-    "sign_noise",
     "why_not",
 }
 # What h does not touch.
@@ -275,8 +344,9 @@ def test_who_needs_gradients_or_matrices_is_refused_by_name(simple: str) -> None
     law = delays, area.policy("poisson", delays)
     assert "moments" not in engine("gap", area, problem, parameters, *law)[0]
     assert words in engine("gradient-norm", area, problem, parameters, *law)[1]
-    noisy = problem_from(f"quadratic:clients={problem.n},dimension=2,{simple},sigma=1,noise=sign")
-    assert engine("gap", area, noisy, parameters, *law)[0] == ""
+    for noise, how in (("gaussian", ""), ("sign", "enumeration")):  # signs are those of the steps before the map
+        noisy = problem_from(f"quadratic:clients={problem.n},dimension=2,{simple},sigma=1,noise={noise}")
+        assert engine("gap", area, noisy, parameters, *law)[0].split(" ")[0] == how
     tape = compile_trial(area, parameters, 3, delays, area.policy("poisson", delays), 3, RecordAt(), Streams(0))
     with pytest.raises(AssumptionError, match="quadratic"):
         moments.conditional(METRICS["gap"], problem, tape, 0.0, np.array([3]))

@@ -74,6 +74,16 @@ class Composite(Wrapped):
         """Return h."""
         return self.h
 
+    @property
+    def gradient_part(self) -> Problem:
+        """Return f."""
+        return self.inner
+
+    @property
+    def sign_noise(self) -> Floats | None:
+        """Return what the clients' oracle adds with either sign, before the proximal map, shape (d,), unit (1, −1)."""
+        return self.inner.sign_noise
+
     # -------------------------------------------------------------------------------------------- values and steps
 
     def value(self, x: Array) -> float:

@@ -54,9 +54,22 @@ class RationalComposite(WrappedRational):
         """
         raise InexactError(f"with {self.h.words} there are no gradients, but proximal gradient steps")
 
+    @property
+    def gradient_part(self) -> RationalProblem:
+        """Return f."""
+        return self.inner
+
+    def sign_noise(self) -> list[Fraction] | None:
+        """Return what the clients' oracle adds with either sign, before the proximal map."""
+        return self.inner.sign_noise()
+
+    def proximal(self, x: Vector, size: Scalar) -> Vector:
+        """Return prox_{size·h}(x)."""
+        return self.h.exact_prox(x, size)
+
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return prox_{size·h}(x − size·∇f_client(x))."""
-        return self.h.exact_prox(self.inner.descend(client, x, size), size)
+        return self.proximal(self.inner.descend(client, x, size), size)
 
     def value(self, x: Vector) -> Scalar:
         """Return F(x)."""

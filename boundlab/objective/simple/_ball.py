@@ -18,6 +18,7 @@ from boundlab.objective.simple._simple import (
     Floats,
     ProxFunction,
     Vector,
+    clamp,
     float_up,
     room,
     written,
@@ -96,7 +97,7 @@ class BallIndicator(ProxFunction):
         return x[0] - x[0]
 
     def exact_prox(self, x: Vector, size: Scalar) -> Vector:
-        """Project: balls with their own roots; rational numbers only where x is inside.
+        """Project: balls with their own roots; rational numbers where x is inside, or one number.
 
         Raises
         ------
@@ -104,6 +105,8 @@ class BallIndicator(ProxFunction):
             If the norm has no rational value.
         """
         square, limit, radius = _square(x), numbers.rational(self.radius**2), numbers.rational(self.radius)
+        if len(x) == 1:
+            return [clamp(x[0], -radius, radius)]
         if isinstance(square, numbers.flint().arb):
             factor = numbers.ball(radius) / square.max(numbers.ball(limit)).sqrt()
             return [factor * entry for entry in x]
