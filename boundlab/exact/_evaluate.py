@@ -301,7 +301,8 @@ class _Exactly:
             return folded(plan.metric, plan.ks[-1:], shown)[0]
 
         rate_balls = [self._rate(name) for name in rates]
-        surds = any(isinstance(rate, numbers.Surd) for rate in exact)
+        # Without noise roots grow longer than balls; of states with noise only equal numbers make equal ones.
+        surds = any(isinstance(rate, numbers.Surd) for rate in exact) and plan.problem.noiseless
         known = tape.rational and not surds and all(rate is not None for rate in exact)
 
         def trace() -> ExactTrace:

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 from exact_makers import exact_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -261,6 +262,31 @@ def test_whether_noise_leaves_the_quadratic_depends_on_rate_times_noise(sigma: s
     assert result.left == pytest.approx(float((slope**2 + sum(squares) / 2) / 3), rel=1e-15)
     furthest = size * sum((1 - eta) ** j for j in range(3))
     assert ("no run leaves the box" in result.method) is (furthest <= width)
+
+
+@pytest.mark.parametrize("rate", ["sqrt(2)/3", "1/sqrt(5)"])
+@pytest.mark.parametrize("x0", [1, 2])
+@pytest.mark.parametrize("delta", ["1/2", "1", "5"])
+def test_signs_are_followed_with_steps_that_are_roots_and_from_the_very_point_where_a_slope_turns(
+    rate: str, x0: int, delta: str
+) -> None:
+    # huber(x − 1)/2 with ±½, five steps: many runs come back to x0, which may be 1 + delta, where it turns linear.
+    case = {
+        "algorithm": "gd",
+        "problem": {"type": "huber", "c": [1], "w": ["1/2"], "delta": delta, "sigma": "1/2", "noise": "sign"},
+        "x0": [x0],
+        "parameters": {"alpha": rate},
+        "events": [[k, "s"] for k in range(1, 6)],
+    }
+    found = exact_of("classics.sgd.nonconvex", case)
+    size, width = float(sympy.sympify(rate)), float(Fraction(delta))
+    points, squares = np.array([float(x0)]), []
+    for _ in range(5):
+        slopes = np.clip(points - 1.0, -width, width) / 2.0
+        squares.append(float((slopes**2).mean()))
+        points = np.concatenate([points - size * (slopes + noise) for noise in (0.5, -0.5)])
+    assert found.kind == "exact"
+    assert found.left == pytest.approx(np.mean(squares), rel=1e-13)
 
 
 def test_a_theorem_about_each_schedule_asks_for_one():

@@ -4,8 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from boundlab.arithmetic import numbers
+from boundlab.errors import UndecidedError
 from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
 from boundlab.problems.rational import RationalSeparable
 from boundlab.problems.rational.scalar import EXACT
@@ -84,6 +87,28 @@ def test_a_step_of_exact_numbers_is_one_along_the_slope(width: Fraction | None) 
 def test_a_ball_shrinks_by_a_step_on_the_quadratic_part() -> None:
     [moved] = one_client(Fraction(2)).descend(0, [numbers.flint().arb(1, "1e-3")], numbers.rational(Fraction(1, 4)))
     assert float(moved.rad()) == pytest.approx(0.25e-3, rel=1e-6)
+
+
+@given(
+    middle=st.sampled_from([Fraction(k, 4) for k in range(-8, 9)]), radius=st.sampled_from(["0", "1e-9", "0.25", "1.5"])
+)
+def test_what_is_continuous_takes_any_ball_and_what_jumps_asks_for_more_digits(middle: Fraction, radius: str) -> None:
+    around, size = numbers.flint().arb(_exact(middle), radius), numbers.rational(Fraction(1, 3))
+    for width in (Fraction(5, 4), None):  # turns at ½ ± 5/4, or jumps at ½
+        problem = one_client(width)
+        ask = {"value": lambda x, p=problem: p.value([x]), "prox": lambda x, p=problem: p.prox(0, [x], size)[0]}
+        if width is not None:
+            ask["descend"] = lambda x, p=problem: p.descend(0, [x], size)[0]
+            ask["gradient"] = lambda x, p=problem: p.gradient(0, [x])[0]
+        for one in ask.values():
+            found = numbers.ball(one(around))
+            assert float(found.rad()) <= 10.0 * float(radius) + 1e-12  # Lipschitz, with 3·|x − ½| ≤ 10
+            for part in (-1, 0, 1):
+                point = middle + part * Fraction(radius)
+                assert found.overlaps(numbers.ball(one(_exact(point))))
+        if width is None and float(radius) >= abs(middle - Fraction(1, 2)) and float(radius):
+            with pytest.raises(UndecidedError):
+                problem.descend(0, [around], size)
 
 
 def one_client(width: Fraction | None) -> RationalSeparable:
