@@ -90,8 +90,9 @@ def understand(
 ) -> ExactTape:
     """Compile with the rates as they are and doubled one by one, and see how each number of the tape follows.
 
-    One that does not, such as α/√(k + 1) or a momentum, is known up to rounding: taken for the fraction that its float
-    is, weights such as 1 + β and −β would not sum to 1, and a true bound would be exceeded in the long run.
+    Where a doubled rate makes another program, as a momentum does that becomes 0, it is halved. A number that follows
+    from none of the rates, such as α/√(k + 1) or a momentum, is known up to rounding: taken for the fraction that its
+    float is, weights such as 1 + β and −β would not sum to 1, and a true bound would be exceeded in the long run.
 
     Parameters
     ----------
@@ -108,21 +109,18 @@ def understand(
         If another rate would make another schedule.
     """
     tape = compile_(rates)
-    others = [_scaled(compile_, rates, name) for name in rates]
-    values = tuple(rates.values())
+    others = [_scaled(compile_, tape, rates, name) for name in rates]
+    values, factors = tuple(rates.values()), [factor for factor, _ in others]
 
     def recipes(of: Callable[[Tape], Any]) -> list[Recipe]:
-        base = np.asarray(of(tape), dtype=np.float64)
-        doubled = [base if other is None else np.asarray(of(other), dtype=np.float64) for other in others]
-        if any(other.shape != base.shape for other in doubled):
-            raise SpecError("the schedule depends on the step size; no exact engine applies")
+        base, *scaled = (np.asarray(of(one), dtype=np.float64).tolist() for one in (tape, *(one for _, one in others)))
         known: dict[tuple[float, ...], Recipe] = {}
         out = []
-        for place, value in enumerate(base.tolist()):
-            key = (value, *(float(other[place]) for other in doubled))
+        for key in zip(base, *scaled, strict=True):
             if key not in known:
+                value = key[0]
                 told = value in tape.exact and len({*key}) == 1
-                known[key] = (tape.exact[value], value, (0,) * len(values)) if told else recipe(key, values)
+                known[key] = (tape.exact[value], value, (0,) * len(values)) if told else recipe(key, values, factors)
             out.append(known[key])
         return out
 
@@ -135,29 +133,52 @@ def understand(
     )
 
 
-def _scaled(compile_: Callable[[Mapping[str, float]], Tape], rates: Mapping[str, float], name: str) -> Tape | None:
-    """Compile with one rate doubled; None where the algorithm fixes it."""
-    try:
-        return compile_({**rates, name: 2.0 * rates[name]})
-    except SpecError:
-        return None
+def _scaled(
+    compile_: Callable[[Mapping[str, float]], Tape], tape: Tape, rates: Mapping[str, float], name: str
+) -> tuple[float, Tape]:
+    """Compile with one rate doubled or halved, and say which; the tape as it is where the algorithm fixes the rate.
+
+    Raises
+    ------
+    SpecError
+        If both make another schedule.
+    """
+    for factor in (2.0, 0.5):
+        try:
+            found = compile_({**rates, name: factor * rates[name]})
+        except SpecError:
+            return factor, tape
+        if all(np.array_equal(of(found), of(tape)) for of in _SHAPE):
+            return factor, found
+    raise SpecError("the schedule depends on the step size; no exact engine applies")
 
 
-def recipe(key: tuple[float, ...], rates: Sequence[float]) -> Recipe:
+# What two runs share that do the same with other numbers.
+_SHAPE: tuple[Callable[[Tape], Any], ...] = (
+    lambda tape: tape.op,
+    lambda tape: tape.affine.start,
+    lambda tape: tape.descend.step_size.shape,
+    lambda tape: tape.local.shape,
+)
+
+
+def recipe(key: tuple[float, ...], rates: Sequence[float], factors: Sequence[float]) -> Recipe:
     """Return how a number follows from rates.
 
     Parameters
     ----------
     key
-        The number, and what it becomes when each of the rates is doubled.
+        The number, and what it becomes when each of the rates is multiplied by its factor.
     rates
         Their values.
+    factors
+        2 or 1/2, one a rate.
     """
     value, rest, powers = key[0], key[0], []
-    for other, rate in zip(key[1:], rates, strict=True):
+    for other, rate, factor in zip(key[1:], rates, factors, strict=True):
         ratio = other / value if value else 1.0
-        power = int(np.rint(np.log2(ratio))) if ratio > 0 else 0
-        if abs(ratio - 2.0**power) > 1e-12 * 2.0**power:
+        power = int(np.rint(np.log2(ratio) / np.log2(factor))) if ratio > 0 else 0
+        if abs(ratio - factor**power) > 1e-12 * factor**power:
             return None, value, (0,) * len(rates)
         powers.append(power)
         rest /= rate**power

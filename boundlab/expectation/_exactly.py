@@ -34,7 +34,7 @@ def in_exact_numbers(
 
     def number(key: tuple[float, ...]) -> Any:
         # What is no simple fraction, such as (τ + 1)^−a, becomes a ball.
-        return number_of(recipe(key, values), exact, lambda one: one, balls=True)
+        return number_of(recipe(key, values, (2.0,) * len(values)), exact, lambda one: one, balls=True)
 
     return Arithmetic(programs, number, step, lambda one: rational(one) * one_like(*exact))
 

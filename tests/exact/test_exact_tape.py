@@ -289,6 +289,26 @@ def test_signs_are_followed_with_steps_that_are_roots_and_from_the_very_point_wh
     assert found.left == pytest.approx(np.mean(squares), rel=1e-13)
 
 
+@pytest.mark.parametrize("mu", ["1/8", "1/4", "1/2", "2/3", "1"])
+def test_a_rate_that_makes_another_program_where_it_is_doubled_is_understood(mu: str) -> None:
+    # x²/2 and mu·y²/2; for mu = 1/2 the doubled q is 1, where the momentum is 0 and its term is gone.
+    case = {
+        "algorithm": "nesterov",
+        "problem": {"type": "quadratic", "A": [[[1, 0], [0, mu]]], "b": [[0, 0]]},
+        "x0": [1, 1],
+        "events": [[k, "s"] for k in range(1, 5)],
+    }
+    found = exact_of("classics.nesterov.strongly-convex", case)
+    curvature = float(Fraction(mu))
+    beta = (1.0 - curvature**0.5) / (1.0 + curvature**0.5)
+    x = y = np.ones(2)
+    for _ in range(4):
+        old, x = x, y - y * (1.0, curvature)
+        y = x + beta * (x - old)
+    assert found.kind in ("exact", "enclosure")
+    assert found.left == pytest.approx(float(x**2 @ (1.0, curvature)) / 2.0, rel=1e-12)
+
+
 def test_a_theorem_about_each_schedule_asks_for_one():
     fields = {"algorithm": "fedbuff", "delays": "exponential", "iterations": 5, "x0": [1]}
     case = {**fields, "problem": {"type": "huber", "c": [0, 1]}, "parameters": {"eta_l": 0.1}}
