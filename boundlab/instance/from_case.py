@@ -129,9 +129,12 @@ def plan_of(theorem: Theorem, case: Case) -> Plan:
         plan = _fixed(theorem, case, case.events, settings)
     for name, value in own.items():
         want, got = plan.parameter_values.get(name), plain(value)
-        if want is None or not isinstance(got, (int, float)) or abs(got - want) > _WRITTEN * abs(want):
+        if want is None:
+            known = " and ".join(theorem.step)
+            raise AssumptionError(f"{theorem.id} says what {known} is; leave {name} = {value} out of the case")
+        if not isinstance(got, (int, float)) or abs(got - want) > _WRITTEN * abs(want):
             raise AssumptionError(
-                f"{theorem.id} sets its own step size, {name} = {want}; the case has {name} = {value}"
+                f"{theorem.id} sets {name} = {want} itself; the case has {name} = {value}, which may be left out"
             )
     return plan
 
@@ -145,7 +148,7 @@ def _setting(value: Any) -> Any:
 
 def _random(theorem: Theorem, case: Case, law: RandomEvents, settings: dict[str, Any]) -> Plan:
     if case.iterations is None:
-        raise SpecError("a case of random events needs iterations")
+        raise SpecError('a case of random events needs "iterations", how many there are')
     if law.policy.count is not None and settings.get("count") == str(law.policy.count):
         del settings["count"]
     return make_plan(
@@ -157,7 +160,7 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
     for name in over(theorem).laws:
         raise AssumptionError(
             f"{theorem.id} assumes {name} and bounds a mean over random events; this case has one explicit "
-            'schedule: give "delays", "server" and "iterations" in place of "events"'
+            'schedule: give "delays" and "iterations" in place of "events"'
         )
     if case.algorithm.server == "any":
         raise SpecError(f'theorems about {case.algorithm.id} are about random events; give "delays" and "iterations"')

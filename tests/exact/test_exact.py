@@ -243,8 +243,31 @@ def test_a_step_of_the_case_must_be_that_of_the_theorem():
     same = {**PRINTED, "parameters": {"M": 50, "alpha": "sqrt(51)/85"}}
     assert exact_of("area.theorem8", same).violated
     other = {**PRINTED, "parameters": {"M": 50, "alpha": 0.1}}
-    with pytest.raises(AssumptionError, match=r"sets its own step size, alpha = 0\.084"):
+    with pytest.raises(AssumptionError, match=r"sets alpha = 0\.084.* itself; the case has alpha = 0\.1"):
         exact_of("area.theorem8", other)
+
+
+ROUNDS = {"algorithm": "gd", "problem": {"type": "huber", "c": [0]}, "x0": [1], "events": [[1, "s"], [2, "s"]]}
+
+
+@pytest.mark.parametrize(
+    ("theorem", "fields", "gone", "more"),
+    [
+        ("classics.gd.convex", {**ROUNDS, "parameters": {"c": 1, "d": 2}}, "parameters", {}),
+        ("classics.gd.gradient", {**ROUNDS, "parameters": {"d": 2}}, "parameters", {}),
+        ("classics.sgd.convex", {**ROUNDS, "events": [[1, 0], [2, 0]]}, "events", {"delays": "exponential"}),
+        ("area.theorem8", {**PRINTED, "events": [[1, 0], [2, "s"]]}, "events", {"delays": "iid:p_s=0.5"}),
+    ],
+)
+def test_who_does_what_a_refusal_says_has_a_case_that_is_evaluated(theorem, fields, gone, more):
+    fields = {key: value for key, value in fields.items() if not ("events" in fields and key == "delays")}
+    with pytest.raises(AssumptionError) as refused:
+        exact_of(theorem, fields)
+    told = str(refused.value)
+    assert "None" not in told
+    more = {**more, "iterations": 6} if more else {}
+    assert all(f'"{name}"' in told for name in more) if more else "out of the case" in told
+    assert exact_of(theorem, {key: value for key, value in fields.items() if key != gone} | more).right > 0.0
 
 
 def test_noise_on_a_kink_has_no_exact_engine():
