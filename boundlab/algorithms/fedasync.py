@@ -14,7 +14,7 @@ from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.delays import DelayModel
 from boundlab.events import Events
-from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
+from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer, arrivals
 
 
 @final
@@ -89,9 +89,10 @@ class FedAsync(Algorithm[FedAsyncParameters]):
     def quantities(
         self, parameters: FedAsyncParameters, tape: Tape, until: int, settings: Mapping[str, float]
     ) -> dict[str, float]:
-        """Return also Q and b = 1; mode=delta only."""
-        found = super().quantities(parameters, tape, until, settings)
-        return found and {**found, "Q": parameters.local.steps, "b": 1}
+        """Return also Q and b = 1; with mode=model no shares, as what enters is no difference that a client made."""
+        mix = parameters.mode == "model"
+        found = arrivals(tape, until) if mix else super().quantities(parameters, tape, until, settings)
+        return {**found, "Q": parameters.local.steps, "b": 1}
 
     def stays_feasible(self, parameters: FedAsyncParameters, clients: int) -> bool:
         """Return whether models are mixed, with weights of at most β ≤ 1; differences lead anywhere."""

@@ -16,6 +16,7 @@ from boundlab.tape._tape import Record as Record
 from boundlab.tape._tape import Tape as Tape
 from boundlab.tape._tape import Uses as Uses
 from boundlab.tape._usage import Usage as Usage
+from boundlab.tape._usage import arrivals as arrivals
 from boundlab.tape._usage import usage as usage
 from boundlab.tape._verify import verify as verify
 from boundlab.tape._verify import verify_identities as verify_identities

@@ -48,10 +48,7 @@ class Usage:
         n = len(self.shares)
         return {
             "n": n,
-            "tau_max": int(self.staleness.max(initial=0)),
-            "tau_mean": float(self.staleness.mean()),
-            "concurrency": int(self.working.max(initial=0)),
-            "concurrency_mean": float(self.working.mean()),
+            **_delays(self.staleness, self.working),
             "chi2": n * float(((self.shares - 1.0 / n) ** 2).sum()),
             "chi2_path": self.chi2_path,
             "alpha2": self.alpha2,
@@ -82,6 +79,26 @@ def usage(tape: Tape, until: int, rate: float | None = None) -> Usage | None:
         alpha2=float((alpha**2).sum()) / until,
         working=_working(tape, until),
     )
+
+
+def arrivals(tape: Tape, until: int) -> dict[str, float]:
+    """Return what theorems read where each arrival is a server update, whatever it does with the model, by symbol.
+
+    Staleness counts as in :class:`Usage`: server versions between the model that a run started from and its arrival.
+    """
+    arrived = tape.descend.arrival >= 0
+    version = tape.version[tape.descend.arrival[arrived]]
+    staleness = (version - tape.descend.version[arrived])[version < until]
+    return {"n": tape.clients, **_delays(staleness, _working(tape, until))}
+
+
+def _delays(staleness: Ints, working: Ints) -> dict[str, float]:
+    return {
+        "tau_max": int(staleness.max(initial=0)),
+        "tau_mean": float(staleness.mean()),
+        "concurrency": int(working.max(initial=0)),
+        "concurrency_mean": float(working.mean()),
+    }
 
 
 def _shares(client: Ints, version: Ints, alpha: Floats, n: int, until: int) -> tuple[Floats, float]:

@@ -2,6 +2,8 @@
 
 import pytest
 from algorithm_makers import HALVES, HUBERS, assert_replays, in_order, make_case
+from hypothesis import given
+from hypothesis import strategies as st
 
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
@@ -41,13 +43,30 @@ def test_the_paper_counts_the_freshest_update_as_staleness_1_by_hand() -> None:
     assert_replays(make_case("fedasync", HUBERS, options, in_order([0, 1, 0])), [1, 2, 3], [first, second, third])
 
 
-def test_quantities_are_those_of_a_buffer_of_one_and_of_differences_only() -> None:
+def test_quantities_are_those_of_a_buffer_of_one_and_shares_only_of_differences() -> None:
     compiler = lookup("algorithms", "fedasync")
-    for mode, expected in (("model", {}), ("delta", {"tau_max": 3, "b": 1, "alpha2": 1.0, "Q": 1})):
+    delays = {"tau_max": 3, "tau_mean": 0.75, "concurrency": 2, "concurrency_mean": 2.0, "n": 2, "b": 1, "Q": 1}
+    for mode, more in (("model", {}), ("delta", {"alpha2": 1.0, "chi2": 0.25})):  # shares 3/4 and 1/4: 2·(2/16)
         case = make_case("fedasync", HALVES, {"beta": 0.25, "eta_l": 1, "mode": mode}, in_order([0, 0, 0, 1]))
         tape = compiler.schedule(case.parameters, case.events, 2, RecordAt(), 4)
         found = compiler.quantities(case.parameters, tape, 4, {})
-        assert {key: found[key] for key in expected} == expected
-        assert bool(found) == (mode == "delta")
-    # Shares 3/4 and 1/4 of the arrivals: 2·(2/16).
-    assert found["chi2"] == pytest.approx(0.25, rel=1e-12)
+        assert {key: found[key] for key in (*delays, *more)} == pytest.approx({**delays, **more}, rel=1e-12)
+        assert ("pi_max" in found) == (mode == "delta")
+
+
+@given(actors=st.lists(st.integers(0, 2), min_size=1, max_size=12), until=st.integers(1, 12))
+def test_how_late_runs_are_does_not_depend_on_what_the_server_does_with_them(actors: list[int], until: int) -> None:
+    # Client i starts again when its run arrives: its staleness is how many arrivals there were since.
+    until, last = min(until, len(actors)), dict.fromkeys(range(3), 0)
+    taus = []
+    for version, client in enumerate(actors):
+        taus.append(version - last[client])
+        last[client] = version + 1
+    compiler, problem = lookup("algorithms", "fedasync"), {"type": "huber", "c": [0, 1, 2]}
+    for mode in ("model", "delta"):
+        case = make_case("fedasync", problem, {"beta": 0.5, "eta_l": 1, "mode": mode, "s": "inverse"}, in_order(actors))
+        tape = compiler.schedule(case.parameters, case.events, 3, RecordAt(), len(actors))
+        found = compiler.quantities(case.parameters, tape, until, {})
+        assert found["tau_max"] == max(taus[:until])
+        assert found["tau_mean"] == pytest.approx(sum(taus[:until]) / until, rel=1e-12)
+        assert found["concurrency"] == 3
