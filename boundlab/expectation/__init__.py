@@ -27,6 +27,7 @@ from boundlab.expectation._left import left_side as left_side
 from boundlab.expectation._left import operations as operations
 from boundlab.expectation._points import shown as shown_points
 from boundlab.expectation._second_moments import Moments as Moments
+from boundlab.expectation._second_moments import along as batches_along
 from boundlab.expectation._second_moments import given_schedule as moments_of_schedule
 from boundlab.expectation._second_moments import in_exact_numbers as second_moments
 from boundlab.expectation._symmetries import twins as twins
@@ -39,6 +40,7 @@ __all__ = [
     "RecordedOutcome",
     "Steps",
     "applicable",
+    "batches_along",
     "core_of_schedule",
     "core_over_events",
     "distinct_outcomes",

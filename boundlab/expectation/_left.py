@@ -14,7 +14,7 @@ from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.arithmetic.weights import EQUAL
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
-from boundlab.expectation import _area_moments, _enumeration, _second_moments
+from boundlab.expectation import _area_moments, _enumeration, _quadratics, _second_moments
 from boundlab.expectation._cost import area_moments_operations, enumeration_operations, moments_operations
 from boundlab.expectation._exactly import in_exact_numbers
 from boundlab.expectation._graph import in_floats
@@ -49,9 +49,9 @@ def engine(
     reason = why_no_law(program, delays, policy)
     if reason:
         return "", reason
-    batches = _second_moments.by_batches(problem)
-    if batches and problem.d > _second_moments.WIDEST:
-        return "", f"moments under mini-batches take at most {_second_moments.WIDEST} coordinates, got {problem.d}"
+    batches = _quadratics.by_batches(problem)
+    if batches and problem.d > _quadratics.WIDEST:
+        return "", f"moments under mini-batches take at most {_quadratics.WIDEST} coordinates, got {problem.d}"
     if batches or problem.quadratic() is not None:
         return MOMENTS, ""
     if problem.simple is not None and left.quantity is Quantity.SLOPE:
@@ -131,7 +131,7 @@ def operations(
     program, law = program_of(algorithm, parameters, problem.n), event_law(delays, policy)
     if _fast(problem, parameters, left) and how == MOMENTS:
         return area_moments_operations(problem, iterations, average=average)
-    mixing = _second_moments.by_batches(problem)
+    mixing = _quadratics.by_batches(problem)
     try:
         if how == ENUMERATION:
             return enumeration_operations(problem, program, law, iterations, average=average)
@@ -146,7 +146,7 @@ def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
         return False
     if left.over.weights != EQUAL:
         return False
-    return not _second_moments.by_batches(problem)
+    return not _quadratics.by_batches(problem)
 
 
 def left_side(

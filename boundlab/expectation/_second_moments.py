@@ -1,7 +1,7 @@
 """The expectation of a left side over random events and noise by second moments, on quadratics and least squares."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar, final
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import Core, InexactError, RationalProblem, batch_share
-from boundlab.errors import SpecError, UndecidedError
-from boundlab.execute import Numbers
-from boundlab.execute.coordinates import frame
+from boundlab.arithmetic.problem import Core, InexactError, RationalProblem
+from boundlab.errors import SpecError
+from boundlab.execute import Numbers, own_numbers
+from boundlab.expectation import _quadratics
 from boundlab.expectation._cost import LARGEST_MOMENTS
 from boundlab.expectation._enumeration import folded
 from boundlab.expectation._graph import Arithmetic, Lowering
-from boundlab.expectation._passes import EPS, MinibatchNoise, Off, Passes, norm
+from boundlab.expectation._passes import EPS, norm
 from boundlab.expectation._recursion import BlockQuadratic, Recursion
 from boundlab.expectation._schedule import Schedule
 from boundlab.metrics import Enclosure, Metric, Quantity, squares
@@ -31,8 +31,6 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LARGEST = 10**7  # entries that are computed in exact numbers
-_SMALL = 1e-60
-WIDEST = 40  # coordinates that mini-batches may mix: a tensor has the fourth power of entries
 
 
 @final
@@ -72,7 +70,7 @@ def in_floats(
     UndecidedError
         If the data are so small, or so large, that products of four of them leave floats.
     """
-    where, hessian, off = _mini_batches(problem) if by_batches(problem) else _additive(problem)
+    where, hessian, off = _quadratics.in_floats(problem)
     read = enclosing(problem, metric, hessian, off)
 
     def look(moments: Recursion[float], scale: float) -> Floats:
@@ -111,62 +109,6 @@ def enclosing(problem: Problem, metric: Metric, hessian: Array, off: float) -> C
     return read
 
 
-def by_batches(problem: Problem) -> bool:
-    """Return whether noise comes from mini-batches of least squares."""
-    form = problem.least_squares()
-    return form is not None and form.batch > 0
-
-
-def _additive(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
-    """Return the quadratic in floats, its Hessian, and how far that is off beside the mean's own rounding."""
-    sigma = problem.require_quadratic("the moments").sigma
-    where = frame(problem).centred()
-    g = -(where.A @ where.b[..., None])[..., 0]
-    covariance = sigma**2 * where.noise
-    off = [
-        Off(
-            c=(problem.d + 4) * EPS * norm(where.A[:, i]) * norm(where.b[:, i]), covariance=8.0 * EPS * norm(covariance)
-        )
-        for i in range(problem.n)
-    ]
-    return BlockQuadratic(Passes(where.A, g, covariance, (), 1.0, off), where.x0, where.star, 1.0), where.mean, 0.0
-
-
-def _mini_batches(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
-    form = problem.least_squares()
-    assert form is not None  # noqa: S101  (asked before)
-    size = max(float(np.abs(part).max(initial=0.0)) for part in (*form.rows, *form.targets))
-    if size and not _SMALL < size < 1.0 / _SMALL:
-        raise UndecidedError(f"data of size {size:.3g} leave floats when squared twice; rescale them")
-    if problem.d > WIDEST:
-        raise SpecError(f"moments under mini-batches take at most {WIDEST} coordinates, got {problem.d}")
-    star = np.asarray(problem.optimum().x, dtype=np.float64)
-    A, g, batches, off, d = [], [], [], [], problem.d
-    for rows, targets, weight in zip(form.rows, form.targets, form.weights.tolist(), strict=True):
-        m, residuals = len(rows), rows @ star - targets
-        A.append(weight * (rows.T @ rows / m + form.nu * np.eye(problem.d)))
-        g.append(weight * (rows.T @ residuals / m + form.nu * star))
-        share = weight**2 * batch_share(form, m)
-        batches.append(MinibatchNoise(rows, residuals, share))
-        size, at = norm(rows[None]), norm(star[None])
-        lost = (d + 3) * EPS * (size * at + norm(targets[None]))  # of the residuals
-        both = size + norm(residuals[None])
-        each = (size * both) ** 2 / m
-        off.append(
-            Off(
-                weight * (m + 6) * EPS * (size * size / m + form.nu * np.sqrt(d)),
-                weight * (size * (lost + (m + 6) * EPS * both) / m + 4.0 * EPS * form.nu * at),
-                0.0,
-                share * ((8 * m + 80) * EPS * each + 4.0 * size * size * both * lost / m),
-            )
-        )
-    zero = np.zeros((1, problem.d, problem.d))
-    hessians = np.array(A)[None]
-    passes = Passes(hessians, np.array(g)[None], zero, tuple(batches), 1.0, off)
-    away = np.asarray(problem.x0, dtype=np.float64) - star
-    return BlockQuadratic(passes, away[None], 0.0 * star[None], 1.0), hessians.mean(axis=1), max(one.H for one in off)
-
-
 def in_exact_numbers(
     model: RationalProblem,
     arithmetic: Arithmetic[Scalar],
@@ -190,7 +132,7 @@ def in_exact_numbers(
     InexactError
         If the problem is no quadratic, or the run is too long for exact numbers.
     """
-    where, hessian = _exact(model, core)
+    where, hessian = _quadratics.in_exact_numbers(model, core)
     add = metric.over.averages_iterates
 
     def watch(k: int, found: Recursion[Scalar]) -> None:
@@ -230,19 +172,60 @@ def given_schedule(
     InexactError
         If the problem is no quadratic, or the run is too long for exact numbers.
     """
-    where, hessian = _exact(model, core)
+    where, hessian = _quadratics.in_exact_numbers(model, core)
     schedule = Schedule(tape, numbers_of, where.one)
-    moments = Recursion(schedule, schedule.initial, where, numbers.rational, shown=schedule.sum)
-    seen: list[Scalar] = []
+
+    def look(place: int, moments: Recursion[Scalar]) -> Scalar:
+        if told is not None:
+            told(_moments(place, moments, schedule.sum, model, hessian, metric, None))
+        return metric.of_second_moment(hessian, moments.second())
+
+    seen = _shown(schedule, where, numbers.rational, look, LARGEST)
+    return folded(metric, np.array([k]), seen)[0]
+
+
+def along(problem: Problem, tape: Tape, metric: Metric, ks: Ints) -> Enclosure:
+    """Return E[metric | tape] at the sorted horizons ``ks``, shape (points,), over mini-batches of least squares.
+
+    Parameters
+    ----------
+    tape
+        With the records that the metric asks for at ``ks``.
+
+    Raises
+    ------
+    SpecError
+        If the coordinates that mini-batches mix are too many.
+    UndecidedError
+        If the data are so small, or so large, that products of four of them leave floats.
+    """
+    where, hessian, off = _quadratics.in_floats(problem)
+    read = enclosing(problem, metric, hessian, off)
+    schedule = Schedule(tape, own_numbers(tape), where.one)
+    with np.errstate(over="ignore", invalid="ignore"):
+        seen = _shown(
+            schedule, where, float, lambda _, found: read(found.second(), found.second(found.errors)), math.inf
+        )
+    return Enclosure.of_means(folded(metric, ks, seen), len(seen))
+
+
+def _shown(
+    schedule: Schedule[Any],
+    where: BlockQuadratic,
+    share: Callable[[Any], Any],
+    look: Callable[[int, Recursion[Any]], Any],
+    largest: float,
+) -> list[Any]:
+    """Return what ``look`` makes of the moments at each record, the first of which is number 0."""
+    moments = Recursion(schedule, schedule.initial, where, share, shown=schedule.sum)
+    seen: list[Any] = []
     for place, shown in enumerate(schedule.shown):
         if place:
             moments.advance()
-            _require_room(moments, LARGEST)
+            _require_room(moments, largest)
         if shown:
-            if told is not None:
-                told(_moments(len(seen), moments, schedule.sum, model, hessian, metric, None))
-            seen.append(metric.of_second_moment(hessian, moments.second()))
-    return folded(metric, np.array([k]), seen)[0]
+            seen.append(look(len(seen), moments))
+    return seen
 
 
 def _moments(
@@ -256,7 +239,7 @@ def _moments(
 ) -> Moments:
     best = model.minimum()
     assert best is not None  # noqa: S101  (asked before)
-    mean = found.mean(register)[0] + _numbers(best.x)
+    mean = found.mean(register)[0] + _quadratics.exact_array(best.x)
     second = found.cross(register, register)
     sums: tuple[Scalar, Scalar] | None = None
     average = None
@@ -270,57 +253,6 @@ def _moments(
 
 def _trace(second: Array) -> Scalar:
     return np.einsum("cii->", second)
-
-
-def _exact(model: RationalProblem, core: Core | None) -> tuple[BlockQuadratic, Array]:
-    best = model.minimum()
-    if best is None:
-        raise InexactError("the minimum is not found in rational numbers")
-    star = _numbers(best.x)
-    A, g, covariance, batches = _exact_batches(model, star) or _exact_additive(model, star, core)
-    one = numbers.rational(1)
-    passes = Passes(A[None], g[None], covariance[None], batches, one)
-    away = _numbers(model.x0) - star
-    return BlockQuadratic(passes, away[None], (star - star)[None], one), A.sum(axis=0)[None] / model.n
-
-
-def _exact_additive(
-    model: RationalProblem, star: Array, core: Core | None
-) -> tuple[Array, Array, Array, tuple[MinibatchNoise, ...]]:
-    form = model.quadratic() if core is None else core.form
-    if form is None:
-        raise InexactError("exact moments need `quadratic()`, which this problem does not give")
-    A = np.array([_numbers(matrix) for matrix in form.A])
-    g = np.array([matrix @ (star - _numbers(b)) for matrix, b in zip(A, form.b, strict=True)])
-    return A, g, _numbers(form.covariance()), ()
-
-
-def _exact_batches(
-    model: RationalProblem, star: Array
-) -> tuple[Array, Array, Array, tuple[MinibatchNoise, ...]] | None:
-    form = model.least_squares()
-    if form is None or not form.batch:
-        return None
-    nu, zero = numbers.rational(form.nu), numbers.rational(0)
-    eye = np.full((model.d, model.d), zero)
-    A, g, batches = [], [], []
-    for own, goals, share in zip(form.rows, form.targets, form.weights, strict=True):
-        rows, targets, weight, m = _numbers(own), _numbers(goals), numbers.rational(share), len(own)
-        eye[range(model.d), range(model.d)] = nu
-        residuals = rows @ star - targets
-        A.append(weight * (rows.T @ rows / m + eye))
-        g.append(weight * (rows.T @ residuals / m + nu * star))
-        batches.append(MinibatchNoise(rows, residuals, weight * weight * numbers.rational(batch_share(form, m))))
-    return np.array(A), np.array(g), np.full((model.d, model.d), zero), tuple(batches)
-
-
-def _numbers(entries: Sequence[Any]) -> Array:
-    """Return (nested) lists of fractions as an array of exact numbers."""
-    shape = np.shape(np.array(entries, dtype=object))
-    flat = np.array(entries, dtype=object).ravel().tolist()
-    out = np.empty(len(flat), dtype=object)
-    out[:] = [numbers.rational(entry) for entry in flat]
-    return out.reshape(shape)
 
 
 def _expectations(

@@ -1,6 +1,6 @@
 """An instance that a search looks at: problem, delays, settings and horizon, all in a user's own words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -29,7 +29,8 @@ class Candidate:
     problem
         ``type`` and options. Where coordinates do not mix (huber, lad, and quadratics without A): centres c and
         weights w with one entry a client, each a number or a list of one number a coordinate, x0, sigma and, for
-        huber, delta. Else the options as case files have them.
+        huber, delta. For least squares with mini-batches the rows a and their targets y, a list of each client, a row
+        as a centre; batch and x0. Else the options as case files have them.
     delays
         Spec of the delay model.
     settings
@@ -63,6 +64,16 @@ class Candidate:
         return "w" in self.problem
 
     @property
+    def sampled(self) -> bool:
+        """True if the functions are rows of data."""
+        return "y" in self.problem
+
+    @property
+    def independent(self) -> bool:
+        """True if each number of the problem may be another one, whatever the others are."""
+        return self.separable or self.sampled
+
+    @property
     def constrained(self) -> bool:
         """True if the objective is one on a box or a ball: its steps are projected."""
         return "ball" in self.problem or "box" in self.problem
@@ -70,7 +81,17 @@ class Candidate:
     @property
     def noisy(self) -> bool:
         """True if gradients have noise."""
-        return bool(self.problem.get("sigma", 0.0))
+        return bool(self.problem.get("sigma", 0.0)) or self.sampled
+
+    @property
+    def tailed(self) -> bool:
+        """True if the noise is normal and functions are not quadratic everywhere: no exact numbers average that out."""
+        return self.noisy and self.problem["type"] in ("huber", "lad") and self.problem.get("noise") != "sign"
+
+    @property
+    def carried(self) -> bool:
+        """True if the noise is carried along a run as coefficients: nothing but gradient steps on quadratic parts."""
+        return self.noisy and self.separable and not self.constrained
 
     def per_client(self) -> dict[str, Sequence[Any]]:
         """Return the problem's arrays with one entry a client, by option."""
@@ -93,6 +114,11 @@ class Candidate:
     def options(self) -> dict[str, Any]:
         """Return the problem's options as case files have them, without its type."""
         own = {name: value for name, value in self.problem.items() if name != "type"}
+        if self.sampled:
+            rows, targets = own.pop("a"), own.pop("y")
+            features = [one if isinstance(one, (list, tuple)) else [one] for of_client in rows for one in of_client]
+            owners = [client for client, of_client in enumerate(targets) for _ in of_client]
+            return {"features": features, "targets": [one for some in targets for one in some], "owners": owners, **own}
         if self.problem["type"] != "quadratic" or not self.separable:
             return own
         rows, c, _ = self.rows("w"), own.pop("c"), own.pop("w")
@@ -130,6 +156,19 @@ class Candidate:
         """Return the candidate with other problem numbers."""
         return replace(self, problem={**self.problem, **changes})
 
+    def in_units(self, value: float, length: float, digits: int = 12) -> "Candidate":
+        """Return the candidate with function values and lengths multiplied, written with so many digits."""
+        gradient, curvature = value / length, value / length**2
+        scales = dict.fromkeys(("c", "x0", "delta", "ball", "box"), length) | {"sigma": gradient}
+        scales["w"] = gradient if self.problem["type"] == "lad" else curvature
+        scales |= {"a": curvature**0.5, "y": value**0.5}
+        problem = {
+            name: _times(entry, scales[name], digits) if name in scales else entry
+            for name, entry in self.problem.items()
+        }
+        step = {name: _times(rate, 1.0 / curvature, digits) for name, rate in self.step.items()}
+        return replace(self, problem=problem, step=step)
+
     def with_arrays(self, w: Floats | None = None, c: Floats | None = None, x0: Floats | None = None) -> "Candidate":
         """Return the candidate with other weights or centres, shape (n, d), or start, shape (d,), as it writes them."""
         changes: dict[str, Any] = {}
@@ -139,3 +178,19 @@ class Candidate:
         if x0 is not None:
             changes["x0"] = x0.tolist() if isinstance(self.problem["x0"], list) else float(x0[0])
         return self.with_problem(**changes)
+
+
+def _times(value: Any, factor: float, digits: int) -> Any:
+    """Return a number or nested lists of numbers times a factor."""
+    return shaped(value, [float(f"{entry * factor:.{digits}g}") for entry in flat(value)])
+
+
+def flat(value: Any) -> list[float]:
+    """Return the numbers of nested lists, in their order."""
+    return [entry for one in value for entry in flat(one)] if isinstance(value, (list, tuple)) else [value]
+
+
+def shaped(value: Any, entries: Iterable[float]) -> Any:
+    """Return nested lists like these with other numbers, which are taken from the iterable one by one."""
+    rest = iter(entries)
+    return [shaped(one, rest) for one in value] if isinstance(value, (list, tuple)) else next(rest)

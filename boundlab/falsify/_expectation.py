@@ -6,7 +6,7 @@ import numpy as np
 
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.execute import given_tape
-from boundlab.expectation import left_side
+from boundlab.expectation import batches_along, left_side
 from boundlab.falsify._batched_problems import rounding
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._shared_runs import points_of, tapes
@@ -72,11 +72,10 @@ def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
         √(3P) of a run with normal noise that leaves the quadratic part of its functions with a probability of at most
         P, see :mod:`boundlab.falsify._noise`: the left side is then one of quadratics, and only its lower end holds.
     """
-    if plan.algorithm.server == "any":
+    mean = plan.one_schedule or not plan.own_case
+    if plan.algorithm.server == "any" or (candidate.noisy and not candidate.carried and mean):
         return left_side(*plan.random_run, plan.iterations, plan.ks)
-    if candidate.noisy and not candidate.separable:
-        raise SpecError(f"noise on {plan.problem.id} can only be sampled")
-    problem = candidate.quadratic().build() if candidate.noisy else plan.problem
+    problem = candidate.quadratic().build() if candidate.carried else plan.problem
     schedules = Schedules(
         plan.theorem,
         plan.algorithm,
@@ -89,7 +88,10 @@ def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
     )
     total = np.zeros((3, len(plan.ks)))
     for tape, weight in tapes(schedules, plan.metric.records(plan.ks)):
-        found = given_tape.left_side(plan.metric, problem, tape, plan.ks)
+        if candidate.sampled:
+            found = batches_along(problem, tape, plan.metric, plan.ks)
+        else:
+            found = given_tape.left_side(plan.metric, problem, tape, plan.ks)
         total += weight * np.array([found.value, found.lower, found.upper])
     value, lower, upper = total
     kept = max(0.0, 1.0 - lost)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-import numpy as np
-
 from boundlab.algorithms import Algorithm
 from boundlab.falsify import _problem_families
 from boundlab.falsify._candidate import Candidate
@@ -103,11 +101,16 @@ def problems(theorem: Theorem, schedule: Schedule, iterations: int, level: int, 
         for number, sizes in enumerate((FEW, SIZES[:: 1 + noise])):
             starts = (shape["x0"],) * (number == level) + others * (level == 1)
             for weight, step in steps(theorem, iterations, sizes, default=number == 0):
-                weights = [weight * np.array(row) for row in shape["w"]]
-                problem = {**shape, "w": [row.tolist() for row in weights]}
-                first = Candidate(f"{kind}; {family}", problem, delays, setting, step, iterations)
+                first = _steeper(Candidate(f"{kind}; {family}", shape, delays, setting, step, iterations), weight)
                 found += [first.with_problem(x0=x) for x in starts]
     return found
+
+
+def _steeper(one: Candidate, weight: float) -> Candidate:
+    """Return the candidate with f times a weight; noise that is added to gradients stays what it is."""
+    if one.sampled:
+        return one if weight == 1.0 else one.in_units(weight, 1.0)
+    return one.with_arrays(w=weight * one.rows("w"))
 
 
 def lasts(iterations: int) -> Sequence[int]:

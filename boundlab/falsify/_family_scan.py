@@ -7,6 +7,7 @@ from itertools import count, islice
 
 import numpy as np
 
+from boundlab.assumptions import BOUNDED_DOMAIN
 from boundlab.falsify import _families, _noise, _problem_families, _random_events
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._families import Schedule
@@ -23,6 +24,7 @@ _OWN_HORIZONS = (3, 1, 10, 30, 2, 300, 5, 100, 1000, 3000)  # where the step siz
 _DRAWN = {1: 30, 2: 8, 3: 5, 4: 4}  # horizons at which all sequences of that many clients can be looked at
 _SLICE, _OWN_SLICE = 8, 2  # schedules looked at before the next horizon has its turn
 _NOISY_RUN = 1000
+_SIGNS = {1: 8, 2: 4, 3: 3, 4: 2}  # the same where all signs of noise are looked at, too
 _LONGEST = 100_000  # server updates times clients: seconds
 _DEVIATIONS = 5.5  # the quadratic part in standard deviations of the run
 
@@ -83,8 +85,12 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
     theorem = judge.theorem
     _, clients, _, setting = schedule
     iterations = last + int(setting.get("N", "1")) - 1
-    quiet = _families.problems(theorem, schedule, iterations, level)
-    runs = _runs(judge, quiet)
+    quiet, noise = _families.problems(theorem, schedule, iterations, level), list[Candidate]()
+    if clients <= len(_SIGNS) and last <= _NOISY_RUN and _problem_families.noise_allowed(theorem):
+        signs = BOUNDED_DOMAIN in theorem.core.assumed
+        longest = iterations - last + min(last, _SIGNS[clients]) if signs else iterations
+        noise = _families.problems(theorem, schedule, longest, level, noise=True)
+    runs = _runs(judge, [*quiet, *noise])
     key = (level, *runs) if runs else ()
     if key in seen:
         return key, []
@@ -102,9 +108,7 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
         ]
     )
     scores += judge.scores(again)
-    if clients <= 4 and last <= _NOISY_RUN and _problem_families.noise_allowed(theorem):
-        noise = _families.problems(theorem, schedule, iterations, level, noise=True)
-        scores += judge.scores([one for one in (_widened(judge, each) for each in noise) if one is not None])
+    scores += judge.scores([one for one in (_widened(judge, each) for each in noise) if one is not None])
     return key, scores
 
 
@@ -118,7 +122,7 @@ def _runs(judge: Judge, candidates: Sequence[Candidate]) -> Key:
 
 def _widened(judge: Judge, candidate: Candidate) -> Candidate | None:
     """Return the candidate with a quadratic part that its run hardly ever leaves; None if it has no such run."""
-    if candidate.problem["type"] == "quadratic":
+    if not candidate.tailed:
         return candidate
     try:
         shared = judge.shared(candidate)

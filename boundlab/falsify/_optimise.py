@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._candidate import Candidate, flat, shaped
 from boundlab.falsify._expectation import horizon
 from boundlab.falsify._judge import Judge, Score
 from boundlab.options import typed
@@ -19,6 +19,7 @@ _SHORTEST = 1e-4
 _SMALLEST = 1e-12
 _STEP = 1e-3  # by how much an integer must help
 _LARGEST_INTEGER = 500
+_DATA = ("a", "y", "x0")  # numbers of a problem that is made of data
 _ENUMERATED = 12  # iterations of which all sequences of events are looked at
 
 
@@ -103,11 +104,12 @@ def perturbed(candidate: Candidate, rng: np.random.Generator) -> Candidate:
 def to_vector(candidate: Candidate) -> Floats:
     """Return the continuous numbers: steps, delta, sigma and weights as logarithms, probabilities as log-odds.
 
-    The first client's centre and its first weight stay what they are: they fix the origin and a unit. Of problems
-    whose coordinates mix only the step sizes are moved.
+    The first client's centre and its first weight stay what they are: they fix the origin and a unit. Rows of data are
+    moved as they are, with their targets. Of other problems whose coordinates mix only the step sizes are moved.
     """
     problem = candidate.problem
     out = [np.log(value) for value in candidate.step.values()]
+    out += flat([problem[name] for name in _DATA]) if candidate.sampled else []
     if candidate.separable:
         out += [np.log(problem["delta"])] if "delta" in problem else []
         out += [np.log(problem["sigma"])] if candidate.noisy else []
@@ -124,6 +126,8 @@ def from_vector(candidate: Candidate, z: Floats) -> Candidate:
     entries = iter(z.tolist())
     step = {name: float(np.exp(next(entries))) for name in candidate.step}
     found = replace(candidate, step=step)
+    if candidate.sampled:
+        found = found.with_problem(**{name: shaped(candidate.problem[name], entries) for name in _DATA})
     if candidate.separable:
         problem: dict[str, Any] = dict(candidate.problem)
         for name in ("delta", "sigma", "ball"):

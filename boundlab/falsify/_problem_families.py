@@ -33,22 +33,34 @@ def noise_allowed(theorem: Theorem) -> bool:
     return not theorem.core.noiseless
 
 
+def on_data(theorem: Theorem) -> bool:
+    """Return whether the theorem is about functions that are drawn, such as the losses of rows of data."""
+    return "sampled-functions" in theorem.core.assumed
+
+
 def on_balls(shapes: Iterator[Shape]) -> Iterator[Shape]:
-    """Yield problems on balls around 0 that hold their starts, small ones first: constants grow with the ball."""
+    """Yield problems on balls around 0 that hold their starts, small ones first: constants grow with the ball.
+
+    Where start and centres are 0 the ball has the radius 1.
+    """
     for words, shape in shapes:
         size = float(np.linalg.norm(np.atleast_1d(shape["x0"])))
         far = float(np.linalg.norm(np.array(shape["c"], dtype=np.float64).reshape(len(shape["c"]), -1), axis=1).max())
         for radius in dict.fromkeys(
             float(f"{times * one * (1.0 + 1e-3 * (np.size(shape['x0']) > 1)):.4g}")
-            for one in (size, max(size, far))
+            for one in (size or far or 1.0, max(size, far) or 1.0)
             for times in _RADII
-            if one > 0.0
         ):
             yield f"{words}, in a ball", {**shape, "ball": radius}
 
 
 def quiet(theorem: Theorem, clients: int, lasts: Sequence[int]) -> Iterator[Shape]:
-    """Yield problems without noise, on balls where the theorem is about a bounded set; see :func:`_everywhere`."""
+    """Yield problems without noise, on balls where the theorem is about a bounded set; see :func:`_everywhere`.
+
+    None where functions are drawn: data of one row have no noise, and are among :func:`noisy`.
+    """
+    if on_data(theorem):
+        return
     if BOUNDED_DOMAIN not in theorem.core.assumed:
         yield from _everywhere(theorem, kind_of(theorem), clients, lasts)
         return
@@ -132,10 +144,15 @@ def noisy(theorem: Theorem, clients: int) -> Iterator[Shape]:
     """Yield problems with noise, from the minimiser and from one unit away.
 
     Runs with noise are followed on quadratic parts; where gradients must be bounded, the quadratic part of a Huber
-    function is made as wide as the run needs.
+    function is made as wide as the run needs. On balls noise has two signs, of which all sequences are looked at, and
+    where functions are drawn the noise is that of mini-batches.
     """
+    if on_data(theorem):
+        yield from _rows(clients)
+        return
     if BOUNDED_DOMAIN in theorem.core.assumed:
-        return  # where steps are projected, nothing carries noise along
+        yield from on_balls(_signs(theorem, clients))
+        return
     wide = bounded(theorem)
     kind = "huber" if wide else "quadratic"
     base: dict[str, Any] = {"type": kind, "c": [0.0] * clients, "w": [1.0] * clients, **_width(kind, 1.0)}
@@ -158,3 +175,42 @@ def noisy(theorem: Theorem, clients: int) -> Iterator[Shape]:
         apart = {**base, "c": [0.0] * (clients - 1) + [1.0]}
         yield "noise and two centres", {**apart, "x0": 1.0 / clients, "sigma": 0.5}
         yield "noise and two centres", {**apart, "x0": 0.0, "sigma": 0.1}
+
+
+def _signs(theorem: Theorem, clients: int) -> Iterator[Shape]:
+    """Yield problems with noise of two signs, which a projection cuts where it is large."""
+    for kind in ("quadratic",) if "strongly-convex" in theorem.core.assumed else ("quadratic", "huber"):
+        base = {**_base(kind, clients), "c": [0.0] * clients, "noise": "sign", "x0": 1.0}
+        yield "noise at the minimiser", {**base, "x0": 0.0, "sigma": 1.0}
+        for sigma in (1.0, 0.1, 2.0):
+            yield "noise on the way", {**base, "sigma": sigma}
+        if clients > 1:
+            yield "noise and two centres", {**base, "c": [-1.0] * (clients - 1) + [1.0], "sigma": 1.0}
+
+
+def _rows(clients: int) -> Iterator[Shape]:
+    """Yield least squares on few rows, of which the steepest has the curvature 1, with mini-batches of one row or two.
+
+    All clients have the same rows, of which gradients at the minimiser 0 differ; or others have other targets.
+    """
+    flat, tilted = [[1.0, 0.0], [0.0, 0.5]], [[1.0, 0.0], [0.6, 0.8]]
+    alike: tuple[tuple[str, list[Any], list[float], tuple[Any, ...]], ...] = (
+        ("one row", [1.0], [0.0], (1.0,)),
+        ("rows of one curvature", [1.0, 1.0], [-1.0, 1.0], (0.0, 1.0)),
+        ("rows of two curvatures", [1.0, 0.5], [-1.0, 2.0], (0.1, 1.0, -0.1)),
+        ("rows of two curvatures", [1.0, 0.1], [-1.0, 10.0], (0.1, 1.0, -0.1)),
+        ("three rows", [1.0, 1.0, 0.5], [-1.0, 0.0, 2.0], (0.1,)),
+        ("a steep row of four", [1.0, 0.1, 0.1, 0.1], [-3.0, 10.0, 10.0, 10.0], (3.0,)),
+        ("rows of two directions", tilted, [0.0, 0.0], ([-0.4, 0.8],)),
+        ("rows of two directions", flat, [0.0, 0.0], ([1.0, 1.0],)),
+        ("rows of two directions, noise in one", [flat[0], *flat], [-1.0, 1.0, 0.0], ([0.1, 0.0],)),
+    )
+    for words, rows, targets, of_start in alike:
+        base: dict[str, Any] = {"type": "least-squares", "a": [rows] * clients, "y": [targets] * clients}
+        for x0, batch in product(of_start, (1, 2) if len(rows) > 2 else (1,)):
+            yield words, {**base, "batch": batch, "x0": x0}
+    for shift in (1.0, 10.0) if clients > 1 else ():
+        apart = [[target + shift * (client == clients - 1) for target in (-1.0, 1.0)] for client in range(clients)]
+        base = {"type": "least-squares", "a": [[1.0, 1.0]] * clients, "y": apart, "batch": 1}
+        for x0 in (shift / clients, 0.0):
+            yield "clients with different rows", {**base, "x0": x0}

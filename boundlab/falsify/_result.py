@@ -95,11 +95,13 @@ class JudgedInstance:
         if one.separable:
             sum_ = "Σ_j w_ij·" if one.dimension > 1 else "w_i·"
             kind = f"f_i(x) = {sum_}" + {"huber": "huber(x − c_i)", "lad": "|x − c_i|"}.get(kind, "(x − c_i)²/2")
+        if one.sampled:
+            kind = "f_i(x) = mean over its rows j of (a_ij·x − y_ij)²/2"
         parts = [f"{n} client{'s' * (n > 1)}, {kind}"]
         shown = (
             name
-            for name in ("w", "c", "delta", "sigma", "noise", "ball", "box", "x0")
-            if name in one.problem and one.separable
+            for name in ("w", "c", "a", "y", "batch", "replacement", "delta", "sigma", "noise", "ball", "box", "x0")
+            if name in one.problem and one.independent
         )
         parts += [f"{name} = {typed(one.problem[name])}" for name in shown]
         parts += [f"f = {self.objective}"] if self.objective.startswith("Σ") else []
@@ -222,7 +224,7 @@ def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
     plan = plan_of(theorem, one, [horizon(one)])
     mean = plan.schedules is None or several(plan.schedules)
     method = "all event sequences, in floating point" if mean else "one run, in floating point"
-    if one.noisy and ((one.separable and not judge.expectation) or score.lost):
+    if one.carried and (score.lost or not judge.expectation):
         method = f"Gaussian noise carried along the run; from below, by a factor 1 − {score.lost:.1g}"
     ends, right = left_of(plan, one, score.lost), float(plan.bound[-1])
     left = float(ends.value[-1])

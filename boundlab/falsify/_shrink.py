@@ -6,10 +6,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from boundlab.errors import SpecError
-from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._candidate import Candidate, flat, shaped
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._size import Sizes, fine
 from boundlab.options import numbers, parse_spec, typed
@@ -25,8 +23,8 @@ def shrink(
 ) -> Score:
     """Return a violation of which no single move makes a smaller one.
 
-    Moves: noise of two signs for normal noise; one client less; fewer iterations; one coordinate less; a smaller
-    integer setting; simpler delays; a length or a weight of 1; a number with fewer digits. Smaller is
+    Moves: noise of two signs for normal noise; one client less; fewer iterations; one row of data or one coordinate
+    less; a smaller integer setting; simpler delays; a length or a weight of 1; a number with fewer digits. Smaller is
     :class:`boundlab.falsify._size.Sizes`.
 
     Parameters
@@ -61,9 +59,7 @@ def near_one(score: Score, judge: Judge, keep: Keep = lambda _: True) -> Score:
     if not one.separable or _READABLE[0] <= score.left < _READABLE[1]:
         return score
     choices = product(_UNITS, _UNITS)
-    scaled = [
-        _in_units(one, 10.0**i, 10.0**j) for i, j in choices if 0.1 <= score.left * 10.0 ** (a * i + b * j) < 100.0
-    ]
+    scaled = [one.in_units(10.0**i, 10.0**j) for i, j in choices if 0.1 <= score.left * 10.0 ** (a * i + b * j) < 100.0]
     for candidate in sorted(scaled, key=fine):
         found = judge.score(candidate) if keep(candidate) else None
         if found is not None and found.violates and found.candidate.iterations == one.iterations:
@@ -71,42 +67,23 @@ def near_one(score: Score, judge: Judge, keep: Keep = lambda _: True) -> Score:
     return score
 
 
-def _in_units(one: Candidate, value: float, length: float, digits: int = 12) -> Candidate:
-    """Return the candidate with function values and lengths multiplied, written with so many digits."""
-    gradient, curvature = value / length, value / length**2
-    scales = dict.fromkeys(("c", "x0", "delta", "ball", "box"), length) | {"sigma": gradient}
-    scales["w"] = gradient if one.problem["type"] == "lad" else curvature
-    problem = {
-        name: _times(entry, scales[name], digits) if name in scales else entry for name, entry in one.problem.items()
-    }
-    step = {name: _times(rate, length**2 / value, digits) for name, rate in one.step.items()}
-    return replace(one, problem=problem, step=step)
-
-
-def _times(value: Any, factor: float, digits: int) -> Any:
-    """Return a number or a list of numbers times a factor."""
-    if isinstance(value, (list, tuple)):
-        return [_times(entry, factor, digits) for entry in value]
-    return float(f"{value * factor:.{digits}g}")
-
-
 def _own_units(one: Candidate) -> Iterator[Candidate]:
     """Make a length or a weight 1, with the others in proportion."""
     if not one.separable:
         return
-    lengths = {abs(entry) for name in ("x0", "c") for entry in np.ravel(one.problem[name]).tolist()} - {0.0, 1.0}
-    weights = set(np.ravel(one.problem["w"]).tolist()) - {0.0, 1.0}
+    lengths = {abs(entry) for name in ("x0", "c") for entry in flat(one.problem[name])} - {0.0, 1.0}
+    weights = set(flat(one.problem["w"])) - {0.0, 1.0}
     for digits in (1, 2, 3, 4):
         for weight in sorted(weights):
-            yield _in_units(one, 1.0 / weight, 1.0, digits)
+            yield one.in_units(1.0 / weight, 1.0, digits)
         for length in sorted(lengths):
             # Gradients keep their size, and so do the slopes of absolute values.
-            yield _in_units(one, 1.0 / length, 1.0 / length, digits)
+            yield one.in_units(1.0 / length, 1.0 / length, digits)
 
 
 def _two_signs(one: Candidate) -> Iterator[Candidate]:
     """Noise of two signs in place of normal noise, with room enough that no run leaves the quadratic part."""
-    if not one.noisy or one.problem["type"] != "huber" or "noise" in one.problem or one.dimension > 1:
+    if not one.tailed or one.problem["type"] != "huber" or one.dimension > 1:
         return
     for wider, slower in product((1.0, 2.0, 10.0, 100.0), (1.0, 0.1, 0.01)):
         steps = {name: value * slower for name, value in one.step.items()}
@@ -123,17 +100,30 @@ def _fewer_clients(one: Candidate) -> Iterator[Candidate]:
         yield replace(one, problem=problem, settings=settings, delays=f"{name}:{parts}" if parts else name)
 
 
+def _fewer_rows(one: Candidate) -> Iterator[Candidate]:
+    """Leave out a row of a client that has others."""
+    for client, targets in enumerate(one.problem["y"] if one.sampled else ()):
+        for gone in range(len(targets) if len(targets) > 1 else 0):
+            rest = {name: list(one.problem[name]) for name in ("a", "y")}
+            for some in rest.values():
+                some[client] = _without(some[client], gone)
+            yield one.with_problem(**rest)
+
+
 def _fewer_dimensions(one: Candidate) -> Iterator[Candidate]:
     """Leave out a coordinate."""
-    d = one.dimension if one.separable else 1
+    d = one.dimension if one.independent else 1
+    points = [name for name in ("w", "c", "a", "x0") if name in one.problem]
     for gone in range(d if d > 1 else 0):
-        rest = {name: np.delete(one.rows(name), gone, axis=1) for name in ("w", "c")}
-        start = np.delete(one.start(), gone)
-        if d > 2:
-            yield one.with_arrays(rest["w"], rest["c"], start)
-        else:
-            w, c = (rest[name][:, 0].tolist() for name in ("w", "c"))
-            yield one.with_problem(w=w, c=c, x0=float(start[0]))
+        yield one.with_problem(**{name: _thinner(one.problem[name], gone) for name in points})
+
+
+def _thinner(points: Sequence[Any], gone: int) -> Any:
+    """Return a point, or nested lists of points, without one coordinate; of one coordinate it is a number."""
+    if isinstance(points[0], (list, tuple)):
+        return [_thinner(one, gone) for one in points]
+    rest = _without(points, gone)
+    return rest if len(rest) > 1 else rest[0]
 
 
 def _without(value: Sequence[Any], gone: int) -> list[Any]:
@@ -162,6 +152,7 @@ def _smaller_settings(one: Candidate) -> Iterator[Candidate]:
         for less in dict.fromkeys((0, 1, whole // 2, 3 * whole // 4, whole - 1)):
             if 0 <= less < whole:
                 yield replace(one, settings={**one.settings, name: str(less)})
+    yield from (one.with_problem(batch=less) for less in range(1, one.problem.get("batch", 1)))
 
 
 def _simpler_delays(one: Candidate) -> Iterator[Candidate]:
@@ -189,25 +180,23 @@ def _simpler_numbers(one: Candidate) -> Iterator[Candidate]:
         for simple in _simpler(value):
             yield replace(one, step={**one.step, name: simple})
     for name, value in one.problem.items():
-        if isinstance(value, str) or value is None:
+        if isinstance(value, str) or value is None or name == "batch":
             continue
         if isinstance(value, (int, float)):
             for simple in _simpler(float(value)):
                 yield one.with_problem(**{name: simple})
             continue
-        flat = np.array(value, dtype=np.float64)
-        if not one.separable:
+        each = [float(entry) for entry in flat(value)]
+        if not one.independent:
             # Numbers of an interpolated function fit each other: they are rounded together.
             for places in (2, 3, 4, 6):
-                yield one.with_problem(**{name: np.vectorize(lambda x, p=places: float(f"{x:.{p}g}"))(flat).tolist()})
+                yield one.with_problem(**{name: shaped(value, [float(f"{x:.{places}g}") for x in each])})
             continue
-        for simple in dict.fromkeys(entry for whole in flat.reshape(-1).tolist() for entry in _simpler(whole)):
-            yield one.with_problem(**{name: np.full_like(flat, simple).tolist()})
-        for place in np.ndindex(flat.shape):
-            for simple in _simpler(float(flat[place])):
-                other = flat.copy()
-                other[place] = simple
-                yield one.with_problem(**{name: other.tolist()})
+        for simple in dict.fromkeys(entry for whole in each for entry in _simpler(whole)):
+            yield one.with_problem(**{name: shaped(value, [simple] * len(each))})
+        for place, whole in enumerate(each):
+            for simple in _simpler(whole):
+                yield one.with_problem(**{name: shaped(value, [*each[:place], simple, *each[place + 1 :]])})
 
 
 def _simpler(value: float) -> Iterator[float]:
@@ -229,6 +218,7 @@ _MOVES: tuple[Move, ...] = (
     _two_signs,
     _fewer_clients,
     _fewer_iterations,
+    _fewer_rows,
     _fewer_dimensions,
     _smaller_settings,
     _simpler_delays,

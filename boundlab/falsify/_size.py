@@ -52,13 +52,13 @@ class Sizes:
 
 def coarse(one: Candidate) -> tuple[bool, int, int]:
     """Return what counts most: whether normal noise keeps exact numbers away, clients, horizon."""
-    normal = one.noisy and one.problem["type"] != "quadratic" and one.problem.get("noise") != "sign"
-    return normal, one.clients, one.iterations
+    return one.tailed, one.clients, one.iterations
 
 
 def fine(one: Candidate) -> tuple[int, int, int]:
-    """Return dimensions, integer settings added up, and how much there is to write down."""
+    """Return dimensions, integer settings and rows of data added up, and how much there is to write down."""
     whole = sum(int(value) for value in one.settings.values() if str(value).isdigit())
+    whole += sum(map(len, one.problem["y"])) + one.problem["batch"] if one.sampled else 0
     numbers = [value for name, value in one.problem.items() if name not in ("type", "noise")]
     written = sum(digits(value) for value in (*numbers, *one.step.values()))
     return one.dimension, whole, written + len(one.delays)
