@@ -126,7 +126,7 @@ def compare(
     iterations = read_keywords(compare, given_symbols, known, (letter,), iterations)
     several = isinstance(iterations, (Sequence, np.ndarray))
     given = np.atleast_1d(Default.ITERATIONS if iterations is None else iterations).tolist()
-    horizons = [count(one, "iterations", 1, MOST_ITERATIONS) for one in given]
+    horizons = [count(one, "iterations", 0, MOST_ITERATIONS) for one in given]
     if not horizons or len(set(horizons)) < len(horizons):
         raise SpecError("iterations must be a number, or a list of different numbers, such as [10, 100, 1000]")
     amount, start = count(trials, "trials", 2, MOST_TRIALS), whole(seed, "seed")

@@ -148,7 +148,7 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
         law = _law(raw["law"], algorithm, built.n, name)
     iterations = None
     if random or ("theorem" in raw and "iterations" in raw):
-        iterations = Options(name, raw).integer("iterations", 0, minimum=1)
+        iterations = Options(name, raw).integer("iterations", 0, minimum=0)
     try:
         read = algorithm.read(Options(algorithm.id, {key: plain(value) for key, value in parameters.items()}))
     except SpecError:

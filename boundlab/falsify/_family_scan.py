@@ -44,7 +44,7 @@ def _events(batch: Sequence[Candidate], judge: Judge, _seen: set[Key]) -> tuple[
     if batch[0].noisy:
         batch = [one for one in (_widened(judge, each) for each in batch) if one is not None]
     # A whole run is looked at for the price of its end where events are enumerated.
-    return (), judge.scores(batch, range(1, last + 1) if last < 20 else None)
+    return (), judge.scores(batch, range(judge.theorem.first_iteration, last + 1) if last < 20 else None)
 
 
 def _scheduled(judge: Judge) -> Iterator[tuple[str, Batch]]:

@@ -17,14 +17,12 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import parameters
 from boundlab.falsify._rates import behind_tape
 from boundlab.falsify._shared_runs import SharedRun, make_shared_run
-from boundlab.falsify._sides import CandidateSides
+from boundlab.falsify._sides import PROMISING, CandidateSides
 from boundlab.formulas.symbols import having
 from boundlab.instance.applicability import looked_at
 from boundlab.theorems import Theorem
 
 _SHARED_RUNS = 12
-# Ratios that are looked at closely: floats that are equal but for their last digits are not.
-_PROMISING = 1.0 + 1e-9
 # What problems are told apart by.
 _CONSTANTS = having("function", "noise", "heterogeneity", "start")
 # What engines say, and what floating point does to numbers that nobody would choose; all else is a defect to be seen.
@@ -54,7 +52,7 @@ class Score:
     @property
     def violates(self) -> bool:
         """True if the left side is above the right one by more than the search rounds; nothing is decided by that."""
-        return self.ratio > _PROMISING
+        return self.ratio > PROMISING
 
 
 @final

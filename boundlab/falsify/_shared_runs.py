@@ -106,7 +106,7 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     check(theorem, problem, algorithm, first.parameters, delays, policy, ())
     deviations(theorem, algorithm, options, ())
     horizon = first.horizon(values)
-    if horizon < 1:
+    if horizon < min(1, theorem.first_iteration):
         raise AssumptionError("the window is longer than the run")
     if algorithm.server == "any":
         values["p"], values["p_s"] = frequencies(delays, policy)
@@ -145,7 +145,7 @@ def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> NDArr
     if theorem.horizon == "fixed":
         return np.array([horizon])
     if ks is None:
-        ks = spaced_iterations(horizon, max(1, theorem.first_iteration)).tolist()
+        ks = spaced_iterations(max(1, horizon), theorem.first_iteration).tolist()
     found = np.array([k for k in ks if theorem.first_iteration <= k <= horizon], dtype=np.int64)
     if not len(found):
         raise SpecError("no horizon is left to look at")

@@ -139,8 +139,8 @@ def _listed(value: str, gone: int, n: int) -> str:
 
 def _fewer_iterations(one: Candidate) -> Iterator[Candidate]:
     K = one.iterations
-    for fewer in dict.fromkeys((1, K // 4, K // 2, 3 * K // 4, 9 * K // 10, 19 * K // 20, K - 2, K - 1)):
-        if 1 <= fewer < K:
+    for fewer in dict.fromkeys((0, 1, K // 4, K // 2, 3 * K // 4, 9 * K // 10, 19 * K // 20, K - 2, K - 1)):
+        if 0 <= fewer < K:
             yield replace(one, iterations=fewer)
 
 

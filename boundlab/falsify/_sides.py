@@ -19,6 +19,8 @@ from boundlab.objective import Optimum
 from boundlab.theorems import Theorem, derive
 
 Floats = NDArray[np.float64]
+# Ratios that are looked at closely: floats that are equal but for their last digits are not.
+PROMISING = 1.0 + 1e-9
 _LARGEST = 1e60  # of a left side: what a diverging run shows beyond is no number to compare with
 
 
@@ -48,7 +50,8 @@ class CandidateSides:
     def best(self) -> tuple[Floats, NDArray[np.int64]]:
         """Return the largest left/right of each candidate and the place of its horizon, shape (B,) each.
 
-        The ratio is −1 where the theorem claims nothing at any horizon, inf where it claims something below 0.
+        The ratio is −1 where the theorem claims nothing at any horizon, inf where it claims something below 0. At K = 0
+        no run is looked at, and many a bound is attained: beside other horizons it counts where the bound is exceeded.
         """
         told = np.isfinite(self.right) & (np.abs(self.left) < _LARGEST)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -56,7 +59,8 @@ class CandidateSides:
         ratio = np.where(np.isnan(ratio), 0.0, ratio)
         # No left side is below 0.
         ratio = np.where(self.right < 0.0, np.inf, ratio)
-        ratio = np.where(told, ratio, -1.0)
+        aside = (self.ks == 0)[:, None] & (len(self.ks) > 1) & (ratio <= PROMISING)
+        ratio = np.where(told & ~aside, ratio, -1.0)
         place = ratio.argmax(axis=0)
         return ratio[place, np.arange(ratio.shape[1])], place
 

@@ -176,7 +176,7 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
         )
     nothing = RecordAt(np.empty(0, dtype=np.int64))
     most = algorithm.schedule(parameters, events, clients, nothing, 4 * len(events) + 4).iterations
-    iterations = case.iterations or most
+    iterations = most if case.iterations is None else case.iterations
     if iterations > most or most == 0:
         raise SpecError(f"the events of the case make {most} server updates, {max(iterations, 1)} are asked for")
     delays = build_delays("deterministic", {}, clients)

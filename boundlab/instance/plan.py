@@ -150,6 +150,8 @@ def make_plan(
     ----------
     policy
         As :func:`boundlab.delays.read_policy` reads it for the theorem's algorithm.
+    iterations
+        At least 1, or 0 where the theorem is about K = 0, too: there stands what is known before anything moves.
     settings
         Algorithm parameters (M, start, clock, reply) and free symbols of the theorem (alpha, D, a_init).
         The step size is the theorem's own unless the theorem leaves it free.
@@ -170,8 +172,11 @@ def make_plan(
     SpecError
         If a setting is unknown or a number is out of range.
     """
-    if iterations < 1:
-        raise SpecError(f"iterations must be ≥ 1, got {iterations}")
+    least = theorem.first_iteration if theorem.horizon == "every" else 1
+    if iterations < min(least, 1):
+        raise SpecError(f"iterations must be ≥ {min(least, 1)}, got {iterations}")
+    if iterations == 0:
+        ks = np.array([0])
     for name in beyond:
         if name not in theorem.core.asked and name != "options":
             raise SpecError(f"{theorem.id} does not assume {name!r}; {nearest(name, (*theorem.core.asked, 'options'))}")

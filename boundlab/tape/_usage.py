@@ -84,12 +84,14 @@ def usage(tape: Tape, until: int, rate: float | None = None) -> Usage | None:
 def arrivals(tape: Tape, until: int) -> dict[str, float]:
     """Return what theorems read where each arrival is a server update, whatever it does with the model, by symbol.
 
+    Nothing before the first one.
+
     Staleness counts as in :class:`Usage`: server versions between the model that a run started from and its arrival.
     """
     arrived = tape.descend.arrival >= 0
     version = tape.version[tape.descend.arrival[arrived]]
     staleness = (version - tape.descend.version[arrived])[version < until]
-    return {"n": tape.clients, **_delays(staleness, _working(tape, until))}
+    return {"n": tape.clients, **_delays(staleness, _working(tape, until))} if len(staleness) else {}
 
 
 def _delays(staleness: Ints, working: Ints) -> dict[str, float]:
