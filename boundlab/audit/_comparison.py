@@ -42,12 +42,12 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
             curves += [
                 Curve(label, _pairs(own[counter], ys), len(curves) + place) for place, (label, ys) in enumerate(found)
             ]
-    across = f"{counter}: {audit.theorem.symbols[counter].meaning}"
+    across, left = f"{counter}: {audit.theorem.symbols[counter].meaning}", audit.theorem.left
     yield Chart(
         f"{audit.theorem.id}: left side and bound",
         _described(audit, columns, result),
         across,
-        audit.theorem.left.expectation,
+        left.expectation if len(left.expectation) <= _LONGEST_LABEL else left.label,
         tuple(curves),
     )
     names = [name for name in columns if name != "verdict"]
@@ -63,6 +63,7 @@ def largest(panel: "Panel") -> float:
 
 
 _MOST = 4
+_LONGEST_LABEL = 50  # letters that fit beside a chart
 _SAME = 1e-6  # of a left side, where two runs are the same
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from boundlab.audit._changes import side_by_side
 from boundlab.audit._commands import commands, how_to_have, origins, statement_hash
@@ -69,11 +69,21 @@ def _statement(audit: "Evidence") -> Iterator[Block]:
     right = " + ".join(written(one, theorem.symbols, letters) for one in theorem.terms.values())
     right = right or theorem.bound.as_dict()["recursion"]
     bound = f"O({right})" if theorem.shape else right
-    rules = [
-        f"{letters.get(name, name)} = {written(rule, theorem.symbols, letters)}"
-        for name, rule in theorem.rules().items()
+
+    def text(formula: Any) -> str:
+        return written(formula, theorem.symbols, letters)
+
+    chosen = {name: rule for name, rule in theorem.step.items() if rule != theorem.symbols[name].symbol}
+    rules = [f"{letters.get(name, name)} = {text(rule)}" for name, rule in {**chosen, **theorem.rules()}.items()]
+    decay = theorem.core.value("decay") if "alpha" in theorem.step else ""
+    if "c" in theorem.step:
+        rules.insert(0, "α_k = c/(k + d)")
+    elif decay not in ("", "none"):
+        rules.insert(0, f"decay = {decay}" if decay.isalpha() else f"α_k = {letters.get('alpha', 'α')}·({decay})")
+    # What a file says is a formula; the words of a package may say more than that.
+    conditions = [
+        f"{text(one.quantity)} ≤ {text(one.limit)}" if theorem.source else one.statement for one in theorem.conditions
     ]
-    conditions = [one.statement for one in theorem.conditions]
     # A file's own letters are text of a stranger: LaTeX would run them.
     latex = "" if theorem.source else theorem.latex()
     relation = "=" if theorem.shape else "≤"
