@@ -1,5 +1,6 @@
-"""Functions that formulas may call."""
+"""Functions that formulas may call, and the words for what they may not hold."""
 
+import ast
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,3 +44,23 @@ FUNCTIONS: Final[Mapping[str, KnownFunction]] = MappingProxyType(
         "abs": _ABS,
     }
 )
+
+ADVICE: Final[Mapping[str, str]] = {
+    "^": "write ** for powers",
+    "×": "write * for products",
+    "·": "write * for products",
+    "÷": "write / for quotients",
+    "−": "write - for minus",
+    "√": "write sqrt(…)",
+    "%": "there is no remainder",
+}
+REFUSED: Final[dict[type[ast.AST], str]] = {
+    ast.Attribute: "an attribute (a dot after a name)",
+    ast.Tuple: "a list of several values",
+    ast.Starred: "a starred argument",
+    ast.BoolOp: "and/or",
+    ast.IfExp: "if/else",
+    ast.Lambda: "lambda",
+    ast.Compare: "a comparison",
+    ast.Await: "await",
+}

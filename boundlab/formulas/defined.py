@@ -16,11 +16,12 @@ import sympy
 
 from boundlab.formulas.folds import FoldIndex, IndexFold, MinOver
 
-Kind = Literal["power", "root", "log"]
+Kind = Literal["power", "root", "log", "index"]
 _FAILS: dict[Kind, str] = {
     "power": "divides by 0",
     "root": "takes a root of what is negative",
     "log": "takes the logarithm of what is not positive",
+    "index": "reads the step of an iteration before the first",
 }
 
 
@@ -32,7 +33,7 @@ class Demand:
     Parameters
     ----------
     kind
-        ``power``: not 0 to a negative exponent. ``root``: not negative. ``log``: positive.
+        ``power``: not 0 to a negative exponent. ``root``, ``index``: not negative. ``log``: positive.
     of
         What that is said of.
     exponent
@@ -81,7 +82,7 @@ def power(base: sympy.Expr, exponent: sympy.Expr, text: str = "") -> Demands:
     found: list[Demand | Least] = []
     if not (exponent.is_nonnegative or base.is_zero is False):
         found.append(Demand("power", base, exponent, text or str(base)))
-    if not (exponent.is_integer or base.is_nonnegative):
+    if not (exponent.is_integer or all(part.is_nonnegative for part in sympy.fraction(base))):
         found.append(Demand("root", base, sympy.S.One, text or str(base)))
     return tuple(found)
 
@@ -89,6 +90,11 @@ def power(base: sympy.Expr, exponent: sympy.Expr, text: str = "") -> Demands:
 def logarithm(of: sympy.Expr, text: str = "") -> Demands:
     """Return what log(of) demands."""
     return () if of.is_positive else (Demand("log", of, sympy.S.One, text or str(of)),)
+
+
+def iteration(k: sympy.Expr, text: str = "") -> Demands:
+    """Return what the step of iteration k demands."""
+    return () if k.is_nonnegative else (Demand("index", k, sympy.S.One, text or str(k)),)
 
 
 def least(parts: Iterable[tuple[sympy.Expr, Demands]]) -> Demands:
@@ -99,17 +105,28 @@ def least(parts: Iterable[tuple[sympy.Expr, Demands]]) -> Demands:
 
 def everywhere(needed: Demands, index: FoldIndex, first: sympy.Expr, last: sympy.Expr) -> Demands:
     """Return what a fold demands whose term demands something: all of it, at each number of the index."""
-    return tuple(
-        one
-        if index not in one.of.free_symbols | one.exponent.free_symbols
-        else Demand(
-            one.kind,
-            MinOver(sympy.Abs(one.of) if one.kind == "power" else one.of, index, first, last),
-            sympy.S.NegativeOne if one.kind == "power" else one.exponent,
-            one.text,
-        )
-        for one in looked_at(needed)
-    )
+
+    def closed(one: Demand) -> Iterable[Demand]:
+        if index not in one.of.free_symbols | one.exponent.free_symbols:
+            yield one
+        elif one.kind != "power":
+            yield Demand(one.kind, MinOver(one.of, index, first, last), one.exponent, one.text)
+        else:  # a product vanishes where one of its factors does
+            for part in factors(one.of):
+                inside = index in part.free_symbols
+                of = MinOver(sympy.Abs(part), index, first, last) if inside else part
+                yield Demand("power", of, sympy.S.NegativeOne, one.text)
+
+    return tuple(each for one in looked_at(needed) for each in closed(one))
+
+
+def factors(of: sympy.Expr) -> Iterable[sympy.Expr]:
+    """Yield the factors of a product that may be 0."""
+    if of.is_Mul or (of.is_Pow and of.exp.is_positive):
+        for one in of.args if of.is_Mul else (of.base,):
+            yield from factors(one)
+    elif of.is_zero is not False:
+        yield of
 
 
 @functools.lru_cache(maxsize=8192)

@@ -15,11 +15,19 @@ from mpmath import iv
 
 from boundlab.arithmetic.numbers import flint, rational
 from boundlab.errors import BoundlabError, SymbolError, UndecidedError
-from boundlab.formulas.folds import NO_STEPS, EntryOf, IndexFold, MaxOver, MinOver, ProdOver, StepAt
+from boundlab.formulas.folds import MOST_TERMS, NO_STEPS, EntryOf, IndexFold, MaxOver, MinOver, ProdOver, StepAt
 
 
 class NumberSystem(ABC):
-    """Number system as a walk needs it, whose numbers add, multiply and have absolute values by themselves."""
+    """Number system as a walk needs it, whose numbers add, multiply and have absolute values by themselves.
+
+    Parameters
+    ----------
+    most_terms
+        How many terms of sums it has the patience for.
+    """
+
+    most_terms: int = 20_000
 
     @abstractmethod
     def constant(self, expression: sympy.Expr) -> Any:
@@ -134,7 +142,7 @@ def _entry(vector: Sequence[Any], place: int | None, numbers: NumberSystem) -> A
 
 def _fold(expression: IndexFold, numbers: NumberSystem) -> Callable[[Callable[[str], Any]], Any]:
     body, first, last = (_compiled(expression.args[place], numbers) for place in (0, 2, 3))
-    name, most = expression.args[1].name, expression.most_terms
+    name, most = expression.args[1].name, int(min(numbers.most_terms, MOST_TERMS) ** (1 / expression.depth) + 0.5)
 
     def folded(value: Callable[[str], Any]) -> Any:
         begin, end = numbers.whole(first(value)), numbers.whole(last(value))
@@ -176,6 +184,8 @@ def _known_exponent(exponent: sympy.Expr) -> tuple[bool, int, int]:
 @final
 class _Balls(NumberSystem):
     """Balls of python-flint; 1/0 is +∞, as in a Min of step sizes some of which have no limit."""
+
+    most_terms = MOST_TERMS
 
     def constant(self, expression: sympy.Expr) -> Any:
         exact = _rational(expression)

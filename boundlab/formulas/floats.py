@@ -61,6 +61,8 @@ def _fold(word: str, most: int, term: Callable[[Any, Any], Any], ends: tuple[Any
     low, high = float(first[known].min()), float(last[known].max())
     if not high - low < most:
         raise OverflowError(f"{word} has more than {most} terms")
+    if max(abs(low), abs(high)) >= _LARGEST:
+        raise OverflowError(f"{word} has terms beyond 2^53, which floats do not count")
 
     def terms(begin: float, end: float) -> Any:
         index = np.arange(begin, end).reshape((-1,) + (1,) * grid.ndim)

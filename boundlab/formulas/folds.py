@@ -11,6 +11,7 @@ import sympy
 from sympy.printing.precedence import PRECEDENCE
 
 MOST_TERMS: Final = 10**6
+MOST_DEPTH: Final = 3
 _MOST_WRITTEN: Final = 2000
 
 
@@ -155,10 +156,10 @@ class IndexFold(sympy.Expr):  # type: ignore[misc]
         """True if the last index is known not to lie before the first."""
         return bool((self.args[3] - self.args[2]).is_nonnegative)
 
-    def terms(self, most: int = _MOST_WRITTEN) -> list[Any] | None:
+    def terms(self) -> list[Any] | None:
         """Return the terms, or None where the ends are no whole numbers or there are too many of them."""
         body, index, first, last = (one.doit() if isinstance(one, IndexFold) else one for one in self.args)
-        if not (first.is_Integer and last.is_Integer) or last - first >= most:
+        if not (first.is_Integer and last.is_Integer) or last - first >= _MOST_WRITTEN ** (1 / self.depth):
             return None
         return [body.xreplace({index: sympy.Integer(k)}) for k in range(int(first), int(last) + 1)]
 
@@ -187,12 +188,35 @@ class IndexFold(sympy.Expr):  # type: ignore[misc]
         found = self.doit()
         return self if found is self else found._eval_evalf(prec)
 
-    def _eval_subs(self, old: Any, _new: Any) -> Any:
-        return self if old == self.args[1] else None
+    def apart_from(self, symbols: set[Any]) -> "IndexFold":
+        """Return the same fold with an index that has the name of none of some symbols: values go by names."""
+        body, index, *ends = self.args
+        if index.name not in {one.name for one in symbols}:
+            return self
+        taken = {one.name for one in symbols | body.free_symbols}
+        plain = f"{index.plain}_"
+        while f"{plain}′" in taken:
+            plain += "_"
+        other = FoldIndex.named(plain, ends[0])
+        found: IndexFold = self.func(body.xreplace({index: other}), other, *ends)
+        return found
+
+    def _eval_subs(self, old: Any, new: Any) -> Any:
+        if old == self.args[1]:
+            return self
+        other = self.apart_from(new.free_symbols) if old in self.args[0].free_symbols else self
+        return None if other is self else other._subs(old, new)
 
     def _xreplace(self, rule: Any) -> tuple[Any, bool]:
         # The index of an inner fold may have the name of an outer one's: each fold binds its own.
-        rest = {old: new for old, new in rule.items() if old != self.args[1]} if hasattr(rule, "items") else rule
+        if not hasattr(rule, "items"):
+            rest = rule
+        else:
+            rest = {old: new for old, new in rule.items() if old != self.args[1]}
+            free = self.args[0].free_symbols
+            entering = set().union(*(new.free_symbols for old, new in rest.items() if old in free))
+            if (other := self.apart_from(entering)) is not self:
+                return other._xreplace(rule)[0], True
         body, changed = self.args[0]._xreplace(rest)
         ends = [one._xreplace(rule) for one in self.args[2:]]
         if self in rule:

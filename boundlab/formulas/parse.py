@@ -21,10 +21,21 @@ from typing import Any
 import sympy
 
 from boundlab.errors import FormulaError
+from boundlab.formulas._functions import ADVICE, MIN, REFUSED
 from boundlab.formulas._functions import FUNCTIONS as FUNCTIONS
-from boundlab.formulas._functions import MIN
-from boundlab.formulas.defined import Demand, Demands, Least, everywhere, least, logarithm, power
-from boundlab.formulas.folds import FOLDS, MEAN, NAMES, OVER_CLIENTS, STEP_AT, ClientVector, EntryOf, FoldIndex, StepAt
+from boundlab.formulas.defined import Demand, Demands, Least, everywhere, iteration, least, logarithm, power
+from boundlab.formulas.folds import (
+    FOLDS,
+    MEAN,
+    MOST_DEPTH,
+    NAMES,
+    OVER_CLIENTS,
+    STEP_AT,
+    ClientVector,
+    EntryOf,
+    FoldIndex,
+    StepAt,
+)
 from boundlab.options import nearest
 
 MAX_LENGTH = 2000
@@ -38,17 +49,6 @@ _LARGEST = 1e300
 
 _ALLOWED = re.compile(r"[A-Za-z0-9_.,()\[\]+\-*/ ]")
 _PLAIN_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_ADVICE = {
-    "^": "write ** for powers",
-    "×": "write * for products",
-    "·": "write * for products",
-    "÷": "write / for quotients",
-    "−": "write - for minus",
-    "√": "write sqrt(…)",
-    "%": "there is no remainder",
-}
-
-
 Operation = Callable[[Any, Any], Any]
 _OPERATORS: dict[type[ast.operator], Operation] = {
     ast.Add: operator.add,
@@ -56,16 +56,6 @@ _OPERATORS: dict[type[ast.operator], Operation] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
-}
-_REFUSED: dict[type[ast.AST], str] = {
-    ast.Attribute: "an attribute (a dot after a name)",
-    ast.Tuple: "a list of several values",
-    ast.Starred: "a starred argument",
-    ast.BoolOp: "and/or",
-    ast.IfExp: "if/else",
-    ast.Lambda: "lambda",
-    ast.Compare: "a comparison",
-    ast.Await: "await",
 }
 
 
@@ -143,7 +133,7 @@ def _read(
         raise FormulaError(f"{what}: the formula is empty")
     for column, letter in enumerate(flat, 1):
         if not _ALLOWED.fullmatch(letter):
-            advice = _ADVICE.get(letter) or (
+            advice = ADVICE.get(letter) or (
                 "write Greek letters out, as in mu or sigma"
                 if letter.isalpha()
                 else "use numbers, names, + - * / ** ( )"
@@ -202,7 +192,7 @@ class _TreeReader:
             return self.call(node, depth)
         if isinstance(node, ast.Subscript):
             return self.entry(node, depth), None
-        kind = _REFUSED.get(type(node), type(node).__name__)
+        kind = REFUSED.get(type(node), type(node).__name__)
         raise self.fail(node, f"{kind} is not allowed; use numbers, names, + - * / ** and functions")
 
     def number(self, node: ast.Constant) -> tuple[Any, float | None]:
@@ -347,7 +337,11 @@ class _TreeReader:
         if name == STEP_AT:
             if "alpha" not in self.names:
                 raise self.fail(node, f"{name} is the step of an iteration, and there is none here")
-            return StepAt(self.names["alpha"], self.visit(node.args[0], depth + 1)[0])
+            k = self.visit(node.args[0], depth + 1)[0]
+            if not k.is_integer or k.is_negative:
+                raise self.fail(node, f"{name} takes the number of an iteration, a whole one from 0 on")
+            self.demands.extend(iteration(k, self.source(node.args[0])))
+            return StepAt(self.names["alpha"], k)
         if wanted == 1:
             if "n" not in self.names:
                 raise self.fail(node, f"{name} is over clients, and there are none here")
@@ -357,6 +351,8 @@ class _TreeReader:
                 raise self.fail(node.args[1], f"the second argument of {name} is its index, a name such as k")
             word = node.args[1].id
             ends = (self.visit(node.args[2], depth + 1)[0], self.visit(node.args[3], depth + 1)[0])
+        if not word[0].isalpha():
+            raise self.fail(node, f"the index of {name} begins with a letter, got {word}")
         if word in self.names or word in FUNCTIONS or word in NAMES:
             raise self.fail(node, f"the index {word} of {name} has another meaning here; choose another letter")
         if not all(end.is_integer for end in ends):
@@ -366,6 +362,8 @@ class _TreeReader:
         body = inside.visit(node.args[0], depth + 1)[0]
         self.demands.extend(everywhere(tuple(inside.demands), index, *ends))
         found = (FOLDS | OVER_CLIENTS)[name](body, index, *ends)
+        if found.depth > MOST_DEPTH:
+            raise self.fail(node, f"more than {MOST_DEPTH} of {name} and its like stand in one another")
         return self.sound(node, found / ends[1] if name == MEAN else found)
 
     def finite(self, node: ast.AST, value: float) -> float:

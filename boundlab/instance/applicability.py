@@ -44,8 +44,8 @@ def require_steps(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any],
         )
     if largest > limit:
         raise AssumptionError(
-            f"{theorem.id} assumes {BOUNDED_RUN}: no step of at most {limit:.6g} leaves the set on which G is known, "
-            f"and this run has one of {largest:.6g}"
+            f"{theorem.id} assumes {BOUNDED_RUN}: no step of at most {limit:.17g} leaves the set on which G is known, "
+            f"and this run has one of {largest:.17g}"
         )
 
 

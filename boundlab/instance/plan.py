@@ -294,6 +294,12 @@ def _known(
         share = delays.rates() / delays.rates().sum()
         values |= {"chi2": problem.n * float(((share - 1.0 / problem.n) ** 2).sum()), "pi_max": float(share.max())}
     values |= by_client(problem, theorem.read.union(theorem.bound.replacements()))
+    for name in theorem.inputs(values):
+        info = theorem.symbols[name]
+        if info.vector and info.role != "schedule" and name not in values:
+            raise AssumptionError(
+                f"{theorem.id} reads {name} ({info.meaning}), which nobody has found of problem {problem.id}"
+            )
     unread = theorem.unused(values)
     return {name: value for name, value in values.items() if name not in unread}
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm, Averages
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import MEAN, Metric, Proved, Quantity, range_of
-from boundlab.objective import Optimum, Problem
+from boundlab.objective import Optimum, Problem, Wrapped
 from boundlab.objective.composite import AlongRun
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, plain
 
@@ -206,17 +206,16 @@ class OfConstants(InvariantSets):
 def along_run(problem: Problem) -> Problem:
     """Return a problem with the constants along its runs, or itself where no bounded set is known that these keep to.
 
-    The set is that of steps up to 1/L, or all but: at 1/L rounding may count a step too many.
+    The set is that of steps up to 1/L, or all but: where all curvatures are L, rounding finds 1/L too long.
     """
     known = [found for found in (problem.confinement(), of_constants(problem)) if found is not None]
     L = problem.constants().get("L")
-    if L is None or L.value <= 0.0 or problem.simple is not None:
+    if L is None or L.value <= 0.0 or isinstance(problem, Wrapped):  # what a wrapper makes of constants is its own
         return problem
-    limit = (1.0 - _BELOW) / L.value
-    regions = [region for one in known for region in one.regions(limit)]
-    if not regions:
-        return problem
-    return AlongRun(problem, min(regions, key=lambda one: one.around()[2]), limit)
+    for limit in (1.0 / L.value, (1.0 - _BELOW) / L.value):
+        if regions := [region for one in known for region in one.regions(limit)]:
+            return AlongRun(problem, min(regions, key=lambda one: one.around()[2]), limit)
+    return problem
 
 
 def of_constants(problem: Problem) -> OfConstants | None:

@@ -47,7 +47,7 @@ _BITS: Final = 1 << 26  # of all of them
 
 def index_symbol(name: str) -> SymbolInfo:
     """Return the index as a symbol of formulas: a number without units."""
-    return make_symbol(name, "the index of a model", "nonnegative", (0, 0))
+    return make_symbol(name, "the index of a model", "natural", (0, 0))
 
 
 @final

@@ -16,7 +16,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, DETERMINISTIC, UNCONSTRAINED, definers, with_implied
 from boundlab.errors import FormulaError
 from boundlab.files import schema
-from boundlab.formulas.defined import Demand, Demands, demands
+from boundlab.formulas.defined import Demand, Demands, demands, factors
 from boundlab.formulas.parse import parse
 from boundlab.metrics import INDEX, range_of
 from boundlab.registry import lookup
@@ -245,8 +245,8 @@ def _definitions(theorem: Statement) -> Iterator[tuple[str, Formula]]:
 
 def _formula(theorem: Statement, formula: sympy.Expr) -> Formula:
     """Return a formula as text; what cancels in it stands beside it, as x/x, since the text must demand the same."""
-    settled, where = _settled(theorem, formula), sorted(set(_where(theorem.demands(formula))))
-    text, said = str(settled), set(_where(demands(settled)))
+    settled, where = _settled(theorem, formula), sorted(set(demanded(theorem.demands(formula))))
+    text, said = str(settled), set(demanded(demands(settled)))
     gone = [one.removesuffix(_APART) for one in where if one not in said and one.endswith(_APART)]
     return Formula("*".join([f"({text})", *(f"(({one})/({one}))" for one in gone)]) if gone else text, tuple(where))
 
@@ -266,11 +266,11 @@ def _settled(theorem: Statement, formula: sympy.Expr) -> sympy.Expr:
     return formula
 
 
-def _where(needed: Demands) -> Iterator[str]:
+def demanded(needed: Demands) -> Iterator[str]:
     """Yield what a formula demands, factor by factor, in words that do not depend on how a product is put."""
     for one in needed:
         if not isinstance(one, Demand):
-            parts = (f"{part} where {' and '.join(sorted(set(_where(own)))) or 'always'}" for part, own in one.parts)
+            parts = (f"{part} where {' and '.join(sorted(set(demanded(own)))) or 'always'}" for part, own in one.parts)
             yield f"a value among {', '.join(sorted(parts))}"
         elif one.kind == "power":
             negative = "" if one.exponent.is_negative else f" or {one.exponent} >= 0"
@@ -281,11 +281,8 @@ def _where(needed: Demands) -> Iterator[str]:
 
 def _factors(of: sympy.Expr) -> Iterator[str]:
     """Yield the factors that may be 0, each up to a number."""
-    if of.is_Mul or (of.is_Pow and of.exp.is_positive):
-        for one in of.args if of.is_Mul else (of.base,):
-            yield from _factors(one)
-    elif of.is_zero is not False:
-        factor = of.primitive()[1]
+    for one in factors(of):
+        factor = one.primitive()[1]
         yield str(-factor if factor.could_extract_minus_sign() else factor)
 
 

@@ -98,6 +98,8 @@ def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | 
                 raise SymbolError(f"iterations must be ≥ 0, got {found[name].min():g}")
         else:
             found[name] = check(name, known[name], theorem.symbols)
+        if theorem.symbols[name].vector and np.ndim(known.get("n", [])) == 0 and len(found[name]) != known["n"]:
+            raise SymbolError(f"{name} has {len(found[name])} numbers, and there are n = {float(known['n']):g} clients")
     for name in order:
         what = f"the step {name}" if name in theorem.step else f"the definition of {name}"
         require_defined(theorem, what, defining[name], found, base)

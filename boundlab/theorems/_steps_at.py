@@ -1,15 +1,16 @@
 """Theorems about any step sizes: what a formula says of the step α_k of iteration k, once a run says what it is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import sympy
 
-from boundlab.formulas.defined import Demand, Demands, Least
+from boundlab.formulas.defined import Demand, Demands, Least, demands
 from boundlab.formulas.folds import IndexFold, StepAt
 from boundlab.metrics import INDEX, range_of, weighing
 from boundlab.theorems._bound import Condition, FormulaBound
+from boundlab.theorems._core import demanded
 from boundlab.theorems._theorem import Theorem
 
 _K = INDEX["K"]
@@ -30,7 +31,7 @@ def put_in(formula: sympy.Expr, step: sympy.Expr) -> sympy.Expr:
     return found.replace(lambda one: isinstance(one, IndexFold), lambda one: one.of_equal_terms())
 
 
-def put_into(demands: Demands, step: sympy.Expr) -> Demands:
+def put_into(needed: Demands, step: sympy.Expr) -> Demands:
     """Return what a formula demands, with the steps put into that."""
 
     def put(one: Demand | Least) -> Demand | Least:
@@ -38,7 +39,7 @@ def put_into(demands: Demands, step: sympy.Expr) -> Demands:
             return Least(tuple((put_in(part, step), put_into(own, step)) for part, own in one.parts))
         return replace(one, of=put_in(one.of, step), exponent=put_in(one.exponent, step))
 
-    return tuple(map(put, demands))
+    return tuple(map(put, needed))
 
 
 def at_steps(theorem: Theorem, step: sympy.Expr) -> Theorem:
@@ -67,9 +68,22 @@ def at_steps(theorem: Theorem, step: sympy.Expr) -> Theorem:
         conditions=tuple(
             Condition(change(one.quantity), change(one.limit), one.statement) for one in theorem.conditions
         ),
-        written={change(formula): put_into(demands, step) for formula, demands in theorem.written.items()},
+        written=dict(_written(theorem, step)),
         **changed,
     )
+
+
+def _written(theorem: Theorem, step: sympy.Expr) -> Iterator[tuple[sympy.Expr, Demands]]:
+    """Yield what formulas demand with the steps put in, as they are written: nothing more where nothing cancels."""
+    for formula, needed in theorem.written.items():
+        found = put_in(formula, step)
+        if found == formula:
+            yield formula, needed
+        else:
+            said = set(demanded(demands(formula)))
+            gone = tuple(one for one in needed if not set(demanded((one,))) <= said)
+            if gone:
+                yield found, (*demands(found), *put_into(gone, step))
 
 
 def _each(formulas: Mapping[str, sympy.Expr], change: Callable[[sympy.Expr], sympy.Expr]) -> dict[str, sympy.Expr]:

@@ -12,7 +12,7 @@ import sympy
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import decimal, read_text
 from boundlab.formulas.defined import Demands
-from boundlab.formulas.folds import NAMES
+from boundlab.formulas.folds import NAMES, StepAt
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
 from boundlab.metrics import INDEX, INDICES, KINDS, QUANTITIES, Counter, Metric, choices, compose, index_symbol
@@ -191,6 +191,8 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
             formulas[key] = found.subs(own[index.name].symbol, index)
             if key != "weights" and index in formulas[key].free_symbols:
                 raise SpecError(f"{where}, left.{key}: {index.name} counts from it; it cannot depend on {index.name}")
+    if any(formulas[key].has(StepAt) for key in ("from", "to") if key in formulas):
+        raise SpecError(f"{where}, left: from and to count models, and read no alpha_at")
     each = sorted({one for rule in formulas.values() for one in names_of(rule) if one in own and own[one].vector})
     if each:
         raise SpecError(f"{where}, left: {each[0]} is one number per client, and weights and ranges read none of these")

@@ -110,6 +110,21 @@ class FunctionClass:
         )
 
 
+def require_alike(theorem: Theorem) -> None:
+    """Refuse constants of single clients: the inequalities are those of what all clients have.
+
+    Raises
+    ------
+    AssumptionError
+        Naming one that the theorem reads.
+    """
+    each = [name for name in theorem.read if theorem.symbols[name].vector and name != "G_star"]
+    for name in sorted(one for one in each if theorem.symbols[one].role != "schedule"):
+        raise AssumptionError(
+            f"{theorem.id} reads {name}, one number per client, which worst-case has no inequalities for"
+        )
+
+
 def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) -> FunctionClass:
     """Return the class of a theorem.
 
@@ -126,6 +141,7 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         If a constant is missing.
     """
     assumed = theorem.core.assumed
+    require_alike(theorem)
     for name in sorted(name for name in set(theorem.core.asked) - _KNOWN if assumption(name).of == "functions"):
         raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
 

@@ -28,7 +28,7 @@ from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem, over
 from boundlab.worst_case.bound_value import Exactly, exactly
-from boundlab.worst_case.classes import CONSTANTS, noise, undefined
+from boundlab.worst_case.classes import CONSTANTS, noise, require_alike, undefined
 from boundlab.worst_case.model import AllEvents
 
 _UNITS = ("R", "B", "L", "F0")
@@ -162,7 +162,7 @@ def ask(
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     chosen, values = _read(theorem, algorithm, settings)
-    theorem = at_options(theorem, algorithm, chosen)
+    require_alike(theorem := at_options(theorem, algorithm, chosen))
     _probabilities(theorem, values, delays)
     clients = len(values["p"]) if "p" in values else int(float(values.pop("n", 1)))
     values["n"] = clients
@@ -284,7 +284,7 @@ def _read(
         raise SymbolError(f"{next(iter(found.axes))} has several values; worst-case takes one of each")
     values: dict[str, Any] = {name: found.grid()[name] for name in found.given}
     for name in sorted(ZERO_WITHOUT_NOISE):
-        if float(values.get(name, 0.0)) != 0.0:
+        if np.any(values.get(name, 0.0)):
             raise SpecError(f"worst-case runs with full gradients: {name} must be 0, got {values[name]}")
     if theorem.horizon_symbol in values:
         raise SpecError(f"{theorem.horizon_symbol} is set by --iterations")

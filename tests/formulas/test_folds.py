@@ -161,6 +161,22 @@ def test_the_inner_index_is_not_the_outer_one() -> None:
     assert by_floats(outer, {"K": Fraction(4)}) == 18
 
 
+def test_what_is_put_in_keeps_its_meaning() -> None:
+    """Sum(k·j, j, 1, k) at k = j is Sum(j·m, m, 1, j): no index is caught by another one of its name."""
+    K, free = NAMES["K"], FoldIndex.named("j", sympy.S.Zero)
+    inner = parse("Sum(K*j, j, 1, K)", NAMES)
+    for put in (inner.xreplace({K: free}), inner.subs(K, free)):
+        outer = SumOver(put, free, 0, 3)
+        assert walk(outer, RATIONALS, {}.__getitem__) == 1 * 1 + 2 * 3 + 3 * 6
+        assert outer.doit() == 25
+        assert by_floats(outer, {}) == 25
+
+
+def test_floats_do_not_count_beyond_their_digits() -> None:
+    with pytest.raises(FormulaError, match="beyond 2\\^53"):
+        by_floats(parse("Sum(k, k, 10**17, 10**17 + 2)", NAMES))
+
+
 def test_sympy_neither_sums_nor_counts_backwards() -> None:
     K, k = NAMES["K"], FoldIndex.named("k", sympy.S.Zero)
     total = SumOver(1 / (k + 1), k, 0, K - 1)

@@ -1,6 +1,7 @@
 """Constants on a bounded set: never below what is found there, attained where the closed form is exact."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from math import sqrt
 from typing import Any
@@ -21,6 +22,7 @@ from boundlab.execute.floats import run
 from boundlab.instance.ranges import along_run
 from boundlab.objective import Oracle, Problem
 from boundlab.objective.composite import Composite
+from boundlab.objective.weighted import Weighted
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
@@ -274,6 +276,15 @@ def test_a_run_that_may_leave_every_set_has_no_constants_along_it():
     assert along_run(make("lad", clients=2)).run_limit is None
 
 
+def test_a_weighted_objective_has_no_constants_along_its_runs():
+    """Clients x²/2 and 3(x − 4)²/2, weights 1/4 and 3/4: differences to their mean are not those to the objective."""
+    clients = make("quadratic", A=[[[1]], [[3]]], b=[[0], [4]], x0=0)
+    p = Fraction(1, 4), Fraction(3, 4)
+    weighted = Weighted(clients, clients.scaled([2 * one for one in p]), p)
+    assert along_run(weighted).run_limit is None
+    assert along_run(clients).run_limit is not None
+
+
 def test_long_steps_and_noise_make_a_theorem_about_bounded_runs_silent(tmp_path):
     """x²/2 from 1: with α ≤ 1 the models stay in [−1, 1], where G = 1; with α = 3 they do not."""
     path = tmp_path / "mine.toml"
@@ -286,7 +297,7 @@ def test_long_steps_and_noise_make_a_theorem_about_bounded_runs_silent(tmp_path)
     bowl = "quadratic:A=[[[1]]],b=[[0]],x0=1"
     found = bl.compare(str(path), bowl, iterations=3, alpha=0.5)
     assert found.bound[-1] == pytest.approx(0.5)
-    with pytest.raises(AssumptionError, match="no step of at most 1 leaves the set"):
+    with pytest.raises(AssumptionError, match="leaves the set on which G is known"):
         bl.compare(str(path), bowl, iterations=3, alpha=3)
     with pytest.raises(AssumptionError, match="a bounded set that its steps do not leave"):
         bl.compare(str(path), bowl + ",sigma=1", iterations=3, alpha=0.5)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boundlab as bl
-from boundlab.errors import BoundlabError, SpecError
+from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.theorems import Theorem, as_toml, at_steps, core, load_theorem, reads_steps
 
 RESHUFFLING = """
@@ -162,3 +162,51 @@ def test_no_weight_reads_one_number_per_client(tmp_path: Path) -> None:
     text = ANY_STEPS.replace('"alpha_at(k)"', '"mean_i(G_star[i])*k"')
     with pytest.raises(SpecError, match="one number per client"):
         theorem_of(tmp_path, text)
+
+
+def test_the_steps_of_a_run_are_not_caught_by_an_index(tmp_path: Path) -> None:
+    """α_k = α·Sum(k·j, j, 1, k + 1) is 0, 3α, 12α, …, whatever the index of the sum in the bound is called."""
+    bounds = []
+    for index in "km":
+        text = ANY_STEPS.replace('over = "average"\nweights = "alpha_at(k)"', 'over = "best"')
+        text = text.replace("alpha_at(k)", f"alpha_at({index})").replace(", k, 0", f", {index}, 0")
+        theorem = theorem_of(tmp_path, text.replace("id = ", "id = "))
+        for decay in ("Sum(k*j, j, 1, k + 1)", "Sum(k*m, m, 1, k + 1)"):
+            found = bl.compare(theorem, "lad:x0=3", iterations=3, alpha=0.25, settings={"decay": decay})
+            bounds.append(found.bound[-1])
+    assert bounds == pytest.approx([(9 + 0.75**2 + 3**2) / (2 * 3.75)] * 4)
+
+
+def test_a_counterexample_about_any_steps_is_replayed(tmp_path: Path) -> None:
+    false = theorem_of(tmp_path, ANY_STEPS.replace("(2*Sum", "(4*Sum"))
+    found = bl.falsify(false, candidates=40)
+    assert found.verdict == "violated"
+    assert bl.exact(false, found.case).violated
+
+
+def test_constants_of_single_clients_are_no_class_of_functions(tmp_path: Path) -> None:
+    text = RESHUFFLING.replace("2*mu)", "2*mu[1])").replace("alpha*L <= 1", "alpha*mean_i(L[i]) <= 1")
+    with pytest.raises(AssumptionError, match="one number per client, which worst-case has no inequalities for"):
+        bl.worst_case(theorem_of(tmp_path, text), iterations=1, alpha=0.5, mu=0.5, L_i=1, mu_i=0.5)
+
+
+def test_vectors_have_one_number_for_each_client(tmp_path: Path) -> None:
+    theorem = theorem_of(tmp_path, RESHUFFLING)
+    with pytest.raises(SymbolError, match="G_star has 2 numbers, and there are n = 3 clients"):
+        theorem.evaluate(mu=1, L=1, R=1, alpha=0.5, n=3, K=1, G_star=[1, 2])
+
+
+def test_what_the_problem_does_not_know_makes_a_theorem_silent(tmp_path: Path) -> None:
+    text = ANY_STEPS.replace("R**2 +", "R**2 + mean_i(G_star[i])*0 + mean_i(L[i])*R**3/B +")
+    with pytest.raises(AssumptionError, match="which nobody has found of problem lad"):
+        bl.compare(theorem_of(tmp_path, text), "lad:x0=3", iterations=3, alpha=0.25)
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((Path(__file__).parents[2] / "benchmarks/literature/theorems").glob("*.toml")),
+    ids=lambda path: path.stem,
+)
+def test_every_file_of_the_literature_is_its_core_written_out(tmp_path: Path, path: Path) -> None:
+    theorem = load_theorem(str(path))
+    assert core(theorem_of(tmp_path, as_toml(core(theorem)))).sha256 == core(theorem).sha256
