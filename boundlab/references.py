@@ -48,6 +48,8 @@ _RENNALA = (
 _RINGMASTER = "Maranjyan, Tyurin and Richtárik, Ringmaster ASGD (2025)"
 _PPA = "Rockafellar, Monotone operators and the proximal point algorithm (1976)"
 _ZINKEVICH = "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent (2003)"
+_LSVRG = "Kovalev, Horváth and Richtárik, Don't jump through hoops and remove those loops (2020)"
+_PROXSKIP = "Mishchenko, Malinovsky, Stich and Richtárik, ProxSkip (2022)"
 # By the paper, as theorems name it.
 REFERENCES: Mapping[str, Reference] = MappingProxyType(
     {
@@ -66,6 +68,8 @@ REFERENCES: Mapping[str, Reference] = MappingProxyType(
         _PPA: Reference("10.1137/0314056"),
         _RENNALA: Reference("", "2305.12387"),
         _RINGMASTER: Reference("", "2501.16168"),
+        _LSVRG: Reference("", "1901.08689"),
+        _PROXSKIP: Reference("", "2202.09357"),
         "Drori and Teboulle, Performance of first-order methods for smooth convex minimization (2014)": Reference(
             "10.1007/s10107-013-0653-0", "1206.3209"
         ),
@@ -143,11 +147,13 @@ PAPERS: Mapping[str, str] = MappingProxyType(
         "gd": _BOOK,
         "heavy_ball": _HEAVY,
         "incremental": _INCREMENTAL,
+        "lsvrg": _LSVRG,
         "nesterov": _BOOK,
         "ogm": _OGM,
         "proximal_point": _PPA,
         "rennala": _RENNALA,
         "ringmaster": _RINGMASTER,
+        "scaffnew": _PROXSKIP,
         "sfedavg": _FEDAVG,
     }
 )

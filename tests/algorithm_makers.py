@@ -17,6 +17,7 @@ from boundlab.testing.strategies import arrivals
 
 BUFFERED = ("asfedavg", "fedbuff", "fedstaleweight")
 ALGORITHMS = ("async_sgd", "fedasync", "fedfa", "rennala", "ringmaster", "sfedavg", *BUFFERED)
+COINS = ("lsvrg", "scaffnew")
 
 # With a step size 1/2, client 0 maps x to x/2 and client 1 maps it to (x + 8)/2.
 HALVES = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [8]], "x0": 2}
@@ -178,6 +179,8 @@ def options_of(draw: Any, algorithm: str, clients: int) -> dict[str, Any]:
     if algorithm == "rennala":
         own = {"count": draw(st.integers(1, 4)), "reply": draw(st.sampled_from(["post", "pre"]))}
         return own | {"alpha": draw(RATE), "stops": draw(st.sampled_from(["no", "yes"]))}
+    if algorithm in COINS:
+        return {"alpha": draw(RATE), "p_c": draw(st.sampled_from([1.0, 0.5, 0.1]))}
     if algorithm == "sfedavg":
         weights = st.lists(st.floats(0.1, 5.0), min_size=clients, max_size=clients)
         return draw(local_steps("alpha", "M")) | ({"weights": draw(weights)} if draw(st.booleans()) else {})
@@ -221,6 +224,9 @@ def events_of(draw: Any, algorithm: str, options: dict[str, Any], clients: int) 
     if algorithm == "sfedavg":
         chosen = st.lists(st.integers(0, clients - 1), min_size=1, max_size=clients, unique=True)
         rows: list[list[Any]] = [[who] for who in draw(st.lists(chosen, min_size=1, max_size=12))]
+    elif algorithm in COINS:
+        who = st.integers(0, clients - 1) if algorithm == "lsvrg" else st.just("s")
+        rows = [list(one) for one in draw(st.lists(st.tuples(who, st.integers(0, 1)), min_size=1, max_size=12))]
     elif options.get("sampling") == "uniform":
         jobs, rows = [1] * clients, []
         for choice, target in draw(st.lists(st.tuples(st.integers(0, 59), st.integers(0, clients - 1)), min_size=1)):

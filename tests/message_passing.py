@@ -177,6 +177,32 @@ def ringmaster(scenario: Scenario, problem: Any) -> Run:
     return [v for v, _ in seen], np.array([model for _, model in seen])
 
 
+def lsvrg(scenario: Scenario, problem: Any) -> Run:
+    """Algorithm 1 of Kovalev et al., with gradients as it prints them."""
+    alpha = scenario.options["alpha"]
+    x = w = problem.x0
+    seen = []
+    for _, i, coin in scenario.events:
+        g = problem.gradient(i, x) - problem.gradient(i, w) + problem.full_gradient(w)
+        x, w = x - alpha * g, x if coin else w
+        seen.append(x)
+    return list(range(1, len(seen) + 1)), np.array(seen)
+
+
+def scaffnew(scenario: Scenario, problem: Any) -> Run:
+    """Algorithm 2 of Mishchenko et al.: each client has a model and a control variate."""
+    gamma, p = scenario.options["alpha"], scenario.options["p_c"]
+    clients = range(problem.n)
+    x, h = [problem.x0 for _ in clients], [np.zeros_like(problem.x0) for _ in clients]
+    seen = []
+    for _, _, coin in scenario.events:
+        hat = [x[i] - gamma * (problem.gradient(i, x[i]) - h[i]) for i in clients]
+        x = [sum(hat[j] - gamma / p * h[j] for j in clients) / problem.n for _ in clients] if coin else hat
+        h = [h[i] + p / gamma * (x[i] - hat[i]) for i in clients]
+        seen.append(sum(x) / problem.n)
+    return list(range(1, len(seen) + 1)), np.array(seen)
+
+
 def sfedavg(scenario: Scenario, problem: Any) -> Run:
     """Rounds of McMahan et al.'s Algorithm 1."""
     rates, weights = rates_of(scenario.options, "alpha", "M"), scenario.options.get("weights", [1.0] * problem.n)
@@ -197,5 +223,9 @@ TWINS: Mapping[str, Callable[[Scenario, Any], Run]] = {
     "fedstaleweight": fedstaleweight,
     "rennala": rennala,
     "ringmaster": ringmaster,
+
+
+    "lsvrg": lsvrg,
+    "scaffnew": scaffnew,
     "sfedavg": sfedavg,
 }

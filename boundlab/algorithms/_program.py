@@ -15,6 +15,8 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.rational import ENGINE, rational
+from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.tape import Identity, Initial
 
@@ -130,6 +132,23 @@ class EventLaw(Generic[Share]):
         """Return events that are equally likely."""
         share = type(self.p_s)(1) / len(events)
         return [(event, share) for event in events]
+
+    def coin(self, p: float) -> list[tuple[Event, Share]]:
+        """Return (1,) with probability p, and (0,) where that is not sure.
+
+        Raises
+        ------
+        SpecError
+            If the law is one of fractions and p stands for none that engines take.
+        """
+        heads: Any = p if isinstance(self.p_s, float) else rational(p, ENGINE)
+        if heads is None:
+            raise SpecError(
+                f"the probability {p!r} of a coin is no fraction with a denominator up to {ENGINE.denominator}, nor a "
+                f"decimal number of at most {ENGINE.digits} digits; exact engines need one"
+            )
+        both: list[tuple[Event, Share]] = [((1,), heads), ((0,), 1 - heads)]
+        return both if p < 1.0 else both[:1]
 
 
 class EventProgram(ABC):

@@ -287,6 +287,12 @@ CLASSIC_ROWS: tuple[Row, ...] = (
     ("beta", "momentum of the heavy ball", "fraction", (0, 0), r"\beta_m", "β"),
     ("q", "inverse condition number mu/L", "probability", (0, 0)),
     (
+        "p_c",
+        "probability with which an iteration renews the reference point, or clients communicate",
+        "probability",
+        (0, 0),
+    ),
+    (
         "L_max",
         "largest smoothness of a function that is drawn, such as the loss of one row",
         "positive",
@@ -350,7 +356,7 @@ ROLES = {
         "chi2", "chi2_path", "alpha2", "pi_max",
     ),
     "option": ("M", "Q", "Qmin", "Qmax", "window", "b"),
-    "step": ("alpha", "c", "d", "D", "a0", "a_init", "eta", "eta_l", "eta_g", "beta", "q", "scale"),
+    "step": ("alpha", "c", "d", "D", "a0", "a_init", "eta", "eta_l", "eta_g", "beta", "q", "p_c", "scale"),
     "horizon": ("K", "T"),
     "clients": ("n",),
     "user": ("N",),
@@ -370,7 +376,7 @@ ALONE = {
     ),
     1: (
         "n", "M", "Q", "N", "b", "window", "scale", "eta_g", "Qmin", "Qmax", "speed_ratio", "mu_step", "A_max",
-        "W_min", "W_max", "V_max", "Q_mean", "K_m", "t_d", "tau_sum", "alpha2", "pi_max", "kappa_lag",
+        "W_min", "W_max", "V_max", "Q_mean", "K_m", "t_d", "tau_sum", "alpha2", "pi_max", "kappa_lag", "p_c",
     ),
 }  # fmt: skip
 # Powers of m where each client is there m times and all copies arrive together, doubled so that they are integers.

@@ -196,4 +196,5 @@ def _possible(theorem: Statement, algorithm: Algorithm[Any], options: Iterable[O
     try:
         return draw.when(algorithm.read(Options(algorithm.id, given)), None)
     except SpecError:  # options that are required and that the statement does not name: whoever runs it chooses
-        return bool(set(draw.options) & set(fixed))
+        usual = {one.id for one in options if one.how == "default" and one.value}
+        return not (draw.options and usual.issuperset(draw.options))

@@ -28,11 +28,18 @@ RATES = {
     "fedstaleweight": "eta_l",
     "gd": "alpha",
     "incremental": "alpha",
+    "lsvrg": "alpha",
     "rennala": "alpha",
     "ringmaster": "alpha",
+    "scaffnew": "alpha",
     "sfedavg": "alpha",
 }
-NEEDED: dict[str, dict[str, str]] = {"fedasync": {"beta": "0.75"}, "ringmaster": {"threshold": "2"}}
+NEEDED: dict[str, dict[str, str]] = {
+    "fedasync": {"beta": "0.75"},
+    "lsvrg": {"p_c": "0.5"},
+    "ringmaster": {"threshold": "2"},
+    "scaffnew": {"p_c": "0.5"},
+}
 Node = int  # a value as the number of the (operation, values) that made it
 
 
@@ -203,6 +210,7 @@ RATE = dict.fromkeys(("heavy_ball", "nesterov", "ogm", "proximal_point"), "alpha
 SET = {
     **{name: {rate: "0.5"} for name, rate in (RATES | RATE | {"fedcompass": "eta"}).items()},
     "fedasync": {"eta_l": "0.5", "beta": "0.75"},
+    **{name: {"alpha": "0.5", "p_c": "0.5"} for name in ("lsvrg", "scaffnew")},
     "heavy_ball": {"alpha": "0.5", "beta": "0.5"},
     "ogm": {"alpha": "0.5", "K": "40"},
     "ringmaster": {"alpha": "0.5", "threshold": "2"},

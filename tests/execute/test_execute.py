@@ -56,12 +56,14 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("gd", {"alpha": 0.125, "decay": "linear", "K": 4}),
     ("heavy_ball", {"alpha": 0.125, "beta": 0.25}),
     ("incremental", {"alpha": 0.02}),
+    ("lsvrg", {"alpha": 0.02, "p_c": 0.5}),
     ("nesterov", {"alpha": 0.125}),
     ("ogm", {"alpha": 0.125, "K": 4}),
     ("proximal_point", {"alpha": 0.5}),
     ("rennala", {"alpha": 0.02, "count": 2}),
     ("ringmaster", {"alpha": 0.02, "threshold": 2}),
     ("ringmaster", {"alpha": 0.02, "threshold": 2, "stops": "yes"}),
+    ("scaffnew", {"alpha": 0.02, "p_c": 0.5}),
     ("sfedavg", {"alpha": 0.02, "M": 2}),
 ]
 NAMES = [f"{name} {' '.join(f'{key}={value}' for key, value in options.items())}" for name, options in SETTINGS]

@@ -49,7 +49,9 @@ KINKED = (
 )
 PROBLEMS = SMOOTH + KINKED
 THEOREMS = {theorem.algorithm: name for name, theorem in sorted(BUILT_IN.items())}
-OTHERS = {name: {"alpha": "0.01"} for name in ("asfedavg", "async_sgd", "rennala", "sfedavg")}
+OTHERS = {name: {"alpha": "0.01"} for name in ("asfedavg", "async_sgd", "rennala", "sfedavg")} | {
+    name: {"alpha": "0.01", "p_c": "0.25"} for name in ("lsvrg", "scaffnew")
+}
 OTHERS["ringmaster"] = {"alpha": "0.01", "threshold": "2"}
 OTHERS["fedasync"] = {"eta_l": "0.01", "beta": "0.5"}
 ALGORITHMS = sorted({*THEOREMS, *OTHERS})

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -64,6 +65,8 @@ CASES: list[tuple[str, dict[str, str], int]] = [
     ("ringmaster", {"alpha": "0.25", "threshold": "1", "stops": "yes"}, 3),
     ("fedfa", {"eta_l": "0.25", "K": "2"}, 3),
     ("fedfa", {"eta_l": "0.25", "K": "2", "mode": "delta", "start": "when_full"}, 3),
+    ("lsvrg", {"alpha": "0.25", "p_c": "1/3"}, 2),
+    ("scaffnew", {"alpha": "0.25", "p_c": "1/3"}, 4),
     ("sfedavg", {"alpha": "0.25", "sampled": "2"}, 3),
     ("fedstaleweight", {"eta_l": "0.25", "count": "2", "window": "1"}, 2),
     ("fedstaleweight", {"eta_l": "0.25", "count": "2", "window": "2", "include": "previous"}, 3),
@@ -98,6 +101,14 @@ def sequences(name: str, parameters: Any, length: int) -> Iterator[tuple[Fractio
         subsets = list(itertools.combinations(range(n), parameters.sampled or n))
         for rounds in itertools.product(subsets, repeat=length):
             yield Fraction(1, len(subsets)) ** length, members_events(list(zip(times.tolist(), rounds, strict=True)))
+        return
+    if name in ("lsvrg", "scaffnew"):
+        who = [SERVER] if name == "scaffnew" else [*range(n)]
+        sides = [(i, coin) for i in who for coin in (0, 1)]
+        for events in itertools.product(sides, repeat=length):
+            weight = math.prod(Fraction(1 + (1 - coin), 3 * len(who)) for _, coin in events)
+            actors, coins = zip(*events, strict=True)
+            yield weight, Events(times, np.array(actors, dtype=np.int32), tuple((coin,) for coin in coins))
         return
     if name == "gd":
         who = {"all": [(SERVER,)], "cyclic": [(0,)], "uniform": [(i,) for i in range(n)]}[parameters.sampling]

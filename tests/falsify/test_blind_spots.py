@@ -53,7 +53,7 @@ class TestOptions:
     @pytest.mark.parametrize("name", sorted(registered("algorithms")))
     def test_every_declared_option_has_examples_that_it_reads(self, name: str) -> None:
         algorithm: Algorithm[object] = registered("algorithms")[name]
-        needed = {rate: "0.5" for rate in algorithm.parameters if rate in ("alpha", "eta", "eta_l", "beta")}
+        needed = {rate: "0.5" for rate in algorithm.parameters if rate in ("alpha", "eta", "eta_l", "beta", "p_c")}
         needed |= {"ogm": {"K": "3"}, "ringmaster": {"threshold": "2"}}.get(name, {})
         for clients in (1, 2, 3):
             for option, some in algorithm.examples(clients).items():

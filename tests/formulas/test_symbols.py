@@ -58,7 +58,7 @@ UNITS = {
 # Least value, largest value, and whether the least one itself is left out.
 RANGES = {
     (1, math.inf, False): "n M K T Q N Qmin Qmax window K_m t_d b qbar r_p speed_ratio mu_step g1 g2",
-    (0, 1, True): "p p_s p_min q",
+    (0, 1, True): "p p_s p_min q p_c",
     (0, 1, False): "delta kappa_lag a_max a_min beta",
     (0, math.inf, True): (
         "mu L L_i L_max rates lambda_s alpha c d D a0 a_init gamma kappa d_eff Ktilde kg q0 W1 W2 d_ratio L_sq eta "

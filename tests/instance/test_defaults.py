@@ -29,14 +29,16 @@ NEEDED = {
     "gd": {"alpha": 0.1},
     "incremental": {"alpha": 0.1},
     "heavy_ball": {"alpha": 0.1, "beta": 0.5},
+    "lsvrg": {"alpha": 0.1, "p_c": 0.5},
     "nesterov": {"alpha": 0.1},
     "ogm": {"alpha": 0.1, "K": 3},
     "proximal_point": {"alpha": 0.1},
     "rennala": {"alpha": 0.1},
     "ringmaster": {"alpha": 0.1, "threshold": 2},
+    "scaffnew": {"alpha": 0.1, "p_c": 0.5},
     "sfedavg": {"alpha": 0.1},
 }
-RATES = {"alpha", "c", "d", "eta", "eta_l", "beta"}
+RATES = {"alpha", "c", "d", "eta", "eta_l", "beta", "p_c"}
 VALUES = (
     "2",
     "3",

@@ -55,6 +55,21 @@ def expected(algorithm: str, outcomes: int) -> Fraction:
     return sum(ends, start=Fraction(0)) / len(ends)
 
 
+def test_what_is_drawn_by_an_option_that_nobody_has_set_is_averaged_over(tmp_path: Path) -> None:
+    # p_c has no default, so that whoever runs the algorithm chooses it; who is asked is drawn whatever the options are.
+    draws = {}
+    for number, options in enumerate(({}, {"p_c": "any"}, {"p_c": "1/2"}, {"p_c": "1"})):
+        (folder := tmp_path / str(number)).mkdir()
+        found = over(load_theorem(str(write(folder, "lsvrg", "1", options))))
+        draws[options.get("p_c")] = found["asked"], found["coins"]
+    assert draws == {
+        None: ("averaged",) * 2,
+        "any": ("averaged",) * 2,
+        "1/2": ("averaged",) * 2,
+        "1": ("averaged", "absent"),
+    }
+
+
 def test_two_orders_of_a_pass_have_the_mean_of_the_issue() -> None:
     ends = [(pass_of(Fraction(2), order) - 3) ** 2 for order in ((0, 1), (1, 0))]
     assert ends == [Fraction(729, 2500), Fraction(1089, 2500)]

@@ -1,0 +1,149 @@
+"""L-SVRG: SVRG without its outer loop (Kovalev, Horváth and Richtárik, ALT 2020)."""
+
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.algorithms._algorithm import Draw
+from boundlab.algorithms._coins import HEADS, CoinAlgorithm, CoinParameters, coin_drawn
+from boundlab.algorithms._program import (
+    X_S,
+    AffineRow,
+    Control,
+    DescendRow,
+    Event,
+    EventLaw,
+    EventProgram,
+    Row,
+    Share,
+    Step,
+)
+from boundlab.algorithms._rounds import MeanStep
+from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.events import Events
+from boundlab.randomness import Stream, Streams
+from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
+
+
+@final
+class Lsvrg(CoinAlgorithm):
+    """The compiler of x ← x − α(∇f_i(x) − ∇f_i(w) + ∇f(w)); heads: w becomes the model that x was.
+
+    With a = x − α∇f_i(x), b = w − α∇f_i(w) and z = w − α∇f(w) the new x is a − b + z. Where gradients have noise, each
+    of them has its own, and ∇f(w) is taken once for each w.
+    """
+
+    id = "lsvrg"
+    summary = "loopless SVRG: gradients of one client, corrected at a point that is renewed at random"
+    single_client_values = MappingProxyType({})
+    names_client = True
+    draws = (
+        Draw("asked", "which client each iteration asks", (), lambda _, clients: clients is None or clients > 1),
+        coin_drawn("in which iterations the reference point is renewed"),
+    )
+
+    def schedule(
+        self, parameters: CoinParameters, events: Events, clients: int, records: RecordAt, iterations: int
+    ) -> Tape:
+        """Compile; each event is one iteration. The full gradient at x_0 is taken before the first one."""
+        alpha = parameters.alpha
+        writer = Writer(events, clients, records, iterations)
+        w, at_w, step, back = writer.register(Initial.START), *(writer.register() for _ in range(3))
+        first, renewed, version = MeanStep(writer, clients), MeanStep(writer, clients), 0
+        waiting = first.begin(SERVER_MODEL, alpha)
+        for event, (client, (coin,)) in enumerate(zip(events.actor.tolist(), events.detail, strict=True)):
+            if writer.done:
+                break
+            runs = [
+                writer.descend(step, SERVER_MODEL, client, 1, alpha),
+                writer.descend(back, w, client, 1, alpha, version=version),
+            ]
+            full = renewed.begin(SERVER_MODEL, alpha) if coin == HEADS else []
+            writer.begin(event)
+            for run in (*waiting, *runs, *full):
+                writer.arrive(run)
+            if waiting:
+                writer.affine(at_w, *first.terms)
+                waiting = []
+            writer.affine(step, (1.0, step), (-1.0, back), (1.0, at_w))
+            if full:
+                writer.affine(w, (1.0, SERVER_MODEL))
+                writer.affine(at_w, *renewed.terms)
+                version = writer.version
+            writer.replace_model((1.0, step))
+            writer.end()
+        return writer.tape()
+
+    def program(self, parameters: CoinParameters, clients: int) -> "LsvrgProgram":
+        """Return one iteration."""
+        return LsvrgProgram(parameters, clients)
+
+    def sample(
+        self,
+        parameters: CoinParameters,
+        delays: DelayModel,
+        policy: ServerPolicy,
+        streams: Streams,
+        clients: int,
+        count: int,
+    ) -> Events:
+        """Return who is asked, and the coins; an iteration waits for all whose gradients are taken."""
+        u = streams.uniforms(Stream.SCHEDULE, 0, 0, 2 * count)[0].reshape(count, 2)
+        actor = np.floor(u[:, 0] * clients).astype(np.int32)
+        heads = u[:, 1] < parameters.p_c
+        clock, everybody = delays.clock(streams), range(clients)
+        now, times = 0.0, np.empty(count)
+        for place, (client, full) in enumerate(zip(actor.tolist(), heads.tolist(), strict=True)):
+            now = max(clock.arrival(i, now) for i in (everybody if full or not place else (client,)))
+            times[place] = now
+        return Events(times, actor, tuple((int(one),) for one in heads.tolist()))
+
+    def figures(self, parameters: CoinParameters, tape: Tape) -> dict[str, Any]:
+        """Return how often the reference point was renewed."""
+        return {"renewals": sum(coin for (coin,) in tape.events.detail)}
+
+
+@final
+class LsvrgProgram(EventProgram):
+    """One iteration; there is nothing to remember from one to the next but registers."""
+
+    draws = True
+
+    def __init__(self, parameters: CoinParameters, clients: int) -> None:
+        self._alpha, self._p, self._clients = parameters.alpha, parameters.p_c, clients
+        self._w, self._at_w, self._step, self._back, self._first = range(1, 6)
+        self.initial = (Initial.START, Initial.START, *[Initial.UNWRITTEN] * (3 + clients))
+
+    def _full(self) -> tuple[list[Row], AffineRow]:
+        """Return the steps of all clients from the model, and their mean."""
+        steps: list[Row] = [DescendRow(self._first + i, X_S, i, 1, self._alpha) for i in range(self._clients)]
+        return steps, AffineRow(self._at_w, tuple((1.0 / self._clients, self._first + i) for i in range(self._clients)))
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Return the full gradient at x_0."""
+        steps, mean = self._full()
+        return (*steps, mean), Control()
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return anybody, with heads and with tails."""
+        asked: list[tuple[Event, Share]] = law.equally([(i,) for i in range(self._clients)])
+        coins: list[tuple[Event, Share]] = law.coin(self._p)
+        return [(who + coin, first * second) for who, first in asked for coin, second in coins]
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Step, and renew the reference point on heads."""
+        client, coin = event
+        steps, mean = self._full() if coin == HEADS else ([], None)
+        rows: list[Row] = [
+            DescendRow(self._step, X_S, client, 1, self._alpha),
+            DescendRow(self._back, self._w, client, 1, self._alpha),
+            *steps,
+            AffineRow(self._step, ((1.0, self._step), (-1.0, self._back), (1.0, self._at_w))),
+            *([] if mean is None else [AffineRow(self._w, ((1.0, X_S),)), mean]),
+            AffineRow(X_S, ((1.0, self._step),)),
+        ]
+        return Step(tuple(rows), control, True)
+
+
+LSVRG = Lsvrg()

@@ -1,0 +1,143 @@
+"""Scaffnew: local steps with control variates, communication by a coin (Mishchenko et al., ICML 2022)."""
+
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from boundlab.algorithms._coins import HEADS, CoinAlgorithm, CoinParameters, coin_drawn
+from boundlab.algorithms._program import (
+    X_S,
+    AffineRow,
+    Control,
+    DescendRow,
+    Event,
+    EventLaw,
+    EventProgram,
+    Row,
+    Share,
+    Step,
+)
+from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.events import SERVER, Events
+from boundlab.randomness import Stream, Streams
+from boundlab.tape import Identity, Initial, RecordAt, Tape, Term, Writer
+
+
+@final
+class Scaffnew(CoinAlgorithm):
+    """The compiler of Scaffnew; the server's model is the mean of the clients' models, whether or not they send them.
+
+    Kept is v_i = (α/p)·h_i, which starts at 0: a client's step ends at x̂_i = x_i − α∇f_i(x_i) + p·v_i, and on heads all
+    x_i become the mean of x̂_j − v_j, and v_i grows by x_i − x̂_i. So no coefficient reads the step size.
+    """
+
+    id = "scaffnew"
+    summary = "Scaffnew (ProxSkip): local steps corrected by control variates, models averaged at random"
+    single_client_values = MappingProxyType({})
+    names_client = False
+    draws = (coin_drawn("in which iterations the clients communicate"),)
+
+    def schedule(
+        self, parameters: CoinParameters, events: Events, clients: int, records: RecordAt, iterations: int
+    ) -> Tape:
+        """Compile; each event is one iteration of all clients. What was stepped to arrives where they communicate."""
+        alpha, p = parameters.alpha, parameters.p_c
+        writer = Writer(events, clients, records, iterations)
+        x, v = writer.register(Initial.START, clients), writer.register(Initial.ZERO, clients)
+        mean = writer.register()
+        for event, (coin,) in enumerate(events.detail):
+            if writer.done:
+                break
+            runs = [writer.descend(x + i, x + i, i, 1, alpha) for i in range(clients)]
+            writer.begin(event)
+            for i in range(clients):
+                writer.affine(x + i, (1.0, x + i), (p, v + i))
+            if coin == HEADS:
+                for run in runs:
+                    writer.arrive(run)
+                writer.affine(mean, *_mean(range(x, x + clients), range(v, v + clients)))
+                for i in range(clients):
+                    writer.affine(v + i, (1.0, v + i), (1.0, mean), (-1.0, x + i))
+                    writer.affine(x + i, (1.0, mean))
+                writer.replace_model((1.0, mean))
+            else:
+                writer.replace_model(*_mean(range(x, x + clients)))
+            writer.end()
+        zero = Identity("Σ_i h_i = 0", np.arange(v, v + clients), np.ones(clients))
+        return writer.tape((zero,))
+
+    def program(self, parameters: CoinParameters, clients: int) -> "ScaffnewProgram":
+        """Return one iteration."""
+        return ScaffnewProgram(parameters, clients)
+
+    def sample(
+        self,
+        parameters: CoinParameters,
+        delays: DelayModel,
+        policy: ServerPolicy,
+        streams: Streams,
+        clients: int,
+        count: int,
+    ) -> Events:
+        """Return the coins; clients wait for each other only where they communicate.
+
+        An iteration ends when the last client has taken its step.
+        """
+        heads = streams.uniforms(Stream.SCHEDULE, 0, 0, count)[0] < parameters.p_c
+        clock, times = delays.clock(streams), np.empty(count)
+        ready = [0.0] * clients
+        for place, together in enumerate(heads.tolist()):
+            ready = [clock.arrival(i, start) for i, start in enumerate(ready)]
+            times[place] = max(ready)
+            ready = [float(times[place])] * clients if together else ready
+        return Events(times, np.full(count, SERVER, dtype=np.int32), tuple((int(one),) for one in heads.tolist()))
+
+    def figures(self, parameters: CoinParameters, tape: Tape) -> dict[str, Any]:
+        """Return how often the clients communicated."""
+        return {"communications": sum(coin for (coin,) in tape.events.detail)}
+
+
+def _mean(models: range, minus: range = range(0)) -> list[Term]:
+    """Return the mean of registers, less that of others."""
+    share = 1.0 / len(models)
+    return [*((share, one) for one in models), *((-share, one) for one in minus)]
+
+
+@final
+class ScaffnewProgram(EventProgram):
+    """One iteration; there is nothing to remember from one to the next but each client's x and v."""
+
+    draws = True
+
+    def __init__(self, parameters: CoinParameters, clients: int) -> None:
+        self._alpha, self._p = parameters.alpha, parameters.p_c
+        self._x, self._v = range(1, 1 + clients), range(1 + clients, 1 + 2 * clients)
+        self._mean = 1 + 2 * clients
+        self.initial = (
+            Initial.START, *[Initial.START] * clients, *[Initial.ZERO] * clients, Initial.UNWRITTEN,
+        )  # fmt: skip
+        self.slots = tuple(zip(self._x, self._v, strict=True))
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return heads and tails."""
+        coins: list[tuple[Event, Share]] = law.coin(self._p)
+        return [((SERVER, side[0]), share) for side, share in coins]
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Let every client step, and communicate on heads."""
+        pairs = list(zip(self._x, self._v, strict=True))
+        rows: list[Row] = [DescendRow(x, x, i, 1, self._alpha) for i, x in enumerate(self._x)]
+        rows += [AffineRow(x, ((1.0, x), (self._p, v))) for x, v in pairs]
+        if event[1] == HEADS:
+            rows.append(AffineRow(self._mean, tuple(_mean(self._x, self._v))))
+            for x, v in pairs:
+                rows.append(AffineRow(v, ((1.0, v), (1.0, self._mean), (-1.0, x))))
+                rows.append(AffineRow(x, ((1.0, self._mean),)))
+            rows.append(AffineRow(X_S, ((1.0, self._mean),)))
+        else:
+            rows.append(AffineRow(X_S, tuple(_mean(self._x))))
+        return Step(tuple(rows), control, True)
+
+
+SCAFFNEW = Scaffnew()

@@ -1,0 +1,174 @@
+"""L-SVRG and Scaffnew: small runs by hand, what they are in special cases, and one expectation three ways."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithm_makers import HALVES, THREE, assert_close, assert_replays, make_case, problems, read, trajectory_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundlab.algorithms import EventLaw
+from boundlab.case.build import build_delays, build_problem
+from boundlab.errors import CaseError, SpecError
+from boundlab.events import SERVER
+from boundlab.expectation import left_side
+from boundlab.metrics import Watch, metric
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.simulate import run_once
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt, verify_identities
+
+LSVRG, SCAFFNEW = lookup("algorithms", "lsvrg"), lookup("algorithms", "scaffnew")
+# x²/2 and 3(x − 4)²/2: with α = 1/4 a step of client 0 leads to 3x/4, one of client 1 to x/4 + 3. The minimiser is 3.
+BOWLS = {"type": "quadratic", "A": [[[1]], [[3]]], "b": [[0], [4]], "x0": 4}
+FLIP = {"alpha": 0.25, "p_c": 0.5}
+
+
+def problem_of(options: dict[str, Any]) -> Any:
+    return build_problem(options["type"], {name: value for name, value in options.items() if name != "type"})
+
+
+def test_lsvrg_by_hand() -> None:
+    # ∇f(4) = 2, and ∇f(3.5) = 1 once the second coin has shown heads at the model 3.5.
+    case = make_case("lsvrg", BOWLS, FLIP, [[1, 0, 0], [2, 1, 1], [3, 0, 0], [4, 1, 0]])
+    assert_replays(case, [1, 2, 3, 4], [3.5, 3.375, 3.15625, 3.1640625])
+
+
+def test_scaffnew_by_hand() -> None:
+    # The clients are at (3, 4), then both at 25/8 with h = (7/4, −7/4), then at (89/32, 107/32).
+    case = make_case("scaffnew", BOWLS, FLIP, [[1, "s", 0], [2, "s", 1], [3, "s", 0], [4, "s", 1]])
+    assert_replays(case, [1, 2, 3, 4], [3.5, 3.125, 3.0625, 2.9609375])
+
+
+@given(data=st.data())
+def test_the_control_variates_of_scaffnew_sum_to_zero(data: Any) -> None:
+    clients = data.draw(st.integers(1, 4))
+    coins = data.draw(st.lists(st.integers(0, 1), min_size=1, max_size=12))
+    p = data.draw(st.sampled_from([1.0, 0.5, 0.1, 1 / 3]))
+    events = SCAFFNEW.read_events([[k, "s", coin] for k, coin in enumerate(coins)], clients, "here")
+    tape = SCAFFNEW.schedule(read("scaffnew", {"alpha": 0.5, "p_c": p}), events, clients, RecordAt(), len(coins))
+    verify_identities(tape)
+    arrived = tape.events.time[tape.descend.arrival[tape.descend.arrival >= 0]]
+    assert arrived.tolist() == [k for k, coin in enumerate(coins) if coin for _ in range(clients)]
+    assert SCAFFNEW.figures(None, tape) == {"communications": sum(coins)}
+
+
+@given(data=st.data(), alpha=st.floats(0.01, 0.4))
+def test_scaffnew_that_always_communicates_is_gradient_descent(data: Any, alpha: float) -> None:
+    clients, rounds = data.draw(st.integers(1, 4)), 6
+    problem = data.draw(problems(clients))
+    mine = make_case("scaffnew", problem, {"alpha": alpha, "p_c": 1}, [[k, "s", 1] for k in range(rounds)])
+    gd = make_case("gd", problem, {"alpha": alpha}, [[k, "s"] for k in range(rounds)])
+    assert_close(trajectory_of(mine)[1], trajectory_of(gd)[1])
+
+
+@given(data=st.data(), alpha=st.floats(0.01, 0.4))
+def test_lsvrg_moves_along_the_gradient_of_f_in_the_mean_over_the_clients(data: Any, alpha: float) -> None:
+    clients = data.draw(st.integers(1, 4))
+    raw = data.draw(problems(clients))
+    sides = st.tuples(st.integers(0, clients - 1), st.integers(0, 1))
+    past = [[k, *one] for k, one in enumerate(data.draw(st.lists(sides, max_size=6)))]
+    ends = []
+    for client in range(clients):
+        run = trajectory_of(make_case("lsvrg", raw, {"alpha": alpha, "p_c": 0.5}, [*past, [9, client, 0]]))[1]
+        ends.append(run[-1])
+    problem = problem_of(raw)
+    x = run[-2] if past else problem.x0
+    assert_close(np.mean(ends, axis=0), x - alpha * problem.full_gradient(x))
+
+
+@given(seed=st.integers(0, 50), p=st.sampled_from([0.1, 0.5, 1.0]))
+def test_both_reach_the_minimiser_of_clients_that_disagree(seed: int, p: float) -> None:
+    problem, delays = problem_of(BOWLS), build_delays("exponential", {}, 2)
+    for algorithm, rate in ((LSVRG, 0.125), (SCAFFNEW, 0.25)):
+        parameters = read(algorithm.id, {"alpha": rate, "p_c": p})
+        watch = Watch(metric("squared-distance"), problem, np.array([0, 1500]))
+        words = algorithm, parameters, 2, delays, algorithm.policy(None, delays), 1500
+        streams = Streams(seed)
+        run_once(compile_trial(*words, watch.records, streams), problem, streams, watch)
+        assert watch.high[1] < 1e-9 < watch.low[0]
+
+
+@pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(1, 10), Fraction(1)])
+def test_the_mean_squared_distance_of_lsvrg_three_ways(p: Fraction) -> None:
+    # After three iterations the model is (−1, 5, 5, 7)/32 off where the second coin shows heads, else (−5, 9, 1, 11).
+    formula = float((25 * p + 57 * (1 - p)) / 1024)
+    problem, delays = problem_of(BOWLS), build_delays("exponential", {}, 2)
+    parameters, policy = read("lsvrg", FLIP | {"p_c": str(p)}), LSVRG.policy(None, delays)
+    found = left_side("squared-distance", LSVRG, problem, parameters, delays, policy, 3)
+    assert found.lower[0] <= formula <= found.upper[0]
+    assert found.value[0] == pytest.approx(formula, rel=1e-12)
+    trials, seen = 4000, []
+    for trial in range(trials):
+        watch, streams = Watch(metric("squared-distance"), problem, np.array([3])), Streams(5, trial)
+        tape = compile_trial(LSVRG, parameters, 2, delays, policy, 3, watch.records, streams)
+        run_once(tape, problem, streams, watch)
+        seen.append(watch.low[0])
+    # The distances are at most 121/1024, so that their deviation is at most half of that: seven standard errors.
+    assert abs(float(np.mean(seen)) - formula) <= 7 * (121 / 2048) / trials**0.5
+
+
+def test_coins_and_clients_are_drawn_with_the_probabilities_that_are_said() -> None:
+    delays, count = build_delays("exponential", {}, 5), 20_000
+    for algorithm in (LSVRG, SCAFFNEW):
+        policy = algorithm.policy(None, delays)
+        events = algorithm.sample(read(algorithm.id, {"alpha": 1, "p_c": 0.2}), delays, policy, Streams(3), 5, count)
+        heads = sum(coin for (coin,) in events.detail)
+        assert abs(heads - 0.2 * count) <= 6 * (0.16 * count) ** 0.5
+        if algorithm is LSVRG:
+            asked = np.bincount(events.actor, minlength=5)
+            assert (np.abs(asked - count / 5) <= 6 * (0.16 * count) ** 0.5).all()
+            # Neither tells anything of the other.
+            both = sum(
+                coin for (coin,), client in zip(events.detail, events.actor.tolist(), strict=True) if client == 2
+            )
+            assert abs(both - 0.04 * count) <= 6 * (0.04 * count) ** 0.5
+        else:
+            assert (events.actor == SERVER).all()
+
+
+def test_an_iteration_takes_as_long_as_those_whose_gradients_it_takes() -> None:
+    delays = build_delays("deterministic", {"rates": [1.0, 0.25]}, 2)
+    for seed in range(4):
+        events = LSVRG.sample(read("lsvrg", FLIP), delays, LSVRG.policy(None, delays), Streams(seed), 2, 30)
+        lengths = np.diff(events.time, prepend=0.0)
+        slow = [client == 1 or coin for client, (coin,) in zip(events.actor.tolist(), events.detail, strict=True)]
+        slow[0] = True  # the gradient of f at x_0 is taken, too
+        assert lengths.tolist() == [4.0 if one else 1.0 for one in slow]
+
+
+def test_clients_of_scaffnew_wait_for_each_other_where_they_communicate() -> None:
+    # The slow client is always the last one, and nobody waits for the fast one.
+    delays = build_delays("deterministic", {"rates": [1.0, 0.25]}, 2)
+    events = SCAFFNEW.sample(read("scaffnew", FLIP), delays, SCAFFNEW.policy(None, delays), Streams(1), 2, 9)
+    assert events.time.tolist() == [4.0 * k for k in range(1, 10)]
+
+
+def test_the_law_of_a_coin_is_exact_or_refused() -> None:
+    law = EventLaw(np.array([Fraction(1, 2)] * 2, dtype=object), Fraction(0))
+    assert law.coin(1 / 3) == [((1,), Fraction(1, 3)), ((0,), Fraction(2, 3))]
+    assert law.coin(1.0) == [((1,), Fraction(1))]
+    assert EventLaw(np.full(2, 0.5), 0.0).coin(0.1) == [((1,), 0.1), ((0,), 0.9)]
+    with pytest.raises(
+        SpecError, match=r"the probability 0.12345678901234 of a coin is no fraction with a denominator"
+    ):
+        law.coin(0.12345678901234)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "events", "message"),
+    [
+        ("lsvrg", HALVES, [[1, 0]], r"event 1 must be \[time, client, 1 for heads or 0\], e.g. \[\[1, 0, 1\]\]"),
+        ("lsvrg", HALVES, [[1, "s", 1]], "event 1: actor must be a client index, got 's'"),
+        ("lsvrg", THREE, [[1, 0, 1], [2, 3, 1]], "event 2: client 3 does not exist; the problem has 3 clients"),
+        ("lsvrg", THREE, [[1, 0, 2]], r"event 1: the coin must be 1 \(heads\) or 0 \(tails\), got 2"),
+        ("scaffnew", HALVES, [[1, "s", True]], r"event 1: the coin must be 1 \(heads\) or 0 \(tails\), got True"),
+        ("scaffnew", HALVES, [[1, 0, 1]], 'event 1: scaffnew asks all clients in every iteration; write "s", not 0'),
+    ],
+)
+def test_events_that_say_no_coin_get_one_line(name: str, problem: Any, events: Any, message: str) -> None:
+    with pytest.raises(CaseError, match=message):
+        make_case(name, problem, FLIP, events)
