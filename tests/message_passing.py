@@ -223,8 +223,6 @@ TWINS: Mapping[str, Callable[[Scenario, Any], Run]] = {
     "fedstaleweight": fedstaleweight,
     "rennala": rennala,
     "ringmaster": ringmaster,
-
-
     "lsvrg": lsvrg,
     "scaffnew": scaffnew,
     "sfedavg": sfedavg,

@@ -49,6 +49,7 @@ def test_an_unknown_assumption_is_refused_with_the_nearest():
 
 
 BARE = {"fedasync": {"beta": 0.5}, "ogm": {"K": 3}, "heavy_ball": {"beta": 0.5}, "ringmaster": {"threshold": 2}}
+BARE |= {name: {"p_c": 0.5} for name in ("lsvrg", "scaffnew")}
 
 
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))

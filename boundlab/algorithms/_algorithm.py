@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, final
 from warnings import warn
 
@@ -80,6 +81,8 @@ class Algorithm(ABC, Generic[P]):
         the mean over it, or about each outcome.
     weighs
         The option with the clients' weights p, where :meth:`objective_weights` reads one.
+    points
+        What else than the server's model a left side may look at, in words: vectors of which each client has one.
     redefines
         Symbols of :class:`boundlab.tape.Usage` that :meth:`quantities` counts in the way of the algorithm's paper.
     """
@@ -93,6 +96,7 @@ class Algorithm(ABC, Generic[P]):
     arrivals: bool = True
     draws: tuple[Draw, ...] = ()
     weighs: str = ""
+    points: Mapping[str, str] = MappingProxyType({})
     redefines: frozenset[str] = frozenset()
 
     def __init_subclass__(cls, **given: Any) -> None:

@@ -6,9 +6,10 @@ registers, which a test holds them to. It asks for events that are independent g
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, final
 from warnings import warn
 
@@ -171,6 +172,8 @@ class EventProgram(ABC):
         A linear identity of the registers after every event, by which its last register is known from the others.
     draws
         Whether the program draws by itself who is asked, so that no law of arrivals is needed.
+    points
+        The registers of :attr:`boundlab.algorithms.Algorithm.points`, one a client, as they are after each iteration.
     """
 
     initial: tuple[Initial, ...]
@@ -180,6 +183,7 @@ class EventProgram(ABC):
     interchangeable: bool = True
     identity: Identity | None = None
     draws: bool = False
+    points: Mapping[str, Sequence[int]] = MappingProxyType({})
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Take ``seats``, the name of slots before version 0.5, for one release."""

@@ -38,6 +38,7 @@ class Lsvrg(CoinAlgorithm):
     summary = "loopless SVRG: gradients of one client, corrected at a point that is renewed at random"
     single_client_values = MappingProxyType({})
     names_client = True
+    points = MappingProxyType({"controls": "the gradients h_i = ∇f_i(w) of the clients at the reference point"})
     draws = (
         Draw("asked", "which client each iteration asks", (), lambda _, clients: clients is None or clients > 1),
         coin_drawn("in which iterations the reference point is renewed"),
@@ -52,6 +53,10 @@ class Lsvrg(CoinAlgorithm):
         w, at_w, step, back = writer.register(Initial.START), *(writer.register() for _ in range(3))
         first, renewed, version = MeanStep(writer, clients), MeanStep(writer, clients), 0
         waiting = first.begin(SERVER_MODEL, alpha)
+        shown, control = writer.shows("controls"), writer.register()
+        if shown is not None:
+            writer.affine(control, (1.0 / alpha, w), (-1.0 / alpha, first.first + shown))
+            writer.show_from(control)
         for event, (client, (coin,)) in enumerate(zip(events.actor.tolist(), events.detail, strict=True)):
             if writer.done:
                 break
@@ -71,6 +76,8 @@ class Lsvrg(CoinAlgorithm):
                 writer.affine(w, (1.0, SERVER_MODEL))
                 writer.affine(at_w, *renewed.terms)
                 version = writer.version
+                if shown is not None:
+                    writer.affine(control, (1.0 / alpha, w), (-1.0 / alpha, renewed.first + shown))
             writer.replace_model((1.0, step))
             writer.end()
         return writer.tape()
@@ -113,17 +120,22 @@ class LsvrgProgram(EventProgram):
     def __init__(self, parameters: CoinParameters, clients: int) -> None:
         self._alpha, self._p, self._clients = parameters.alpha, parameters.p_c, clients
         self._w, self._at_w, self._step, self._back, self._first = range(1, 6)
-        self.initial = (Initial.START, Initial.START, *[Initial.UNWRITTEN] * (3 + clients))
+        self._controls = range(self._first + clients, self._first + 2 * clients)
+        self.initial = (Initial.START, Initial.START, *[Initial.UNWRITTEN] * (3 + 2 * clients))
+        self.points = {"controls": self._controls}
 
-    def _full(self) -> tuple[list[Row], AffineRow]:
-        """Return the steps of all clients from the model, and their mean."""
-        steps: list[Row] = [DescendRow(self._first + i, X_S, i, 1, self._alpha) for i in range(self._clients)]
-        return steps, AffineRow(self._at_w, tuple((1.0 / self._clients, self._first + i) for i in range(self._clients)))
+    def _full(self) -> tuple[list[Row], list[Row]]:
+        """Return the steps of all clients from the model, and what is made of them once w is that model."""
+        first, inverse = self._first, 1.0 / self._alpha
+        steps: list[Row] = [DescendRow(first + i, X_S, i, 1, self._alpha) for i in range(self._clients)]
+        mean = tuple((1.0 / self._clients, first + i) for i in range(self._clients))
+        made = [AffineRow(h, ((inverse, self._w), (-inverse, first + i))) for i, h in enumerate(self._controls)]
+        return steps, [AffineRow(self._at_w, mean), *made]
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Return the full gradient at x_0."""
-        steps, mean = self._full()
-        return (*steps, mean), Control()
+        steps, made = self._full()
+        return (*steps, *made), Control()
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return anybody, with heads and with tails."""
@@ -134,13 +146,14 @@ class LsvrgProgram(EventProgram):
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Step, and renew the reference point on heads."""
         client, coin = event
-        steps, mean = self._full() if coin == HEADS else ([], None)
+        steps, made = self._full() if coin == HEADS else ([], [])
         rows: list[Row] = [
             DescendRow(self._step, X_S, client, 1, self._alpha),
             DescendRow(self._back, self._w, client, 1, self._alpha),
             *steps,
             AffineRow(self._step, ((1.0, self._step), (-1.0, self._back), (1.0, self._at_w))),
-            *([] if mean is None else [AffineRow(self._w, ((1.0, X_S),)), mean]),
+            *([AffineRow(self._w, ((1.0, X_S),))] if made else []),
+            *made,
             AffineRow(X_S, ((1.0, self._step),)),
         ]
         return Step(tuple(rows), control, True)

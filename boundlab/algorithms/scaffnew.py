@@ -36,6 +36,9 @@ class Scaffnew(CoinAlgorithm):
     summary = "Scaffnew (ProxSkip): local steps corrected by control variates, models averaged at random"
     single_client_values = MappingProxyType({})
     names_client = False
+    points = MappingProxyType(
+        {"clients": "the models x_i of the clients", "controls": "the control variates h_i of the clients"}
+    )
     draws = (coin_drawn("in which iterations the clients communicate"),)
 
     def schedule(
@@ -45,7 +48,12 @@ class Scaffnew(CoinAlgorithm):
         alpha, p = parameters.alpha, parameters.p_c
         writer = Writer(events, clients, records, iterations)
         x, v = writer.register(Initial.START, clients), writer.register(Initial.ZERO, clients)
-        mean = writer.register()
+        mean, control = writer.register(), writer.register(Initial.ZERO)
+        shown = writer.shows("controls")
+        if shown is not None:
+            writer.show_from(control)
+        elif (own := writer.shows("clients")) is not None:
+            writer.show_from(x + own)
         for event, (coin,) in enumerate(events.detail):
             if writer.done:
                 break
@@ -60,6 +68,8 @@ class Scaffnew(CoinAlgorithm):
                 for i in range(clients):
                     writer.affine(v + i, (1.0, v + i), (1.0, mean), (-1.0, x + i))
                     writer.affine(x + i, (1.0, mean))
+                if shown is not None:
+                    writer.affine(control, (p / alpha, v + shown))
                 writer.replace_model((1.0, mean))
             else:
                 writer.replace_model(*_mean(range(x, x + clients)))
@@ -113,11 +123,12 @@ class ScaffnewProgram(EventProgram):
     def __init__(self, parameters: CoinParameters, clients: int) -> None:
         self._alpha, self._p = parameters.alpha, parameters.p_c
         self._x, self._v = range(1, 1 + clients), range(1 + clients, 1 + 2 * clients)
-        self._mean = 1 + 2 * clients
+        self._h, self._mean = range(1 + 2 * clients, 1 + 3 * clients), 1 + 3 * clients
         self.initial = (
-            Initial.START, *[Initial.START] * clients, *[Initial.ZERO] * clients, Initial.UNWRITTEN,
+            Initial.START, *[Initial.START] * clients, *[Initial.ZERO] * (2 * clients), Initial.UNWRITTEN,
         )  # fmt: skip
-        self.slots = tuple(zip(self._x, self._v, strict=True))
+        self.slots = tuple(zip(self._x, self._v, self._h, strict=True))
+        self.points = {"clients": self._x, "controls": self._h}
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return heads and tails."""
@@ -131,9 +142,10 @@ class ScaffnewProgram(EventProgram):
         rows += [AffineRow(x, ((1.0, x), (self._p, v))) for x, v in pairs]
         if event[1] == HEADS:
             rows.append(AffineRow(self._mean, tuple(_mean(self._x, self._v))))
-            for x, v in pairs:
+            for (x, v), h in zip(pairs, self._h, strict=True):
                 rows.append(AffineRow(v, ((1.0, v), (1.0, self._mean), (-1.0, x))))
                 rows.append(AffineRow(x, ((1.0, self._mean),)))
+                rows.append(AffineRow(h, ((self._p / self._alpha, v),)))
             rows.append(AffineRow(X_S, ((1.0, self._mean),)))
         else:
             rows.append(AffineRow(X_S, tuple(_mean(self._x))))

@@ -242,6 +242,10 @@ class AtMinimum:
         """Return ‖∇f(x)‖²."""
         return _square(self.problem.full_gradient(x))
 
+    def squared_control(self, x: Vector, client: int) -> Scalar:
+        """Return ‖x − ∇f_client(x*)‖²."""
+        return _square([entry - at for entry, at in zip(x, self.problem.gradient(client, self.x), strict=True)])
+
 
 def _square(x: Vector) -> Scalar:
     return dot(x, x)

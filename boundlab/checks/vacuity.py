@@ -8,7 +8,7 @@ from boundlab.checks._check import Check, group
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.symbols import QUIET
-from boundlab.metrics import Quantity
+from boundlab.metrics import Quantity, terms_of
 from boundlab.signs import SignProof
 
 
@@ -33,6 +33,8 @@ def checks(view: View) -> Iterator[Check]:
 def trivial(view: View) -> tuple[sympy.Expr, str] | None:
     """Return what is true anyway, or without any step."""
     names, assumed = set(view.inputs), view.theorem.core.assumed
+    if terms_of(view.theorem.left):
+        return None
     if view.theorem.left.quantity is Quantity.SLOPE:
         if "G_sq" in names and "bounded-gradients" in assumed:
             return view.symbol("G_sq"), "G_sq ≥ ‖∇f‖², which is true anyway"

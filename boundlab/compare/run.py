@@ -106,7 +106,7 @@ def _expected(plan: Plan, left: Enclosure, method: str, seed: int, budget: float
     """Judge an expectation over the events and the noise."""
     shape = (1, len(plan.ks))
     sides = Sides(left.spread(shape), plan.right_sides().spread(shape))
-    if not plan.theorem.shape:
+    if not (plan.theorem.shape or plan.metric.over.summed):  # no exact numbers are asked of a sum
         decide_expected(plan, sides, budget)
     verdict, reason = judge_computed(plan, sides)
     left = sides.left
@@ -121,7 +121,7 @@ def _each_schedule(
     """Judge numbers, each for its own schedule."""
     found = compute_trials(plan, trials, seed, progress, jobs)
     sides = found.sides
-    if not plan.theorem.shape:
+    if not (plan.theorem.shape or plan.metric.over.summed):
         decide(plan, found, seed, budget)
     worst = sides.worst(np.ones_like(sides.above))[0]
     bound = common_bound(sides.right.value)

@@ -1,7 +1,7 @@
 """Independent trials of a plan."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -14,7 +14,7 @@ from boundlab.events import Events
 from boundlab.execute import iterates
 from boundlab.instance.plan import Plan
 from boundlab.instance.schedules import explain, kept_by_all
-from boundlab.metrics import Enclosure, Watch
+from boundlab.metrics import Enclosure, Quantity, Watch, terms_of
 from boundlab.randomness import Streams
 from boundlab.simulate import NUMPY, Backend, Work, run_work
 from boundlab.simulate.parallel import in_order
@@ -128,6 +128,21 @@ def run_trials(
     AssumptionError
         If the schedule of a trial breaks a condition of the theorem.
     """
+    parts = [(share, _ran(own, trials, seed, progress, backend)) for share, own in plan.summands]
+    found = parts[0][1]
+    low, high = (
+        sum(float(share) * np.stack([getattr(one, end) for one in own]) for share, own in parts)
+        for end in ("low", "high")
+    )
+    statistics_ = [one.statistics for one in found]
+    right, terms, _ = _bounds(plan, [one.seen for one in found])
+    return Trials(low, high, right, terms, statistics_)
+
+
+def _ran(plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None, backend: Backend) -> list[_Own]:
+    """Run all trials of a left side that is no sum."""
+    if plan.metric.quantity is Quantity.CONTROL:  # which tensors do not know
+        backend = replace(NUMPY, jobs=backend.jobs)
     work = Work(
         [plan.metric],
         lambda trial: trial_tape(plan, seed, trial),
@@ -135,11 +150,7 @@ def run_trials(
         lambda watch, _, values: watch.take(values[0]),
         lambda tape, watch: _own(plan, tape, watch.low, watch.high),
     )
-    found = run_work(backend, work, plan.problem, seed, trials, progress)
-    low, high = np.stack([one.low for one in found]), np.stack([one.high for one in found])
-    statistics_ = [one.statistics for one in found]
-    right, terms, _ = _bounds(plan, [one.seen for one in found])
-    return Trials(low, high, right, terms, statistics_)
+    return run_work(backend, work, plan.problem, seed, trials, progress)
 
 
 @final
@@ -186,7 +197,8 @@ def compute_trials(
         tape = trial_tape(plan, seed, trial)
         key = tape.digest()
         if key not in sides:  # schedules may be alike
-            sides[key] = left_sides(plan, tape)
+            tapes = ((share, own, trial_tape(own, seed, trial)) for share, own in plan.summands)
+            sides[key] = Enclosure.weighted([(share, left_sides(own, its)) for share, own, its in tapes])
         left = sides[key]
         return left, key, _own(plan, tape, left.value, left.value)
 
@@ -211,6 +223,9 @@ def enclose_trials(
     exactly
         The left sides of a trial in exact numbers; None where they do not reach it.
     """
+    if terms_of(plan.metric):
+        parts = [(share, enclose_trials(own, trials, seed, jobs, lambda *_: None)) for share, own in plan.summands]
+        return Enclosure.weighted(parts)
     problem = plan.problem
     says = problem.noiseless or problem.rounding(np.asarray(problem.x0, dtype=np.float64)) is not None
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.errors import BoundlabError
 from boundlab.files import json_value
 from boundlab.instance.plan import Plan
-from boundlab.metrics import Certified
+from boundlab.metrics import Certified, terms_of
 
 Floats = NDArray[np.float64]
 FARTHEST = 10**12  # the largest horizon that is looked at
@@ -73,6 +73,8 @@ def trivial_bound(plan: Plan, bound: Floats) -> TrivialBound:
     bound
         Shape (points,), at ``plan.ks``.
     """
+    if terms_of(plan.metric):  # of a run that never moves only the model is known
+        return TrivialBound(np.nan, float(bound.min()), vacuous=False)
     low, _ = plan.metric.at(Certified(plan.problem), plan.problem.x0)
     level, smallest = float(low), float(bound.min())
     if plan.theorem.shape or level <= 0.0 or not smallest >= level * (1.0 - _EQUAL):

@@ -2,10 +2,10 @@
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 import sympy
@@ -25,6 +25,7 @@ from boundlab.exact._derivation import Derivation
 from boundlab.exact._derive import derive as derivation_of
 from boundlab.exact._instance import ExactSetting
 from boundlab.exact._result import ExactResult
+from boundlab.exact._side import Side, weighted
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._trace import ExactTrace
 from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
@@ -83,7 +84,8 @@ def evaluate(theorem: Theorem, case: Case, *, derive: bool = False) -> ExactResu
     why = _why_not(plan, model, case)
     if not why and model is not None:
         try:
-            return _Exactly(plan, case, model).result(derive=derive and range_of(plan.metric) is None)
+            written = range_of(plan.metric) is None and not plan.metric.over.summed
+            return _Exactly(plan, case, model).result(derive=derive and written)
         except _NoValueError as error:
             return replace(_numeric.result(plan, case, str(error)), violated=False, decided=False)
         except (InexactError, TooLongError, UndecidedError, _TooManyError) as error:
@@ -130,15 +132,6 @@ def _by_moments(model: RationalProblem) -> bool:
     return model.minimum() is not None and (model.quadratic() is not None or (form is not None and form.batch > 0))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """A number that can be had as a ball of any precision, and exactly where ``exact`` is not None."""
-
-    exact: Scalar | None
-    at: Callable[[], Any]
-
-
 class _Exactly:
     """The exact engine on one case."""
 
@@ -173,7 +166,7 @@ class _Exactly:
             )  # fmt: skip
         return replace(found, derivation=self._derivation(found, left, right, above)) if derive else found
 
-    def _derivation(self, found: ExactResult, left: "_Side", right: "_Side", above: bool | None) -> Derivation:
+    def _derivation(self, found: ExactResult, left: Side, right: Side, above: bool | None) -> Derivation:
         best = self.model.minimum()
         at = ExactSetting(self.plan, self.case, self.model, best, self.formulas, self.law, found.constants, self.method)
         verdict = words(f"{found.verdict}: {found.reason}")
@@ -183,12 +176,12 @@ class _Exactly:
 
     # --------------------------------------------------------------------------------------------- the right side
 
-    def _right(self) -> _Side:
+    def _right(self) -> Side:
         total = sympy.Add(*self.plan.theorem.bound.expressions().values())
         self.right_formula = self.formulas.exact(total)
-        return _Side(scalar(self.right_formula), lambda: self.formulas.ball(total))
+        return Side(scalar(self.right_formula), lambda: self.formulas.ball(total))
 
-    def _right_text(self, right: _Side, about: Any) -> str:
+    def _right_text(self, right: Side, about: Any) -> str:
         if right.exact is not None and self.right_formula is not None and self.right_formula.is_Rational:
             return numbers.text(right.exact)
         if self.right_formula is not None:
@@ -197,14 +190,21 @@ class _Exactly:
 
     # ---------------------------------------------------------------------------------------------- the left side
 
-    def _left(self) -> _Side:
+    def _left(self) -> Side:
+        whole, parts = self.plan, list[tuple[Scalar, Side]]()
+        for share, self.plan in whole.summands:
+            parts.append((rational(share), self._of_one()))
+        self.plan = whole
+        return parts[0][1] if len(parts) == 1 and whole.summands[0][0] == 1 else weighted(parts)
+
+    def _of_one(self) -> Side:
         return self._over_events() if isinstance(self.case.events, RandomEvents) else self._on_tape()
 
-    def _over_events(self) -> _Side:
+    def _over_events(self) -> Side:
         plan = self.plan
         law = self._law()
         ks, k = plan.ks[-1:], int(plan.ks[-1])
-        if _by_moments(self.model):
+        if _by_moments(self.model) and plan.metric.quantity is not Quantity.CONTROL:
             self.method = _MOMENTS
             self._trace = lambda: record.of_moments(self.model, self._arithmetic()[0], law, plan.metric, k, None)
             return self._with_precision(
@@ -262,7 +262,7 @@ class _Exactly:
             return lambda: exact
         return lambda: self.formulas.ball(found)
 
-    def _on_tape(self) -> _Side:
+    def _on_tape(self) -> Side:
         plan = self.plan
         rates = self._rates()
         chosen = {name: value for name, value in plan.parameter_values.items() if name not in rates}
@@ -318,7 +318,7 @@ class _Exactly:
                 pass
             else:
                 self.method = f"{along} rational numbers"
-                return _Side(value, lambda: ball(value))
+                return Side(value, lambda: ball(value))
         self.method = f"{along} balls"
         return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
 
@@ -345,11 +345,11 @@ class _Exactly:
         self._trace = lambda: record.of_signs(self.model, self.best, tape.tape, each, unit)
         return enumerated_schedule(self.model, self.best, tape.tape, each, unit, metric, k)
 
-    def _with_precision(self, once: Callable[[], Scalar]) -> _Side:
+    def _with_precision(self, once: Callable[[], Scalar]) -> Side:
         """Run with more and more digits until every comparison is decided."""
         value, self._bits = decided(once)
         if not isinstance(value, numbers.flint().arb):
-            return _Side(value, lambda: ball(value))
+            return Side(value, lambda: ball(value))
         known = {self._bits: value}
 
         def at() -> Scalar:
@@ -359,11 +359,11 @@ class _Exactly:
                 known[bits] = once()
             return known[bits]
 
-        return _Side(None, at)
+        return Side(None, at)
 
     # ------------------------------------------------------------------------------------------------- comparison
 
-    def _compare(self, left: _Side, right: _Side) -> tuple[bool | None, bool]:
+    def _compare(self, left: Side, right: Side) -> tuple[bool | None, bool]:
         """Return whether left > right, None where no precision tells, and whether both are exact."""
         a, b = left.exact, right.exact
         if a is not None and b is not None:

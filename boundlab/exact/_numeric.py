@@ -8,7 +8,7 @@ from boundlab.exact._result import ExactResult
 from boundlab.execute import given_tape
 from boundlab.expectation import engine, left_side
 from boundlab.instance.plan import Plan
-from boundlab.metrics import Enclosure
+from boundlab.metrics import Enclosure, terms_of
 from boundlab.theorems import core
 
 
@@ -76,6 +76,9 @@ def _random(plan: Plan) -> tuple[Enclosure, str]:
 def _fixed(plan: Plan, case: Case) -> tuple[Enclosure, str]:
     ks = plan.ks[-1:]
     assert not isinstance(case.events, RandomEvents)  # noqa: S101  (for the type checker)
+    if terms_of(plan.metric):
+        parts = [(share, _fixed(own, case)) for share, own in plan.summands]
+        return Enclosure.weighted([(share, found) for share, (found, _) in parts]), parts[0][1][1]
     tape = plan.algorithm.schedule(plan.parameters, case.events, plan.problem.n, plan.metric.records(ks), int(ks[-1]))
     if reason := given_tape.why_not(plan.metric, plan.problem, tape):
         raise SpecError(f"no exact engine applies: {reason}")

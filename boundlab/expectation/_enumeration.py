@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import X_S, EventLaw
+from boundlab.algorithms import X_S, EventLaw, EventProgram
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
@@ -320,11 +320,20 @@ def looked_at(
     The graph; whether the metric looks after 0, 1, … events; and the weight of the sum that it then sees.
     """
     average, last, weights = metric.over.averages_iterates, int(ks[-1]), metric.over.weights
+    if metric.shows is not None:
+        twins = ()  # clients that change places would show each other's vectors
     graph = Lowering(arithmetic, law, twins, average=average, told=told, weights=weights).graph(last)
+    if metric.shows is not None:
+        graph = replace(graph, shown=register_of(arithmetic.programs[0], metric))
     ends = _ends(graph)
     terms = {ends[k]: weights.total(k) if average else Fraction(1) for k in metric.records(ks).at(last).tolist()}
     shown = [place in terms for place in range(max(terms) + 1)]
     return replace(graph, levels=graph.levels[: len(shown) - 1]), shown, terms
+
+
+def register_of(program: EventProgram, metric: Metric) -> int:
+    """Return the register of a program that a metric looks at: the server's model, or a vector of a client."""
+    return X_S if metric.shows is None else program.points[metric.shows[0]][metric.shows[1]]
 
 
 def _ends(graph: Graph[Any]) -> list[int]:

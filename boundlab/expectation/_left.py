@@ -20,7 +20,7 @@ from boundlab.expectation._exactly import in_exact_numbers
 from boundlab.expectation._graph import in_floats
 from boundlab.expectation._law import event_law, why_no_law
 from boundlab.expectation._symmetries import twins
-from boundlab.metrics import Enclosure, Metric, Quantity
+from boundlab.metrics import Enclosure, Metric, Quantity, summands, terms_of
 from boundlab.metrics import metric as metric_of
 from boundlab.objective import Problem
 from boundlab.registry import lookup
@@ -41,6 +41,10 @@ def engine(
 ) -> tuple[str, str]:
     """Return the engine's description and '', or '' and why none applies."""
     left, who = _metric(metric), _algorithm(algorithm)
+    if terms_of(left):
+        each = [engine(one, who, problem, parameters, delays, policy) for _, one in summands(left, problem.n)]
+        why = next((reason for _, reason in each if reason), "")
+        return "" if why else "; ".join(dict.fromkeys(how for how, _ in each)), why
     if not left.from_expectations:
         return "", f"the expectation of {left.id}, which is not a mean of recorded quantities, has no exact engine"
     program = who.program(parameters, problem.n)
@@ -49,6 +53,9 @@ def engine(
     reason = why_no_law(program, delays, policy)
     if reason:
         return "", reason
+    if left.quantity is Quantity.CONTROL:
+        why = "" if problem.noiseless else "control variates of gradients with noise have no exact engine"
+        return "" if why else ENUMERATION, why
     batches = _quadratics.by_batches(problem)
     if batches and problem.d > _quadratics.WIDEST:
         return "", f"moments under mini-batches take at most {_quadratics.WIDEST} coordinates, got {problem.d}"
@@ -124,6 +131,9 @@ def operations(
     Moments and enumeration of the last horizon give all earlier ones by the way.
     """
     left = _metric(metric)
+    if terms_of(left):
+        each = (one for _, one in summands(left, problem.n))
+        return sum(operations(one, algorithm, problem, parameters, delays, policy, iterations) for one in each)
     how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
     if reason:
         return float("inf")
@@ -182,7 +192,7 @@ def left_side(
     UndecidedError
         If rounding could decide on which side of a kink an iterate lies, and fractions do not reach.
     """
-    left = _metric(metric)
+    left, who = _metric(metric), _algorithm(algorithm)
     how, reason = engine(metric, algorithm, problem, parameters, delays, policy)
     if reason:
         raise SpecError(f"no exact engine applies: {reason}")
@@ -191,6 +201,9 @@ def left_side(
     if points.size == 0 or points.min() < first or points.max() > iterations:
         raise SpecError(f"iterations must be between {first} and {iterations}")
     law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n)
+    if terms_of(left):
+        words = who, problem, parameters, delays, policy, iterations, points
+        return Enclosure.weighted([(share, left_side(one, *words)) for share, one in summands(left, problem.n)])
     if how == MOMENTS and _fast(problem, parameters, left):
         sigma = problem.require_quadratic("the moments").sigma
         return _area_moments.expectation(problem, parameters, law, sigma, left, points)

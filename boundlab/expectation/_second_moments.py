@@ -17,7 +17,7 @@ from boundlab.errors import SpecError
 from boundlab.execute import Numbers, own_numbers
 from boundlab.expectation import _quadratics
 from boundlab.expectation._cost import LARGEST_MOMENTS
-from boundlab.expectation._enumeration import folded
+from boundlab.expectation._enumeration import folded, register_of
 from boundlab.expectation._graph import Arithmetic, Lowering
 from boundlab.expectation._passes import EPS, norm
 from boundlab.expectation._recursion import BlockQuadratic, Recursion
@@ -274,7 +274,7 @@ def _expectations(
         initial,
         where,
         share,
-        shown=lowering.sum if average else X_S,
+        shown=lowering.sum if average else register_of(arithmetic.programs[0], metric),
         relative=lowering.sum if average else -1,
     )
     wanted, last = set(metric.records(ks).at(int(ks[-1])).tolist()), int(ks[-1])

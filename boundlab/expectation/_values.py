@@ -19,7 +19,7 @@ from boundlab.errors import UndecidedError
 from boundlab.execute.enclosed import EPS, TINY, UNKNOWN, UP
 from boundlab.execute.iterates import CLOSE
 from boundlab.expectation._history import Steps
-from boundlab.metrics import Metric, Proved
+from boundlab.metrics import Metric, Proved, gradient_at_minimum
 from boundlab.objective import Problem
 
 Floats = NDArray[np.float64]
@@ -194,6 +194,10 @@ class _AtPoints:
     def squared_slope(self, points: Floats) -> Floats:
         slopes = sum(self.problem.gradients(client, points) for client in range(self.problem.n)) / self.problem.n
         return np.asarray((np.asarray(slopes) ** 2).sum(axis=1))
+
+    def squared_control(self, points: Floats, client: int) -> Floats:
+        goal, _ = gradient_at_minimum(self.problem, client)
+        return np.asarray(((points - goal) ** 2).sum(axis=1))
 
 
 @final

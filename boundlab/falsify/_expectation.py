@@ -1,20 +1,23 @@
 """Candidates one by one, on any problem: by the ways of a comparison, or over all event sequences."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.execute import given_tape
-from boundlab.expectation import batches_along, left_side
+from boundlab.expectation import batches_along, left_side, operations
 from boundlab.falsify._batched_problems import rounding
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._shared_runs import points_of, tapes
+from boundlab.falsify._shared_runs import points_of, several, tapes
 from boundlab.falsify._sides import CandidateSides
 from boundlab.instance import Plan
 from boundlab.instance.schedules import Schedules
-from boundlab.metrics import Enclosure, Quantity
+from boundlab.metrics import Enclosure, Quantity, terms_of
 from boundlab.theorems import Theorem
+
+_MOST: Final = 3e7  # operations of one candidate: a tenth of a second
 
 
 def plan_of(theorem: Theorem, candidate: Candidate, ks: Sequence[int]) -> Plan:
@@ -57,8 +60,9 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
         raise
     if plan.metric.quantity is Quantity.DISTANCE and plan.problem.optimum().distance is None:
         raise SpecError("no unique minimiser")
-    left = left_of(plan, candidate).value
-    if candidate.separable:
+    found = left_of(plan, candidate)
+    left = found.lower if terms_of(plan.metric) else found.value
+    if candidate.separable and not terms_of(plan.metric):
         left = left - rounding(plan.metric, candidate, candidate.iterations)
     return CandidateSides(plan.ks, left[:, None], plan.bound[:, None].copy(), [np.empty(0)], np.zeros(1))
 
@@ -86,13 +90,18 @@ def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
         0,
         plan.parameter_values,
     )
+    if plan.metric.over.summed and several(schedules):  # sequence by sequence, and term by term, takes too long
+        if operations(*plan.random_run, plan.iterations) > _MOST:
+            raise SpecError("this sum takes too many operations for a search")
+        return left_side(*plan.random_run, plan.iterations, plan.ks)
     total = np.zeros((3, len(plan.ks)))
-    for tape, weight in tapes(schedules, plan.metric.records(plan.ks)):
-        if candidate.sampled:
-            found = batches_along(problem, tape, plan.metric, plan.ks)
-        else:
-            found = given_tape.left_side(plan.metric, problem, tape, plan.ks)
-        total += weight * np.array([found.value, found.lower, found.upper])
+    for share, own in plan.summands:
+        for tape, weight in tapes(schedules, own.metric.records(plan.ks)):
+            if candidate.sampled:
+                found = batches_along(problem, tape, own.metric, plan.ks)
+            else:
+                found = given_tape.left_side(own.metric, problem, tape, plan.ks)
+            total += float(share) * weight * np.array([found.value, found.lower, found.upper])
     value, lower, upper = total
     kept = max(0.0, 1.0 - lost)
     return Enclosure(kept * value, kept * lower * (1.0 - 1e-9), upper * (1.0 + 1e-9))

@@ -158,6 +158,8 @@ class Judge:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
         if not one.separable or self._weighs(one) or self.theorem.left_reads - {self.theorem.horizon_symbol}:
             return True
+        if self.theorem.left.over.summed:
+            return True
         if one.constrained and (one.noisy or "box" in one.problem):
             return True
         return self.expectation and (not one.noisy or one.problem["type"] == "quadratic")

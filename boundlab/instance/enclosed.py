@@ -12,7 +12,7 @@ from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector
-from boundlab.metrics import Enclosure, Metric, range_of, valued
+from boundlab.metrics import Enclosure, Metric, range_of, terms_of, valued
 from boundlab.theorems import RecursionBound, Theorem, derive
 
 _ENOUGH: Final = 60  # bits that a right side shall have
@@ -63,7 +63,7 @@ def left_side(theorem: Theorem, formulas: Formulas, horizon: int) -> Metric:
     SpecError
         If a weight has no value, or none that a weight can have.
     """
-    if range_of(theorem.left) is None:
+    if range_of(theorem.left) is None and not terms_of(theorem.left):
         return theorem.left
 
     def value(name: str) -> Fraction | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import at_options, options_of, own_parameters, rates, split
-from boundlab.metrics import Enclosure, Metric
+from boundlab.instance.settings import at_options, fractional_options, options_of, own_parameters, rates, split
+from boundlab.metrics import Enclosure, Metric, summands, terms_of
 from boundlab.objective import Constant, Problem, by_client
 from boundlab.objective.weighted import minimised, objective_of
 from boundlab.options import Options, nearest, number
@@ -77,6 +78,13 @@ class Plan:
         return self.metric, self.algorithm, self.problem, self.parameters, self.delays, self.policy
 
     @property
+    def summands(self) -> list[tuple[Fraction, "Plan"]]:
+        """Plans of one quantity each, whose left sides add up with these shares to that of this one."""
+        if not terms_of(self.metric):
+            return [(Fraction(1), self)]
+        return [(share, replace(self, metric=one)) for share, one in summands(self.metric, self.problem.n)]
+
+    @property
     def own_case(self) -> bool:
         """True if each trial has a bound for its very schedule, and so, without noise, is a case of its own."""
         return self.schedules is not None and not self.schedules.averaged
@@ -106,8 +114,12 @@ class Plan:
 
     @property
     def measured(self) -> frozenset[str]:
-        """The symbols that were read off a schedule or computed from rates: their floats may be rounded."""
-        return frozenset(set(self.values) - set(self.fixed) | ({"chi2", "pi_max"} & set(self.values)))
+        """The symbols that were read off a schedule, computed from rates, or are options: their floats may be rounded.
+
+        An option such as a probability is the simple fraction that the law of what is drawn takes it for.
+        """
+        rounded = {"chi2", "pi_max"} & set(self.values) | fractional_options(self.theorem)
+        return frozenset(set(self.values) - set(self.fixed) | rounded)
 
     @property
     def rates(self) -> list[str]:
@@ -216,7 +228,7 @@ def make_plan(
             return theorem.at_iterations(values, at)
         return schedules.evaluate(schedules.read_at(first, at, values), at, values)
 
-    left = left_side(theorem, formulas_at(theorem, values, ()), iterations)
+    left = left_side(theorem, formulas_at(theorem, values, fractional_options(theorem)), iterations)
     if ks is None:
         points, evaluation = spoken(theorem, left, schedules.horizon(values), bounds)
     else:

@@ -149,9 +149,14 @@ def differences(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[st
     return found
 
 
+def fractional_options(theorem: Theorem) -> frozenset[str]:
+    """Return the symbols that options are read as and that are no integers, such as the probability of a coin."""
+    return frozenset(name for name in theorem.core.read_as.values() if not theorem.symbols[name].domain.integer)
+
+
 def own_parameters(
     theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any], measured: Mapping[str, Any]
-) -> dict[str, tuple[str, int]]:
+) -> dict[str, tuple[str, float]]:
     """Return the parameters that a formula reads, as parameter → (symbol, value), 1 where nothing is set.
 
     Parameters
@@ -162,10 +167,18 @@ def own_parameters(
     Raises
     ------
     SpecError
-        If one is no integer from 1 on.
+        If one is no integer from 1 on, or no number where its symbol is none; if one is required and not set.
     """
+    given = Options(algorithm.id, options)
+
+    def value(parameter: str, symbol: str) -> float:
+        if theorem.symbols[symbol].domain.integer:
+            return given.integer(parameter, 1, minimum=1)
+        given.require(parameter)
+        return given.number(parameter, 1.0)
+
     return {
-        parameter: (symbol, Options(algorithm.id, options).integer(parameter, 1, minimum=1))
+        parameter: (symbol, value(parameter, symbol))
         for parameter, symbol in theorem.core.read_as.items()
         if symbol not in measured and (theorem.core.varies(parameter) or parameter in options)
     }

@@ -28,8 +28,15 @@ from boundlab.metrics._observe import Certified as Certified
 from boundlab.metrics._observe import Proved as Proved
 from boundlab.metrics._observe import Series as Series
 from boundlab.metrics._observe import Watch as Watch
+from boundlab.metrics._observe import gradient_at_minimum as gradient_at_minimum
 from boundlab.metrics._observe import squares as squares
 from boundlab.metrics._over import AVERAGE_ITERATE as AVERAGE_ITERATE
 from boundlab.metrics._over import LAST as LAST
 from boundlab.metrics._over import MEAN as MEAN
 from boundlab.metrics._over import Over as Over
+from boundlab.metrics._sum import MODEL as MODEL
+from boundlab.metrics._sum import Term as Term
+from boundlab.metrics._sum import compose_sum as compose_sum
+from boundlab.metrics._sum import measures as measures
+from boundlab.metrics._sum import summands as summands
+from boundlab.metrics._sum import terms_of as terms_of

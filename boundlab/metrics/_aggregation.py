@@ -18,6 +18,7 @@ from boundlab.formulas.rationals import RATIONALS
 from boundlab.formulas.symbols import SymbolInfo, make_symbol, symbol
 from boundlab.metrics._metric import BUILT_IN, Metric, Quantity
 from boundlab.metrics._over import AVERAGE_ITERATE, LAST, MEAN, Over
+from boundlab.metrics._sum import terms_of, with_numbers
 
 if TYPE_CHECKING:
     from boundlab.tape import RecordAt
@@ -27,7 +28,9 @@ Counter = Literal["K", "T"]
 Kind = Literal["last", "average", "mean", "best", "best-expected"]
 KINDS: Final[tuple[Kind, ...]] = ("last", "average", "mean", "best", "best-expected")
 _SMALLEST: Final = ("best", "best-expected")
-QUANTITIES: Final[Mapping[str, Quantity]] = MappingProxyType({one.name.lower(): one for one in Quantity})
+QUANTITIES: Final[Mapping[str, Quantity]] = MappingProxyType(
+    {one.name.lower(): one for one in Quantity if one is not Quantity.CONTROL}
+)
 INDEX: Final[Mapping[str, sympy.Symbol]] = MappingProxyType(
     {counter: sympy.Symbol(name, integer=True, nonnegative=True) for counter, name in (("K", "k"), ("T", "t"))}
 )
@@ -345,14 +348,14 @@ def valued(metric: Metric, value: Callable[[str], Fraction | None], horizon: int
         If a formula divides by 0.
     """
     found = range_of(metric)
-    if found is None or isinstance(metric.over, _Weighted):
+    if isinstance(metric.over, _Weighted) or not (found or terms_of(metric)):
         return metric
 
     def number(formula: sympy.Expr, name: str, k: int | None = None) -> Fraction:
         def known(symbol: str) -> Fraction:
-            if symbol == found.counter:
+            if symbol == metric.counter:
                 return Fraction(horizon)
-            if symbol == INDEX[found.counter].name and k is not None:
+            if symbol == INDEX[metric.counter].name and k is not None:
                 return Fraction(k)
             own = value(symbol)
             if own is None:
@@ -372,6 +375,8 @@ def valued(metric: Metric, value: Callable[[str], Fraction | None], horizon: int
             raise SpecError(f"{what}: {name} = {formula}{place} is no fraction; weights and ranges are exact")
         return got
 
+    if found is None:
+        return with_numbers(metric, number, what)
     ends = [number(found.begin, "from"), number(found.end, "to")]
     for one, name in zip(ends, ("from", "to"), strict=True):
         if one.denominator != 1:

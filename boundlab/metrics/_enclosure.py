@@ -1,6 +1,8 @@
 """A computed left side as an interval: the number, and between which ends it is proved to lie."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 import numpy as np
@@ -57,6 +59,19 @@ class Enclosure:
         value, low, high = np.asarray(shown, dtype=np.float64).T
         folding = 1.0 + 2.0 * records * float(np.finfo(np.float64).eps)
         known = np.isfinite(value) & np.isfinite(high)
+        return cls(value, np.where(known, low / folding, 0.0), np.where(known, high * folding, np.inf))
+
+    @classmethod
+    def weighted(cls, parts: "Sequence[tuple[Fraction, Enclosure]]") -> "Enclosure":
+        """Return Σ share·part of shares ≥ 0, the ends outwards; a single part of share 1 as it is."""
+        if len(parts) == 1 and parts[0][0] == 1:
+            return parts[0][1]
+        shares = np.array([float(share) for share, _ in parts])
+        value, low, high = (
+            shares @ np.array([getattr(part, name) for _, part in parts]) for name in ("value", "lower", "upper")
+        )
+        folding = 1.0 + (len(parts) + 4.0) * float(np.finfo(np.float64).eps)
+        known = np.isfinite(high)
         return cls(value, np.where(known, low / folding, 0.0), np.where(known, high * folding, np.inf))
 
     @classmethod

@@ -1,7 +1,7 @@
 """Metrics: the quantities, the built-in metrics, and where others are found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, final
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundlab import registry
+from boundlab.errors import SpecError
 from boundlab.metrics._over import AVERAGE_ITERATE, LAST, MEAN, Over
 
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # whoever evaluates a formula needs no tape
 
 
 class Measured(Protocol):
-    """A function that knows the three quantities at a point, in an arithmetic of its own."""
+    """A function that knows the quantities at a point, in an arithmetic of its own."""
 
     def squared_distance(self, x: Any) -> Any:
         """Return ‖x − x*‖²."""
@@ -28,6 +29,9 @@ class Measured(Protocol):
     def squared_slope(self, x: Any) -> Any:
         """Return ‖∇f(x)‖²."""
 
+    def squared_control(self, x: Any, client: int) -> Any:
+        """Return ‖x − ∇f_client(x*)‖², of a vector x that stands for a gradient; sums alone ask for it."""
+
 
 class Quantity(Enum):
     """Quantity measured at a point: degrees (a, b) under f → c·f and x → s·x, the unit in words, and the symbol."""
@@ -35,6 +39,7 @@ class Quantity(Enum):
     DISTANCE = ((0, 2), "length²", "‖x_s,k − x*‖²")
     GAP = ((1, 0), "function value", "f(x_s,k) − f*")
     SLOPE = ((2, -2), "function value²/length²", "‖∇f(x_s,k)‖²")
+    CONTROL = ((2, -2), "function value²/length²", "‖h_i,k − ∇f_i(x*)‖²")
 
     @property
     def units(self) -> tuple[int, int]:
@@ -71,6 +76,9 @@ class Metric:
         What is measured, and how the iterates enter.
     counter
         The symbol that counts iterations: ``K`` (events) or ``T`` (server updates).
+    shows
+        Which vector of which client is looked at: a key of :attr:`boundlab.algorithms.Algorithm.points`, and the
+        client; None: the server's model.
     """
 
     id: str
@@ -81,6 +89,7 @@ class Metric:
     quantity: Quantity
     over: Over
     counter: Literal["K", "T"]
+    shows: tuple[str, int] | None = None
 
     @property
     def units(self) -> tuple[int, int]:
@@ -114,10 +123,22 @@ class Metric:
 
     def records(self, ks: ArrayLike) -> "RecordAt":
         """Return what a run must show for the left sides at the sorted horizons ``ks``."""
-        return self.over.records(np.asarray(ks, dtype=np.int64))
+        found = self.over.records(np.asarray(ks, dtype=np.int64))
+        return found if self.shows is None else replace(found, point=self.shows)
+
+    def _alone(self) -> None:
+        if self.over.summed:
+            raise SpecError(f"{self.id} is a sum of several quantities, and here one is taken at a time")
 
     def at(self, function: Measured, x: Any) -> Any:
-        """Return the quantity at a point, in the arithmetic of ``function``."""
+        """Return the quantity at a point, in the arithmetic of ``function``.
+
+        Raises
+        ------
+        SpecError
+            If the left side is a sum of several.
+        """
+        self._alone()
         match self.quantity:
             case Quantity.DISTANCE:
                 return function.squared_distance(x)
@@ -125,9 +146,18 @@ class Metric:
                 return function.gap(x)
             case Quantity.SLOPE:
                 return function.squared_slope(x)
+            case Quantity.CONTROL:
+                return function.squared_control(x, 0 if self.shows is None else self.shows[1])
 
     def of_matrix(self, eye: Any, hessian: Any) -> Any:
-        """Return W of the quantity (x − x*)ᵀ W (x − x*) on a quadratic: I, H/2 or H², in matrices of any arithmetic."""
+        """Return W of the quantity (x − x*)ᵀ W (x − x*) on a quadratic: I, H/2 or H², in matrices of any arithmetic.
+
+        Raises
+        ------
+        SpecError
+            If the quantity is no such form.
+        """
+        self._alone()
         match self.quantity:
             case Quantity.DISTANCE:
                 return eye
@@ -135,6 +165,7 @@ class Metric:
                 return hessian / 2
             case Quantity.SLOPE:
                 return hessian * hessian
+        raise SpecError(f"{self.id} is no quadratic form of the distance to x*")
 
     def of_second_moment(self, hessian: Any, second: Any) -> Any:
         """Return E quantity on a quadratic: E (x − x*)ᵀ W (x − x*) with W = I, H/2 or H².
@@ -144,7 +175,13 @@ class Metric:
         hessian, second
             Shape (c, e, e) each: H and E (x − x*)(x − x*)ᵀ in c blocks that do not mix; floats, or objects of an
             exact arithmetic.
+
+        Raises
+        ------
+        SpecError
+            If the quantity is no such form.
         """
+        self._alone()
         match self.quantity:
             case Quantity.DISTANCE:
                 return np.einsum("cii->", second)
@@ -152,6 +189,7 @@ class Metric:
                 return np.einsum("cij,cij->", hessian / 2, second)
             case Quantity.SLOPE:
                 return np.einsum("cij,cij->", hessian @ hessian, second)
+        raise SpecError(f"{self.id} is no quadratic form of the distance to x*")
 
 
 BUILT_IN: tuple[Metric, ...] = (

@@ -53,6 +53,12 @@ class Certified:
         square = float(gradient @ gradient)
         return (square, square) if np.isfinite(square) else (np.inf, np.inf)
 
+    def squared_control(self, x: "Array", client: int) -> tuple[float, float]:
+        """Widen ‖x − ∇f_i(x̂)‖ by L times the certified ‖x̂ − x*‖ on both sides."""
+        goal, unsure = gradient_at_minimum(self.problem, client)
+        away = float(np.linalg.norm(x.astype(np.float64) - goal))
+        return max(0.0, away - unsure) ** 2, (away + unsure) ** 2
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,33 @@ class Proved:
         if rounding is None or L is None:
             return slope * slope, 0.0, np.inf
         return slope * slope, *squares(slope, L.value * error + rounding[1] + (len(x) + 8) * _EPS * slope)
+
+    def squared_control(self, at: tuple["Array", float], client: int) -> tuple[float, float, float]:
+        """Return ‖x − ∇f_i(x*)‖² for all x this near."""
+        x, error = at
+        goal, unsure = gradient_at_minimum(self.problem, client)
+        away, bounds = float(np.linalg.norm(x.astype(np.float64) - goal)), self.problem.step_bounds(client)
+        if bounds is None:
+            return away * away, 0.0, np.inf
+        best = np.asarray(self.problem.optimum().x, dtype=np.float64)
+        lost = bounds.error(best, float(np.linalg.norm(best)) * (1.0 + _ROUNDED)) * (1.0 + _ROUNDED)
+        return away * away, *squares(away, error + unsure + lost + (len(x) + 8) * _EPS * away)
+
+
+def gradient_at_minimum(problem: "Problem", client: int) -> tuple["Array", float]:
+    """Return ∇f_i(x̂), and how far it is at most from ∇f_i(x*), rounding apart.
+
+    Raises
+    ------
+    SpecError
+        If the problem is not smooth, or has no unique minimiser with a certified distance.
+    """
+    best, L = problem.optimum(), problem.constants().get("L")
+    if best.distance is None or L is None or problem.simple is not None:
+        raise SpecError(f"problem {problem.id} has no gradients ∇f_i(x*) that are known up to a certified error")
+    x = np.asarray(best.x, dtype=problem.dtype)
+    moved = best.distance + float(np.linalg.norm(x.astype(np.float64) - best.x))
+    return problem.gradient(client, x).astype(np.float64), L.value * moved
 
 
 def squares(root: float, off: float) -> tuple[float, float]:

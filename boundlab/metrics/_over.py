@@ -35,6 +35,8 @@ class Over(ABC):
     of_expectations
         Whether they are made of the expectation of each record though they are no such sums, so that no single run
         shows them.
+    summed
+        Whether left sides are sums of several quantities, each of which is had by itself.
     """
 
     id: str = ""
@@ -44,6 +46,7 @@ class Over(ABC):
     weights: Weights = EQUAL
     linear: bool | None = None
     of_expectations: bool = False
+    summed: bool = False
 
     @abstractmethod
     def records(self, ks: Ints) -> "RecordAt":

@@ -24,12 +24,15 @@ class RecordAt:
         Show x_s after each event instead, labelled with the iteration that it belongs to: what replay shows.
     weights
         The weights w of an average, and whether j = k counts, too (then k ≥ 0).
+    point
+        Which of the algorithm's points to show in place of x_s, and of which client; None: x_s.
     """
 
     iterations: NDArray[np.int64] | None = None
     average: bool = False
     events: bool = False
     weights: Weights = EQUAL
+    point: tuple[str, int] | None = None
 
     @property
     def first(self) -> int:

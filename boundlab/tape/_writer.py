@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boundlab.errors import TapeError
 from boundlab.events import Events
 from boundlab.tape._records import RecordAt
 from boundlab.tape._tape import Affine, Descend, Identity, Initial, Op, Record, Tape, Uses
@@ -61,7 +62,8 @@ class Writer:
         self._mean = self.register() if records.average else -1
         self._exact: dict[float, Fraction | None] = {}
         self._equal = records.weights.values is None
-        if not records.events:
+        self._source = SERVER_MODEL if records.point is None else -1
+        if not records.events and records.point is None:
             self._show()
 
     @property
@@ -74,6 +76,16 @@ class Writer:
         first = len(self._initial)
         self._initial += [int(initial)] * count
         return first
+
+    def shows(self, point: str) -> int | None:
+        """Return the client whose vector records ask for at a point of the algorithm; None: another point, or none."""
+        asked = self.records.point
+        return asked[1] if asked is not None and asked[0] == point else None
+
+    def show_from(self, register: int) -> None:
+        """Show this register in place of x_s, from the start on; belongs before the first event, once it is written."""
+        self._source = register
+        self._show()
 
     def begin(self, event: int) -> None:
         """Enter an event, 0-based."""
@@ -154,7 +166,15 @@ class Writer:
         self._notes.setdefault(name, []).append(value)
 
     def tape(self, identities: tuple[Identity, ...] = ()) -> Tape:
-        """Return the tape, its invariants checked."""
+        """Return the tape, its invariants checked.
+
+        Raises
+        ------
+        TapeError
+            If records ask for a point that nothing shows.
+        """
+        if self._source < 0:
+            raise TapeError(f"records ask for the point {self.records.point}, which this algorithm does not have")
         ops = self._ops.columns()
         tape = Tape(
             registers=len(self._initial),
@@ -187,7 +207,7 @@ class Writer:
             return
         weights = self.records.weights
         if self._sum < 0:
-            self._put_record(SERVER_MODEL)
+            self._put_record(self._source)
         elif total := weights.total(k):
             last = ((self._float(weights.at(k) / total), SERVER_MODEL),) if weights.closed else ()
             self.affine(self._mean, (self._float(1 / total), self._sum), *last)

@@ -318,7 +318,10 @@ def program(at: CompiledRun) -> None:
     registers: dict[int, Any] = dict(enumerate(initial(said.initial, at.problem.x0.astype(np.float64))))
     rows, control = said.opening()
     _run(rows, registers, at.problem, said.local)
+    expect(said.points.keys() == at.algorithm.points.keys(), "program() has other points than the algorithm")
+    looked = {(name, i): own[i] for name, own in said.points.items() for i in range(n)}
     models, number, ignored = [registers[X_S]], 0, list[int]()
+    seen = [{point: registers[own] for point, own in looked.items()}]
     details = tape.events.detail or ((),) * len(tape.events)
     dropped = _own_dropped(tape)
     for place, (actor, detail) in enumerate(zip(tape.events.actor.tolist(), details, strict=True)):
@@ -336,9 +339,14 @@ def program(at: CompiledRun) -> None:
         control = step.control
         if step.iteration:
             models.append(registers[X_S])
+            seen.append({point: registers[own] for point, own in looked.items()})
     shown = at.executed.shown
     expect(len(models) == len(shown), f"program() makes {len(models) - 1} iterations, the tape {len(shown) - 1}")
     equal("the iterates of program() and of the tape", models, shown, scale=1.0, rounding=_ROUNDING)
+    for point in looked:
+        _, vectors = at.shown(RecordAt(point=point))
+        found = [one[point] for one in seen]
+        equal(f"{point} of program() and of the tape", found, vectors, scale=1.0, rounding=_ROUNDING)
 
 
 def _own_dropped(tape: Tape) -> set[int]:

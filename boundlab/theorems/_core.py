@@ -14,11 +14,12 @@ import sympy
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, DETERMINISTIC, UNCONSTRAINED, definers, with_implied
-from boundlab.errors import FormulaError
+from boundlab.errors import FormulaError, SpecError
 from boundlab.files import schema
 from boundlab.formulas.defined import Demand, Demands, demands, factors
 from boundlab.formulas.parse import parse
-from boundlab.metrics import INDEX, range_of
+from boundlab.metrics import INDEX, MODEL, range_of, terms_of
+from boundlab.options import nearest
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs, rules
 from boundlab.theorems._options import Option, elaborated_options
@@ -79,6 +80,8 @@ class CoreStatement:
         one that its step is chosen for.
     metric, quantity, aggregation, units
         The left side: one quantity of what a run shows, and how the iterates enter.
+    terms
+        Of a left side that is a sum: (times, quantity, point) each; ``quantity`` is then that of the first.
     weights, over_models
         Of the models in the left side, a formula of k (or t); the first and the last one; None: equal ones, and the
         usual models of the aggregation.
@@ -105,6 +108,7 @@ class CoreStatement:
     units: tuple[int, int]
     weights: Formula | None
     over_models: tuple[Formula, Formula] | None
+    terms: tuple[tuple[Formula, str, str], ...]
     shape: bool
     right: tuple[tuple[str, Formula], ...]
     recursion: str
@@ -124,6 +128,8 @@ class CoreStatement:
     def fields(self) -> dict[str, Any]:
         """Fields that the hash is computed from, as plain data."""
         found: dict[str, Any] = _plain(self)
+        if not self.terms:  # most statements have one quantity on the left, and keep the hash that they had
+            del found["terms"]
         return found
 
     @property
@@ -195,6 +201,10 @@ def _core(same: Same) -> CoreStatement:
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     left, over_ = theorem.left, range_of(theorem.left)
     options = elaborated_options(theorem, algorithm)
+    for one in terms_of(left):
+        if one.point not in (MODEL, *algorithm.points):
+            hint = nearest(one.point, (MODEL, *algorithm.points))
+            raise SpecError(f"{theorem.id}: {algorithm.id} has no point {one.point!r} for the left side; {hint}")
     return CoreStatement(
         algorithm=theorem.algorithm,
         options=options,
@@ -209,6 +219,7 @@ def _core(same: Same) -> CoreStatement:
         units=left.units,
         weights=None if over_ is None or over_.weights is None else _formula(theorem, over_.weights),
         over_models=None if over_ is None else (_formula(theorem, over_.begin), _formula(theorem, over_.end)),
+        terms=tuple((_formula(theorem, one.times), one.quantity.name.lower(), one.point) for one in terms_of(left)),
         shape=theorem.shape,
         right=tuple((name, _formula(theorem, term)) for name, term in theorem.bound.expressions().items()),
         recursion=theorem.bound.as_dict()["recursion"],

@@ -117,7 +117,9 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
     yield f"assumptions = {_list(one.id for one in core.assumptions if one.how == 'named')}"
     yield f"settable = {_list(core.settable)}"
     yield f"conditions = {_list(f'{quantity.text} <= {limit.text}' for quantity, limit in core.conditions)}"
-    if core.metric not in choices(core.metric):
+    for times, quantity, point in core.terms:
+        yield from _table("[left]", {"quantity": quantity, "point": point, "times": times.text})
+    if core.metric not in choices(core.metric) and not core.terms:
         yield from _table("left", _left(core))
     yield from _table("options", {**fixed, **free})
     yield from _table("parameters", {one.id: one.symbol for one in core.options if one.symbol})

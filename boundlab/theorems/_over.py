@@ -138,6 +138,12 @@ def _over(same: Same) -> MeanOver:
     options = elaborated_options(theorem, algorithm)
     own = [one for one in algorithm.draws if _possible(theorem, algorithm, options, one)]
     _consistent(theorem, algorithm, lawful)
+    for draw in algorithm.draws:
+        for option in set(draw.options) & theorem.step.keys():
+            raise SpecError(
+                f"{theorem.id}: {option} decides {draw.words}, and is no step; formulas read it by [parameters], and "
+                "[options] fixes it"
+            )
     read = _of_schedule(theorem)
     given = theorem.about == EACH
     if theorem.about is None and not lawful and read and own:

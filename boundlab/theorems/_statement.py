@@ -14,7 +14,7 @@ from boundlab.errors import SpecError
 from boundlab.formulas.defined import Demands, demands, looked_at
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, having, lookup, names_of
-from boundlab.metrics import INDEX, Metric, choices, metric, range_of
+from boundlab.metrics import INDEX, Metric, choices, metric, range_of, terms_of
 from boundlab.theorems._bound import Bound, Condition
 
 ANY: Final = "any"
@@ -107,7 +107,7 @@ class Statement:
     written
         Formula → what it demands as it is written in a file; see :mod:`boundlab.formulas.defined`.
     left_side
-        A left side that no metric is, of :func:`boundlab.metrics.compose`.
+        A left side that no metric is, of :func:`boundlab.metrics.compose` or ``compose_sum``.
 
     Raises
     ------
@@ -300,7 +300,7 @@ class Statement:
         """The symbols in the range and the weights of the left side."""
         found = range_of(self.left)
         if found is None:
-            return frozenset()
+            return frozenset().union(*(names_of(one.times) for one in terms_of(self.left)))
         return frozenset().union(*map(names_of, found.formulas)) - {INDEX[found.counter].name}
 
     @property

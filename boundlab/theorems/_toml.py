@@ -12,13 +12,16 @@ import sympy
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import decimal, read_text
 from boundlab.formulas.defined import Demands
-from boundlab.formulas.folds import NAMES, StepAt
-from boundlab.formulas.parse import FUNCTIONS, parse
-from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
-from boundlab.metrics import INDEX, INDICES, KINDS, QUANTITIES, Counter, Metric, choices, compose, index_symbol
+from boundlab.formulas.folds import NAMES
+from boundlab.formulas.parse import FUNCTIONS
+from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol
+from boundlab.metrics import INDEX, choices, index_symbol
 from boundlab.options import nearest
 from boundlab.registry import registered
 from boundlab.theorems._bound import Condition, FormulaBound
+from boundlab.theorems._left import formula as _formula
+from boundlab.theorems._left import known as _known
+from boundlab.theorems._left import left_side
 from boundlab.theorems._letters import checked_latex, checked_letter, refuse_lookalikes
 from boundlab.theorems._over import over
 from boundlab.theorems._steps_at import at_steps, reads_steps
@@ -42,12 +45,11 @@ _TEXT = (
     "page",
     "proof",
 )
-_TABLES = ("left", "options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous")
+_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous")
 _LISTS = ("assumptions", "settable", "conditions", "repaired_by", "proofs")
-_KEYS = (*_TEXT, *_TABLES, *_LISTS, "shape", "first")
+_KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
 _LOOKED_AT = 100  # models at which a divisor of a step is looked at
-_LEFT_KEYS = ("quantity", "over", "index", "weights", "from", "to")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
 
@@ -55,16 +57,16 @@ def read_theorem(path: Path) -> Theorem:
     """Read a theorem.
 
     The file gives ``id``, ``metric`` (or a table ``[left]`` with ``quantity``, ``over``, ``index``, ``weights``,
-    ``from`` and ``to``) and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``,
-    ``place``, ``note``, ``status`` (``user`` where absent), ``algorithm`` (``area``), ``horizon`` (what the step says:
-    ``fixed`` where it depends on K), ``about`` (``each schedule`` or ``the mean``: what the expectation covers beside
-    the noise), ``first`` (1; with 0 the theorem is about K = 0, too), ``assumptions``,
-    ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``), ``[options]`` (``any`` leaves one open; what
-    is not named stands at its default), ``[parameters]`` (parameter of the algorithm = "symbol"; M = "M" for area
-    where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with ``meaning``, ``domain`` and ``units`` for
-    every symbol that boundlab does not know, ``[generous]`` (symbol = by how much the paper may count it larger); and
-    what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``, ``proofs``,
-    and ``[letters]`` (symbol = "the paper's letter in LaTeX").
+    ``from`` and ``to``, or several ``[[left]]`` with ``quantity``, ``point`` and ``times``, which are added) and the
+    tables ``[terms]`` and ``[step]``; further ``title``, ``paper``, ``place``, ``note``, ``status`` (``user`` where
+    absent), ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on K), ``about``
+    (``each schedule`` or ``the mean``: what the expectation covers beside the noise), ``first`` (1; with 0 the theorem
+    is about K = 0, too), ``assumptions``, ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``),
+    ``[options]`` (``any`` leaves one open; what is not named stands at its default), ``[parameters]`` (parameter of
+    the algorithm = "symbol"; M = "M" for area where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with
+    ``meaning``, ``domain`` and ``units`` for every symbol that boundlab does not know, ``[generous]`` (symbol = by how
+    much the paper may count it larger); and what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``,
+    ``proofs``, and ``[letters]`` (symbol = "the paper's letter in LaTeX").
 
     Raises
     ------
@@ -92,6 +94,9 @@ def read_theorem(path: Path) -> Theorem:
             raise SpecError(f"{where}: {key} is missing; a theorem needs id, metric or [left], [terms] and [step]")
     if data.get("metric") and data.get("left"):
         raise SpecError(f"{where}: metric and [left] both say what the left side is; give one of them")
+    lefts = data["left"] if isinstance(data.get("left"), list) else [data.get("left", {})]
+    if not all(isinstance(one, dict) for one in lefts):
+        raise SpecError(f"{where}: left must be a table [left], or several [[left]]; got {data['left']!r}")
     symbols = _symbols(data.get("symbols", {}), where)
     written: dict[sympy.Expr, Demands] = {}
     steps = {**symbols, **{one.name: index_symbol(one.name) for one in INDEX.values() if one.name not in symbols}}
@@ -103,7 +108,7 @@ def read_theorem(path: Path) -> Theorem:
         for table in ("step", "definitions", "terms")
     }
     options = {key: str(value) for key, value in data.get("options", {}).items()}
-    own = [*data.get("conditions", ()), *map(str, data.get("left", {}).values())]
+    own = [*data.get("conditions", ()), *(str(value) for one in lefts for value in one.values())]
     steps_k = steps_in_k(formulas, options, symbols, own, written, where)
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
         if name in symbols and symbols[name].vector:
@@ -113,7 +118,7 @@ def read_theorem(path: Path) -> Theorem:
                 f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; "
                 f"{nearest(name, symbols)}"
             )
-    left = _left(data["left"], symbols, where) if data.get("left") else None
+    left = left_side(data["left"], symbols, where) if data.get("left") else None
     _choices(data, where)
     algorithm = data.get("algorithm", "area")
     try:
@@ -169,49 +174,6 @@ def read_theorem(path: Path) -> Theorem:
     return theorem
 
 
-def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
-    """Read a left side: a quantity, how the iterates enter, what the index counts, which models, their weights."""
-    _known(table, _LEFT_KEYS, f"{where}, left")
-    words = {"quantity": QUANTITIES, "over": KINDS, "index": INDICES.values()}
-    said = {"over": "last", "index": "iteration", **table}
-    if "quantity" not in said:
-        raise SpecError(f"{where}, left: quantity is missing; one of {', '.join(QUANTITIES)}")
-    for key, known in words.items():
-        if said[key] not in known:
-            raise SpecError(f"{where}, left.{key}: {said[key]!r} is none; {nearest(str(said[key]), known)}")
-    counter: Counter = next(letter for letter, name in INDICES.items() if name == said["index"])
-    index, own = INDEX[counter], dict(symbols)
-    if index.name in own:
-        raise SpecError(f"{where}, symbols.{index.name}: in [left] {index.name} counts the models; choose another name")
-    own[index.name] = index_symbol(index.name)
-    formulas = {}
-    for key in ("from", "to", "weights"):
-        if key in table:
-            found = _formula(table[key], own, f"{where}, left.{key}", {})
-            formulas[key] = found.subs(own[index.name].symbol, index)
-            if key != "weights" and index in formulas[key].free_symbols:
-                raise SpecError(f"{where}, left.{key}: {index.name} counts from it; it cannot depend on {index.name}")
-    if any(formulas[key].has(StepAt) for key in ("from", "to") if key in formulas):
-        raise SpecError(f"{where}, left: from and to count models, and read no alpha_at")
-    each = sorted({one for rule in formulas.values() for one in names_of(rule) if one in own and own[one].vector})
-    if each:
-        raise SpecError(f"{where}, left: {each[0]} is one number per client, and weights and ranges read none of these")
-    other = {"K": "T", "T": "K"}[counter]
-    if any(other in names_of(one) for one in formulas.values()):
-        raise SpecError(f"{where}, left: {other} is read, but the index counts {counter}; see index")
-    try:
-        return compose(
-            said["quantity"],
-            said["over"],
-            counter=counter,
-            begin=formulas.get("from"),
-            end=formulas.get("to"),
-            weights=formulas.get("weights"),
-        )
-    except SpecError as error:
-        raise SpecError(f"{where}, left: {error}") from None
-
-
 def _generous(found: Mapping[str, Any], where: str) -> dict[str, int]:
     for name, more in found.items():
         if not isinstance(more, int) or isinstance(more, bool) or more < 1:
@@ -262,12 +224,6 @@ def _measured(value: Any) -> Any:
     return value
 
 
-def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise SpecError(f"{where}: unknown key {key!r}; {nearest(key, keys)}")
-
-
 def _choices(data: Mapping[str, Any], where: str) -> None:
     """Check the ids that other parts of boundlab give a meaning to."""
     from boundlab import assumptions
@@ -315,15 +271,6 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
             role=fields.get("role", "user"),
         )
     return MappingProxyType(found)
-
-
-def _formula(
-    text: object, symbols: Mapping[str, SymbolInfo], what: str, written: dict[sympy.Expr, Demands]
-) -> sympy.Expr:
-    if isinstance(text, (int, float)) and not isinstance(text, bool):
-        text = repr(text)
-    known = {name: info.symbol for name, info in symbols.items()}
-    return parse(text, known, what, written)  # type: ignore[arg-type]
 
 
 def _condition(

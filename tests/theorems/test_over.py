@@ -70,6 +70,13 @@ def test_what_is_drawn_by_an_option_that_nobody_has_set_is_averaged_over(tmp_pat
     }
 
 
+def test_what_decides_a_draw_is_no_step(tmp_path: Path) -> None:
+    # Steps are 1 where nobody knows them yet: coins that always show heads would make each schedule a case of its own.
+    path = statement_file(tmp_path, algorithm="scaffnew", step={"alpha": "1/10", "p_c": "p_c"}, terms={"bound": "R**2"})
+    with pytest.raises(SpecError, match=r"p_c decides in which iterations the clients communicate, and is no step; "):
+        load_theorem(str(path))
+
+
 def test_two_orders_of_a_pass_have_the_mean_of_the_issue() -> None:
     ends = [(pass_of(Fraction(2), order) - 3) ** 2 for order in ((0, 1), (1, 0))]
     assert ends == [Fraction(729, 2500), Fraction(1089, 2500)]
