@@ -178,7 +178,8 @@ def options_of(draw: Any, algorithm: str, clients: int) -> dict[str, Any]:
         return own | {"alpha": draw(RATE), "stops": draw(st.sampled_from(["no", "yes"]))}
     if algorithm == "rennala":
         own = {"count": draw(st.integers(1, 4)), "reply": draw(st.sampled_from(["post", "pre"]))}
-        return own | {"alpha": draw(RATE), "stops": draw(st.sampled_from(["no", "yes"]))}
+        stops = draw(st.sampled_from(["no", "yes"])) if own["reply"] == "post" else "no"
+        return own | {"alpha": draw(RATE), "stops": stops}
     if algorithm in COINS:
         return {"alpha": draw(RATE), "p_c": draw(st.sampled_from([1.0, 0.5, 0.1]))}
     if algorithm == "sfedavg":

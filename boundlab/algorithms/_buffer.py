@@ -134,7 +134,7 @@ class Buffered(Algorithm[P]):
                     workers.begin(update.client)
                 for other in range(clients) if stops else ():
                     if workers.late(other, stalest):
-                        workers.restart(other)
+                        workers.restart(other, stopped=True)
                 buffer = []
             writer.end()
         return writer.tape()

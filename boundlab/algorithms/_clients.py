@@ -42,10 +42,12 @@ class Workers:
         """Return whether the client's update would be staler than that now; None: none is."""
         return stalest is not None and self.writer.version - self.version[client] > stalest
 
-    def restart(self, client: int) -> None:
+    def restart(self, client: int, *, stopped: bool = False) -> None:
         """Ignore the client's update, whether it is done or stopped, and hand the client the present model."""
         run, register, _ = self.take(client)
         self.writer.note("dropped", run)
+        if stopped:
+            self.writer.note("stopped", run)
         self.release(register)
         self.begin(client)
 

@@ -13,6 +13,7 @@ from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, Weigh
 from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._steps import LocalSteps, one_step
 from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.randomness import Streams
 
@@ -127,6 +128,11 @@ class RennalaParameters(FreshParameters):
     count: int = option.integer("gradients in a batch (default 1)", 1, minimum=1, maximum=10**6)
     reply: Reply = reply_option(words=("post", "pre"))
     stops: bool = option.flag(_STOPS)
+
+    def check(self, owner: str) -> None:
+        """Refuse reply=pre where all clients begin anew."""
+        if self.stops and self.reply == "pre":
+            raise SpecError(f"{owner}: with stops=yes everybody gets the new model; leave reply=pre out")
 
 
 @final

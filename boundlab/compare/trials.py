@@ -131,7 +131,7 @@ def run_trials(
     parts = [(share, _ran(own, trials, seed, progress, backend)) for share, own in plan.summands]
     found = parts[0][1]
     low, high = (
-        sum(float(share) * np.stack([getattr(one, end) for one in own]) for share, own in parts)
+        np.sum([float(share) * np.stack([getattr(one, end) for one in own]) for share, own in parts], axis=0)
         for end in ("low", "high")
     )
     statistics_ = [one.statistics for one in found]

@@ -301,9 +301,10 @@ class _Exactly:
             return folded(plan.metric, plan.ks[-1:], shown)[0]
 
         rate_balls = [self._rate(name) for name in rates]
-        # Without noise roots grow longer than balls; of states with noise only equal numbers make equal ones.
-        surds = any(isinstance(rate, numbers.Surd) for rate in exact) and plan.problem.noiseless
-        known = tape.rational and not surds and all(rate is not None for rate in exact)
+        # Roots grow longer than balls; but at a kink to which signs lead back only equal numbers tell the side.
+        kinks = any(one is None or one.kinks for one in bounds) and not plan.problem.noiseless
+        roots = any(isinstance(rate, numbers.Surd) for rate in exact)
+        known = tape.rational and (kinks or not roots) and all(rate is not None for rate in exact)
 
         def trace() -> ExactTrace:
             models = understood(RecordAt(np.arange(k + 1)))
@@ -317,7 +318,7 @@ class _Exactly:
             except TooLongError:
                 pass
             else:
-                self.method = f"{along} rational numbers"
+                self.method = f"{along} rational numbers{' with a root' * roots}"
                 return Side(value, lambda: ball(value))
         self.method = f"{along} balls"
         return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
@@ -360,8 +361,6 @@ class _Exactly:
             return known[bits]
 
         return Side(None, at)
-
-    # ------------------------------------------------------------------------------------------------- comparison
 
     def _compare(self, left: Side, right: Side) -> tuple[bool | None, bool]:
         """Return whether left > right, None where no precision tells, and whether both are exact."""

@@ -69,6 +69,8 @@ def measure(at: ExactSetting, name: Written) -> Written:
             return math(f"‖{name.text} − x*‖²", rf"\|{name.latex} - x^\star\|^2")
         case Quantity.GAP:
             return math(f"f({name.text}) − f*", rf"f({name.latex}) - f^\star")
+        case Quantity.CONTROL:
+            return math(f"‖{name.text} − ∇f_i(x*)‖²", rf"\|{name.latex} - \nabla f_i(x^\star)\|^2")
         case Quantity.SLOPE:
             return math(f"‖∇f({name.text})‖²", rf"\|\nabla f({name.latex})\|^2")
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, EventLaw, EventProgram
 from boundlab.expectation._compiled import LARGEST as COMPILED
-from boundlab.expectation._graph import Lowering, in_floats
+from boundlab.expectation._graph import Lowering, all_end, in_floats
 from boundlab.expectation._live import lasting
 from boundlab.expectation._walk import ENTRIES, LARGEST
 from boundlab.objective import Problem
@@ -48,7 +48,7 @@ def events(program: EventProgram, law: EventLaw[float], iterations: int) -> Iter
     done = looked = 0
     while done < iterations:
         if states not in known:
-            after, edges, most, rows, steps, ends = set(), 0, 0, 0, 0, False
+            after, edges, most, rows, steps, each = set(), 0, 0, 0, 0, list[bool]()
             for control in states:
                 choices = program.choices(control, law)
                 most, edges = max(most, len(choices)), edges + len(choices)
@@ -59,9 +59,10 @@ def events(program: EventProgram, law: EventLaw[float], iterations: int) -> Iter
                 for event, _ in choices:
                     written, to, ends = program.event(control, event, looked)
                     after.add(to)
+                    each.append(ends)
                     rows = max(rows, sum(isinstance(row, (AffineRow, DescendRow)) for row in written))
                     steps = max(steps, sum(row.steps for row in written if isinstance(row, DescendRow)))
-            known[states] = Event(len(states), edges, most, rows, steps), frozenset(after), ends
+            known[states] = Event(len(states), edges, most, rows, steps), frozenset(after), all_end(each)
         found, states, ends = known[states]
         yield found
         done += ends

@@ -159,6 +159,23 @@ def in_floats(program: EventProgram) -> Arithmetic[float]:
     return Arithmetic([program], lambda value: value[0], of=float)
 
 
+def all_end(each: Sequence[bool]) -> bool:
+    """Return whether all that can happen next ends an iteration; else nothing does.
+
+    Raises
+    ------
+    SpecError
+        If some of it does: then engines, which go through all that can happen event by event, would take models of
+        different iterations for those of one.
+    """
+    if any(each) and not all(each):
+        raise SpecError(
+            "some of what can happen next ends an iteration and some does not; no exact engine applies to a program "
+            "whose events do not go on to the arrival that counts"
+        )
+    return any(each)
+
+
 @final
 class Lowering(Generic[Number]):
     """Writes the rows of a program in an arithmetic.
@@ -218,9 +235,10 @@ class Lowering(Generic[Number]):
         states, done, total = [control], 0, 0
         while done < iterations:
             found: dict[Control, int] = {}
-            edges, iteration = [], False
+            edges, each = [], list[bool]()
             for state in states:
-                own, iteration = self.edges(state, len(levels))
+                own, ends = self.edges(state, len(levels))
+                each.append(ends)
                 edges.append([replace(edge, to=found.setdefault(to, len(found))) for edge, to in own])
                 total += len(own)
                 if total > LARGEST:
@@ -228,7 +246,7 @@ class Lowering(Generic[Number]):
                         f"more than {LARGEST} control states and events up to event {len(levels) + 1} ({len(states)} "
                         "control states before it), which is too many; take fewer iterations or clients"
                     )
-            states = list(found)
+            states, iteration = list(found), all_end(each)
             everything = [frozenset(range(self.sum + self._average))] * len(states)
             levels.append(Level(edges, [self.alike(state) for state in states], everything, iteration))
             done += iteration
@@ -261,18 +279,18 @@ class Lowering(Generic[Number]):
             self._edges, self._clock = {}, clock
         if control not in self._edges:
             found: dict[Hashable, tuple[Edge[Number], Control]] = {}
-            iteration = False
+            ends: list[bool] = []
             for event, share in self._program.choices(control, self._law):
                 steps = [program.event(control, event, number) for program in self._arithmetic.programs]
                 if any(step[1:] != steps[0][1:] for step in steps):
                     raise SpecError("the schedule depends on the step size; no exact engine applies")
-                iteration = steps[0].iteration
+                ends.append(steps[0].iteration)
                 rows = self._rows([step.rows for step in steps])
-                if iteration:
+                if ends[-1]:
                     rows = (*rows, *self._added(k + 1)) if self._weights.closed else (*self._added(k), *rows)
                 after, order = self._in_order(steps[0].control)
                 found[event] = (Edge(share, rows, order, -1, (event,) if self._told else ()), after)
-            self._edges[control] = list(found.values()), iteration
+            self._edges[control] = list(found.values()), all_end(ends)
         self._ended[number + 1 :] = [k + self._edges[control][1]]
         return self._edges[control]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import X_S, Control
 from boundlab.expectation._compiled import LARGEST as COMPILED
 from boundlab.expectation._compiled import Linear, Triangle, compiled
-from boundlab.expectation._graph import Edge, EventChoices
+from boundlab.expectation._graph import Edge, EventChoices, all_end
 from boundlab.expectation._live import lasting, slimmed
 from boundlab.expectation._maps import Drawn, Maps, Place
 from boundlab.expectation._passes import EPS, Passes, norm
@@ -228,9 +228,10 @@ class Recursion(Generic[Number]):
             self._known, self._clock = {}, clock
         out: dict[Control, Array] = {}
         errors: dict[Control, Array] = {}
-        ends, parts = False, 0
+        each, parts = list[bool](), 0
         for control, state in self.states.items():
             events, ends = self._events(control)
+            each.append(ends)
             for after, part, error in self._parts(control, state, events):
                 out[after] = out[after] + part if after in out else part
                 if error is not None:
@@ -241,7 +242,7 @@ class Recursion(Generic[Number]):
             self._add(error, self.size * EPS * (parts + 4.0) * size)
         self.states, self.errors = out, errors
         self.events += 1
-        return ends
+        return all_end(each)
 
     def _parts(
         self, control: Control, state: Array, events: list[Moved]

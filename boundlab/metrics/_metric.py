@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, final
+from typing import TYPE_CHECKING, Any, Literal, Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,11 @@ class Measured(Protocol):
 
     def squared_slope(self, x: Any) -> Any:
         """Return ‖∇f(x)‖²."""
+
+
+@runtime_checkable
+class MeasuresControl(Protocol):
+    """A function that knows the gradients of the clients at x*."""
 
     def squared_control(self, x: Any, client: int) -> Any:
         """Return ‖x − ∇f_client(x*)‖², of a vector x that stands for a gradient; sums alone ask for it."""
@@ -147,6 +152,8 @@ class Metric:
             case Quantity.SLOPE:
                 return function.squared_slope(x)
             case Quantity.CONTROL:
+                if not isinstance(function, MeasuresControl):
+                    raise SpecError(f"{self.id} is not measured in this arithmetic")
                 return function.squared_control(x, 0 if self.shows is None else self.shows[1])
 
     def of_matrix(self, eye: Any, hessian: Any) -> Any:

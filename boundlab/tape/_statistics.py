@@ -101,8 +101,8 @@ def shares(tape: Tape) -> NDArray[np.float64] | None:
 def staleness(tape: Tape) -> Ints:
     """Return, for each update that arrives, the server versions since its model was read, shape (arrivals,).
 
-    In the order of arrival. AREA's first messages under start=analysis are 0, computed from no model, and do
-    not count.
+    In the order of arrival. What is stopped does not count, nor do AREA's first messages under start=analysis, which
+    are 0, computed from no model.
 
     Raises
     ------
@@ -110,6 +110,7 @@ def staleness(tape: Tape) -> Ints:
         If one is negative.
     """
     rows = np.flatnonzero(tape.descend.arrival >= 0)
+    rows = np.setdiff1d(rows, np.asarray(tape.notes.get("stopped", ()), dtype=np.int64))
     rows = rows[np.argsort(tape.descend.arrival[rows], kind="stable")]
     tau = tape.version[tape.descend.arrival[rows]] - tape.descend.version[rows]
     if (tau < 0).any():

@@ -149,7 +149,8 @@ class Tape:
         Shape (rows of Descend,): whether the steps of a row are implicit (proximal); empty where none is.
     notes
         Columns that the compiler keeps for the algorithm's own statistics; those named ``event_…`` have one
-        entry an event. ``dropped`` holds rows of Descend that have arrived and that the server ignores.
+        entry an event. ``dropped`` holds rows of Descend that have arrived and that the server ignores, ``stopped``
+        those of them that end there without being done.
     exact
         Coefficients that weights of the left side make → the fractions that they are; None: several have one float.
     """

@@ -323,7 +323,7 @@ def program(at: CompiledRun) -> None:
     models, number, ignored = [registers[X_S]], 0, list[int]()
     seen = [{point: registers[own] for point, own in looked.items()}]
     details = tape.events.detail or ((),) * len(tape.events)
-    dropped = _own_dropped(tape)
+    dropped = _brought_in_vain(tape)
     for place, (actor, detail) in enumerate(zip(tape.events.actor.tolist(), details, strict=True)):
         # An event is who acts, and whom it concerns; who counts, after those who are ignored; a round is its members.
         choices = [event for event, _ in said.choices(control, law)]
@@ -349,11 +349,10 @@ def program(at: CompiledRun) -> None:
         equal(f"{point} of program() and of the tape", found, vectors, scale=1.0, rounding=_ROUNDING)
 
 
-def _own_dropped(tape: Tape) -> set[int]:
-    """Return the events whose actor brings what is dropped; of others that is what they stop."""
-    rows = np.asarray(tape.notes.get("dropped", ()), dtype=np.int64)
-    event = tape.descend.arrival[rows]
-    return set(event[tape.events.actor[event] == tape.descend.client[rows]].tolist())
+def _brought_in_vain(tape: Tape) -> set[int]:
+    """Return the events that bring what is dropped, not those that stop it."""
+    dropped, stopped = (np.asarray(tape.notes.get(name, ()), dtype=np.int64) for name in ("dropped", "stopped"))
+    return set(tape.descend.arrival[np.setdiff1d(dropped, stopped)].tolist())
 
 
 def _run(rows: Iterable[object], registers: dict[int, Any], problem: Problem, local: Array) -> None:

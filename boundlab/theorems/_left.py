@@ -94,7 +94,7 @@ def _sum(tables: Sequence[Mapping[str, Any]], symbols: Mapping[str, SymbolInfo],
         name = f"{where}, left {place}"
         known(table, _TERM_KEYS, name)
         quantity, point = table.get("quantity"), table.get("point", MODEL)
-        if quantity not in _SUMMED:
+        if not isinstance(quantity, str) or quantity not in _SUMMED:
             raise SpecError(f"{name}: quantity must be one of {', '.join(_SUMMED)}, got {quantity!r}")
         if not isinstance(point, str):
             raise SpecError(f"{name}: point must be text, such as {MODEL!r}; got {point!r}")

@@ -84,6 +84,7 @@ def test_no_gradient_that_counts_is_as_old_as_the_threshold(name: str, options: 
     assert late > 0
     # Every arrival counts, or is ignored when it arrives; what is stopped does not arrive.
     assert len(tape.uses.update) + (late if stops == "no" else 0) == len(tape.events)
+    assert len(statistics(tape).staleness) == len(tape.events)
 
 
 # ---- when -------------------------------------------------------------------------------------------------------

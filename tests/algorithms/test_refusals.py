@@ -54,6 +54,7 @@ OPTIONS: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"alpha": [1, 2]}, "alpha must be a number"),
         ({"alpha": 1, "count": 0}, "count must be between 1 and"),
         ({"alpha": 1, "reply": "wait"}, "reply must be one of post, pre, got 'wait'"),
+        ({"alpha": 1, "reply": "pre", "stops": "yes"}, "with stops=yes everybody gets the new model; leave reply=pre"),
     ],
     "ringmaster": [
         ({"alpha": 1}, "ringmaster needs the option threshold"),

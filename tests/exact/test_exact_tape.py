@@ -1,6 +1,7 @@
 """Exact runs of one schedule: rational numbers, balls, and the moments of the noise, for every algorithm."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -285,8 +286,39 @@ def test_signs_are_followed_with_steps_that_are_roots_and_from_the_very_point_wh
         slopes = np.clip(points - 1.0, -width, width) / 2.0
         squares.append(float((slopes**2).mean()))
         points = np.concatenate([points - size * (slopes + noise) for noise in (0.5, -0.5)])
-    assert found.kind == "exact"
+    assert found.kind in ("exact", "enclosure")
     assert found.left == pytest.approx(np.mean(squares), rel=1e-13)
+
+
+ON_KINKS = """id = "mine"
+title = "stochastic subgradients of all clients"
+paper = "mine"
+algorithm = "gd"
+metric = "ergodic-gap"
+assumptions = ["lipschitz", "minimiser", "bounded-variance"]
+options = { M = 1, sampling = "all", decay = "none" }
+[step]
+alpha = "alpha"
+[terms]
+distance = "R**2/(2*alpha*K)"
+noise = "alpha*(B**2+sigma**2)/2"
+"""
+
+
+def test_signs_that_lead_back_to_a_kink_are_followed_with_steps_that_are_roots(tmp_path: Path) -> None:
+    # |x| with ±1 from 0, where the subgradient is 0: a step back lands on the kink again, for every √2/3.
+    (tmp_path / "mine.toml").write_text(ON_KINKS)
+    problem = {"type": "lad", "noise": "sign", "sigma": 1}
+    case = {"algorithm": "gd", "problem": problem, "x0": [0], "parameters": {"alpha": "sqrt(2)/3"}}
+    found = exact_of(load_theorem(str(tmp_path / "mine.toml")), {**case, "events": [[k, "s"] for k in range(1, 6)]})
+    each = [(Fraction(0),)]  # in units of the step
+    for _ in range(4):
+        slopes = [(run[-1] > 0) - (run[-1] < 0) for run in each]
+        each = [(*run, run[-1] - slope - sign) for run, slope in zip(each, slopes, strict=True) for sign in (1, -1)]
+    mean = sum(abs(sum(run)) / 5 for run in each) / len(each)
+    assert found.kind == "exact"
+    assert "with a root" in found.method
+    assert found.left == pytest.approx(float(mean) * 2**0.5 / 3, rel=1e-14)
 
 
 @pytest.mark.parametrize("mu", ["1/8", "1/4", "1/2", "2/3", "1"])
