@@ -25,7 +25,7 @@ ALLOWED = {
     "what a function computes, under the names of its results": {
         "formulas/assignments.py": 2,
         "tape/_statistics.py": 1,
-        "tape/_usage.py": 1,
+        "tape/_usage.py": 2,
         "testing/_schedule.py": 1,
     },
     "the order in which a proof names symbols": {"prove/setting.py": 1},

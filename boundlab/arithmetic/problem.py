@@ -164,14 +164,6 @@ class RationalProblem(Functions):
     def constants(self) -> Constants:
         """Return the constants that are known exactly, by symbol."""
 
-    def squared_gradients_at_optimum(self) -> list[Fraction] | None:
-        """Return ‖∇f_i(x*)‖² of each client, or None where x* is not known."""
-        best = self.minimum()
-        if best is None:
-            return None
-        gradients = [self.gradient(client, numbers.rationals(best.x)) for client in range(self.n)]
-        return [numbers.fraction(sum((one * one for one in own), numbers.rational(0))) for own in gradients]
-
     def described(self) -> list[Sentence]:
         """Return the functions of the clients as formulas in x; nothing where the family has not been told how."""
         return []

@@ -9,7 +9,7 @@ import sympy
 
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.problem import RationalProblem
+from boundlab.arithmetic.problem import AtMinimum, RationalProblem, number
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
@@ -79,10 +79,11 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
         if np.ndim(value):
             if plan.theorem.symbols[name].role == "schedule":
                 continue  # what follows from p is known by what p is made of
-            squares = model.squared_gradients_at_optimum() if name == "G_star" else None
-            if squares is not None:
-                roots = (sympy.sqrt(sympy.Rational(one.numerator, one.denominator)) for one in squares)
-                values[name] = KnownVector(tuple(map(KnownNumber, roots)))
+            best = model.minimum() if name == "G_star" else None
+            if best is not None:
+                there, zero = AtMinimum.of(model, best), [numbers.rational(0)] * model.d
+                squares = (numbers.fraction(there.squared_control(zero, i)) for i in range(model.n))
+                values[name] = KnownVector(tuple(KnownNumber(sympy.sqrt(number(one))) for one in squares))
                 continue
             each = (known_number(one, rounded=name in scheduled) for one in np.asarray(value).tolist())
             values[name] = KnownVector(tuple(each))

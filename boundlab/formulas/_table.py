@@ -388,18 +388,8 @@ COPIES = {
 # Powers of R where all delays between clients and server are R times as long, and the step is divided by R.
 DELAYED = {
     1: (
-        "tau_max",
-        "tau_mean",
-        "tau_a",
-        "lag",
-        "t_d",
-        "S",
-        "Q_age",
-        "reuse",
-        "reuse_n",
-        "tau_sum",
-        "concurrency",
+        "tau_max", "tau_mean", "tau_a", "lag", "t_d", "S", "Q_age", "reuse", "reuse_n", "tau_sum", "concurrency",
         "concurrency_mean",
     ),
     2: ("SM2",),
-}
+}  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, final
 
 import sympy
 
-from boundlab.formulas.folds import FoldIndex, IndexFold, MinOver
+from boundlab.formulas.folds import FoldIndex, IndexFold, MinFold
 
 Kind = Literal["power", "root", "log", "index"]
 _FAILS: dict[Kind, str] = {
@@ -110,11 +110,11 @@ def everywhere(needed: Demands, index: FoldIndex, first: sympy.Expr, last: sympy
         if index not in one.of.free_symbols | one.exponent.free_symbols:
             yield one
         elif one.kind != "power":
-            yield Demand(one.kind, MinOver(one.of, index, first, last), one.exponent, one.text)
+            yield Demand(one.kind, MinFold(one.of, index, first, last), one.exponent, one.text)
         else:  # a product vanishes where one of its factors does
             for part in factors(one.of):
                 inside = index in part.free_symbols
-                of = MinOver(sympy.Abs(part), index, first, last) if inside else part
+                of = MinFold(sympy.Abs(part), index, first, last) if inside else part
                 yield Demand("power", of, sympy.S.NegativeOne, one.text)
 
     return tuple(each for one in looked_at(needed) for each in closed(one))

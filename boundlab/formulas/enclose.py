@@ -15,7 +15,7 @@ from mpmath import iv
 
 from boundlab.arithmetic.numbers import flint, rational
 from boundlab.errors import BoundlabError, SymbolError, UndecidedError
-from boundlab.formulas.folds import MOST_TERMS, NO_STEPS, EntryOf, IndexFold, MaxOver, MinOver, ProdOver, StepAt
+from boundlab.formulas.folds import MOST_TERMS, NO_STEPS, EntryOf, IndexFold, MaxFold, MinFold, ProdFold, StepAt
 
 
 class NumberSystem(ABC):
@@ -152,11 +152,11 @@ def _fold(expression: IndexFold, numbers: NumberSystem) -> Callable[[Callable[[s
         for k in range(begin, end + 1):
             here = numbers.constant(sympy.Integer(k))
             terms.append(body(lambda other, here=here: here if other == name else value(other)))  # type: ignore[misc]
-        if isinstance(expression, (MaxOver, MinOver)):
+        if isinstance(expression, (MaxFold, MinFold)):
             if not terms:
                 raise numbers.no_rule(f"{expression.word} over an empty range")
-            return numbers.largest(terms) if isinstance(expression, MaxOver) else numbers.least(terms)
-        if isinstance(expression, ProdOver):
+            return numbers.largest(terms) if isinstance(expression, MaxFold) else numbers.least(terms)
+        if isinstance(expression, ProdFold):
             return math.prod(terms, start=numbers.constant(sympy.S.One))
         return sum(terms, start=numbers.constant(sympy.S.Zero))
 

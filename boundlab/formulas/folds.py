@@ -236,7 +236,7 @@ class IndexFold(sympy.Expr):  # type: ignore[misc]
 
 
 @final
-class SumOver(IndexFold):
+class SumFold(IndexFold):
     """Sum; 0 over an empty range."""
 
     word, sign, latex = "Sum", "Σ", r"\sum"
@@ -259,11 +259,11 @@ class SumOver(IndexFold):
         body, index, first, last = self.args
         if symbol in first.free_symbols | last.free_symbols:
             return None
-        return SumOver(body.diff(symbol), index, first, last)
+        return SumFold(body.diff(symbol), index, first, last)
 
 
 @final
-class ProdOver(IndexFold):
+class ProdFold(IndexFold):
     """Product; 1 over an empty range."""
 
     word, sign, latex = "Prod", "Π", r"\prod"
@@ -294,7 +294,7 @@ class _Extremum(IndexFold):
 
 
 @final
-class MaxOver(_Extremum):
+class MaxFold(_Extremum):
     """Largest term; none over an empty range."""
 
     word, sign, latex = "MaxOver", "max", r"\max"
@@ -305,7 +305,7 @@ class MaxOver(_Extremum):
 
 
 @final
-class MinOver(_Extremum):
+class MinFold(_Extremum):
     """Smallest term; none over an empty range."""
 
     word, sign, latex = "MinOver", "min", r"\min"
@@ -315,11 +315,11 @@ class MinOver(_Extremum):
         return sympy.Min(*terms) if terms else sympy.oo
 
 
-FOLDS: Final[dict[str, type[IndexFold]]] = {one.word: one for one in (SumOver, ProdOver, MaxOver, MinOver)}
+FOLDS: Final[dict[str, type[IndexFold]]] = {one.word: one for one in (SumFold, ProdFold, MaxFold, MinFold)}
 
 
 MEAN: Final = "mean_i"
-OVER_CLIENTS: Final[dict[str, type[IndexFold]]] = {MEAN: SumOver, "Sum_i": SumOver, "max_i": MaxOver, "min_i": MinOver}
+OVER_CLIENTS: Final[dict[str, type[IndexFold]]] = {MEAN: SumFold, "Sum_i": SumFold, "max_i": MaxFold, "min_i": MinFold}
 """Folds over the clients i = 1, …, n, by name; the mean is divided by n."""
 STEP_AT: Final = "alpha_at"
 NO_STEPS: Final = "alpha_at(k) before the steps of a run are known (an option, decay=…, says what they are)"

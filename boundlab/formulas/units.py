@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import sympy
 
 from boundlab.errors import FormulaError
-from boundlab.formulas.folds import EntryOf, FoldIndex, IndexFold, ProdOver, StepAt
+from boundlab.formulas.folds import EntryOf, FoldIndex, IndexFold, ProdFold, StepAt
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo
 
 Pair = tuple[sympy.Expr, sympy.Expr]
@@ -62,7 +62,7 @@ def _folded(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo]) -> Pair |
         if (degrees(one, symbols) or _NONE) != _NONE:
             raise FormulaError(f"{expression} counts in {one}, which has units {_show(degrees(one, symbols))}")
     inner = degrees(body, symbols)
-    if isinstance(expression, ProdOver) and (inner or _NONE) != _NONE:
+    if isinstance(expression, ProdFold) and (inner or _NONE) != _NONE:
         raise FormulaError(f"{expression} multiplies factors with units {_show(inner)}")
     return inner
 

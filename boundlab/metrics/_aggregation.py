@@ -280,14 +280,6 @@ def compose(
     return _metric(kind, own, found)
 
 
-def weighing(metric: Metric, weights: sympy.Expr) -> Metric:
-    """Return a left side of :func:`compose` with other weights."""
-    over = range_of(metric)
-    assert over is not None  # noqa: S101  (it has weights)
-    (quantity,) = (name for name, kind in QUANTITIES.items() if kind is metric.quantity)
-    return compose(quantity, over.kind, counter=over.counter, begin=over.begin, end=over.end, weights=weights)
-
-
 def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
     """Return the metric with its words."""
     K, words, name = found.counter, found.words(), kind.name.lower()

@@ -8,7 +8,7 @@ import sympy
 
 from boundlab.formulas.defined import Demand, Demands, Least, demands
 from boundlab.formulas.folds import IndexFold, StepAt
-from boundlab.metrics import INDEX, range_of, weighing
+from boundlab.metrics import INDEX, QUANTITIES, Metric, compose, range_of
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._core import demanded
 from boundlab.theorems._theorem import Theorem
@@ -61,7 +61,7 @@ def at_steps(theorem: Theorem, step: sympy.Expr) -> Theorem:
     if left is not None and over is not None and over.weights is not None:
         factor, weights = change(over.weights).as_independent(_K, as_Add=False)
         # Weights count by their ratios, so that the number α is none of the numbers that they need.
-        changed["left_side"] = weighing(left, weights if factor.is_positive else factor * weights)
+        changed["left_side"] = _weighing(left, weights if factor.is_positive else factor * weights)
     return replace(
         theorem,
         definitions=_each(theorem.definitions, change),
@@ -88,3 +88,11 @@ def _written(theorem: Theorem, step: sympy.Expr) -> Iterator[tuple[sympy.Expr, D
 
 def _each(formulas: Mapping[str, sympy.Expr], change: Callable[[sympy.Expr], sympy.Expr]) -> dict[str, sympy.Expr]:
     return {name: change(formula) for name, formula in formulas.items()}
+
+
+def _weighing(metric: Metric, weights: sympy.Expr) -> Metric:
+    """Return a left side of :func:`compose` with other weights."""
+    over = range_of(metric)
+    assert over is not None  # noqa: S101  (it has weights)
+    (quantity,) = (name for name, kind in QUANTITIES.items() if kind is metric.quantity)
+    return compose(quantity, over.kind, counter=over.counter, begin=over.begin, end=over.end, weights=weights)

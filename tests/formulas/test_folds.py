@@ -16,7 +16,7 @@ from boundlab.formulas.decide import at_most
 from boundlab.formulas.defined import Demand, demands
 from boundlab.formulas.enclose import BALLS, walk
 from boundlab.formulas.floats import evaluate
-from boundlab.formulas.folds import EntryOf, FoldIndex, IndexFold, SumOver
+from boundlab.formulas.folds import EntryOf, FoldIndex, IndexFold, SumFold
 from boundlab.formulas.known_numbers import Formulas, known_value
 from boundlab.formulas.parse import parse
 from boundlab.formulas.rationals import RATIONALS
@@ -166,7 +166,7 @@ def test_what_is_put_in_keeps_its_meaning() -> None:
     K, free = NAMES["K"], FoldIndex.named("j", sympy.S.Zero)
     inner = parse("Sum(K*j, j, 1, K)", NAMES)
     for put in (inner.xreplace({K: free}), inner.subs(K, free)):
-        outer = SumOver(put, free, 0, 3)
+        outer = SumFold(put, free, 0, 3)
         assert walk(outer, RATIONALS, {}.__getitem__) == 1 * 1 + 2 * 3 + 3 * 6
         assert outer.doit() == 25
         assert by_floats(outer, {}) == 25
@@ -179,12 +179,12 @@ def test_floats_do_not_count_beyond_their_digits() -> None:
 
 def test_sympy_neither_sums_nor_counts_backwards() -> None:
     K, k = NAMES["K"], FoldIndex.named("k", sympy.S.Zero)
-    total = SumOver(1 / (k + 1), k, 0, K - 1)
+    total = SumFold(1 / (k + 1), k, 0, K - 1)
     assert isinstance(sympy.simplify(total), IndexFold)
-    assert SumOver(k, k, 3, 1).doit() == 0
+    assert SumFold(k, k, 3, 1).doit() == 0
     with pytest.raises(NotImplementedError):
         sympy.limit(total, K, sympy.oo)
-    assert SumOver(NAMES["L"] * k, k, 0, K).diff(NAMES["L"]).subs(K, 3).doit() == 6
+    assert SumFold(NAMES["L"] * k, k, 0, K).diff(NAMES["L"]).subs(K, 3).doit() == 6
 
 
 def test_signs_follow_from_those_of_the_terms() -> None:

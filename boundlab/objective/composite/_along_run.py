@@ -96,7 +96,7 @@ class AlongRun(Wrapped):
 
     @property
     def sign_noise(self) -> NDArray[np.float64] | None:
-        """What the oracle adds with either sign."""
+        """The vector that the oracle adds with either sign."""
         return self.inner.sign_noise
 
     def confinement(self) -> InvariantSets | None:
