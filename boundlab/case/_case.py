@@ -148,6 +148,8 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
         law = _law(raw["law"], algorithm, built.n, name)
     iterations = None
     if random or ("theorem" in raw and "iterations" in raw):
+        if "iterations" not in raw:
+            raise SpecError(f"{name}: random events never end: iterations must be ≥ 1, or 0 for the start alone")
         iterations = Options(name, raw).integer("iterations", 0, minimum=0)
     try:
         read = algorithm.read(Options(algorithm.id, {key: plain(value) for key, value in parameters.items()}))

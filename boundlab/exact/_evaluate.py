@@ -113,7 +113,7 @@ def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
         return f"problem {plan.problem.id} has no rational form"
     if not plan.theorem.bound.closed:
         return "the bound is a numerical recursion"
-    sure = plan.problem.noiseless and not isinstance(case.events, RandomEvents)
+    sure = range_of(plan.metric) and plan.problem.noiseless and not isinstance(case.events, RandomEvents)
     if not (sure or plan.metric.from_expectations):
         return f"{plan.metric.id} is not a mean of recorded quantities"
     if plan.theorem.shape:

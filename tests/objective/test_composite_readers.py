@@ -308,6 +308,7 @@ INHERITED = {
     "quadratic",
     "require",
     "require_quadratic",
+    "run_limit",
     "why_not",
 }
 # What h does not touch.

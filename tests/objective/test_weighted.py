@@ -149,6 +149,7 @@ INHERITED = {
     "quadratic",
     "require",
     "require_quadratic",
+    "run_limit",
     "scaled",
     "why_not",
 }

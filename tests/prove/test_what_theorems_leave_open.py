@@ -66,7 +66,9 @@ def test_no_word_of_an_open_option_is_one_that_the_setting_has_not_heard_of(name
 
 def test_gradient_descent_with_any_options_is_no_theorem_about_one_local_step_of_all_clients() -> None:
     theorem = load_theorem("classics.gd.convex")
-    with pytest.raises(SpecError, match=r"leaves open .* M=1; sampling=all, uniform; decay=none"):
+    with pytest.raises(
+        SpecError, match=r"leaves open .* M=1; sampling=all, uniform; no iteration but the default; decay=none"
+    ):
         setting_of(replace(theorem, options={"*": "any"}))
 
 
