@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sympy.printing.numpy import NumPyPrinter
 
 from boundlab.errors import FormulaError
-from boundlab.formulas.folds import NO_STEPS, ClientVector
+from boundlab.formulas.folds import NO_STEPS, ClientVector, IndexFold
 
 Floats = NDArray[np.float64]
 
@@ -142,8 +142,10 @@ class _FloatPrinter(NumPyPrinter):  # type: ignore[misc]  # SymPy has no types
 
 
 @functools.lru_cache(maxsize=1024)
-def _function(expression: sympy.Expr) -> tuple[tuple[str, ...], Callable[..., Any]]:
-    names = sorted(symbol.name for symbol in expression.free_symbols)
+def _function(expression: sympy.Expr) -> tuple[tuple[str, ...], Callable[..., Any], tuple[int, ...] | None]:
+    """Return names, the function of their values and a grid, and the places of numbers if it needs that grid."""
+    symbols = sorted(expression.free_symbols, key=lambda symbol: str(symbol.name))
+    names = [symbol.name for symbol in symbols]
     places = {name: f"_x_{place}" for place, name in enumerate(names)}
     function = sympy.lambdify(
         [*(sympy.Symbol(place) for place in places.values()), sympy.Symbol("_grid")],
@@ -151,7 +153,8 @@ def _function(expression: sympy.Expr) -> tuple[tuple[str, ...], Callable[..., An
         modules=[dict(_NAMESPACE)],
         printer=_FloatPrinter(places),
     )
-    return tuple(names), function
+    spread = tuple(place for place, symbol in enumerate(symbols) if not isinstance(symbol, ClientVector))
+    return tuple(names), function, spread if expression.has(IndexFold) else None
 
 
 def evaluate(expression: sympy.Expr, values: Mapping[str, Floats], what: str) -> Floats:
@@ -172,13 +175,13 @@ def evaluate(expression: sympy.Expr, values: Mapping[str, Floats], what: str) ->
         If a number of the formula is beyond floating point.
     """
     try:
-        names, function = _function(expression)
+        names, function, spread = _function(expression)
         # x/0 is inf here on purpose: with M = 1 Theorem 7's D has γ/(L²(M−1)) inside a Min.
         with np.errstate(all="ignore"):
             given = [np.asarray(values[name], dtype=np.float64)[()] for name in names]
-            vectors = {one.name for one in expression.free_symbols if isinstance(one, ClientVector)}
-            shapes = [one.shape for name, one in zip(names, given, strict=True) if name not in vectors]
-            grid = np.broadcast_to(0.0, np.broadcast_shapes(*shapes))
+            grid = None
+            if spread is not None:
+                grid = np.broadcast_to(0.0, np.broadcast_shapes(*(given[place].shape for place in spread)))
             return np.asarray(function(*given, grid), dtype=np.float64)
     except (OverflowError, ZeroDivisionError) as error:
         said = str(error) if "terms" in str(error) else "a number of the formula is too large for floating point"

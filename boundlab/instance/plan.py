@@ -305,12 +305,13 @@ def _known(
     if "stationary-participation" in theorem.core.assumed and not delays.memoryless:
         share = delays.rates() / delays.rates().sum()
         values |= {"chi2": problem.n * float(((share - 1.0 / problem.n) ** 2).sum()), "pi_max": float(share.max())}
-    values |= by_client(problem, theorem.read.union(theorem.bound.replacements()))
-    for name in theorem.inputs(values):
-        info = theorem.symbols[name]
-        if info.vector and info.role != "schedule" and name not in values:
+    each = [one.name for one in theorem.core.symbols if one.vector and one.role != "schedule"]
+    values |= by_client(problem, (*each, *theorem.bound.replacements()))
+    for name in each:
+        if name not in values and name in theorem.inputs(values):
             raise AssumptionError(
-                f"{theorem.id} reads {name} ({info.meaning}), which nobody has found of problem {problem.id}"
+                f"{theorem.id} reads {name} ({theorem.symbols[name].meaning}), which nobody has found of problem "
+                f"{problem.id}"
             )
     unread = theorem.unused(values)
     return {name: value for name, value in values.items() if name not in unread}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -20,7 +21,12 @@ def reads_steps(theorem: Theorem) -> bool:
     """Return whether a formula reads the steps of a run that the theorem leaves open."""
     over = range_of(theorem.left)
     weights = () if over is None or over.weights is None else (over.weights,)
-    return any(one.has(StepAt) for one in (*theorem.expressions(), *theorem.definitions.values(), *weights))
+    return any(map(_reads, (*theorem.expressions(), *theorem.definitions.values(), *weights)))
+
+
+@lru_cache(maxsize=4096)
+def _reads(formula: sympy.Expr) -> bool:
+    return bool(formula.has(StepAt))
 
 
 def put_in(formula: sympy.Expr, step: sympy.Expr) -> sympy.Expr:
