@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
 from boundlab.expectation import exact_event_law
 from boundlab.formulas.assignments import of_arrivals
-from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector
+from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector, known_value
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.enclosed import known_number
@@ -85,8 +86,7 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
                 squares = (numbers.fraction(there.squared_control(zero, i)) for i in range(model.n))
                 values[name] = KnownVector(tuple(KnownNumber(sympy.sqrt(number(one))) for one in squares))
                 continue
-            each = (known_number(one, rounded=name in scheduled) for one in np.asarray(value).tolist())
-            values[name] = KnownVector(tuple(each))
+            values[name] = known_value(value, partial(known_number, rounded=name in scheduled))
             continue
         values[name] = _known_number(name, float(value), plan, constants, scheduled)
     for name, value in chosen.items():

@@ -1,10 +1,11 @@
 """Formulas at exact numbers: as SymPy numbers where they stay simple, and as balls of any precision."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+import numpy as np
 import sympy
 
 from boundlab.arithmetic import numbers
@@ -65,9 +66,18 @@ class KnownVector:
         return [one.ball() for one in self.entries]
 
 
-def known_value(value: Fraction | tuple[Fraction, ...]) -> KnownNumber | KnownVector:
-    """Return a rational number, or a vector of them."""
-    return KnownVector(tuple(map(KnownNumber.of, value))) if isinstance(value, tuple) else KnownNumber.of(value)
+def known_value(value: Any, known: Callable[[Any], KnownNumber] = KnownNumber.of) -> KnownNumber | KnownVector:
+    """Return what is known of a number, or of each entry of a vector.
+
+    Parameters
+    ----------
+    value
+        A number, or an array or tuple of shape (n,).
+    known
+        What is known of one number; by default that it is rational.
+    """
+    entries = value if isinstance(value, tuple) else np.asarray(value).tolist()
+    return KnownVector(tuple(map(known, entries))) if isinstance(entries, (list, tuple)) else known(entries)
 
 
 class Formulas:

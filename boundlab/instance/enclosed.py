@@ -11,7 +11,7 @@ import sympy
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.formulas.assignments import of_arrivals
-from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector
+from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
 from boundlab.metrics import Enclosure, Metric, range_of, terms_of, valued
 from boundlab.theorems import RecursionBound, Theorem, derive
 
@@ -75,10 +75,10 @@ def left_side(theorem: Theorem, formulas: Formulas, horizon: int) -> Metric:
 
 def formulas_at(theorem: Theorem, values: Mapping[str, Any], measured: Collection[str]) -> Formulas:
     """Return all symbols of a theorem at numbers, and the rules of those that follow from others."""
-    known: dict[str, KnownNumber | KnownVector] = {}
-    for name, value in values.items():
-        each = [known_number(one, rounded=name in measured) for one in np.ravel(value).tolist()]
-        known[name] = KnownVector(tuple(each)) if np.ndim(value) else each[0]
+    known = {
+        name: known_value(value, functools.partial(known_number, rounded=name in measured))
+        for name, value in values.items()
+    }
     if "p" in values:
         known |= _of_arrivals(values["p"], values.get("p_s"))
     return Formulas(known, {name: rule for name, rule in theorem.defining().items() if name not in known})

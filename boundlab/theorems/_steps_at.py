@@ -31,7 +31,7 @@ def _reads(formula: sympy.Expr) -> bool:
 
 def put_in(formula: sympy.Expr, step: sympy.Expr) -> sympy.Expr:
     """Return a formula with the steps that a formula of k gives; sums of equal terms are products then."""
-    if not formula.has(StepAt):
+    if not _reads(formula):
         return formula
     found = formula.replace(StepAt, lambda _, k: step.xreplace({_K: k}))
     return found.replace(lambda one: isinstance(one, IndexFold), lambda one: one.of_equal_terms())

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, final
 
-import numpy as np
 import sympy
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.pepit import exact
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.assignments import of_arrivals
-from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector
+from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
 from boundlab.formulas.symbols import symbol
 from boundlab.instance.enclosed import left_side, right_sides
 from boundlab.metrics import Metric
@@ -105,10 +104,7 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
     bound
         The right side in floating point.
     """
-    known: dict[str, KnownNumber | KnownVector] = {}
-    for name, value in values.items():
-        each = [KnownNumber.of(exact(one).value) for one in np.ravel(value).tolist()]
-        known[name] = KnownVector(tuple(each)) if np.ndim(value) else each[0]
+    known = {name: known_value(value, lambda one: KnownNumber.of(exact(one).value)) for name, value in values.items()}
     known |= {name: KnownNumber.of(value) for name, value in _arrivals(theorem, values).items()}
     rules = {name: rule for name, rule in theorem.defining().items() if name not in known}
     formulas = Formulas(known, rules)

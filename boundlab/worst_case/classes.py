@@ -141,7 +141,6 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         If a constant is missing.
     """
     assumed = theorem.core.assumed
-    require_alike(theorem)
     for name in sorted(name for name in set(theorem.core.asked) - _KNOWN if assumption(name).of == "functions"):
         raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
 
