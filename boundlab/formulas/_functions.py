@@ -2,12 +2,15 @@
 
 import ast
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
 import sympy
+
+from boundlab.errors import FormulaError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ FUNCTIONS: Final[Mapping[str, KnownFunction]] = MappingProxyType(
     }
 )
 
-ADVICE: Final[Mapping[str, str]] = {
+_ALLOWED: Final = re.compile(r"[A-Za-z0-9_.,()\[\]+\-*/<>= ]")
+_ADVICE: Final[Mapping[str, str]] = {
     "^": "write ** for powers",
     "×": "write * for products",
     "·": "write * for products",
@@ -64,3 +68,21 @@ REFUSED: Final[dict[type[ast.AST], str]] = {
     ast.Compare: "a comparison",
     ast.Await: "await",
 }
+
+
+def require_letters(text: str, what: str) -> None:
+    """Make sure that a formula holds no letter that means nothing there.
+
+    Raises
+    ------
+    FormulaError
+        Naming the first one, with what to write in its place.
+    """
+    for column, letter in enumerate(text, 1):
+        if not _ALLOWED.fullmatch(letter):
+            advice = _ADVICE.get(letter) or (
+                "write Greek letters out, as in mu or sigma"
+                if letter.isalpha()
+                else "use numbers, names, + - * / ** ( )"
+            )
+            raise FormulaError(f"{what}: {letter!r} at column {column} is not allowed; {advice}")

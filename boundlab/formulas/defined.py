@@ -9,11 +9,12 @@ Inside of a Min, 1/0 stands for a limit that is not there: Min(1/L, 1/(M − 1))
 import functools
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final
 
 import sympy
 
+from boundlab.formulas.choice import Choice
 from boundlab.formulas.folds import FoldIndex, IndexFold, MinFold
 
 Kind = Literal["power", "root", "log", "index"]
@@ -97,6 +98,20 @@ def iteration(k: sympy.Expr, text: str = "") -> Demands:
     return () if k.is_nonnegative else (Demand("index", k, sympy.S.One, text or str(k)),)
 
 
+def where(low: sympy.Expr, high: sympy.Expr, then: Demands, otherwise: Demands) -> Demands:
+    """Return what a formula by cases demands: of each branch what that demands, where it is taken."""
+
+    def only(one: Demand | Least, *, taken: bool) -> Demand | Least:
+        def inside(of: sympy.Expr) -> sympy.Expr:
+            return Choice(low, high, *((of, sympy.S.One) if taken else (sympy.S.One, of)))
+
+        if isinstance(one, Least):
+            return Least(tuple((inside(part), tuple(only(o, taken=taken) for o in own)) for part, own in one.parts))
+        return replace(one, of=inside(one.of))
+
+    return (*(only(one, taken=True) for one in then), *(only(one, taken=False) for one in otherwise))
+
+
 def least(parts: Iterable[tuple[sympy.Expr, Demands]]) -> Demands:
     """Return what a Min of parts demands, each with its own demands."""
     known = tuple(parts)
@@ -138,6 +153,10 @@ def demands(expression: sympy.Expr) -> Demands:
         body, index, *ends = expression.args
         inside = everywhere(demands(body), index, *ends)
         return tuple(dict.fromkeys((*inside, *(one for end in ends for one in demands(end)))))
+    if isinstance(expression, Choice):
+        low, high, then, otherwise = expression.args
+        sides = (*demands(low), *demands(high))
+        return tuple(dict.fromkeys((*sides, *where(low, high, demands(then), demands(otherwise)))))
     if isinstance(expression, sympy.Min):
         return least((part, demands(part)) for part in expression.args)
     own: Demands = ()

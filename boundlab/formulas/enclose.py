@@ -15,6 +15,7 @@ from mpmath import iv
 
 from boundlab.arithmetic.numbers import flint, rational
 from boundlab.errors import BoundlabError, SymbolError, UndecidedError
+from boundlab.formulas.choice import Choice
 from boundlab.formulas.folds import MOST_TERMS, NO_STEPS, EntryOf, IndexFold, MaxFold, MinFold, ProdFold, StepAt
 
 
@@ -62,6 +63,14 @@ class NumberSystem(ABC):
         """Enclose the natural logarithm."""
 
     @abstractmethod
+    def ordered(self, low: Any, high: Any) -> bool | None:
+        """Return whether low ≤ high, or None where that is not decided."""
+
+    def hull(self, low: Any, high: Any) -> Any:
+        """Enclose all that lies between two numbers."""
+        raise UndecidedError("which branch of a formula by cases is taken is not decided")
+
+    @abstractmethod
     def whole(self, part: Any) -> int | None:
         """Return the whole number that a number certainly is, or None."""
 
@@ -107,6 +116,8 @@ def _compiled(expression: Any, numbers: NumberSystem) -> Callable[[Callable[[str
         raise numbers.no_rule(NO_STEPS)
     parts = [_compiled(part, numbers) for part in expression.args]
     first, *others = parts
+    if isinstance(expression, Choice):
+        return lambda value: _chosen(parts, numbers, value)
     if isinstance(expression, EntryOf):
         return lambda value: _entry(first(value), numbers.whole(others[0](value)), numbers)
     if expression.is_Add:
@@ -132,6 +143,16 @@ def _compiled(expression: Any, numbers: NumberSystem) -> Callable[[Callable[[str
             return lambda value: abs(first(value))
         case function:
             raise numbers.no_rule(function)
+
+
+def _chosen(parts: Sequence[Callable[[Any], Any]], numbers: NumberSystem, value: Callable[[str], Any]) -> Any:
+    """Enclose the branch that is taken, or both where that is not decided."""
+    low, high, then, otherwise = parts
+    taken = numbers.ordered(low(value), high(value))
+    if taken is None:
+        both = [then(value), otherwise(value)]
+        return numbers.hull(numbers.least(both), numbers.largest(both))
+    return (then if taken else otherwise)(value)
 
 
 def _entry(vector: Sequence[Any], place: int | None, numbers: NumberSystem) -> Any:
@@ -224,6 +245,14 @@ class _Balls(NumberSystem):
     def log(self, part: Any) -> Any:
         return part.log()
 
+    def ordered(self, low: Any, high: Any) -> bool | None:
+        if low == math.inf or high == math.inf:
+            return bool(high == math.inf)
+        return True if low <= high else False if low > high else None
+
+    def hull(self, low: Any, high: Any) -> Any:
+        return low.union(high)
+
     def whole(self, part: Any) -> int | None:
         found = part.unique_fmpz() if part.is_exact() else None
         return None if found is None else int(found)
@@ -282,6 +311,12 @@ class _Intervals(NumberSystem):
 
     def log(self, part: Any) -> Any:
         return iv.log(part)
+
+    def ordered(self, low: Any, high: Any) -> bool | None:
+        return True if low.b <= high.a else False if low.a > high.b else None
+
+    def hull(self, low: Any, high: Any) -> Any:
+        return iv.mpf([low.a, high.b])
 
     def whole(self, part: Any) -> int | None:
         known = part.a == part.b and int(part.a) == part.a

@@ -100,6 +100,7 @@ _NAMESPACE: Mapping[str, Any] = {
     "_f_reduce": functools.reduce,
     "_f_fold": _fold,
     "_f_entry": _entry,
+    "_f_where": np.where,
 }
 
 
@@ -124,6 +125,9 @@ class _FloatPrinter(NumPyPrinter):  # type: ignore[misc]  # SymPy has no types
 
     def _print_EntryOf(self, expr: Any) -> str:  # noqa: N802
         return f"_f_entry({self._print(expr.args[0])}, {self._print(expr.args[1])})"
+
+    def _print_Choice(self, expr: Any) -> str:  # noqa: N802
+        return "_f_where({} <= {}, {}, {})".format(*map(self._print, expr.args))
 
     def _print_StepAt(self, expr: Any) -> str:  # noqa: N802
         raise FormulaError(NO_STEPS)

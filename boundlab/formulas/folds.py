@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Final, final
 import sympy
 from sympy.printing.precedence import PRECEDENCE
 
+from boundlab.formulas.choice import IF
+
 MOST_TERMS: Final = 10**6
 MOST_DEPTH: Final = 3
 _MOST_WRITTEN: Final = 2000
@@ -323,4 +325,4 @@ OVER_CLIENTS: Final[dict[str, type[IndexFold]]] = {MEAN: SumFold, "Sum_i": SumFo
 """Folds over the clients i = 1, …, n, by name; the mean is divided by n."""
 STEP_AT: Final = "alpha_at"
 NO_STEPS: Final = "alpha_at(k) before the steps of a run are known (an option, decay=…, says what they are)"
-NAMES: Final = frozenset((*FOLDS, *OVER_CLIENTS, STEP_AT))
+NAMES: Final = frozenset((*FOLDS, *OVER_CLIENTS, STEP_AT, IF))

@@ -21,9 +21,10 @@ from typing import Any
 import sympy
 
 from boundlab.errors import FormulaError
-from boundlab.formulas._functions import ADVICE, MIN, REFUSED
 from boundlab.formulas._functions import FUNCTIONS as FUNCTIONS
-from boundlab.formulas.defined import Demand, Demands, Least, everywhere, iteration, least, logarithm, power
+from boundlab.formulas._functions import MIN, REFUSED, require_letters
+from boundlab.formulas.choice import IF, Choice
+from boundlab.formulas.defined import Demand, Demands, Least, everywhere, iteration, least, logarithm, power, where
 from boundlab.formulas.folds import (
     FOLDS,
     MEAN,
@@ -44,10 +45,11 @@ MAX_DIGITS = 40
 MAX_EXPONENT = 64
 MAX_ROOT = 1000
 MAX_BITS = 8192
+_CHOICE = 3  # comparison, then, otherwise
+_ORDERS = (ast.LtE, ast.Lt, ast.GtE, ast.Gt)
 _FOLDED = 4  # term, index, first, last
 _LARGEST = 1e300
 
-_ALLOWED = re.compile(r"[A-Za-z0-9_.,()\[\]+\-*/ ]")
 _PLAIN_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 Operation = Callable[[Any, Any], Any]
 _OPERATORS: dict[type[ast.operator], Operation] = {
@@ -131,14 +133,7 @@ def _read(
     flat = text.replace("\n", " ").replace("\r", " ").replace("\t", " ")
     if not flat.strip():
         raise FormulaError(f"{what}: the formula is empty")
-    for column, letter in enumerate(flat, 1):
-        if not _ALLOWED.fullmatch(letter):
-            advice = ADVICE.get(letter) or (
-                "write Greek letters out, as in mu or sigma"
-                if letter.isalpha()
-                else "use numbers, names, + - * / ** ( )"
-            )
-            raise FormulaError(f"{what}: {letter!r} at column {column} is not allowed; {advice}")
+    require_letters(flat, what)
     lead = len(flat) - len(flat.lstrip())
     body = flat.strip()
     try:
@@ -271,7 +266,7 @@ class _TreeReader:
             raise self.fail(node, "only the known functions can be called")
         name = node.func.id
         if name in NAMES and name not in self.names:
-            return self.fold(node, name, depth), None
+            return self.choice(node, depth) if name == IF else self.fold(node, name, depth), None
         if name not in FUNCTIONS:
             what = "a symbol, not a function; write * for products" if name in self.names else "not a known function"
             raise self.fail(node, f"{name} is {what}; {nearest(name, FUNCTIONS)}")
@@ -365,6 +360,26 @@ class _TreeReader:
         if found.depth > MOST_DEPTH:
             raise self.fail(node, f"more than {MOST_DEPTH} of {name} and its like stand in one another")
         return self.sound(node, found / ends[1] if name == MEAN else found)
+
+    def choice(self, node: ast.Call, depth: int) -> Any:
+        """Read If(a <= b, x, y), or with <, >= or > between a and b."""
+        if not self.symbolic:
+            raise self.fail(node, f"{IF} stands where a number is expected")
+        test = node.args[0] if node.args else None
+        order = type(test.ops[0]) if isinstance(test, ast.Compare) and len(test.ops) == 1 else None
+        if node.keywords or len(node.args) != _CHOICE or not isinstance(test, ast.Compare) or order not in _ORDERS:
+            raise self.fail(node, f"{IF} takes a comparison and two values, as in {IF}(k < 10, 1/L, 2/(mu*(k + 1)))")
+        sides = [self.visit(side, depth + 1)[0] for side in (test.left, test.comparators[0])]
+        branches = []
+        for value in node.args[1:]:
+            inside = replace(self, demands=[])
+            branches.append((inside.visit(value, depth + 1)[0], tuple(inside.demands)))
+        # a < b is the contrary of b <= a, and a >= b is b <= a.
+        turned, contrary = order in (ast.Lt, ast.GtE), order in (ast.Lt, ast.Gt)
+        low, high = reversed(sides) if turned else sides
+        (then, own), (otherwise, others) = reversed(branches) if contrary else branches
+        self.demands.extend(where(low, high, own, others))
+        return self.sound(node, Choice(low, high, then, otherwise))
 
     def finite(self, node: ast.AST, value: float) -> float:
         if not math.isfinite(value) or abs(value) > _LARGEST:

@@ -116,6 +116,9 @@ class _Rationals(NumberSystem):
     def log(self, part: Any) -> Any:
         raise UndecidedError("log x need not be a rational number")
 
+    def ordered(self, low: Any, high: Any) -> bool | None:
+        return bool(low <= high)
+
     def whole(self, part: Any) -> int | None:
         return int(part) if isinstance(part, Fraction) and part.denominator == 1 else None
 

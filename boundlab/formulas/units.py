@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import sympy
 
 from boundlab.errors import FormulaError
+from boundlab.formulas.choice import Choice
 from boundlab.formulas.folds import EntryOf, FoldIndex, IndexFold, ProdFold, StepAt
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo
 
@@ -45,6 +46,10 @@ def degrees(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo] = SYMBOLS)
         return _power(expression, symbols)
     if isinstance(expression, (sympy.Add, sympy.Min, sympy.Max)):
         return _same(expression, symbols)
+    if isinstance(expression, Choice):
+        low, high, *values = expression.args
+        _same(sympy.Add(low, high, evaluate=False), symbols)
+        return _same(sympy.Add(*values, evaluate=False), symbols)
     if isinstance(expression, sympy.Abs):
         return degrees(expression.args[0], symbols)
     for argument in expression.args:

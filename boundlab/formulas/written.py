@@ -132,6 +132,9 @@ class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
     def _print_EntryOf(self, expr: Any) -> str:  # noqa: N802
         return "{}[{}]".format(*expr.shown(self._print))
 
+    def _print_Choice(self, expr: Any) -> str:  # noqa: N802
+        return "({2} if {0} ≤ {1}, else {3})".format(*map(self._print, expr.args))
+
     def _print_StepAt(self, expr: Any) -> str:  # noqa: N802
         return "{}[{}]".format(*map(self._print, expr.args))
 

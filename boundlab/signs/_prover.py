@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, final
 import sympy
 
 from boundlab.errors import UndecidedError
+from boundlab.formulas.choice import Choice
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SymbolInfo, apart, ordered
 from boundlab.signs._polynomial import polynomial_sign
@@ -16,7 +17,8 @@ from boundlab.signs._solver import NoAnswerError, Solver
 
 Direction = Literal[-1, 0, 1]
 _EXTREMA = (sympy.Min, sympy.Max)
-_NO_POLYNOMIAL = (*_EXTREMA, sympy.floor, sympy.ceiling, sympy.log, sympy.Abs)
+_JUMPS = (*_EXTREMA, sympy.floor, sympy.ceiling, sympy.Abs, Choice)  # no slope everywhere
+_NO_POLYNOMIAL = (*_JUMPS, sympy.log)
 
 
 class Trend(NamedTuple):
@@ -170,7 +172,7 @@ class Prover:
 
     def _direction(self, expression: sympy.Expr, symbol: sympy.Symbol) -> Trend:
         found = self._composed(expression, symbol)
-        if found.direction is not None or expression.has(*_EXTREMA, sympy.floor, sympy.ceiling, sympy.Abs):
+        if found.direction is not None or expression.has(*_JUMPS):
             return found
         slope = sympy.diff(expression, symbol)
         if shown := self.nonnegative(slope):

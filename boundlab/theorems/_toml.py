@@ -276,9 +276,10 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
 def _condition(
     text: str, symbols: Mapping[str, SymbolInfo], where: str, written: dict[sympy.Expr, Demands]
 ) -> Condition:
-    left, sign, right = text.partition("<=")
-    if not sign or "<=" in right:
+    signs = (one.start() for one in re.finditer("<=", text))
+    between = [place for place in signs if text.count("(", 0, place) == text.count(")", 0, place)]
+    if len(between) != 1:
         raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right")
     what = f"{where}, condition {text!r}"
-    quantity, limit = (_formula(side, symbols, what, written) for side in (left, right))
+    quantity, limit = (_formula(side, symbols, what, written) for side in (text[: between[0]], text[between[0] + 2 :]))
     return Condition(quantity, limit, text.replace("<=", "≤"))
