@@ -20,10 +20,11 @@ from boundlab.algorithms._program import (
     Step,
 )
 from boundlab.algorithms._staleness import Staleness, staleness_function
-from boundlab.algorithms._steps import StepSize
+from boundlab.algorithms._steps import VARIABLES, Rule, StepSize, without_open
 
 __all__ = [
     "EQUAL_RATES",
+    "VARIABLES",
     "X_S",
     "AffineRow",
     "Algorithm",
@@ -36,9 +37,11 @@ __all__ = [
     "EventProgram",
     "MoveRow",
     "Parameters",
+    "Rule",
     "Staleness",
     "Step",
     "StepSize",
     "option",
     "staleness_function",
+    "without_open",
 ]

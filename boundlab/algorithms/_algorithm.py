@@ -81,6 +81,8 @@ class Algorithm(ABC, Generic[P]):
         the mean over it, or about each outcome.
     weighs
         The option with the clients' weights p, where :meth:`objective_weights` reads one.
+    rule
+        The option that is a factor of the step, a formula of what an iteration knows; see :meth:`step_factor`.
     points
         What else than the server's model a left side may look at, in words: vectors of which each client has one.
     redefines
@@ -96,6 +98,7 @@ class Algorithm(ABC, Generic[P]):
     arrivals: bool = True
     draws: tuple[Draw, ...] = ()
     weighs: str = ""
+    rule: str = ""
     points: Mapping[str, str] = MappingProxyType({})
     redefines: frozenset[str] = frozenset()
 
@@ -226,8 +229,13 @@ class Algorithm(ABC, Generic[P]):
         found = usage(tape, until, self.server_rate(parameters))
         return {} if found is None else found.symbols()
 
-    def step_factor(self, parameters: P) -> Any:
+    def step_factor(self, parameters: P, tape: Callable[[], Tape]) -> Any:
         """Return α_k/α as a formula of one symbol, the iteration k; None: its steps are no such formula.
+
+        Parameters
+        ----------
+        tape
+            Gives that of the run, where its rows are what steps depend on: then they are known for its iterations.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 """Sizes of steps: that of iteration k, and those of the local steps of one update."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -66,28 +66,60 @@ def step_size(alpha: str = "constant step size", k: str = "") -> Any:
     return option.custom(says, lambda options, _: StepSize.read(options))
 
 
-_K, _HORIZON = sympy.Symbol("k", integer=True, nonnegative=True), sympy.Symbol("K", integer=True, positive=True)
-_NAMED: Final[Mapping[str, str]] = MappingProxyType(
-    {"none": "1", "sqrt": "1/sqrt(k + 1)", "linear": "Max(K - k, 0)/(K + 1)"}
+VARIABLES: Final[Mapping[str, sympy.Symbol]] = MappingProxyType(
+    {
+        **{name: sympy.Symbol(name, integer=True, nonnegative=True) for name in ("k", "tau")},
+        **{name: sympy.Symbol(name, integer=True, positive=True) for name in ("K", "n")},
+    }
 )
-DECAYS: Final = "none (default), sqrt: alpha/√(k+1), linear: alpha·(K−k)/(K+1), or any formula of k and K times alpha"
-DECAY_EXAMPLES: Final = ("none", "sqrt", "linear", "1/(k + 2)")
+"""Variables of steps: the iteration, the staleness of the update in hand, the horizon, and the number of clients."""
+
+
+@final
+class Rule(str):
+    """A step's formula that no text need hold: with symbols of a theorem, or with their numbers in their place."""
+
+    __slots__ = ("formula",)
+
+    formula: sympy.Expr
+
+    def __new__(cls, formula: sympy.Expr) -> "Rule":
+        """Return the formula, which reads as its text."""
+        found = super().__new__(cls, formula)
+        found.formula = formula
+        return found
+
+    @property
+    def open(self) -> bool:
+        """True while symbols stand in it."""
+        return not self.formula.free_symbols <= {*VARIABLES.values()}
+
+
+def without_open(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options without a rule into which nobody has put the numbers yet: no schedule depends on that."""
+    return {name: value for name, value in options.items() if not (isinstance(value, Rule) and value.open)}
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Decay:
-    """Factor of the step size at iteration k: a formula of k, and of the horizon K.
+class StepFactor:
+    """Factor of the step size, as a formula of what an iteration knows.
 
-    At every k it is a fraction or the root of one, so that a step is rounded once.
+    Wherever it is taken it is a fraction or the root of one, so that a step is rounded once.
 
     Parameters
     ----------
+    option
+        The option that says it.
     text
-        ``none``, ``sqrt``, ``linear``, or the formula.
+        As it is typed: a word, or the formula.
+    formula
+        Of some of :data:`VARIABLES`; of other symbols, too, while nobody has put their numbers in.
     """
 
-    text: str = "none"
+    option: str
+    text: str
+    formula: sympy.Expr = sympy.S.One
 
     def __str__(self) -> str:
         """Return it as it is typed."""
@@ -96,73 +128,96 @@ class Decay:
     @property
     def constant(self) -> bool:
         """True if nothing multiplies the step size."""
-        return self.text == "none"
+        return self.formula == 1
 
-    @property
-    def reads_horizon(self) -> bool:
-        """True if the horizon K must be known."""
-        return _HORIZON in self.formula.free_symbols
+    def reads(self, variable: str) -> bool:
+        """Return whether one of :data:`VARIABLES` must be known."""
+        return VARIABLES[variable] in self.formula.free_symbols
 
-    @property
-    def falls(self) -> bool:
-        """True if no step is larger than the first, as far as that is known."""
-        return self.text in _NAMED or bool(sympy.diff(self.formula, _K).is_nonpositive)
+    def falls(self, variable: str) -> bool:
+        """Return whether no step is larger than the first, as far as that is known."""
+        return bool(sympy.diff(self.formula, VARIABLES[variable]).is_nonpositive)
 
-    @property
-    def formula(self) -> sympy.Expr:
-        """The factor, of k and K."""
-        return _formula(_NAMED.get(self.text, self.text))
-
-    def at(self, k: int, horizon: int | None) -> float:
-        """Return the factor; no run that was told its horizon takes a step from there on.
+    def at(self, **known: int | None) -> float:
+        """Return the factor, rounded once.
 
         Raises
         ------
         SpecError
             If it is negative, infinite, or neither a fraction nor a root of one.
         """
-        if horizon is not None and k >= horizon:
-            return 0.0
-        return _factor(self, k, horizon)
+        return _factor(self, tuple(known.items()))[1]
 
-    @classmethod
-    def read(cls, options: Options, name: str) -> "Decay":
-        """Read a word or a formula.
+    def exactly(self, **known: int | None) -> Fraction:
+        """Return the factor as a fraction.
 
         Raises
         ------
         SpecError
-            If it is neither.
+            If it is none.
         """
-        text = str(options.raw(name, "none")).strip()
-        if text in _NAMED:
-            return cls(text)
+        found = _factor(self, tuple(known.items()))[0]
+        if not isinstance(found, Fraction):
+            raise SpecError(f"{self.option}={self} is no fraction at {_told(known)}")
+        return found
+
+
+def step_factor(name: str, says: str, words: Mapping[str, str], variables: Sequence[str], example: str) -> Any:
+    """Declare a factor of the step size: a word, or a formula of variables.
+
+    Parameters
+    ----------
+    name
+        Of the option.
+    words
+        Word → formula; the first one is the default, and is 1.
+    variables
+        Of :data:`VARIABLES`, that of each iteration first.
+    example
+        A formula.
+    """
+    names = {name: VARIABLES[name] for name in variables}
+    usual = next(iter(words))
+    formulas = {word: parse(text, names, word) for word, text in words.items()}
+
+    def read(options: Options, _: str) -> StepFactor:
+        raw = options.raw(name, usual)
+        if isinstance(raw, Rule):
+            return StepFactor(name, str(raw), raw.formula)
+        text = str(raw).strip()
+        if text in formulas:
+            return StepFactor(name, text, formulas[text])
         try:
-            found = _formula(text)
+            found = parse(text, names, name)
         except FormulaError as error:
-            said = f"{', '.join(_NAMED)}, or a formula of k and K such as 1/(k + 2)"
+            said = f"{', '.join(words)}, or a formula of {' and '.join(variables)} such as {example}"
             raise SpecError(f"{options.owner}: {name} must be {said}; {error}") from None
         if not found.free_symbols:
-            raise SpecError(f"{options.owner}: {name} = {text} does not depend on k; put the number into alpha")
-        return cls(str(found))
+            what = variables[0]
+            raise SpecError(f"{options.owner}: {name} = {text} does not depend on {what}; put the number into alpha")
+        return StepFactor(name, str(found), found)
 
-
-@lru_cache(maxsize=256)
-def _formula(text: str) -> sympy.Expr:
-    return parse(text, {"k": _K, "K": _HORIZON}, "decay")
+    return option.custom(says, read, StepFactor(name, usual), {"": (*words, example)})
 
 
 @lru_cache(maxsize=1 << 17)
-def _factor(decay: Decay, k: int, horizon: int | None) -> float:
-    known = {"k": Fraction(k), **({} if horizon is None else {"K": Fraction(horizon)})}
+def _factor(factor: StepFactor, known: tuple[tuple[str, int | None], ...]) -> tuple[Any, float]:
+    values = {name: Fraction(value) for name, value in known if value is not None}
+    where = f"{factor.option}={factor} at {_told(dict(known))}"
+    if open_ := sorted(one.name for one in factor.formula.free_symbols if one.name not in values):
+        raise SpecError(f"{where} reads {', '.join(open_)}, of which this run has no number")
     try:
-        found = walk(decay.formula, RATIONALS, known.__getitem__)
+        found = walk(factor.formula, RATIONALS, values.__getitem__)
         value = float(found)
     except (UndecidedError, TypeError, OverflowError) as error:
-        raise SpecError(f"decay={decay} at k = {k} is neither a fraction nor the root of one: {error}") from None
+        raise SpecError(f"{where} is neither a fraction nor the root of one: {error}") from None
     if not 0.0 <= value < math.inf:
-        raise SpecError(f"decay={decay} is {value:g} at k = {k}; no step is negative or infinite")
-    return value
+        raise SpecError(f"{where} is {value:g}; no step is negative or infinite")
+    return found, value
+
+
+def _told(known: Mapping[str, int | None]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in known.items() if value is not None)
 
 
 @final

@@ -2,19 +2,23 @@
 
 import heapq
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
+import sympy
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, arrivals, drawn_with
 from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, Row, Share, Step
+from boundlab.algorithms._steps import VARIABLES, StepFactor, step_factor
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, read_client, read_rows
+from boundlab.formulas.folds import EntryOf
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
@@ -24,13 +28,17 @@ from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 class AsyncSgdParameters(Parameters):
     """The parameters of asynchronous SGD: α, unit (−1, 2).
 
-    ``delay_adaptive`` is due to Mishchenko et al. (NeurIPS 2022). With ``sampling=uniform`` a client works on a model
+    What ``schedule`` says multiplies α; ``delay_adaptive`` is due to Mishchenko et al. (NeurIPS 2022). With ``sampling=uniform`` a client works on a model
     when its earlier ones are done (Koloskova, Stich, Jaggi, NeurIPS 2022).
     """
 
     alpha: float = option.number("step size", above=0.0)
-    schedule: Literal["constant", "delay_adaptive"] = option.choice(
-        "constant (default) or delay_adaptive: alpha·min(1, n/tau)", ("constant", "delay_adaptive")
+    schedule: StepFactor = step_factor(
+        "schedule",
+        "constant (default), delay_adaptive: alpha·min(1, n/tau), or any formula of the staleness tau and n times alpha",
+        {"constant": "1", "delay_adaptive": "Min(1, n/tau)"},
+        ("tau", "n"),
+        "If(tau <= 1, 1, 1/2)",
     )
     sampling: Literal["arrival", "uniform"] = option.choice(
         "arrival (default): who arrives gets the new model; uniform: a client drawn uniformly does",
@@ -39,7 +47,7 @@ class AsyncSgdParameters(Parameters):
 
     def weight(self, tau: int, clients: int) -> float:
         """Return α_k/α of a gradient that is τ versions old."""
-        return clients / tau if self.schedule == "delay_adaptive" and tau > clients else 1.0
+        return 1.0 if self.schedule.constant else self.schedule.at(tau=tau, n=clients)
 
 
 @final
@@ -49,6 +57,7 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
     id = "async_sgd"
     summary = "stale stochastic gradients applied one by one, with a constant or a delay-adaptive step size"
     parameter_type = AsyncSgdParameters
+    rule = "schedule"
     draws = (drawn_with("target", "which client gets each new model", "sampling", "uniform"),)
 
     def schedule(
@@ -155,11 +164,21 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
             return "with sampling=uniform a client arrives only after it was drawn"
         if assumption == "uniform-buffer":
             return why_not_uniform(delays, twice=False)
-        return why_not_stationary(delays, "" if parameters.schedule == "constant" else "schedule=constant")
+        return why_not_stationary(delays, "" if parameters.schedule.constant else "schedule=constant")
+
+    def step_factor(self, parameters: AsyncSgdParameters, tape: Callable[[], Tape]) -> Any:
+        """Return 1, or the entry k of the factors of this run."""
+        if parameters.schedule.constant:
+            return sympy.S.One
+        run = tape()
+        stale = (run.uses.version - run.descend.version[run.uses.update]).tolist()
+        factors = {tau: parameters.schedule.exactly(tau=tau, n=run.clients) for tau in sorted({*stale})}
+        numbers = {tau: sympy.Rational(one.numerator, one.denominator) for tau, one in factors.items()}
+        return EntryOf(sympy.Tuple(*(numbers[tau] for tau in stale)), VARIABLES["k"])
 
     def figures(self, parameters: AsyncSgdParameters, tape: Tape) -> dict[str, Any]:
-        """Return how often the delay-adaptive step was smaller than α."""
-        if parameters.schedule == "constant":
+        """Return how often a step that reads the staleness was smaller than α."""
+        if parameters.schedule.constant:
             return {}
         return {"steps_shortened": int(np.count_nonzero(tape.uses.weight < 1.0))}
 
@@ -178,7 +197,7 @@ class AsyncSgdProgram(EventProgram):
 
     def __init__(self, parameters: AsyncSgdParameters, clients: int) -> None:
         self._parameters, self._clients = parameters, clients
-        self._uniform, self._ages = parameters.sampling == "uniform", parameters.schedule == "delay_adaptive"
+        self._uniform, self._ages = parameters.sampling == "uniform", not parameters.schedule.constant
         self._desk = ClientSlots(clients, 1, parameters.alpha, models=False)
         self.initial = self._desk.initial(0)
         self.slots = tuple((self._desk.result(place),) for place in range(clients))

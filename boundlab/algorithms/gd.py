@@ -1,5 +1,6 @@
 """(Stochastic) gradient descent, the subgradient method, synchronous mini-batches and local SGD: x ← x − α_k·g."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, final
@@ -24,7 +25,7 @@ from boundlab.algorithms._program import (
     Step,
 )
 from boundlab.algorithms._rounds import MeanStep, Rounds
-from boundlab.algorithms._steps import DECAY_EXAMPLES, DECAYS, Decay, StepSize, step_size
+from boundlab.algorithms._steps import StepFactor, StepSize, step_factor, step_size
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_events
@@ -51,7 +52,13 @@ class GdParameters(Parameters):
         "pass (default): M local steps and their mean, or step: one local step, x_s the mean of the clients' models",
         ("pass", "step"),
     )
-    decay: Decay = option.custom(DECAYS, Decay.read, Decay(), {"": DECAY_EXAMPLES})
+    decay: StepFactor = step_factor(
+        "decay",
+        "none (default), sqrt: alpha/√(k+1), linear: alpha·(K−k)/(K+1), or any formula of k and K times alpha",
+        {"none": "1", "sqrt": "1/sqrt(k + 1)", "linear": "(K - k)/(K + 1)"},
+        ("k", "K"),
+        "1/(k + 2)",
+    )
     K: int | None = option.integer("horizon that decay reads, as linear does", None, minimum=1)
 
     def check(self, owner: str) -> None:
@@ -59,14 +66,16 @@ class GdParameters(Parameters):
         if self.iteration == "step" and self.sampling != "all":
             raise SpecError(f"{owner}: iteration=step counts local steps of all clients, and sampling={self.sampling}")
         if not self.decay.constant and self.step.d is not None:
-            raise SpecError(f"{owner}: decay={self.decay.text} goes with alpha, not with c and d")
-        if self.decay.reads_horizon != (self.K is not None):
+            raise SpecError(f"{owner}: decay={self.decay} goes with alpha, not with c and d")
+        if self.decay.reads("K") != (self.K is not None):
             raise SpecError(f"{owner}: a decay that reads K, such as linear, and its horizon K go together")
 
     def at(self, k: int) -> float:
         """Return α_k."""
         size = float(self.step.at(np.array(k)))
-        return size if self.decay.constant else size * self.decay.at(k, self.K)
+        # No run that was told its horizon takes a step from there on.
+        over = self.decay.reads("K") and self.K is not None and k >= self.K
+        return size if self.decay.constant else 0.0 if over else size * self.decay.at(k=k, K=self.K)
 
     @property
     def steps(self) -> int:
@@ -87,6 +96,7 @@ class Gd(Rounds[GdParameters]):
     parameter_type = GdParameters
     step_size_symbols = ("alpha", "c")
     single_client_values = MappingProxyType({})
+    rule = "decay"
     draws = (drawn_with("asked", "which client each iteration asks", "sampling", "uniform"),)
 
     def schedule(
@@ -125,9 +135,9 @@ class Gd(Rounds[GdParameters]):
             writer.end()
         return writer.tape()
 
-    def step_factor(self, parameters: GdParameters) -> sympy.Expr:
+    def step_factor(self, parameters: GdParameters, tape: Callable[[], Tape]) -> sympy.Expr:
         """Return what decay says."""
-        if parameters.decay.reads_horizon:
+        if parameters.decay.reads("K"):
             raise SpecError(
                 "gd: a decay that reads K is another one for each horizon; alpha_at(k) takes one of k alone"
             )
@@ -150,7 +160,7 @@ class Gd(Rounds[GdParameters]):
 
     def largest_step(self, parameters: GdParameters, clients: int) -> float | None:
         """Return the first one, where they fall."""
-        return parameters.at(0) if parameters.decay.falls else None
+        return parameters.at(0) if parameters.decay.falls("k") else None
 
     def program(self, parameters: GdParameters, clients: int) -> "GdProgram":
         """Return one iteration."""

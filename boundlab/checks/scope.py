@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm
+from boundlab.algorithms import Algorithm, without_open
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, assumption, definers, with_implied
 from boundlab.case.build import delays_from
 from boundlab.checks._check import Check, group
@@ -68,7 +68,7 @@ def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:
 
 def _read(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -> Any:
     """Return the algorithm's parameters, with 1 for the steps, and for parameters whose defaults do not do."""
-    steps = {**dict.fromkeys(theorem.step, 1), **options}
+    steps = {**dict.fromkeys(theorem.step, 1), **without_open(options)}
     try:
         return algorithm.read(Options(algorithm.id, steps))
     except SpecError as error:

@@ -35,7 +35,7 @@ def server_rates(theorem: Theorem) -> list[str]:
 
 def behind_tape(theorem: Theorem) -> frozenset[str]:
     """Return the symbols that the rates of a tape follow from: runs are shared only where these are the same."""
-    return theorem.read_by(server_rates(theorem))
+    return theorem.read_by({*server_rates(theorem), *theorem.rule_reads})
 
 
 def unknown(theorem: Theorem) -> list[str]:

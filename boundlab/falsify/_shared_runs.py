@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from typing import Any, final
@@ -20,7 +21,7 @@ from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.enclosed import formulas_at, left_side
 from boundlab.instance.points import begun
 from boundlab.instance.schedules import Schedules, kept_by_all
-from boundlab.instance.settings import at_options, own_parameters, split
+from boundlab.instance.settings import at_options, filled, own_parameters, split
 from boundlab.metrics import Metric
 from boundlab.objective import Optimum, Problem, by_client
 from boundlab.options import number
@@ -99,12 +100,16 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     algorithm = catalog.algorithm(theorem.algorithm)
     problem = looked_at(theorem, candidate.build())
     options, symbols = split(theorem, algorithm, candidate.settings)
-    theorem = at_options(theorem, algorithm, options)
     values: dict[str, Any] = {"n": problem.n, **{name: int(number(value, name)) for name, value in symbols.items()}}
     delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
     first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, options)
     check(theorem, problem, algorithm, first.parameters, delays, policy, ())
     deviations(theorem, algorithm, options, ())
+    if theorem.rule is not None:
+        known = {**values, **problem_values(theorem, problem), **candidate.step}
+        filled(theorem, algorithm, options, known, partial(first.measured, values))
+    theorem = at_options(theorem, algorithm, options, first.one_tape)
+    first = replace(first, theorem=theorem)
     horizon = first.horizon(values)
     if horizon < min(1, theorem.first_iteration):
         raise AssumptionError("the window is longer than the run")
@@ -121,7 +126,8 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
         known = {**values, **problem_values(theorem, problem), **candidate.step, theorem.horizon_symbol: horizon}
         step = theorem.step_options({**scheduled, **known})
         server = {name: step[name] for name in server_rates(theorem)}
-    schedules = replace(first, chosen={**options, **server})
+    behind = theorem.read_by(theorem.rule_reads, values) & scheduled.keys()
+    schedules = replace(first, chosen={**options, **server}, pinned={name: scheduled[name] for name in behind})
     points = points_of(theorem, horizon, ks)
     left = left_side(theorem, formulas_at(theorem, values, ()), int(points[-1]))
     points = begun(theorem, left, points)
@@ -131,6 +137,7 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     else:
         # A statement about the mean over schedules takes limits that all of them keep.
         seen = tuple(kept_by_all(theorem, [schedules.read_at(tape, points, values) for tape, _ in runs]))
+        seen = tuple({**own, **schedules.pins(own)} for own in seen)
     return SharedRun(theorem, left, algorithm, runs, points, seen, values, server)
 
 

@@ -29,7 +29,7 @@ def _ceil(x: Any) -> Any:
 
 
 def _entry(vector: Any, place: Any) -> Any:
-    place = np.asarray(place)
+    vector, place = np.asarray(vector), np.asarray(place)
     inside = (place == np.floor(place)) & (place >= 0) & (place < len(vector))
     return np.where(inside, vector[np.where(inside, place, 0).astype(np.intp)], np.nan)
 

@@ -13,7 +13,7 @@ from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
 from boundlab.instance.plan import Plan, make_plan
-from boundlab.instance.settings import rates, split
+from boundlab.instance.settings import parameters, rates, split
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape
@@ -31,7 +31,7 @@ class FixedEvents(Algorithm[Any]):
         self.inner, self.events = inner, events
         self.id, self.summary, self.server = inner.id, inner.summary, inner.server
         self.arrivals, self.draws = False, ()  # nothing is left to chance
-        self.weighs = inner.weighs
+        self.weighs, self.rule = inner.weighs, inner.rule
         self.parameter_type, self.step_size_symbols = inner.parameter_type, inner.step_size_symbols
         self.single_client_values = inner.single_client_values
 
@@ -74,9 +74,9 @@ class FixedEvents(Algorithm[Any]):
         """Return whether gradients are taken at such points, too."""
         return self.inner.stays_on_set(parameters, clients)
 
-    def step_factor(self, parameters: Any) -> Any:
+    def step_factor(self, parameters: Any, tape: Callable[[], Tape]) -> Any:
         """Return that of the algorithm."""
-        return self.inner.step_factor(parameters)
+        return self.inner.step_factor(parameters, tape)
 
     def largest_step(self, parameters: Any, clients: int) -> float | None:
         """Return that of the algorithm."""
@@ -166,16 +166,15 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
         raise SpecError(f'theorems about {case.algorithm.id} are about random events; give "delays" and "iterations"')
     clients = case.problem.n
     algorithm = FixedEvents(case.algorithm, events)
-    options = {**dict.fromkeys(theorem.step, 1), **split(theorem, algorithm, settings)[0]}
-    parameters = algorithm.read(Options(algorithm.id, options))
-    drawn = [one for one in case.algorithm.draws if one.when(parameters, clients)]
+    own = parameters(theorem, algorithm, split(theorem, algorithm, settings)[0])
+    drawn = [one for one in case.algorithm.draws if one.when(own, clients)]
     if any(over(theorem)[one.id] == "averaged" for one in drawn):
         raise AssumptionError(
             f"{theorem.id} bounds the mean over {' and '.join(one.words for one in drawn)}; this case has one outcome: "
             'give "delays" and "iterations" in place of "events"'
         )
     nothing = RecordAt(np.empty(0, dtype=np.int64))
-    most = algorithm.schedule(parameters, events, clients, nothing, 4 * len(events) + 4).iterations
+    most = algorithm.schedule(own, events, clients, nothing, 4 * len(events) + 4).iterations
     iterations = most if case.iterations is None else case.iterations
     if iterations > most or most == 0:
         raise SpecError(f"the events of the case make {most} server updates, {max(iterations, 1)} are asked for")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import at_options, fractional_options, options_of, own_parameters, rates, split
+from boundlab.instance.settings import at_options, filled, fractional_options, options_of, own_parameters, rates, split
 from boundlab.metrics import Enclosure, Metric, summands, terms_of
 from boundlab.objective import Constant, Problem, by_client
 from boundlab.objective.weighted import minimised, objective_of
@@ -194,7 +195,6 @@ def make_plan(
             raise SpecError(f"{theorem.id} does not assume {name!r}; {nearest(name, (*theorem.core.asked, 'options'))}")
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
-    theorem = at_options(theorem, algorithm, chosen)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
     problem = looked_at(theorem, minimised(problem, algorithm, schedules.parameters))
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
@@ -203,6 +203,10 @@ def make_plan(
     constants = {name: one for name, one in problem.constants().items() if name in read or algorithm.server == "any"}
     values = _known(theorem, problem, constants, delays, policy)
     values[theorem.horizon_symbol] = iterations
+    given = {name: number(text, f"{theorem.id}: {name}") for name, text in rest.items() if name in theorem.rule_reads}
+    filled(theorem, algorithm, chosen, {**values, **given}, partial(schedules.measured, values))
+    theorem = at_options(theorem, algorithm, chosen, schedules.one_tape)
+    schedules = replace(schedules, theorem=theorem)
     first = schedules.tape(0) if algorithm.server != "any" else None
     if first is not None and "N" in read:
         values["N"] = _window(schedules, first, rest, values)

@@ -12,7 +12,7 @@ from boundlab.assumptions import assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.readings import require_safe
-from boundlab.options import Options
+from boundlab.instance.settings import parameters
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
@@ -48,7 +48,7 @@ class Schedules:
     @property
     def parameters(self) -> Any:
         """The parameters, with 1 in place of the step size."""
-        return self.algorithm.read(Options(self.algorithm.id, {**dict.fromkeys(self.theorem.step, 1), **self.chosen}))
+        return parameters(self.theorem, self.algorithm, self.chosen)
 
     def horizon(self, values: Mapping[str, Any]) -> int:
         """Return the largest T whose windows lie within the run."""
@@ -61,6 +61,26 @@ class Schedules:
         return compile_trial(
             self.algorithm, self.parameters, self.clients, self.delays, self.policy, self.iterations, nothing, streams
         )
+
+    def one_tape(self) -> Tape:
+        """Compile the schedule that all trials have.
+
+        Raises
+        ------
+        SpecError
+            If they have several.
+        """
+        drawn = any(one.when(self.parameters, self.clients) for one in self.algorithm.draws)
+        if drawn or (self.algorithm.arrivals and not self.delays.certain):
+            raise SpecError(
+                f"{self.theorem.id} reads steps of {self.algorithm.id} that depend on who arrives when; delays that are "
+                "certain, or explicit events, would fit"
+            )
+        return self.tape(0)
+
+    def measured(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return what is read off the one schedule that all trials have."""
+        return self.read(self.one_tape(), self.horizon(values), values)
 
     def read(self, tape: Tape, until: int, values: Mapping[str, Any]) -> dict[str, float]:
         """Return what the theorem reads, or may be given, off the tape for the horizon ``until``.
@@ -121,9 +141,8 @@ class Schedules:
             What does not depend on the schedule.
         """
         theorem = self.theorem
-        if set(theorem.step) <= {*theorem.settable, *theorem.inputs()}:
-            return self
-        read = theorem.read_by(theorem.step) - set(values)
+        own = set() if set(theorem.step) <= {*theorem.settable, *theorem.inputs()} else {*theorem.step}
+        read = theorem.read_by(own | theorem.rule_reads) - set(values)
         return replace(self, pinned={name: worst[name] for name in read if name in worst})
 
     @property
@@ -165,11 +184,11 @@ class Schedules:
         """Return what the theorem is evaluated with at each of ``ks``; parameters as for :meth:`evaluate`."""
         counter, every = self.theorem.horizon_symbol, self.theorem.horizon == "every"
         return [
-            {**own, **self._pins(own), **values, **({counter: k} if every else {})}
+            {**own, **self.pins(own), **values, **({counter: k} if every else {})}
             for k, own in zip(ks.tolist(), seen, strict=True)
         ]
 
-    def _pins(self, own: Mapping[str, float]) -> dict[str, float]:
+    def pins(self, own: Mapping[str, float]) -> dict[str, float]:
         """Return what the step of the run was computed from, in place of what this schedule says up to some horizon.
 
         All trials take one step, that of the largest staleness. The theorem is about such a run with that staleness,

@@ -1,13 +1,15 @@
 """Classification of a setting as a parameter of the algorithm or a symbol of the theorem."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from boundlab.algorithms import Algorithm
+from boundlab.algorithms import Algorithm, Rule, without_open
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.formulas.symbols import SYMBOLS
+from boundlab.formulas.symbols import SYMBOLS, having
+from boundlab.instance.enclosed import formulas_at
 from boundlab.metrics import INDEX
 from boundlab.options import Options
+from boundlab.tape import Tape
 from boundlab.theorems import Theorem, at_steps, reads_steps
 
 
@@ -39,14 +41,14 @@ def open_rates(theorem: Theorem) -> list[str]:
 
 
 def parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any]) -> Any:
-    """Return the algorithm's parameters with these options, and 1 in place of its rates.
+    """Return the algorithm's parameters with these options, and 1 in place of its rates that nobody has computed yet.
 
     Raises
     ------
     SpecError
         If the algorithm does not take the options.
     """
-    return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **options}))
+    return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **without_open(options)}))
 
 
 def split(
@@ -87,8 +89,52 @@ def split(
     return options, {name: value for name, value in settings.items() if name not in own}
 
 
-def at_options(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any]) -> Theorem:
+def filled(
+    theorem: Theorem,
+    algorithm: Algorithm[Any],
+    options: dict[str, Any],
+    values: Mapping[str, Any],
+    measured: Callable[[], Mapping[str, Any]] = dict,
+) -> None:
+    """Put numbers into the option that is the step's rule, where symbols stand in that.
+
+    Parameters
+    ----------
+    options
+        Of the algorithm; changed in place.
+    values
+        By symbol.
+    measured
+        Gives what is read off the schedule.
+
+    Raises
+    ------
+    SpecError
+        If a symbol has no number that is a fraction.
+    """
+    rule = options.get(algorithm.rule)
+    if not isinstance(rule, Rule):
+        return
+    if theorem.read_by(theorem.rule_reads, values) & having("schedule") - values.keys():
+        values = {**measured(), **values}
+    formulas, put = formulas_at(theorem, values, fractional_options(theorem)), {}
+    for one in rule.formula.free_symbols:
+        if one.name in theorem.symbols and one.name != theorem.horizon_symbol:
+            put[one] = found = formulas.exact(one)
+            if found is None or not found.is_Rational:
+                raise SpecError(f"{theorem.id}: the step reads {one.name}, which has no number here that is a fraction")
+    options[algorithm.rule] = Rule(rule.formula.xreplace(put))
+
+
+def at_options(
+    theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any], tape: Callable[[], Tape]
+) -> Theorem:
     """Return the theorem as it reads for a run with these options: what it says of any steps, of those of the run.
+
+    Parameters
+    ----------
+    tape
+        Gives that of the run, where all runs have the same.
 
     Raises
     ------
@@ -97,7 +143,7 @@ def at_options(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str
     """
     if not reads_steps(theorem):
         return theorem
-    factor = algorithm.step_factor(parameters(theorem, algorithm, options))
+    factor = algorithm.step_factor(parameters(theorem, algorithm, options), tape)
     if factor is None:
         raise SpecError(f"{theorem.id} reads alpha_at(k), and the steps of {algorithm.id} are no formula of k")
     k = dict.fromkeys(factor.free_symbols, INDEX["K"])

@@ -49,7 +49,7 @@ def needs(theorem: Statement, given: Iterable[str]) -> tuple[tuple[str, ...], tu
                 visit(name)
     for name in theorem.bound.reads(known):
         visit(name)
-    for name in (*theorem.step, *sorted(theorem.left_reads)):
+    for name in (*theorem.step, *sorted(theorem.left_reads | theorem.rule_reads)):
         if name not in absent:
             visit(name)
     if not theorem.bound.closed:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, final
 
-from boundlab.algorithms import Algorithm
+from boundlab.algorithms import Algorithm, Rule
 from boundlab.errors import SpecError
 from boundlab.options import nearest
 from boundlab.theorems._statement import ANY, OTHERS, Statement
@@ -73,6 +73,8 @@ def _options(theorem: Statement, algorithm: Algorithm[Any]) -> Iterator[Option]:
         said = theorem.options.get(name)
         if name in theorem.step:
             yield Option(name, "step")
+        elif theorem.rule is not None and name == algorithm.rule:
+            yield Option(name, "fixed", Rule(theorem.rule))
         elif said is not None and said != ANY:
             yield Option(name, "fixed", said, symbol)
         elif name in _RATES and set(_RATES) & set(theorem.step):

@@ -108,6 +108,9 @@ class Statement:
         Formula → what it demands as it is written in a file; see :mod:`boundlab.formulas.defined`.
     left_side
         A left side that no metric is, of :func:`boundlab.metrics.compose` or ``compose_sum``.
+    rule
+        What multiplies the step ``alpha``, where symbols stand in it: the option :attr:`Algorithm.rule` once a run has
+        put in their numbers. A formula of :data:`boundlab.algorithms.VARIABLES` and of symbols.
 
     Raises
     ------
@@ -148,6 +151,7 @@ class Statement:
     about: Literal["each schedule", "the mean"] | None = None
     written: Mapping[sympy.Expr, Demands] = field(default_factory=dict, repr=False)
     left_side: Metric | None = None
+    rule: sympy.Expr | None = None
 
     def __post_init__(self) -> None:
         if self.left_side is not None:
@@ -232,7 +236,7 @@ class Statement:
                     f"at; where the method is told its horizon, give it under step: {option} = {name}"
                 )
         # A rate that stands for itself is an input, but the counter is none: the method is told its horizon.
-        depends = self.horizon_symbol in self.read_by(self.step)
+        depends = self.horizon_symbol in self.read_by({*self.step, *self.rule_reads})
         over = range_of(self.left)
         if over is not None and not over.running:
             if self.horizon == "every":
@@ -261,7 +265,7 @@ class Statement:
     @property
     def read(self) -> frozenset[str]:
         """Every symbol that bound, conditions and step hold, and all that their definitions use."""
-        found = {name for one in self.expressions() for name in self.reads(one)} | self.left_reads
+        found = {name for one in self.expressions() for name in self.reads(one)} | self.left_reads | self.rule_reads
         return self.read_by({*found, *self.bound.reads(frozenset()), *self.step})
 
     def read_by(self, names: Iterable[str], known: Container[str] = ()) -> frozenset[str]:
@@ -302,6 +306,11 @@ class Statement:
         if found is None:
             return frozenset().union(*(names_of(one.times) for one in terms_of(self.left)))
         return frozenset().union(*map(names_of, found.formulas)) - {INDEX[found.counter].name}
+
+    @property
+    def rule_reads(self) -> frozenset[str]:
+        """The symbols of which a run puts the numbers into the step's rule."""
+        return frozenset() if self.rule is None else names_of(self.rule) & self.symbols.keys()
 
     @property
     def horizon_symbol(self) -> Literal["K", "T"]:

@@ -2,31 +2,43 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sympy
 
-from boundlab.errors import SpecError
-from boundlab.formulas.defined import Demands, looked_at
+from boundlab.algorithms import VARIABLES, Algorithm
+from boundlab.errors import FormulaError, SpecError, UndecidedError
+from boundlab.formulas.defined import Demand, Demands
+from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, names_of
-from boundlab.metrics import INDEX
+from boundlab.formulas.units import degrees
+from boundlab.metrics import INDEX, index_symbol
+from boundlab.registry import lookup, registered
 from boundlab.theorems._steps_at import put_in
 
+_NO_UNITS = (sympy.S.Zero, sympy.S.Zero)
 _LOOKED_AT = 100  # models at which a divisor of a step is looked at
 
 
-def steps_in_k(
+def step_of_each(
     formulas: Mapping[str, dict[str, sympy.Expr]],
     options: dict[str, str],
     symbols: Mapping[str, SymbolInfo],
     others: Sequence[str],
     written: Mapping[sympy.Expr, Demands],
+    algorithm: str,
     where: str,
-) -> sympy.Expr | None:
-    """Put a step that depends on k into the words of algorithms: c/(k + d), or alpha with a decay.
+) -> tuple[sympy.Expr | None, sympy.Expr | None]:
+    """Put a step that is another one in each iteration into the words of algorithms.
+
+    These are c/(k + d), and alpha times the option :attr:`boundlab.algorithms.Algorithm.rule`.
 
     Returns
     -------
-    The step of iteration k as a formula; None where an option decay says what it is.
+    step
+        That of iteration k as a formula; None where an option, or the schedule, says what it is.
+    rule
+        The factor of alpha, where symbols stand in it.
 
     Raises
     ------
@@ -35,50 +47,94 @@ def steps_in_k(
     """
     step, k = formulas["step"], INDEX["K"]
     found = SYMBOLS["c"].symbol / (k + SYMBOLS["d"].symbol) if "c" in step else SYMBOLS["alpha"].symbol
+    known = lookup("algorithms", algorithm) if algorithm in registered("algorithms") else None
     for name, rule in list(step.items()):
         index = {one for one in rule.free_symbols if one.name not in symbols}
         place = f"{where}, step.{name}"
         _require_kept(rule, written.get(rule, ()), symbols, place)
         if not index:
             continue
-        if name != "alpha" or len(index) > 1 or "decay" in options:
-            raise SpecError(f"{place}: alpha alone may depend on k (or t), and then there is no option decay")
+        option = "" if known is None else known.rule
+        if name != "alpha" or len(index) > 1 or option in options:
+            raise SpecError(
+                f"{place}: alpha alone may depend on one of k (or t) and tau, and then there is no option {option}"
+            )
         rules = (*formulas["definitions"].values(), *formulas["terms"].values())
         read = [str(one) for one in rules if name in names_of(put_in(one, sympy.S.Zero))]
         read += [one for one in others if re.search(rf"\b{name}\b", one)]
+        stale = VARIABLES["tau"] in index
         if read:
-            raise SpecError(f"{place}: alpha is another one at each k, so that {read[0]} cannot read it; write it out")
-        rule = found = rule.subs(index.pop(), k)
-        c, d = _falling(rule, k)
-        if c is not None and d is not None:
+            each = "tau" if stale else "k"
+            raise SpecError(f"{place}: alpha is another one at each {each}, so that {read[0]} cannot read it; write it out")
+        (one,) = index
+        variable = VARIABLES["tau" if stale else "k"]
+        rule = found = rule.subs(one, variable)
+        c, d = (None, sympy.S.Zero) if stale else _falling(rule, k)
+        if c is not None:
             del step[name]
             step |= {"c": c, "d": d}
-            return found
-        alpha, rest = sympy.factor(rule).as_independent(k, as_Add=False)
-        if names_of(rest) - {k.name, "K"}:
-            what = (
-                "the horizon in it is K, of a left side over iterations"
-                if "T" in names_of(rest)
-                else "no other is known"
-            )
-            raise SpecError(f"{place}: {rule} is neither c/(k + d) nor a number times a formula of k and K; {what}")
-        sign = -1 if alpha.could_extract_minus_sign() else 1
-        step[name], options["decay"] = sign * alpha, str(sign * rest)
-        if "K" in names_of(rest):
+            return found, None
+        _require_read(known, variable, place)
+        step[name], factor = _factored(rule, variable, symbols, place)
+        free = names_of(factor)
+        if not stale and "T" in free:
+            raise SpecError(f"{place}: {rule} reads T; the horizon in it is K, of a left side over iterations")
+        if "K" in free:
             step["K"] = SYMBOLS["K"].symbol
-        return found
-    return None if "decay" in options else found
+        if not free & symbols.keys() - {"K", "n" if stale else "K"}:
+            options[option] = str(factor)
+            factor = None
+        return None if stale else found, factor
+    return (None if "decay" in options else found), None
+
+
+def _require_read(algorithm: Algorithm[Any] | None, variable: sympy.Symbol, place: str) -> None:
+    """Make sure that the algorithm has steps that depend on a variable."""
+    if algorithm is None:
+        return
+    example = algorithm.examples(1).get(algorithm.rule, ())
+    if not example or not re.search(rf"\b{variable}\b", example[-1]):
+        have = f"of which it says how ({algorithm.rule}), as in {example[-1]}" if example else "none that change"
+        raise SpecError(f"{place}: steps of {algorithm.id} do not depend on {variable}; it has steps {have}")
+
+
+def _factored(
+    rule: sympy.Expr, variable: sympy.Symbol, symbols: Mapping[str, SymbolInfo], place: str
+) -> tuple[sympy.Expr, sympy.Expr]:
+    """Return a step size, and what it is multiplied by for each value of the variable: a number without units."""
+    alpha, rest = sympy.factor(rule).as_independent(variable, as_Add=False)
+    try:
+        plain = (degrees(rest, {**symbols, variable.name: index_symbol(variable.name)}) or _NO_UNITS) == _NO_UNITS
+    except FormulaError as error:
+        raise SpecError(f"{place}: {error}") from None
+    if not plain:
+        try:
+            alpha = substitute(rule, {variable: sympy.S.Zero})
+        except UndecidedError:
+            alpha = sympy.S.Zero
+        if alpha == 0 or (isinstance(alpha, sympy.Min) and 0 in alpha.args):
+            raise SpecError(f"{place}: {rule} is 0, or has no value, at {variable} = 0; there a step has the size alpha")
+        rest = rule / alpha
+    sign = -1 if alpha.could_extract_minus_sign() else 1
+    return sign * alpha, sign * rest
 
 
 def _require_kept(rule: sympy.Expr, written: Demands, symbols: Mapping[str, SymbolInfo], place: str) -> None:
     """Refuse a step in which a divisor cancels that is 0 at some k: there the formula has no value as it is written."""
-    for one in looked_at(written):
+    for one in (each for each in written if isinstance(each, Demand)):  # in a Min 1/0 is a limit that is not there
         index = [symbol for symbol in one.of.free_symbols if symbol.name not in symbols]
         rest = one.of.as_independent(*index, as_Add=False)[1] if index else sympy.S.One
         for k in range(_LOOKED_AT) if len(rest.free_symbols) == 1 else ():
-            at = {index[0]: k}
-            if rest.subs(at) == 0 and rule.subs(at).is_finite is not False:
+            at = {index[0]: sympy.Integer(k)}
+            if rest.subs(at) == 0 and _has_value(rule, at):
                 raise SpecError(f"{place}: {one.of} is 0 at {index[0]} = {k}, and the step has no value there")
+
+
+def _has_value(rule: sympy.Expr, at: Mapping[sympy.Symbol, sympy.Expr]) -> bool:
+    try:
+        return substitute(rule, at).is_finite is not False
+    except UndecidedError:
+        return False
 
 
 def _falling(rule: sympy.Expr, k: sympy.Symbol) -> tuple[sympy.Expr | None, sympy.Expr | None]:

@@ -25,7 +25,7 @@ from boundlab.theorems._left import left_side
 from boundlab.theorems._letters import checked_latex, checked_letter, refuse_lookalikes
 from boundlab.theorems._over import over
 from boundlab.theorems._steps_at import at_steps, reads_steps
-from boundlab.theorems._steps_in_files import steps_in_k
+from boundlab.theorems._steps_in_files import step_of_each
 from boundlab.theorems._theorem import Theorem
 
 _LARGEST = 1 << 20
@@ -99,7 +99,8 @@ def read_theorem(path: Path) -> Theorem:
         raise SpecError(f"{where}: left must be a table [left], or several [[left]]; got {data['left']!r}")
     symbols = _symbols(data.get("symbols", {}), where)
     written: dict[sympy.Expr, Demands] = {}
-    steps = {**symbols, **{one.name: index_symbol(one.name) for one in INDEX.values() if one.name not in symbols}}
+    indices = {name: index_symbol(name) for name in (*(one.name for one in INDEX.values()), "tau")}
+    steps = {**{name: index for name, index in indices.items() if name not in symbols}, **symbols}
     formulas = {
         table: {
             name: _formula(text, steps if table == "step" else symbols, f"{where}, {table}.{name}", written)
@@ -109,7 +110,8 @@ def read_theorem(path: Path) -> Theorem:
     }
     options = {key: str(value) for key, value in data.get("options", {}).items()}
     own = [*data.get("conditions", ()), *(str(value) for one in lefts for value in one.values())]
-    steps_k = steps_in_k(formulas, options, symbols, own, written, where)
+    algorithm = data.get("algorithm", "area")
+    steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
         if name in symbols and symbols[name].vector:
             raise SpecError(f"{where}: {name} is one number per client, whose values are those of the problem")
@@ -120,7 +122,6 @@ def read_theorem(path: Path) -> Theorem:
             )
     left = left_side(data["left"], symbols, where) if data.get("left") else None
     _choices(data, where)
-    algorithm = data.get("algorithm", "area")
     try:
         theorem = Theorem(
             id=data["id"],
@@ -154,6 +155,7 @@ def read_theorem(path: Path) -> Theorem:
             letters=_letters(data.get("letters", {}), where),
             generous=_generous(data.get("generous", {}), where),
             written=written,
+            rule=rule,
         )
         if steps_k is not None and reads_steps(theorem):
             theorem = at_steps(theorem, steps_k)

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from boundlab.expectation import event_sequences
 from boundlab.formulas.assignments import of_arrivals, parse_values
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import at_options, options_of, own_parameters, split
+from boundlab.instance.settings import at_options, filled, options_of, own_parameters, split
 from boundlab.metrics import Metric
 from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Streams
@@ -162,7 +162,7 @@ def ask(
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     chosen, values = _read(theorem, algorithm, settings)
-    require_alike(theorem := at_options(theorem, algorithm, chosen))
+    require_alike(theorem := at_options(theorem, algorithm, chosen, _no_tape))
     _probabilities(theorem, values, delays)
     clients = len(values["p"]) if "p" in values else int(float(values.pop("n", 1)))
     values["n"] = clients
@@ -179,6 +179,7 @@ def ask(
     yours = frozenset(values) - {"n"}
     values[theorem.horizon_symbol] = iterations
     defaults = _fill(theorem, values, clients)
+    filled(theorem, algorithm, chosen, values)
     for parameter, (name, value) in own_parameters(theorem, algorithm, chosen, {}).items():
         chosen[parameter] = values[name] = value
     if average:
@@ -306,6 +307,10 @@ def _probabilities(theorem: Theorem, values: dict[str, Any], delays: str | None)
         clients = len(Options("delays iid", dict(options)).numbers("p"))
     model: Any = build_delays(kind, options, clients)
     values["p"] = model.p
+
+
+def _no_tape() -> NoReturn:
+    raise SpecError("worst-case has no schedule before it has a program; alpha_at(k) takes steps that are formulas of k")
 
 
 def _fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ OPTIONS: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({}, "async_sgd needs the option alpha"),
         ({"alpha": 0}, "alpha must be > 0"),
         ({"alpha": [1, 2]}, "alpha must be a number"),
-        ({"alpha": 1, "schedule": "adaptive"}, "schedule must be one of constant, delay_adaptive, got 'adaptive'"),
+        ({"alpha": 1, "schedule": "adaptive"}, "schedule must be constant, delay_adaptive, or a formula of tau and n"),
         ({"alpha": 1, "sampling": "unifrom"}, "did you mean uniform"),
     ],
     "rennala": [
