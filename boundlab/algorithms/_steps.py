@@ -92,7 +92,7 @@ class Rule(str):
     @property
     def open(self) -> bool:
         """True while symbols stand in it."""
-        return not self.formula.free_symbols <= {*VARIABLES.values()}
+        return bool(self.formula.free_symbols - {*VARIABLES.values()})
 
 
 def without_open(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class StepFactor:
     @property
     def constant(self) -> bool:
         """True if nothing multiplies the step size."""
-        return self.formula == 1
+        return bool(self.formula == 1)
 
     def reads(self, variable: str) -> bool:
         """Return whether one of :data:`VARIABLES` must be known."""

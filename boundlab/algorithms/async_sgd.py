@@ -28,14 +28,15 @@ from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 class AsyncSgdParameters(Parameters):
     """The parameters of asynchronous SGD: α, unit (−1, 2).
 
-    What ``schedule`` says multiplies α; ``delay_adaptive`` is due to Mishchenko et al. (NeurIPS 2022). With ``sampling=uniform`` a client works on a model
-    when its earlier ones are done (Koloskova, Stich, Jaggi, NeurIPS 2022).
+    What ``schedule`` says multiplies α; ``delay_adaptive`` is due to Mishchenko et al. (NeurIPS 2022). With
+    ``sampling=uniform`` a client works on a model when its earlier ones are done (Koloskova, Stich, Jaggi, NeurIPS
+    2022).
     """
 
     alpha: float = option.number("step size", above=0.0)
-    schedule: StepFactor = step_factor(
+    schedule: StepFactor = step_factor(  # noqa: RUF009  (a field)
         "schedule",
-        "constant (default), delay_adaptive: alpha·min(1, n/tau), or any formula of the staleness tau and n times alpha",
+        "constant (default), delay_adaptive: alpha·min(1, n/tau), or any formula of staleness tau and n times alpha",
         {"constant": "1", "delay_adaptive": "Min(1, n/tau)"},
         ("tau", "n"),
         "If(tau <= 1, 1, 1/2)",

@@ -52,7 +52,7 @@ class GdParameters(Parameters):
         "pass (default): M local steps and their mean, or step: one local step, x_s the mean of the clients' models",
         ("pass", "step"),
     )
-    decay: StepFactor = step_factor(
+    decay: StepFactor = step_factor(  # noqa: RUF009  (a field)
         "decay",
         "none (default), sqrt: alpha/√(k+1), linear: alpha·(K−k)/(K+1), or any formula of k and K times alpha",
         {"none": "1", "sqrt": "1/sqrt(k + 1)", "linear": "(K - k)/(K + 1)"},

@@ -75,11 +75,13 @@ def _statement(audit: "Evidence") -> Iterator[Block]:
 
     chosen = {name: rule for name, rule in theorem.step.items() if rule != theorem.symbols[name].symbol}
     rules = [f"{letters.get(name, name)} = {text(rule)}" for name, rule in {**chosen, **theorem.rules()}.items()]
-    decay = theorem.core.value("decay") if "alpha" in theorem.step else ""
+    each = theorem.step_of_each
     if "c" in theorem.step:
         rules.insert(0, "α_k = c/(k + d)")
-    elif decay not in ("", "none"):
-        rules.insert(0, f"decay = {decay}" if decay.isalpha() else f"α_k = {letters.get('alpha', 'α')}·({decay})")
+    elif each is not None:
+        rules.insert(
+            0, f"α_k = {letters.get('alpha', 'α')}·({each})" if isinstance(each, str) else f"α_k = {text(each)}"
+        )
     # What a file says is a formula; the words of a package may say more than that.
     conditions = [
         f"{text(one.quantity)} ≤ {text(one.limit)}" if theorem.source else one.statement for one in theorem.conditions

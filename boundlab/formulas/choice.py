@@ -26,7 +26,10 @@ class Choice(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
         low, high, then, otherwise = map(sympy.sympify, (low, high, then, otherwise))
         if low.is_Number and high.is_Number:
             return then if low <= high else otherwise
-        return then if then == otherwise else sympy.Expr.__new__(cls, low, high, then, otherwise)
+        # What signs of symbols decide, they decide for all numbers.
+        if then == otherwise or (high - low).is_nonnegative:
+            return then
+        return otherwise if (low - high).is_positive else sympy.Expr.__new__(cls, low, high, then, otherwise)
 
     def doit(self, **hints: Any) -> Any:
         """Return the value where its sides can be worked out; that of the other branch is not asked for."""

@@ -73,8 +73,8 @@ class Schedules:
         drawn = any(one.when(self.parameters, self.clients) for one in self.algorithm.draws)
         if drawn or (self.algorithm.arrivals and not self.delays.certain):
             raise SpecError(
-                f"{self.theorem.id} reads steps of {self.algorithm.id} that depend on who arrives when; delays that are "
-                "certain, or explicit events, would fit"
+                f"{self.theorem.id} reads steps of {self.algorithm.id} that depend on who arrives when; delays that "
+                "are certain, or explicit events, would fit"
             )
         return self.tape(0)
 

@@ -83,8 +83,8 @@ class _TheoremPage:
             letter = self._letters[name]
             shown = f"{letter}, given" if rule == theorem.symbols[name].symbol else f"{letter} = {self._text(rule)}"
             given = " (or given)" if name in theorem.settable else ""
-            decay = theorem.core.value("decay") if name == "alpha" else ""
-            falls = f", α_k = {letter}·({decay})" if decay.strip() not in ("", "none", "sqrt", "linear") else ""
+            each = theorem.step_of_each if name == "alpha" else None
+            falls = "" if each is None or isinstance(each, str) else f", α_k = {self._text(each)}"
             yield noun + shown + given + (", α_k = c/(k + d)" if name == "d" else falls)
 
     def assumptions(self) -> list[str]:

@@ -69,7 +69,8 @@ def usage(tape: Tape, until: int, rate: float | None = None) -> Usage | None:
     if not len(run):
         return None
     weight = tape.uses.weight[used]
-    alpha = weight / (float(weight.sum()) / until if rate is None else rate)
+    scale = float(weight.sum()) / until if rate is None else rate
+    alpha = weight / (scale or np.nan)  # what weighs nothing has no shares
     shares, chi2_path = _shares(tape.descend.client[run], version, alpha, tape.clients, until)
     return Usage(
         versions=until,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from boundlab.algorithms import Rule
 from boundlab.assumptions import about_the_mean
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
@@ -103,7 +104,8 @@ def as_toml(core: CoreStatement, name: str = "core") -> str:
 
 
 def _lines(core: CoreStatement, name: str) -> Iterator[str]:
-    fixed = {one.id: one.value for one in core.options if one.how == "fixed"}
+    fixed = {one.id: one.value for one in core.options if one.how == "fixed" and not isinstance(one.value, Rule)}
+    rules = "".join(f"*({one.value})" for one in core.options if isinstance(one.value, Rule))
     free = {one.id: ANY for one in core.options if one.how == "open"}
     yield f"id = {_text(name)}"
     yield f"algorithm = {_text(core.algorithm)}"
@@ -123,7 +125,8 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
         yield from _table("left", _left(core))
     yield from _table("options", {**fixed, **free})
     yield from _table("parameters", {one.id: one.symbol for one in core.options if one.symbol})
-    yield from _table("step", {one: rule.text for one, rule in core.step})
+    step = {one: rule.text for one, rule in core.step}
+    yield from _table("step", {**step, **({"alpha": f"({step['alpha']}){rules}"} if rules else {})})
     yield from _table("definitions", {one: rule.text for one, rule in core.definitions})
     yield from _table("terms", {one: rule.text for one, rule in core.right})
     yield "[generous]"

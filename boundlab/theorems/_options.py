@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, final
 
-from boundlab.algorithms import Algorithm, Rule
+import sympy
+
+from boundlab.algorithms import VARIABLES, Algorithm, Rule
 from boundlab.errors import SpecError
+from boundlab.formulas.parse import parse
 from boundlab.options import nearest
+from boundlab.registry import registered
 from boundlab.theorems._statement import ANY, OTHERS, Statement
 
 Of = Literal["fixed", "default", "open", "symbol", "step", "unused"]
@@ -85,3 +89,24 @@ def _options(theorem: Statement, algorithm: Algorithm[Any]) -> Iterator[Option]:
             yield Option(name, "open")
         else:
             yield Option(name, "default", algorithm.defaults.get(name, ""))
+
+
+def rule_of(theorem: Statement) -> dict[str, str]:
+    """Return the option that multiplies the step in each iteration, and what it is; nothing where the step is constant.
+
+    Nothing, too, where the statement leaves the option open.
+    """
+    known = registered("algorithms").get(theorem.algorithm)
+    if known is None or not known.rule:
+        return {}
+    said = Rule(theorem.rule) if theorem.rule is not None else theorem.options.get(known.rule, ANY).strip()
+    return {} if said in (ANY, known.defaults[known.rule]) else {known.rule: said}
+
+
+def step_at(theorem: Statement) -> sympy.Expr | str | None:
+    """Return the step of each iteration as a formula, or the algorithm's word for its factor; see :func:`rule_of`."""
+    for name, said in rule_of(theorem).items():
+        if not isinstance(said, Rule) and said.isidentifier():
+            return said
+        return theorem.step["alpha"] * (said.formula if isinstance(said, Rule) else parse(said, VARIABLES, name))
+    return None

@@ -7,6 +7,7 @@ import sympy
 from boundlab.files import schema
 from boundlab.references import reference
 from boundlab.theorems._evaluate import inputs, rules
+from boundlab.theorems._options import rule_of, step_at
 from boundlab.theorems._statement import Statement
 
 
@@ -17,15 +18,21 @@ def statement_latex(theorem: Statement) -> str:
     def tex(expression: sympy.Expr) -> str:
         return str(sympy.latex(expression, symbol_names=names))
 
+    each = step_at(theorem)
     lines = [f"{theorem.left.latex} {theorem.bound.right_side(tex, theorem.shape)}"]
     if "c" in theorem.step:
         lines.append(r"\alpha_k = \frac{c}{k + d}")
     else:
         lines += [
-            f"{theorem.symbols[name].latex + ('_k' if name == 'alpha' else '')} = {tex(rule)}"
+            f"{theorem.symbols[name].latex + ('_k' if name == 'alpha' and each is None else '')} = {tex(rule)}"
             for name, rule in theorem.step.items()
             if rule != theorem.symbols[name].symbol
         ]
+    if each is not None:
+        word = str(each).replace("_", r"\_")
+        lines.append(
+            rf"\alpha_k = \alpha\,(\mathrm{{{word}}})" if isinstance(each, str) else rf"\alpha_k = {tex(each)}"
+        )
     lines += [f"{theorem.symbols[name].latex} = {tex(rule)}" for name, rule in rules(theorem).items()]
     lines += [rf"{tex(item.quantity)} \le {tex(item.limit)}" for item in theorem.conditions]
     if theorem.letters:
@@ -49,7 +56,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "kind": theorem.kind,
         "assumptions": list(theorem.assumptions),
         "algorithm": theorem.algorithm,
-        "options": dict(theorem.options),
+        "options": {**theorem.options, **rule_of(theorem)},
         "metric": theorem.metric,
         "left_side": theorem.left.expectation,
         "horizon": theorem.horizon,

@@ -65,7 +65,7 @@ def at_steps(theorem: Theorem, step: sympy.Expr) -> Theorem:
     if isinstance(bound, FormulaBound):
         changed["bound"] = FormulaBound(_each(bound.terms, change))
     if left is not None and over is not None and over.weights is not None:
-        factor, weights = change(over.weights).as_independent(_K, as_Add=False)
+        factor, weights = change(over.weights).as_independent(INDEX[over.counter], as_Add=False)
         # Weights count by their ratios, so that the number α is none of the numbers that they need.
         changed["left_side"] = _weighing(left, weights if factor.is_positive else factor * weights)
     return replace(

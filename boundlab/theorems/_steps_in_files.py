@@ -14,6 +14,7 @@ from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, names_of
 from boundlab.formulas.units import degrees
 from boundlab.metrics import INDEX, index_symbol
 from boundlab.registry import lookup, registered
+from boundlab.theorems._statement import OTHERS
 from boundlab.theorems._steps_at import put_in
 
 _NO_UNITS = (sympy.S.Zero, sympy.S.Zero)
@@ -36,7 +37,7 @@ def step_of_each(
     Returns
     -------
     step
-        That of iteration k as a formula; None where an option, or the schedule, says what it is.
+        That of iteration k as a formula; None where an option says what it is, or the schedule does.
     rule
         The factor of alpha, where symbols stand in it.
 
@@ -48,13 +49,13 @@ def step_of_each(
     step, k = formulas["step"], INDEX["K"]
     found = SYMBOLS["c"].symbol / (k + SYMBOLS["d"].symbol) if "c" in step else SYMBOLS["alpha"].symbol
     known = lookup("algorithms", algorithm) if algorithm in registered("algorithms") else None
+    option = "" if known is None else known.rule
     for name, rule in list(step.items()):
         index = {one for one in rule.free_symbols if one.name not in symbols}
         place = f"{where}, step.{name}"
         _require_kept(rule, written.get(rule, ()), symbols, place)
         if not index:
             continue
-        option = "" if known is None else known.rule
         if name != "alpha" or len(index) > 1 or option in options:
             raise SpecError(
                 f"{place}: alpha alone may depend on one of k (or t) and tau, and then there is no option {option}"
@@ -65,7 +66,9 @@ def step_of_each(
         stale = VARIABLES["tau"] in index
         if read:
             each = "tau" if stale else "k"
-            raise SpecError(f"{place}: alpha is another one at each {each}, so that {read[0]} cannot read it; write it out")
+            raise SpecError(
+                f"{place}: alpha is another one at each {each}, so that {read[0]} cannot read it; write it out"
+            )
         (one,) = index
         variable = VARIABLES["tau" if stale else "k"]
         rule = found = rule.subs(one, variable)
@@ -85,7 +88,7 @@ def step_of_each(
             options[option] = str(factor)
             factor = None
         return None if stale else found, factor
-    return (None if "decay" in options else found), None
+    return (None if {option, OTHERS} & options.keys() else found), None
 
 
 def _require_read(algorithm: Algorithm[Any] | None, variable: sympy.Symbol, place: str) -> None:
@@ -113,7 +116,9 @@ def _factored(
         except UndecidedError:
             alpha = sympy.S.Zero
         if alpha == 0 or (isinstance(alpha, sympy.Min) and 0 in alpha.args):
-            raise SpecError(f"{place}: {rule} is 0, or has no value, at {variable} = 0; there a step has the size alpha")
+            raise SpecError(
+                f"{place}: {rule} is 0, or has no value, at {variable} = 0; there a step has the size alpha"
+            )
         rest = rule / alpha
     sign = -1 if alpha.could_extract_minus_sign() else 1
     return sign * alpha, sign * rest

@@ -18,6 +18,7 @@ from boundlab.theorems._conditions import admissible
 from boundlab.theorems._core import CoreStatement
 from boundlab.theorems._core import core as elaborated
 from boundlab.theorems._evaluate import derive, evaluated, expanded, inputs, rules
+from boundlab.theorems._options import step_at
 from boundlab.theorems._show import statement_fields, statement_latex
 from boundlab.theorems._statement import Statement
 
@@ -195,12 +196,22 @@ class Theorem(Statement):
         """Return the defined symbols that the statement uses, each by the ones after it."""
         return rules(self)
 
+    @property
+    def step_of_each(self) -> sympy.Expr | str | None:
+        """The step of each iteration, or the algorithm's word for its factor; None where there is one step for all."""
+        return step_at(self)
+
     def spelling(self) -> dict[str, str]:
         """Return name → how people write it, for all symbols of the statement; no two look alike."""
         from boundlab.formulas.written import letters_of
 
         rules = self.rules()
-        formulas = (*self.expressions(), *self.step.values(), *rules.values())
+        formulas = (
+            *self.expressions(),
+            *self.step.values(),
+            *rules.values(),
+            *([] if self.rule is None else [self.rule]),
+        )
         names = {name for one in formulas for name in names_of(one)} | {*self.step, *rules, *self.inputs()}
         return letters_of(sorted(names), self.symbols)
 

@@ -310,7 +310,9 @@ def _probabilities(theorem: Theorem, values: dict[str, Any], delays: str | None)
 
 
 def _no_tape() -> NoReturn:
-    raise SpecError("worst-case has no schedule before it has a program; alpha_at(k) takes steps that are formulas of k")
+    raise SpecError(
+        "worst-case has no schedule before it has a program; alpha_at(k) takes steps that are formulas of k"
+    )
 
 
 def _fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, ...]:
