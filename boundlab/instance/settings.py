@@ -1,7 +1,7 @@
 """Classification of a setting as a parameter of the algorithm or a symbol of the theorem."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from boundlab.algorithms import Algorithm, Rule, without_open
 from boundlab.errors import AssumptionError, SpecError
@@ -126,8 +126,12 @@ def filled(
     options[algorithm.rule] = Rule(rule.formula.xreplace(put))
 
 
+def _no_tape() -> NoReturn:
+    raise SpecError("there is no schedule here before there is a step; alpha_at(k) takes steps that are formulas of k")
+
+
 def at_options(
-    theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any], tape: Callable[[], Tape]
+    theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any], tape: Callable[[], Tape] = _no_tape
 ) -> Theorem:
     """Return the theorem as it reads for a run with these options: what it says of any steps, of those of the run.
 

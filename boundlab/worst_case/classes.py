@@ -9,10 +9,11 @@ import numpy as np
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.assumptions import DETERMINISTIC, UNCONSTRAINED, assumption, definers
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.formulas.symbols import SYMBOLS, having
+from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.metrics import Quantity
 from boundlab.theorems import Theorem, at_lowest
 
+_UNITS = ("R", "B", "L", "F0")
 _KNOWN = frozenset(
     {
         "convex",
@@ -217,3 +218,19 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     if not minimiser and clients > 1:
         relaxed.append("f ≥ inf f is asked for at recorded points only")
     return FunctionClass(kind, constants, words, square, deviation, minimiser, "; ".join(relaxed))
+
+
+def fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, ...]:
+    """Fill in units, and what has only one value without noise or with one client; return the names."""
+    read = {*theorem.inputs(values)}
+    found = []
+    candidates: dict[str, Any] = {**dict.fromkeys(sorted(ZERO_WITHOUT_NOISE), 0.0), **dict.fromkeys(_UNITS, 1.0)}
+    if clients == 1:
+        apart = sorted(having("heterogeneity"))
+        candidates |= {name: np.zeros(1) if SYMBOLS[name].vector else 0.0 for name in apart}
+    for name, value in candidates.items():
+        if name in read and name not in values:
+            values[name] = value
+            if name in _UNITS:
+                found.append(name)
+    return tuple(found)

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from boundlab.events import Events
 from boundlab.execute import own_numbers
 from boundlab.expectation import event_sequences
 from boundlab.formulas.assignments import of_arrivals, parse_values
-from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import at_options, filled, options_of, own_parameters, split
 from boundlab.metrics import Metric
@@ -28,10 +27,9 @@ from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem, over
 from boundlab.worst_case.bound_value import Exactly, exactly
-from boundlab.worst_case.classes import CONSTANTS, noise, require_alike, undefined
+from boundlab.worst_case.classes import CONSTANTS, fill, noise, require_alike, undefined
 from boundlab.worst_case.model import AllEvents
 
-_UNITS = ("R", "B", "L", "F0")
 _MOST_RUNS = 1_500
 
 
@@ -162,7 +160,7 @@ def ask(
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     chosen, values = _read(theorem, algorithm, settings)
-    require_alike(theorem := at_options(theorem, algorithm, chosen, _no_tape))
+    require_alike(theorem := at_options(theorem, algorithm, chosen))
     _probabilities(theorem, values, delays)
     clients = len(values["p"]) if "p" in values else int(float(values.pop("n", 1)))
     values["n"] = clients
@@ -178,7 +176,7 @@ def ask(
         raise SpecError("give the events of one run, or ask for the average, not both")
     yours = frozenset(values) - {"n"}
     values[theorem.horizon_symbol] = iterations
-    defaults = _fill(theorem, values, clients)
+    defaults = fill(theorem, values, clients)
     filled(theorem, algorithm, chosen, values)
     for parameter, (name, value) in own_parameters(theorem, algorithm, chosen, {}).items():
         chosen[parameter] = values[name] = value
@@ -307,28 +305,6 @@ def _probabilities(theorem: Theorem, values: dict[str, Any], delays: str | None)
         clients = len(Options("delays iid", dict(options)).numbers("p"))
     model: Any = build_delays(kind, options, clients)
     values["p"] = model.p
-
-
-def _no_tape() -> NoReturn:
-    raise SpecError(
-        "worst-case has no schedule before it has a program; alpha_at(k) takes steps that are formulas of k"
-    )
-
-
-def _fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, ...]:
-    """Fill in units, and what has only one value without noise or with one client; return the names."""
-    read = {*theorem.inputs(values)}
-    found = []
-    candidates: dict[str, Any] = {**dict.fromkeys(sorted(ZERO_WITHOUT_NOISE), 0.0), **dict.fromkeys(_UNITS, 1.0)}
-    if clients == 1:
-        apart = sorted(having("heterogeneity"))
-        candidates |= {name: np.zeros(1) if SYMBOLS[name].vector else 0.0 for name in apart}
-    for name, value in candidates.items():
-        if name in read and name not in values:
-            values[name] = value
-            if name in _UNITS:
-                found.append(name)
-    return tuple(found)
 
 
 def _averaged(
