@@ -17,6 +17,7 @@ from boundlab.events import Events
 from boundlab.execute import own_numbers
 from boundlab.expectation import event_sequences
 from boundlab.formulas.assignments import of_arrivals, parse_values
+from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import at_options, filled, options_of, own_parameters, split
 from boundlab.metrics import Metric
