@@ -21,7 +21,7 @@ ALLOWED = {
     },
     "which assumption defines what": {"assumptions.py": 4},
     "who computes what, client by client": {"objective/_by_client.py": 1},
-    "values of one instance": {"checks/_instances.py": 4, "worst_case/specification.py": 1},
+    "values of one instance": {"checks/_instances.py": 4, "worst_case/classes.py": 1},
     "what a function computes, under the names of its results": {
         "formulas/assignments.py": 2,
         "tape/_statistics.py": 1,

@@ -128,7 +128,7 @@ class StepFactor:
     @property
     def constant(self) -> bool:
         """True if nothing multiplies the step size."""
-        return bool(self.formula == 1)
+        return self.formula is sympy.S.One
 
     def reads(self, variable: str) -> bool:
         """Return whether one of :data:`VARIABLES` must be known."""

@@ -73,9 +73,10 @@ class GdParameters(Parameters):
     def at(self, k: int) -> float:
         """Return α_k."""
         size = float(self.step.at(np.array(k)))
+        if self.decay.constant:
+            return size
         # No run that was told its horizon takes a step from there on.
-        over = self.decay.reads("K") and self.K is not None and k >= self.K
-        return size if self.decay.constant else 0.0 if over else size * self.decay.at(k=k, K=self.K)
+        return 0.0 if self.K is not None and k >= self.K else size * self.decay.at(k=k, K=self.K)
 
     @property
     def steps(self) -> int:

@@ -23,8 +23,8 @@ from boundlab.options import nearest
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs, rules
 from boundlab.theorems._options import Option, elaborated_options
-from boundlab.theorems._over import RandomSource, Same, over
-from boundlab.theorems._statement import Statement
+from boundlab.theorems._over import RandomSource, over
+from boundlab.theorems._statement import Same, Statement
 
 _ROUNDS: Final = 5  # of printing and reading, after which formulas have long settled
 _APART: Final = " != 0"

@@ -1,6 +1,7 @@
 """How a theorem is evaluated: what it needs, what follows from that, and what is refused."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +15,7 @@ from boundlab.options import nearest
 from boundlab.theorems._bound import Evaluation, Floats
 from boundlab.theorems._conditions import require
 from boundlab.theorems._defined import require_defined
-from boundlab.theorems._statement import Statement
+from boundlab.theorems._statement import Same, Statement
 
 
 def expanded(given: Iterable[str]) -> frozenset[str]:
@@ -27,7 +28,12 @@ def expanded(given: Iterable[str]) -> frozenset[str]:
 
 def needs(theorem: Statement, given: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the base symbols, and the defined ones in the order of computation."""
-    known = frozenset(given)
+    return _needs(Same(theorem), frozenset(given))
+
+
+@lru_cache(maxsize=4096)
+def _needs(same: Same, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    theorem = same.statement
     defining = theorem.defining()
     absent = theorem.bound.gone(known)
     base: dict[str, None] = {}

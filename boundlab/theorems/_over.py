@@ -14,7 +14,7 @@ from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs
 from boundlab.theorems._options import Option, elaborated_options
-from boundlab.theorems._statement import EACH, MEAN, Statement
+from boundlab.theorems._statement import EACH, MEAN, Same, Statement
 
 How = Literal["averaged", "given", "absent"]
 EVENTS: Final = "events"
@@ -97,21 +97,6 @@ def at_random(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: 
     if algorithm.arrivals and (algorithm.server == "any" or not delays.certain):
         yield EVENTS
     yield from (one.id for one in algorithm.draws if one.when(parameters, clients))
-
-
-class Same:
-    """A statement that is equal to itself alone: statements are frozen, and hold what has no hash."""
-
-    __slots__ = ("statement",)
-
-    def __init__(self, statement: Statement) -> None:
-        self.statement = statement
-
-    def __hash__(self) -> int:
-        return id(self.statement)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.statement is self.statement
 
 
 def over(theorem: Statement) -> MeanOver:

@@ -2,8 +2,9 @@
 
 import graphlib
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Literal
 from warnings import warn
 
@@ -268,17 +269,9 @@ class Statement:
         found = {name for one in self.expressions() for name in self.reads(one)} | self.left_reads | self.rule_reads
         return self.read_by({*found, *self.bound.reads(frozenset()), *self.step})
 
-    def read_by(self, names: Iterable[str], known: Container[str] = ()) -> frozenset[str]:
+    def read_by(self, names: Iterable[str], known: Iterable[str] = ()) -> frozenset[str]:
         """Return the names and all symbols that their definitions use, those of ``known`` symbols apart."""
-        rules = self.defining()
-        found: set[str] = set()
-        stack = list(names)
-        while stack:
-            name = stack.pop()
-            if name not in found:
-                found.add(name)
-                stack += sorted(self.reads(rules[name])) if name in rules and name not in known else []
-        return frozenset(found)
+        return _read_by(Same(self), frozenset(names), frozenset(known))
 
     def links(self) -> dict[str, Any]:
         """Return, as JSON-ready fields, what leads on: its counterexample, its repairs, its page, its proof."""
@@ -334,10 +327,9 @@ class Statement:
         warn("Theorem.start is called first_iteration", DeprecationWarning, stacklevel=2)
         return self.first_iteration
 
-    def defining(self) -> dict[str, sympy.Expr]:
+    def defining(self) -> Mapping[str, sympy.Expr]:
         """Return how each defined symbol follows from others; the step size is one of them."""
-        step = {name: rule for name, rule in self.step.items() if rule != lookup(name, self.symbols).symbol}
-        return {**self.definitions, **step}
+        return _defining(Same(self))
 
     def formulas(self) -> Iterator[tuple[str, sympy.Expr]]:
         """Yield what each formula is, for messages, and the formula: definitions, steps, conditions, terms."""
@@ -361,3 +353,38 @@ class Statement:
         """Return the terms of a closed form, and both sides of the conditions."""
         sides = (side for condition in self.conditions for side in (condition.quantity, condition.limit))
         return (*self.bound.expressions().values(), *sides)
+
+
+class Same:
+    """A statement that is equal to itself alone: statements are frozen, and hold what has no hash."""
+
+    __slots__ = ("statement",)
+
+    def __init__(self, statement: Statement) -> None:
+        self.statement = statement
+
+    def __hash__(self) -> int:
+        return id(self.statement)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.statement is self.statement
+
+
+@lru_cache(maxsize=512)
+def _defining(same: Same) -> dict[str, sympy.Expr]:
+    theorem = same.statement
+    own = ((name, rule, lookup(name, theorem.symbols).symbol) for name, rule in theorem.step.items())
+    return {**theorem.definitions, **{name: rule for name, rule, symbol in own if rule != symbol}}
+
+
+@lru_cache(maxsize=8192)
+def _read_by(same: Same, names: frozenset[str], known: frozenset[str]) -> frozenset[str]:
+    theorem, rules = same.statement, same.statement.defining()
+    found: set[str] = set()
+    stack = list(names)
+    while stack:
+        name = stack.pop()
+        if name not in found:
+            found.add(name)
+            stack += sorted(theorem.reads(rules[name])) if name in rules and name not in known else []
+    return frozenset(found)
