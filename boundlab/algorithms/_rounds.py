@@ -2,17 +2,50 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from itertools import combinations
+from math import comb
+from typing import Any, Final
 
 import numpy as np
 
-from boundlab.algorithms._algorithm import Algorithm, P
+from boundlab.algorithms._algorithm import Algorithm, Draw, P
 from boundlab.algorithms._program import Event
 from boundlab.delays import Clock, DelayModel, ServerPolicy
-from boundlab.errors import CaseError
+from boundlab.errors import CaseError, SpecError
 from boundlab.events import SERVER, Events, members_as_json, members_events, read_rows
-from boundlab.randomness import Streams
+from boundlab.randomness import Stream, Streams
 from boundlab.tape import Writer
+
+_SUBSETS: Final = 100_000  # of clients, that one event of a program may choose from
+
+
+def drawn_subset(name: str) -> Draw:
+    """Return what is drawn where an option says how many of the clients count."""
+
+    def when(parameters: Any, clients: int | None) -> bool:
+        size = getattr(parameters, name)
+        return size is not None and (clients is None or size < clients)
+
+    return Draw("members", "which clients each round asks", (name,), when)
+
+
+def uniform_subset(streams: Streams, turn: int, clients: int, size: int) -> tuple[int, ...]:
+    """Draw clients without replacement: those with the smallest of n uniform numbers."""
+    return tuple(sorted(np.argsort(streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0])[:size].tolist()))
+
+
+def uniform_subsets(owner: str, clients: int, size: int) -> list[tuple[int, ...]]:
+    """Return all subsets of that size.
+
+    Raises
+    ------
+    SpecError
+        If there are too many.
+    """
+    count = comb(clients, size)
+    if count > _SUBSETS:
+        raise SpecError(f"{owner}: a round is one of {count} subsets of clients, more than {_SUBSETS}")
+    return list(combinations(range(clients), size))
 
 
 class Rounds(Algorithm[P]):
@@ -108,7 +141,7 @@ class MeanStep:
         for run in runs:
             self.writer.arrive(run)
 
-    @property
-    def terms(self) -> list[tuple[float, int]]:
-        """The mean of the results, as terms of an affine instruction."""
-        return [(1.0 / self.clients, self.first + i) for i in range(self.clients)]
+    def terms(self, members: Sequence[int] = ()) -> list[tuple[float, int]]:
+        """Return the mean of the results, or of those of some clients, as terms of an affine instruction."""
+        who = members or range(self.clients)
+        return [(1.0 / len(who), self.first + i) for i in who]

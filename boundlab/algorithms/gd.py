@@ -24,11 +24,11 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._rounds import MeanStep, Rounds
+from boundlab.algorithms._rounds import MeanStep, Rounds, drawn_subset, uniform_subset, uniform_subsets
 from boundlab.algorithms._steps import StepFactor, StepSize, step_factor, step_size
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.events import SERVER, Events, read_events
+from boundlab.events import SERVER, Events, read_client, read_events, read_rows
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
 
@@ -39,7 +39,8 @@ class GdParameters(Parameters):
     """The parameters of gradient descent: M local steps of size α_k, unit (−1, 2), an iteration.
 
     With ``iteration=step`` an iteration is one local step: before every M of them the models are averaged, and x_s is
-    the mean of the clients' models at any time. ``all`` takes the mean of the clients' gradients, ``cyclic`` and
+    the mean of the clients' models at any time. With ``sampled`` all continue from the mean of so many of them (FedAvg
+    with partial participation). ``all`` takes the mean of the clients' gradients, ``cyclic`` and
     ``uniform`` that of one, in turns or drawn. What ``decay`` says multiplies α; with ``linear`` α_k is 0 from K on.
     """
 
@@ -59,12 +60,19 @@ class GdParameters(Parameters):
         ("k", "K"),
         "1/(k + 2)",
     )
+    sampled: int | None = option.integer(
+        "clients whose models are averaged, drawn uniformly without replacement (default all)", None, minimum=1
+    )
     K: int | None = option.integer("horizon that decay reads, as linear does", None, minimum=1)
 
     def check(self, owner: str) -> None:
         """Refuse a decay without its α or its horizon, and to count the steps of one client alone."""
         if self.iteration == "step" and self.sampling != "all":
             raise SpecError(f"{owner}: iteration=step counts local steps of all clients, and sampling={self.sampling}")
+        if self.sampled is not None and self.sampling != "all":
+            raise SpecError(
+                f"{owner}: sampled={self.sampled} is of rounds of all clients, and sampling={self.sampling}"
+            )
         if not self.decay.constant and self.step.d is not None:
             raise SpecError(f"{owner}: decay={self.decay} goes with alpha, not with c and d")
         if self.decay.reads("K") != (self.K is not None):
@@ -87,6 +95,20 @@ class GdParameters(Parameters):
         """Return whether all clients begin iteration k with the server's model."""
         return self.iteration == "pass" or k % self.M == 0
 
+    def size(self, k: int, clients: int) -> int | None:
+        """Return how many clients are drawn for the model that iteration k leaves; None: it is of all of them.
+
+        Raises
+        ------
+        SpecError
+            If there are not as many.
+        """
+        if self.sampled is None or not self.averaged(k + 1):
+            return None
+        if self.sampled > clients:
+            raise SpecError(f"gd: sampled={self.sampled}, but there are {clients} clients")
+        return None if self.sampled == clients else self.sampled
+
 
 @final
 class Gd(Rounds[GdParameters]):
@@ -98,7 +120,7 @@ class Gd(Rounds[GdParameters]):
     step_size_symbols = ("alpha", "c")
     single_client_values = MappingProxyType({})
     rule = "decay"
-    draws = (drawn_with("asked", "which client each iteration asks", "sampling", "uniform"),)
+    draws = (drawn_with("asked", "which client each iteration asks", "sampling", "uniform"), drawn_subset("sampled"))
 
     def schedule(
         self, parameters: GdParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -119,14 +141,19 @@ class Gd(Rounds[GdParameters]):
                 raise SpecError(f"gd: sampling={parameters.sampling}, but event {event + 1} is {_named(actor)}")
             # An iteration begins where the one before ended.
             alpha = parameters.at(writer.version)
+            members, size = events.detail[event] if events.detail else (), parameters.size(writer.version, clients)
+            if len(members) != (size or 0) or len({*members}) != len(members):
+                raise SpecError(
+                    f"gd: event {event + 1} names the clients {list(members)}; {size or 0} are drawn for it"
+                )
             if actor == SERVER:
                 src = SERVER_MODEL if parameters.averaged(writer.version) else None
                 runs = mean.begin(src, alpha, parameters.steps)
                 writer.begin(event)
                 mean.finish(runs)
-                for run in runs:
-                    writer.use(run, 1.0 / clients)
-                writer.replace_model(*mean.terms)
+                for i in members or range(clients):
+                    writer.use(runs[i], 1.0 / (size or clients))
+                writer.replace_model(*mean.terms(members))
             else:
                 run = writer.descend(mean.first + actor, SERVER_MODEL, actor, parameters.M, alpha)
                 writer.begin(event)
@@ -178,7 +205,10 @@ class Gd(Rounds[GdParameters]):
     ) -> Events:
         """Return rounds, or who is asked one after the other."""
         if parameters.sampling == "all":
-            return super().sample(parameters, delays, policy, streams, clients, count)
+            found = super().sample(parameters, delays, policy, streams, clients, count)
+            sizes = [parameters.size(k, clients) for k in range(count)]
+            drawn = tuple(uniform_subset(streams, k, clients, one) if one else () for k, one in enumerate(sizes))
+            return Events(found.time, found.actor, drawn if any(sizes) else ())
         if parameters.sampling == "cyclic":
             actor = (np.arange(count) % clients).astype(np.int32)
         else:
@@ -197,8 +227,18 @@ class Gd(Rounds[GdParameters]):
         return "" if who == "uniform" else f"sampling={who} does not draw one client at a time"
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
-        """Read [[time, "s"], …] for sampling=all, [[time, client], …] for the others."""
-        return read_events(raw, clients, where)
+        """Read [[time, "s"], …] for sampling=all, [[time, "s", client, client, …], …] where clients are drawn.
+
+        For other values of sampling [[time, client], …].
+        """
+        form = '[time, "s"], with the clients behind it where some are drawn, or [time, client]'
+        rows = read_rows(raw, where, form, (2, 2 + clients))
+        heads = read_events([[time, row[0]] for time, row in rows], clients, where)
+        drawn = [
+            tuple(read_client(i, clients, f"{where}: event {place}") for i in row[1:])
+            for place, (_, row) in enumerate(rows, 1)
+        ]
+        return Events(heads.time, heads.actor, tuple(drawn) if any(drawn) else ())
 
 
 @final
@@ -219,11 +259,18 @@ class GdProgram(EventProgram):
         """Return all clients together, the next one, or anybody."""
         match self._parameters.sampling:
             case "all":
-                return law.equally([(SERVER,)])
+                size = self._parameters.size(self._place(control), self._clients)
+                drawn: list[tuple[int, ...]] = [()] if size is None else uniform_subsets("gd", self._clients, size)
+                return law.equally([(SERVER, *who) for who in drawn])
             case "cyclic":
                 assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
                 return law.equally([(control.shared,)])
         return law.equally([(client,) for client in range(self._clients)])
+
+    def _place(self, control: Control) -> int:
+        """Return which local step of M comes next: 0 for passes."""
+        assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
+        return control.shared if self._parameters.iteration == "step" else 0
 
     def clock(self, number: int) -> int | None:
         """Return k where α_k diminishes."""
@@ -236,7 +283,8 @@ class GdProgram(EventProgram):
         who = range(self._clients) if event[0] == SERVER else event
         own, k = control.shared != 0 and event[0] == SERVER, None if step.d is None else number
         passes = [DescendRow(1 + i, 1 + i if own else X_S, i, self._parameters.steps, size, k) for i in who]
-        mean = AffineRow(X_S, tuple((1.0 / len(passes), row.dst) for row in passes))
+        members = event[1:] or who
+        mean = AffineRow(X_S, tuple((1.0 / len(members), 1 + i) for i in members))
         turn = (event[0] + 1) % self._clients if self._parameters.sampling == "cyclic" else 0
         if self._parameters.iteration == "step":
             assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)

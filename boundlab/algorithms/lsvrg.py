@@ -69,12 +69,12 @@ class Lsvrg(CoinAlgorithm):
             for run in (*waiting, *runs, *full):
                 writer.arrive(run)
             if waiting:
-                writer.affine(at_w, *first.terms)
+                writer.affine(at_w, *first.terms())
                 waiting = []
             writer.affine(step, (1.0, step), (-1.0, back), (1.0, at_w))
             if full:
                 writer.affine(w, (1.0, SERVER_MODEL))
-                writer.affine(at_w, *renewed.terms)
+                writer.affine(at_w, *renewed.terms())
                 version = writer.version
                 if shown is not None:
                     writer.affine(control, (1.0 / alpha, w), (-1.0 / alpha, renewed.first + shown))

@@ -67,7 +67,7 @@ class Momentum(Rounds[P]):
             runs = mean.begin(SERVER_MODEL if self.source() == "model" else memory, parameters.alpha)
             writer.begin(event)
             mean.finish(runs)
-            writer.affine(step, *mean.terms)
+            writer.affine(step, *mean.terms())
             model, kept = self.coefficients(parameters, partial(getattr, parameters), t, writer.version)
             # The memory is written last but reads the old model: the new model waits in the step's register.
             combine = [_terms(weights, (step, SERVER_MODEL, memory)) for weights in (model, kept)]

@@ -3,14 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
-from math import comb
-from typing import Final, final
-
-import numpy as np
+from typing import final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -23,17 +18,15 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._rounds import MemberRounds
+from boundlab.algorithms._rounds import MemberRounds, drawn_subset, uniform_subset, uniform_subsets
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import Clock
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, members_events, read_members
 from boundlab.options import Options
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Streams
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
-
-_SUBSETS: Final = 100_000  # of clients, that one event of a program may choose from
 
 
 def _read_weights(options: Options, name: str) -> tuple[float, ...]:
@@ -102,16 +95,7 @@ class SFedAvg(MemberRounds[SFedAvgParameters]):
     summary = "synchronous FedAvg: each round averages the local models of the sampled clients"
     parameter_type = SFedAvgParameters
     weighs = "weights"
-    draws = (
-        Draw(
-            "members",
-            "which clients each round asks",
-            ("sampled",),
-            lambda parameters, clients: (
-                parameters.sampled is not None and (clients is None or parameters.sampled < clients)
-            ),
-        ),
-    )
+    draws = (drawn_subset("sampled"),)
 
     def schedule(
         self, parameters: SFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -144,9 +128,7 @@ class SFedAvg(MemberRounds[SFedAvgParameters]):
         size = parameters.of_a_round(clients)
         if size == clients:
             return tuple(range(clients))
-        # The clients with the smallest of n uniform numbers are a uniform subset.
-        u = streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]
-        return tuple(sorted(np.argsort(u)[:size].tolist()))
+        return uniform_subset(streams, turn, clients, size)
 
     def end(self, clock: Clock, members: tuple[int, ...], start: float) -> float:
         """Return when the slowest client is done."""
@@ -205,10 +187,7 @@ class SFedAvgProgram(EventProgram):
         SpecError
             If there are too many.
         """
-        count = comb(self._clients, self._size)
-        if count > _SUBSETS:
-            raise SpecError(f"sfedavg: a round is one of {count} subsets of clients, more than {_SUBSETS}")
-        return law.equally(list(combinations(range(self._clients), self._size)))
+        return law.equally(uniform_subsets("sfedavg", self._clients, self._size))
 
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Average the models of the members."""

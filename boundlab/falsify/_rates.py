@@ -40,7 +40,8 @@ def behind_tape(theorem: Theorem) -> frozenset[str]:
 
 def unknown(theorem: Theorem) -> list[str]:
     """Return the symbols of the theorem's own that neither an instance nor a choice of rates gives a value."""
-    return [name for name in theorem.inputs() if name not in {*SYMBOLS, *open_rates(theorem)}]
+    known = {*SYMBOLS, *open_rates(theorem), *theorem.core.read_as.values()}
+    return [name for name in theorem.inputs() if name not in known]
 
 
 def chosen(theorem: Theorem, step: Mapping[str, float]) -> dict[str, Any]:
