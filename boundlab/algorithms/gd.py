@@ -260,8 +260,9 @@ class GdProgram(EventProgram):
         match self._parameters.sampling:
             case "all":
                 size = self._parameters.size(self._place(control), self._clients)
-                drawn: list[tuple[int, ...]] = [()] if size is None else uniform_subsets("gd", self._clients, size)
-                return law.equally([(SERVER, *who) for who in drawn])
+                drawn = [] if size is None else uniform_subsets("gd", self._clients, size)
+                rounds: list[Event] = [(SERVER, *one) for one in drawn]
+                return law.equally(rounds or [(SERVER,)])
             case "cyclic":
                 assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
                 return law.equally([(control.shared,)])
