@@ -261,7 +261,7 @@ class GdProgram(EventProgram):
             case "all":
                 size = self._parameters.size(self._place(control), self._clients)
                 drawn = [] if size is None else uniform_subsets("gd", self._clients, size)
-                rounds: list[Event] = [(SERVER, *one) for one in drawn]
+                rounds: list[Event] = [tuple([SERVER, *one]) for one in drawn]
                 return law.equally(rounds or [(SERVER,)])
             case "cyclic":
                 assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
