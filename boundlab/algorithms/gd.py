@@ -259,19 +259,19 @@ class GdProgram(EventProgram):
         """Return all clients together, the next one, or anybody."""
         match self._parameters.sampling:
             case "all":
-                size = self._parameters.size(self._place(control), self._clients)
-                drawn = [] if size is None else uniform_subsets("gd", self._clients, size)
-                rounds: list[Event] = [tuple([SERVER, *one]) for one in drawn]
-                return law.equally(rounds or [(SERVER,)])
+                return law.equally(self._rounds(control))
             case "cyclic":
                 assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
                 return law.equally([(control.shared,)])
         return law.equally([(client,) for client in range(self._clients)])
 
-    def _place(self, control: Control) -> int:
-        """Return which local step of M comes next: 0 for passes."""
+    def _rounds(self, control: Control) -> list[Event]:
+        """Return the one event of all clients, or those of all that may be drawn."""
         assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
-        return control.shared if self._parameters.iteration == "step" else 0
+        size = self._parameters.size(control.shared if self._parameters.iteration == "step" else 0, self._clients)
+        if size is None:
+            return [(SERVER,)]
+        return [(SERVER, *drawn) for drawn in uniform_subsets("gd", self._clients, size)]
 
     def clock(self, number: int) -> int | None:
         """Return k where α_k diminishes."""
