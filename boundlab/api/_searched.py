@@ -24,8 +24,12 @@ class Searched(Shown, Falsification):
         """Return the verdict with its instance."""
         tried = f"{sum(self.tried.values())} candidates"
         if self.best is None:
+            if self.theorem.growth and self.tried:
+                return f"{self.theorem.id}: inconclusive: {tried}; along no family is left/right proved to be unbounded"
             why = f"; no instance was found that meets {self.unmet}" if self.unmet else ""
             return f"{self.theorem.id}: inconclusive: it applies to none of {tried}{why}"
+        if self.growth is not None:
+            return f"{self.theorem.id}: {self.verdict}: {self.growth.family}: {self.growth.why}: {self.best.words()}"
         found = "smallest counterexample" if self.violated else "closest instance"
         words = f"{found}, left/right {self.best.ratio:.4g}: {self.best.words()}"
         return f"{self.theorem.id}: {self.verdict}: {tried}; {words}"

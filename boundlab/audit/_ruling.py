@@ -90,6 +90,8 @@ def rule(audit: "Evidence") -> Ruling:
 def _of_shape(audit: "Evidence") -> Ruling:
     """Return what is said of a printed O(·): its constants are unknown, so that only an argument speaks against it."""
     against = [f"with universal constants false {one}" for one in _arguments(audit)]
+    growth = None if audit.search is None else audit.search.found.growth
+    against += [] if growth is None else [f"whatever they are, {growth.family}: {growth.why}"]
     reasons = ("a printed O(·), its constants are unknown", *against, *_repaired(audit))
     return Ruling("says nothing that a number could refute", reasons, bool(against))
 

@@ -7,11 +7,11 @@ import sympy
 
 from boundlab.checks._check import Check, group, passed
 from boundlab.checks._instances import SMALL
-from boundlab.checks._leading import leading
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.defined import Demand
 from boundlab.formulas.expansion import size
+from boundlab.formulas.leading import leading
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import names_of
 from boundlab.signs import Prover, SignProof

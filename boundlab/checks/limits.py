@@ -6,11 +6,11 @@ import sympy
 
 from boundlab.checks._check import Check, group
 from boundlab.checks._instances import SMALL
-from boundlab.checks._leading import leading
 from boundlab.checks._truths import FUNCTIONS
 from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand, size
+from boundlab.formulas.leading import leading
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import QUIET
 

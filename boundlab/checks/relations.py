@@ -6,10 +6,10 @@ import sympy
 
 from boundlab.checks._check import Check, group, passed
 from boundlab.checks._instances import SMALL
-from boundlab.checks._leading import leading
 from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand
+from boundlab.formulas.leading import leading
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, apart, names_of
 from boundlab.signs import vanishes

@@ -14,12 +14,12 @@ import sympy
 from boundlab.assumptions import assumption
 from boundlab.checks._check import Check, Verdict, group
 from boundlab.checks._instances import SMALL
-from boundlab.checks._leading import leading
 from boundlab.checks._truths import TRUTHS, Truth
 from boundlab.checks._view import View
 from boundlab.checks.units import implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
+from boundlab.formulas.leading import leading
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import having
 from boundlab.formulas.written import written

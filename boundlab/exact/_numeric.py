@@ -39,6 +39,7 @@ def result(plan: Plan, case: Case, why: str) -> ExactResult:
         violated, decided, note = False, False, f"{note}; above the bound, but R is the distance to a near-minimiser"
     if plan.theorem.shape:
         violated, note = False, "the printed O(·) has unknown constants, so nothing can refute or confirm it"
+        note = note if not plan.theorem.growth else "the printed O(·) has unknown constants, so no one case refutes it"
     value, bound = float(left.value[-1]), float(right.value[-1])
     return ExactResult(
         plan.theorem.id,

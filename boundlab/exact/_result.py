@@ -1,8 +1,8 @@
 """Result of an exact evaluation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -14,6 +14,37 @@ from boundlab.instance.readings import SymbolValue
 from boundlab.verdict import Verdict
 
 Kind = Literal["exact", "enclosure", "numeric"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A family of cases, and how both sides grow along it.
+
+    Parameters
+    ----------
+    along
+        The symbols that move.
+    family
+        How they move, in words.
+    left, right
+        Both sides along it; empty where they are not known.
+    refutes
+        Whether left/right is proved to be unbounded: then no constants make the right side a bound.
+    why
+        The comparison in words, or why there is none.
+    """
+
+    along: tuple[str, ...]
+    family: str
+    left: str = ""
+    right: str = ""
+    refutes: bool = False
+    why: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {**asdict(self), "along": list(self.along)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +83,8 @@ class ExactResult:
         The hash of the core statement.
     objective
         What is minimised and measured, in words.
+    growth
+        Of a printed O(·) with symbols along which its constants are the same: families that begin at the case.
     derivation
         The way to both sides, where it was asked for and the numbers are exact, or balls.
     """
@@ -72,6 +105,7 @@ class ExactResult:
     decided: bool = True
     core: str = ""
     objective: str = ""
+    growth: tuple[Growth, ...] = ()
     derivation: Derivation | None = None
 
     @property
@@ -87,12 +121,19 @@ class ExactResult:
         return self._judged[0]
 
     @property
+    def refuting(self) -> Growth | None:
+        """The family along which no constants make the right side a bound; None: none is known."""
+        return next((one for one in self.growth if one.refutes), None)
+
+    @property
     def reason(self) -> str:
         """Why the verdict is what it is, in one sentence."""
         return self._judged[1]
 
     @property
     def _judged(self) -> tuple[Verdict, str]:
+        if (one := self.refuting) is not None:
+            return Verdict.VIOLATED, f"{one.family}: {one.why}"
         found = Verdict.VIOLATED if self.violated else Verdict.HOLDS if self.decided else Verdict.INCONCLUSIVE
         near = np.isclose(self.left, self.right, rtol=1e-9, atol=0.0)  # which words are used, and no more
         words = {
@@ -127,5 +168,6 @@ class ExactResult:
             "note": self.note,
             "reason": self.reason,
             "verdict": self.verdict,
+            **({"growth": [one.as_dict() for one in self.growth]} if self.growth else {}),
             **({} if self.derivation is None else {"derivation": self.derivation.as_dict()}),
         }

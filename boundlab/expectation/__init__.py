@@ -30,6 +30,7 @@ from boundlab.expectation._second_moments import Moments as Moments
 from boundlab.expectation._second_moments import along as batches_along
 from boundlab.expectation._second_moments import given_schedule as moments_of_schedule
 from boundlab.expectation._second_moments import in_exact_numbers as second_moments
+from boundlab.expectation._second_moments import state_space as state_space
 from boundlab.expectation._symmetries import twins as twins
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "outcomes_of_schedule",
     "second_moments",
     "shown_points",
+    "state_space",
     "twins",
     "why_no_law",
 ]

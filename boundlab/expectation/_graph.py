@@ -294,6 +294,25 @@ class Lowering(Generic[Number]):
         self._ended[number + 1 :] = [k + self._edges[control][1]]
         return self._edges[control]
 
+    def controls(self, most: int) -> int:
+        """Return how many control states there are, over all time.
+
+        Raises
+        ------
+        SpecError
+            If there are more than ``most``, or what an event does depends on how many came before.
+        """
+        if self.clock(0) is not None:
+            raise SpecError("what an iteration does depends on how many came before it")
+        first = self.opening()[1]
+        found, ahead = {first}, [first]
+        while ahead:
+            new = {after for _, after in self.edges(ahead.pop(), 0)[0]} - found
+            found, ahead = found | new, ahead + list(new)
+            if len(found) > most:
+                raise SpecError(f"there are more than {most} control states")
+        return len(found)
+
     def alike(self, control: Control) -> Groups:
         """Return groups of slots, as their registers, that may change places in this control state."""
         found = []

@@ -267,16 +267,7 @@ def _expectations(
     watch: Callable[[int, Recursion[Any]], None] = lambda _k, _moments: None,
 ) -> list[Any]:
     average, weights = metric.over.averages_iterates, metric.over.weights
-    lowering = Lowering(arithmetic, law, (), average=average, weights=weights)
-    initial = (*arithmetic.programs[0].initial, *[Initial.ZERO] * average)
-    moments = Recursion(
-        lowering,
-        initial,
-        where,
-        share,
-        shown=lowering.sum if average else register_of(arithmetic.programs[0], metric),
-        relative=lowering.sum if average else -1,
-    )
+    _, moments = _recursion(arithmetic, law, where, share, metric)
     wanted, last = set(metric.records(ks).at(int(ks[-1])).tolist()), int(ks[-1])
     seen, k = [], 0
 
@@ -292,6 +283,41 @@ def _expectations(
             show()
         _require_room(moments, largest)
     return folded(metric, ks, seen)
+
+
+def _recursion(
+    arithmetic: Arithmetic[Number],
+    law: EventLaw[Any],
+    where: BlockQuadratic,
+    share: Callable[[Any], Any],
+    metric: Metric,
+) -> tuple[Lowering[Number], Recursion[Number]]:
+    """Return all that can happen at an event, and the moments before the first one."""
+    average = metric.over.averages_iterates
+    lowering = Lowering(arithmetic, law, (), average=average, weights=metric.over.weights)
+    shown = lowering.sum if average else register_of(arithmetic.programs[0], metric)
+    initial = (*arithmetic.programs[0].initial, *[Initial.ZERO] * average)
+    relative = lowering.sum if average else -1
+    return lowering, Recursion(lowering, initial, where, share, shown=shown, relative=relative)
+
+
+def state_space(
+    model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Any], metric: Metric, most: int
+) -> tuple[int, int]:
+    """Return how many control states there are over all time, and of how many numbers the moments consist.
+
+    What an iteration makes of these numbers is one linear map: by Cayley and Hamilton all that is linear in them obeys
+    a recursion of that order.
+
+    Raises
+    ------
+    SpecError
+        If an iteration depends on how many came before, or there are more than ``most`` control states.
+    """
+    where, _ = _quadratics.in_exact_numbers(model, None)
+    lowering, moments = _recursion(arithmetic, law, where, numbers.rational, metric)
+    controls = lowering.controls(most)
+    return controls, controls * len(where.x0) * moments.size * (moments.size + 1) // 2
 
 
 def _require_room(moments: Recursion[Any], largest: float) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._growth import unbounded
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._largest_reading import generously
 from boundlab.falsify._rates import local_rate, unknown
@@ -50,7 +51,8 @@ def falsify(
     Raises
     ------
     AssumptionError
-        If there is nothing to refute: the bound is a printed O(·), or reads a symbol that nothing gives a value.
+        If there is nothing to refute: the bound is a printed O(·) that does not say along which symbols its constants
+        stay the same, or reads a symbol that nothing gives a value.
     SpecError
         If the budget or the limit is not positive, or the theorem sets no local step size.
 
@@ -64,9 +66,10 @@ def falsify(
         raise SpecError(f"the budget must be > 0 seconds, got {budget:g}")
     if limit is not None and limit < 1:
         raise SpecError(f"the number of candidates must be ≥ 1, got {limit}")
-    if theorem.shape:
+    if theorem.shape and not theorem.growth:
         raise AssumptionError(
-            f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; there is nothing to do"
+            f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; a table [growth] says "
+            "along which symbols they stay the same, and lets a search refute them all"
         )
     local_rate(theorem)  # or say that there is none
     if names := unknown(theorem):
@@ -77,6 +80,8 @@ def falsify(
         )
     begin = time.monotonic()
     judge = Judge(generously(theorem), begin + budget, limit)
+    if theorem.shape:
+        return _by_growth(judge, begin, seed, progress or (lambda _: None))
     instance, case, broken, clearest = None, None, False, None
     for found in search(judge, seed, progress or (lambda _: None), jobs):
         try:
@@ -103,6 +108,14 @@ def falsify(
         _repeatable(theorem, clearest, broken),
         judge.unmet if instance is None else "",
     )
+
+
+def _by_growth(judge: Judge, begin: float, seed: int, progress: Callable[[str], None]) -> Falsification:
+    """Search for a family of instances along which left/right is unbounded."""
+    found = unbounded(judge, progress)
+    instance, case, growth = found or (None, None, None)
+    tried, refused, seconds = dict(judge.tried), dict(judge.refused), time.monotonic() - begin
+    return Falsification(judge.theorem, instance, found is not None, tried, refused, seconds, seed, case, growth=growth)
 
 
 def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True) -> Falsification:

@@ -13,6 +13,7 @@ from boundlab.algorithms import Rule
 from boundlab.case.provenance import provenance
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, UndecidedError
+from boundlab.exact import Growth
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
@@ -158,6 +159,8 @@ class Falsification:
         The case file of ``best``.
     clearest
         A violation that was met on the way and breaks the bound by more than ``best``; None without.
+    growth
+        Of a shape: a family that begins at ``best``, along which left/right is unbounded; None without.
     unmet
         Where the theorem applied to nothing: the conditions that no instance was found to meet, with both their sides.
     """
@@ -172,6 +175,7 @@ class Falsification:
     case: Document | None
     clearest: JudgedInstance | None = None
     unmet: str = ""
+    growth: Growth | None = None
 
     @property
     def ratio(self) -> float:
@@ -208,6 +212,7 @@ class Falsification:
             "seed": self.seed,
             "instance": None if best is None else best.as_dict(),
             "clearest": None if self.clearest is None else self.clearest.as_dict(),
+            **({} if self.growth is None else {"growth": self.growth.as_dict()}),
         }
 
 
@@ -234,15 +239,23 @@ def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
         raise AssumptionError(f"nothing certifies {' and '.join(conditional_on)}")
     _agree(score.left, left, "left", "a comparison")
     _agree(score.right, right, "right", "a comparison")
+    violated = bool(ends.lower[-1] > _bound(plan).upper[-1]) and not plan.near_minimiser
+    found = instance_of(plan, one, left, right, method, violated=violated)
+    exact = _exactly(plan, found, case_of(plan, found))
+    return exact, case_of(plan, exact)
+
+
+def instance_of(
+    plan: Plan, one: Candidate, left: float, right: float, method: str, *, violated: bool
+) -> JudgedInstance:
+    """Return a candidate with both sides in floating point, and with all numbers that its plan has."""
     values = {name: plan.values[name] for name in sorted(plan.values) if np.ndim(plan.values[name]) == 0}
     parameters = {name: value for name, value in plan.parameter_values.items() if name not in one.settings}
-    constants = {name: one_ for name, one_ in plan.constants.items() if name in theorem.inputs()}
-    violated = bool(ends.lower[-1] > _bound(plan).upper[-1]) and not plan.near_minimiser
-    found = JudgedInstance(
-        theorem, one, left, right, "numeric", method, constants, values, parameters, violated, objective=plan.objective
-    )
-    exact = _exactly(plan, found, _case(plan, found))
-    return exact, _case(plan, exact)
+    constants = {name: one_ for name, one_ in plan.constants.items() if name in plan.theorem.inputs()}
+    return JudgedInstance(
+        plan.theorem, one, left, right, "numeric", method, constants, values, parameters, violated,
+        objective=plan.objective,
+    )  # fmt: skip
 
 
 def _bound(plan: Plan) -> Enclosure:
@@ -264,7 +277,7 @@ def _agree(search: float, slow: float, side: str, who: str, digits: float = 1e-6
         raise UndecidedError(f"the search and {who} differ on the {side} side: {search:.10g} and {slow:.10g}")
 
 
-def _case(plan: Plan, found: JudgedInstance) -> Document:
+def case_of(plan: Plan, found: JudgedInstance) -> Document:
     """Return the case file: the events of the schedule, or the law of random ones."""
     one, theorem = found.candidate, plan.theorem
     options = one.options()

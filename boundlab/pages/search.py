@@ -1,6 +1,7 @@
 """The page of a search for a counterexample."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ OR: Final = "or: "
 BOTH_SIDES: Final = "both sides there: "
 _FAMILIES = 12
 _REASONS = 5
+_HORIZONS = (5, 10, 20, 40)  # at which a comparison shows how both sides grow
 
 
 def search_page(found: "Falsification", typed: str = "", written: Path | None = None) -> list[Block]:
@@ -35,20 +37,36 @@ def search_page(found: "Falsification", typed: str = "", written: Path | None = 
     page: list[Block] = [words(head), *_tried(found.tried), *_refused(found.refused)]
     if best is None:
         why = f": no instance was found that meets {found.unmet}" if found.unmet else ""
-        return [*page, verdict_words("inconclusive", f"the theorem applies to nothing that was tried{why}")]
+        what = (
+            "no family was found along which left/right is unbounded"
+            if statement.growth and found.tried
+            else (f"the theorem applies to nothing that was tried{why}")
+        )
+        return [*page, verdict_words("inconclusive", what)]
     constants = ((name, figure(one.value), one.side, one.how) for name, one in best.constants.items())
     page += [
         GAP,
-        words(f"{'smallest counterexample' if found.violated else 'closest instance'}: {best.words()}"),
+        words(f"{_called(found)}: {best.words()}"),
         constants_of(constants),
         GAP,
         *(words(one) for one in _sides(found, best)),
     ]
-    if found.violated:
+    if found.growth is not None:
+        one = found.growth
+        page += [GAP, *(words(line) for line in (one.family, f"left  = {one.left}", f"right = {one.right}"))]
+        page.append(verdict_words("violated", f"{statement.id} is false whatever its constants are: {one.why}"))
+    elif found.violated:
         page.append(verdict_words("violated", f"{statement.id} is false as stated"))
     else:
         page.append(verdict_words("inconclusive", f"none found; the closest instance has left/right {best.ratio:.4g}"))
     return [*page, *_commands(found, best, typed or statement.id, written)]
+
+
+def _called(found: "Falsification") -> str:
+    """Return what the instance of a search is."""
+    if found.growth is not None:
+        return "a family begins at"
+    return "smallest counterexample" if found.violated else "closest instance"
 
 
 def _tried(tried: Mapping[str, int]) -> tuple[Words, Rows]:
@@ -79,10 +97,13 @@ def _sides(found: "Falsification", best: "JudgedInstance") -> list[str]:
 def _commands(found: "Falsification", best: "JudgedInstance", typed: str, written: Path | None) -> list[Words]:
     """Return the commands that say again what was found; of the closest instance, the one that shows both sides."""
     compare = best.command(typed)
+    if found.growth is not None and found.growth.along == (found.theorem.horizon_symbol,):
+        several = replace(best.candidate.compared(found.theorem), iterations=list(_HORIZONS))
+        compare = several.command(typed, "--trials", "2")
     if not found.violated:
         return [_command(BOTH_SIDES, compare)] if compare else []
     commands = []
-    if best.kind != "numeric" and written is not None:
+    if (best.kind != "numeric" or found.growth is not None) and written is not None:
         commands.append(command_line("exact", typed, str(written)))
     if compare:
         commands.append(compare)

@@ -305,6 +305,8 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
         return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, words, best.words())
     where = f"at {theorem.horizon_symbol} = {best.iterations}"
     words = f"{where} the left side {best.left:.10g} is above the bound {best.right:.10g} ({best.kind}: {best.method})"
+    if found.growth is not None:
+        words = f"{found.growth.family}: {found.growth.why}"
     finding = BoundFinding(name, "search", Verdict.VIOLATED.value, words, best.words())
     again = command_line("falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed))
     finding = _with_case(finding, demand, case_name(theorem.id, "counterexample"), found.case, again)

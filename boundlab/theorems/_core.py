@@ -87,6 +87,8 @@ class CoreStatement:
         usual models of the aggregation.
     shape
         Whether the right side is a printed O(·) with unknown constants.
+    growth
+        Symbols along which these constants stay the same.
     right, recursion
         The terms, in their order; or what is iterated in their place, in words.
     step, definitions, conditions
@@ -110,6 +112,7 @@ class CoreStatement:
     over_models: tuple[Formula, Formula] | None
     terms: tuple[tuple[Formula, str, str], ...]
     shape: bool
+    growth: tuple[str, ...]
     right: tuple[tuple[str, Formula], ...]
     recursion: str
     step: tuple[tuple[str, Formula], ...]
@@ -128,8 +131,9 @@ class CoreStatement:
     def fields(self) -> dict[str, Any]:
         """Fields that the hash is computed from, as plain data."""
         found: dict[str, Any] = _plain(self)
-        if not self.terms:  # most statements have one quantity on the left, and keep the hash that they had
-            del found["terms"]
+        for name in ("terms", "growth"):  # most statements have neither, and keep the hash that they had
+            if not found[name]:
+                del found[name]
         return found
 
     @property
@@ -221,6 +225,7 @@ def _core(same: Same) -> CoreStatement:
         over_models=None if over_ is None else (_formula(theorem, over_.begin), _formula(theorem, over_.end)),
         terms=tuple((_formula(theorem, one.times), one.quantity.name.lower(), one.point) for one in terms_of(left)),
         shape=theorem.shape,
+        growth=tuple(sorted(theorem.growth)),
         right=tuple((name, _formula(theorem, term)) for name, term in theorem.bound.expressions().items()),
         recursion=theorem.bound.as_dict()["recursion"],
         step=tuple((name, _formula(theorem, rule)) for name, rule in theorem.step.items()),

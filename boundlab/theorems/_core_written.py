@@ -63,6 +63,8 @@ def _sources(core: CoreStatement) -> Iterator[str]:
 def _readings(core: CoreStatement) -> Iterator[str]:
     if core.settable:
         yield f"{', '.join(core.settable)} may be set instead;"
+    if core.growth:
+        yield f"the unknown constants are the same for all {', '.join(core.growth)};"
     for name, more in core.generous:
         yield f"{name} may be counted larger, by {more};"
 
@@ -129,6 +131,9 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
     yield from _table("step", {**step, **({"alpha": f"({step['alpha']}){rules}"} if rules else {})})
     yield from _table("definitions", {one: rule.text for one, rule in core.definitions})
     yield from _table("terms", {one: rule.text for one, rule in core.right})
+    if core.growth:
+        yield "[growth]"
+        yield f"in = {_list(core.growth)}"
     yield "[generous]"
     yield from (f"{one} = {more}" for one, more in core.generous)
     for one in core.symbols:

@@ -69,6 +69,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "conditions": [condition.statement for condition in theorem.conditions],
         "inputs": {name: theorem.symbols[name].describe() for name in inputs(theorem, ())},
         "settable": list(theorem.settable),
+        "growth": list(theorem.growth),
         "generous": dict(theorem.generous),
         "note": theorem.note,
         **theorem.links(),

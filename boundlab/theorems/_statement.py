@@ -78,6 +78,8 @@ class Statement:
         Other parameters of the algorithm that a formula reads, and as which symbol: ``{"K": "window"}``.
     shape
         Whether the bound is a printed O(·) with unknown constants.
+    growth
+        Symbols along which these constants stay the same: a shape is refuted where left/right is unbounded along them.
     generous
         Symbols of the bound that the paper may count larger than is done here, and by how much: ``{"tau_max": 1}``. A
         search refutes the theorem under both counts or not at all.
@@ -139,6 +141,7 @@ class Statement:
     conditions: tuple[Condition, ...] = ()
     parameters: Mapping[str, str] = field(default_factory=lambda: {"M": "M"})
     shape: bool = False
+    growth: tuple[str, ...] = ()
     generous: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
     symbols: Mapping[str, SymbolInfo] = field(default_factory=lambda: SYMBOLS)
@@ -189,6 +192,7 @@ class Statement:
         except graphlib.CycleError as error:
             raise SpecError(f"{self.id}: the definitions go round in a circle: {' → '.join(error.args[1])}") from None
         self._check_definitions(rules)
+        self._check_growth(rules)
         self._check_links()
         self._infer_horizon()
         if self.quiet_by_default and known_assumptions.DETERMINISTIC not in self.assumptions:
@@ -210,6 +214,15 @@ class Statement:
                 )
             if rule != parse(only, {one: known.symbol for one, known in SYMBOLS.items()}):
                 raise SpecError(f"{self.id}: {name} can be defined as {only} alone ({meaning})")
+
+    def _check_growth(self, rules: Container[str]) -> None:
+        """Make sure that constants are unknown, and that what they do not depend on is something that moves."""
+        if self.growth and not self.shape:
+            raise SpecError(f"{self.id}: growth is of a shape, whose constants are unknown; write shape = true")
+        for name in self.growth:
+            lookup(name, self.symbols)
+            if name in rules or self.growth.count(name) > 1:
+                raise SpecError(f"{self.id}: growth must name symbols that nothing defines, each once; see {name}")
 
     def _check_links(self) -> None:
         """Make sure that what stands beside the claim fits it."""

@@ -45,7 +45,7 @@ _TEXT = (
     "page",
     "proof",
 )
-_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous")
+_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous", "growth")
 _LISTS = ("assumptions", "settable", "conditions", "repaired_by", "proofs")
 _KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
@@ -65,7 +65,8 @@ def read_theorem(path: Path) -> Theorem:
     ``[options]`` (``any`` leaves one open; what is not named stands at its default), ``[parameters]`` (parameter of
     the algorithm = "symbol"; M = "M" for area where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with
     ``meaning``, ``domain`` and ``units`` for every symbol that boundlab does not know, ``[generous]`` (symbol = by how
-    much the paper may count it larger); and what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``,
+    much the paper may count it larger), ``[growth]`` (``in``: symbols along which unknown constants stay the same); and
+    what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``,
     ``proofs``, and ``[letters]`` (symbol = "the paper's letter in LaTeX").
 
     Raises
@@ -153,6 +154,7 @@ def read_theorem(path: Path) -> Theorem:
             proof=data.get("proof", ""),
             proofs=tuple(data.get("proofs", ())),
             letters=_letters(data.get("letters", {}), where),
+            growth=_growth(data["growth"], where) if "growth" in data else (),
             generous=_generous(data.get("generous", {}), where),
             written=written,
             rule=rule,
@@ -174,6 +176,13 @@ def read_theorem(path: Path) -> Theorem:
             raise
         raise type(error)(f"{where}: {error}") from None
     return theorem
+
+
+def _growth(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    names = table.get("in") if {*table} == {"in"} else None
+    if not names or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise SpecError(f'{where}: growth must be in = ["T", …], a list of symbols; got {dict(table)!r}')
+    return tuple(names)
 
 
 def _generous(found: Mapping[str, Any], where: str) -> dict[str, int]:

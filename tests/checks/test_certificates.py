@@ -18,7 +18,7 @@ from boundlab.checks._instances import (
     reused,
     reused_squared_gradient,
 )
-from boundlab.checks._leading import leading
+from boundlab.formulas.leading import leading
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
