@@ -8,9 +8,21 @@ from typing import Any, Literal, TypeAlias, TypeVar, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import (
+    X_S,
+    AffineRow,
+    Control,
+    DescendRow,
+    Event,
+    EventLaw,
+    EventProgram,
+    Row,
+    Share,
+    Step,
+)
 from boundlab.algorithms._rounds import MeanStep, Rounds
 from boundlab.arithmetic.numbers import ball, rational, square_root
-from boundlab.events import Events
+from boundlab.events import SERVER, Events
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Term, Writer
 
 _Row: TypeAlias = tuple[Any, Any, Any]
@@ -110,6 +122,35 @@ class HeavyBall(Momentum[HeavyBallParameters]):
         """Return step + β·(model − memory), and the old model."""
         beta = exact("beta")
         return (1.0, beta, -beta), (0.0, 1.0, 0.0)
+
+    def program(self, parameters: HeavyBallParameters, clients: int) -> "HeavyBallProgram":
+        """Return one iteration."""
+        return HeavyBallProgram(parameters, clients)
+
+
+@final
+class HeavyBallProgram(EventProgram):
+    """One iteration on x, the model before it, the step, and the results of all clients; control: nothing."""
+
+    draws = True
+
+    def __init__(self, parameters: HeavyBallParameters, clients: int) -> None:
+        self._alpha, self._beta, self._results = parameters.alpha, parameters.beta, range(3, 3 + clients)
+        self.initial = (Initial.START, Initial.START, *[Initial.UNWRITTEN] * (1 + clients))
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return all clients together."""
+        return law.equally([(SERVER,)])
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Take the mean of all steps, and add a part of the last one."""
+        memory, step, waiting = 1, 2, self._results[0]
+        rows: list[Row] = [DescendRow(to, X_S, i, 1, self._alpha) for i, to in enumerate(self._results)]
+        rows.append(AffineRow(step, tuple((1.0 / len(self._results), to) for to in self._results)))
+        weights = (1.0, self._beta, -self._beta)
+        rows.append(AffineRow(waiting, tuple(_terms(weights, (step, X_S, memory)))))
+        rows += [AffineRow(memory, ((1.0, X_S),)), AffineRow(X_S, ((1.0, waiting),))]
+        return Step(tuple(rows), control, True)
 
 
 @final

@@ -25,7 +25,7 @@ from boundlab.instance.from_case import plan_of
 from boundlab.metrics import Quantity
 
 _CONTROLS: Final = 50
-_ORDER: Final = 150
+_ORDER: Final = 100
 # Powers of the horizon with which left sides obey recursions: averages are sums divided by K, whose squares count.
 _POWERS: Final = {"last": 0, "mean": 1, "average": 2}
 

@@ -20,15 +20,16 @@ from boundlab.theorems import Theorem
 
 _HORIZON: Final = 20  # of the instance at which a family begins: few clients have been as late as they get
 _MOST: Final = 400  # instances of a search without a limit
+_REFUSED: Final = 3  # instances for each that the theorem applies to, after which it ends
 
 Witness = tuple[JudgedInstance, Document, Growth]
 
 
 def unbounded(judge: Judge, progress: Callable[[str], None]) -> Witness | None:
     """Return an instance at which a family begins along which left/right is unbounded; None: none was found."""
-    seen = set()
+    most, seen = judge.limit or _MOST, set[object]()
     for one in _instances(judge.theorem):
-        if judge.count >= (judge.limit or _MOST) or time.monotonic() > judge.deadline:
+        if judge.count >= most or len(seen) >= _REFUSED * most or time.monotonic() > judge.deadline:
             break
         if one.key() in seen:
             continue

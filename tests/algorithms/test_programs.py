@@ -27,6 +27,7 @@ RATES = {
     "fedfa": "eta_l",
     "fedstaleweight": "eta_l",
     "gd": "alpha",
+    "heavy_ball": "alpha",
     "incremental": "alpha",
     "lsvrg": "alpha",
     "rennala": "alpha",
@@ -36,6 +37,7 @@ RATES = {
 }
 NEEDED: dict[str, dict[str, str]] = {
     "fedasync": {"beta": "0.75"},
+    "heavy_ball": {"beta": "0.75"},
     "lsvrg": {"p_c": "0.5"},
     "ringmaster": {"threshold": "2"},
     "scaffnew": {"p_c": "0.5"},
