@@ -15,19 +15,18 @@ from boundlab.algorithms import Control, Event, EventLaw, EventProgram, Step
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.recurrence import Recurrence
-from boundlab.arithmetic.weights import EQUAL
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.exact._engine import ExactEngine, has_moments
 from boundlab.expectation import Arithmetic, engine, second_moments, state_space
 from boundlab.instance.from_case import plan_of
-from boundlab.metrics import Quantity
+from boundlab.metrics import AVERAGE_ITERATE, LAST, MEAN, Quantity
 
 _CONTROLS: Final = 50
 _ORDER: Final = 100
 # Powers of the horizon with which left sides obey recursions: averages are sums divided by K, whose squares count.
-_POWERS: Final = {"last": 0, "mean": 1, "average": 2}
+_POWERS: Final = ((LAST, 0), (MEAN, 1), (AVERAGE_ITERATE, 2))
 
 
 @final
@@ -101,8 +100,8 @@ def closed_left(case: Case, exact: ExactEngine) -> ClosedLeft:
         If the left side, the problem or the run has no such closed form here, saying why.
     """
     metric, model = exact.plan.metric, exact.model
-    power = _POWERS.get(metric.over.id)
-    if power is None or metric.over.weights != EQUAL or metric.quantity is Quantity.CONTROL:
+    power = next((power for over, power in _POWERS if over is metric.over), None)
+    if power is None or metric.quantity is Quantity.CONTROL:
         raise SpecError(f"{metric.id} has no closed form in the horizon")
     if not has_moments(model):
         raise SpecError("closed forms in the horizon need a quadratic whose minimiser is rational")

@@ -13,16 +13,18 @@ from typing import Any, Final
 import sympy
 
 from boundlab.arithmetic.numbers import read_number
+from boundlab.assumptions import BOUNDED_RUN
 from boundlab.case import Case, read_case
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.exact._closed_left import ClosedLeft, closed_left
-from boundlab.exact._engine import ExactEngine
+from boundlab.exact._engine import ExactEngine, has_moments
 from boundlab.exact._result import Growth
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.expansion import expand
 from boundlab.formulas.leading import leading
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import apart, names_of
+from boundlab.instance.conditional import uncertified
 from boundlab.instance.from_case import given, own_rates
 from boundlab.theorems import Theorem
 
@@ -31,6 +33,7 @@ _SMALL: Final = apart("small", positive=True)
 _SCALE: Final = sympy.Symbol("s", positive=True)
 _SCALED: Final = {"noise": "the noise is s times that of the case", "start": "x0 is s times as far from x*"}
 _LONG: Final = 160
+_LOGARITHM: Final = sympy.Rational(1, 1000)  # log x = O(x^ε) for any ε
 
 
 def growths(theorem: Theorem, case: Case) -> tuple[Growth, ...]:
@@ -38,6 +41,8 @@ def growths(theorem: Theorem, case: Case) -> tuple[Growth, ...]:
     counter, found = theorem.horizon_symbol, list[Growth]()
     try:
         engine = ExactEngine.of(theorem, case)
+        if names := uncertified(engine.plan.symbols):
+            raise SpecError(f"nothing certifies {' and '.join(names)}")
     except BoundlabError as error:
         return (Growth(theorem.growth, "the case", why=str(error)),)
     if counter in theorem.growth:
@@ -74,14 +79,16 @@ def _over_horizon(case: Case, engine: ExactEngine, family: Growth) -> Growth:
 def _over_scale(case: Case, engine: ExactEngine, role: str, family: Growth) -> Growth:
     theorem = engine.plan.theorem
     _require_still(theorem, case, family.along)
+    if not has_moments(engine.model) or BOUNDED_RUN in theorem.core.assumed:
+        raise SpecError("left sides follow the scale of the data on all of R^d, by moments of quadratics")
     degrees = {name: 2 * info.units[0] + info.units[1] for name, info in theorem.symbols.items() if info.role == role}
     known = engine.formulas.values
-    moved = {name: known[name].exact * _SCALE ** degrees[name] for name in family.along if name in known}
+    moved = {name: _times(known[name].exact, _SCALE ** degrees[name]) for name in family.along if name in known}
     right, lefts = _right(engine, moved), list[Fraction]()
     for times in (1, 2, 3, 4):
         other = ExactEngine.of(theorem, _scaled(case, engine, role, times))
         for name, value in other.formulas.values.items():
-            if value.exact != known[name].exact * times ** degrees.get(name, 0):
+            if value.exact != _times(known[name].exact, sympy.Integer(times) ** degrees.get(name, 0)):
                 raise SpecError(f"{name} does not follow as it should where {family.family}")
         lefts.append(other.fractional_left())
     # Moments of degree 2 in the data: three values say which polynomial, and a fourth agrees.
@@ -101,6 +108,13 @@ def _over_scale(case: Case, engine: ExactEngine, role: str, family: Growth) -> G
         if refutes:
             break
     return found
+
+
+def _times(value: Any, factor: sympy.Expr) -> Any:
+    """Return a number, or one number per client, times a factor."""
+    if value is None:
+        raise UndecidedError("a constant of the problem is not known exactly")
+    return sympy.Tuple(*(factor * one for one in value)) if isinstance(value, sympy.Tuple) else factor * value
 
 
 def _compared(family: Growth, left: str, right: str, how: str, above: tuple[Order, str], refutes: bool) -> Growth:
@@ -166,20 +180,31 @@ def _at_most(expression: sympy.Expr, x: sympy.Symbol) -> Order:
     most: Order = Fraction(0), -sympy.oo
     for part in sympy.Add.make_args(expand(expression)):
         rate, rest = sympy.S.One, list[sympy.Expr]()
+        logarithms = sympy.S.Zero
         for factor in sympy.Mul.make_args(part):
             base, exponent = factor.as_base_exp()
             slope = sympy.expand(exponent).coeff(x)
             offset = sympy.expand(exponent - slope * x)
-            if x in base.free_symbols or not slope.is_number or slope == 0 or x in offset.free_symbols:
+            if (
+                isinstance(base, sympy.log)
+                and exponent.is_number
+                and leading(_at_infinity(base.args[0], x), _SMALL)[1] != 0
+            ):
+                logarithms += max(exponent, 0) * _LOGARITHM  # 1/log tends to 0
+            elif x in base.free_symbols or not slope.is_number or slope == 0 or x in offset.free_symbols:
                 rest.append(factor)
             elif base == 0 and slope.is_positive:
                 rate = sympy.S.Zero
             else:
                 rate, rest = rate * abs(base) ** slope, [*rest, abs(base) ** offset]
-        power = -leading(substitute(sympy.Mul(*rest), {x: 1 / _SMALL}), _SMALL)[1]
+        power = logarithms - leading(_at_infinity(sympy.Mul(*rest), x), _SMALL)[1]
         if rate != 0 and power != -sympy.oo:
             most = max(most, (_fraction_above(rate), power))
     return most
+
+
+def _at_infinity(expression: sympy.Expr, x: sympy.Symbol) -> sympy.Expr:
+    return substitute(expression, {x: 1 / _SMALL})
 
 
 def _fraction_above(rate: sympy.Expr) -> Fraction:
