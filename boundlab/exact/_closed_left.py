@@ -164,7 +164,7 @@ def _require_settled(case: Case, exact: ExactEngine, controls: int) -> None:
     count = case.algorithm.events_for(plan.parameters, plan.problem.n, last)
     events = Events(np.arange(1.0, count + 1.0), np.resize(case.events.actor[: len(actors)], count))
     for k in range(3 * controls, last + 1):
-        longer = replace(case, events=events, iterations=last, raw={**case.raw, "claim": {"k": k}})
+        longer = replace(case, events=events, iterations=k, raw={**case.raw, "claim": {"k": k}})
         later = plan_of(plan.theorem, longer).values
         for name in read:
             if later[name] != plan.values[name]:

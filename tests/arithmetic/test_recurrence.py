@@ -28,7 +28,7 @@ def found(term: Term, order: int) -> Recurrence:
         (lambda k: Fraction((k + 1) ** 2), 5, (0, {Fraction(1): [Fraction(1), Fraction(2), Fraction(1)]})),
         # What is gone after two terms is no part of the closed form: it holds from k = 2 on.
         (lambda k: third**k + (k == 1), 4, (2, {third: [Fraction(1)]})),
-        (lambda k: Fraction(0), 2, (0, {})),
+        (lambda _: Fraction(0), 2, (0, {})),
         # A leading coefficient of 0: k·3^-k has no part without k.
         (lambda k: k * third**k, 2, (0, {third: [Fraction(0), Fraction(1)]})),
     ],

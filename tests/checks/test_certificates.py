@@ -18,11 +18,11 @@ from boundlab.checks._instances import (
     reused,
     reused_squared_gradient,
 )
-from boundlab.formulas.leading import leading
 from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
+from boundlab.formulas.leading import leading
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SYMBOLS, symbol
 from boundlab.signs import Prover

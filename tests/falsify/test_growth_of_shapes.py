@@ -1,0 +1,172 @@
+"""Printed O(·) with [growth]: false ones are refuted whatever their constants are, true ones never are."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sympy
+from growth_makers import shape
+
+import boundlab as bl
+from boundlab.cli import invoke
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.falsify import falsify
+from boundlab.registry import registered
+from boundlab.theorems import FormulaBound, Theorem, load_theorem
+from boundlab.verdict import Verdict
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.literature.entries import FILES, entries
+
+ASYNC = {"schedule": "constant", "sampling": "arrival"}
+MOVES = ("horizon", "noise", "start")
+
+
+def unknown(theorem: Theorem, constant: sympy.Expr = sympy.S.One) -> Theorem:
+    """Return a theorem as an O(·), its bound divided by a constant: nothing true becomes false by that."""
+    along = [name for name in (*theorem.read, theorem.horizon_symbol) if theorem.symbols[name].role in MOVES]
+    bound = theorem.bound
+    if bound.closed:
+        bound = FormulaBound({name: term / constant for name, term in bound.expressions().items()})
+    return replace(
+        theorem, id=f"shape.{theorem.id}", shape=True, growth=tuple(dict.fromkeys(along)), bound=bound, refuted_by="",
+        repaired_by=(), proofs=(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("terms", "more", "family"),
+    [
+        # A step above 2/L: the slope grows geometrically, and nothing in the statement forbids the step.
+        ({"start": "F0/(alpha*T)", "noise": "alpha*L*sigma**2"}, "", "T → ∞"),
+        # A floor of noise under what tends to 0.
+        (
+            {"start": "F0/(alpha*T)", "noise": "alpha*L*sigma**2/T"},
+            'conditions = ["4*alpha*L*concurrency <= 1"]',
+            "T → ∞",
+        ),
+        ({"start": "F0/(alpha*T)"}, 'conditions = ["4*alpha*L*concurrency <= 1"]', "T → ∞"),
+        # σ for σ²: the unit is right with √(F0·L), and large noise breaks it.
+        (
+            {"start": "F0/(alpha*T)", "noise": "alpha*L*sigma*sqrt(F0*L)"},
+            'conditions = ["4*alpha*L*concurrency <= 1"]',
+            "the noise is s times that of the case",
+        ),
+    ],
+)
+def test_false_statements_about_asynchronous_sgd_are_refuted(
+    tmp_path: Path, terms: dict[str, str], more: str, family: str
+) -> None:
+    along = ["T"] if "T" in family else ["sigma"]
+    theorem = shape(tmp_path, terms, algorithm="async_sgd", over="mean", along=along, options=ASYNC, more=more)
+    found = falsify(theorem, limit=60)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.growth is not None
+    assert found.growth.family.startswith(family)
+    assert found.case is not None
+    assert bl.exact(theorem, dict(found.case)).verdict is Verdict.VIOLATED
+    assert found.as_dict()["growth"]["refutes"] is True
+
+
+def test_the_true_one_is_not(tmp_path: Path) -> None:
+    found = falsify(
+        shape(
+            tmp_path, {"start": "F0/(alpha*T)", "noise": "alpha*L*sigma**2"}, algorithm="async_sgd", over="mean",
+            along=["T", "sigma", "F0", "R"], options=ASYNC, more='conditions = ["10*alpha*L*(tau_max + 1) <= 1"]',
+        ),
+        limit=40,
+    )  # fmt: skip
+    assert (found.verdict, found.best) == (Verdict.INCONCLUSIVE, None)
+    assert sum(found.tried.values()) == 40
+
+
+TRUE = [
+    *(one for one in registered("theorems").values() if one.status in ("textbook", "repaired", "derived here")),
+    *(load_theorem(str(path)) for path in sorted(FILES.glob("*.toml"))),
+]
+
+
+@pytest.mark.sweep(8)
+@pytest.mark.parametrize("place", range(len(TRUE)))
+def test_true_theorems_are_true_shapes(place: int) -> None:
+    own = unknown(TRUE[place], sympy.Integer(1 + 37 * place % 100))
+    assert not falsify(own, limit=8).violated
+
+
+@pytest.mark.parametrize(
+    "name", [*(one.id for one in registered("theorems").values() if one.shape), "stich-2020.delayed"]
+)
+def test_registered_shapes_keep_their_verdict(name: str) -> None:
+    """Those without [growth] have none; what a table would say of them is told."""
+    theorem = load_theorem(str(FILES / f"{name}.toml")) if name in {one.stem for one in FILES.glob("*.toml")} else None
+    if theorem is None:
+        with pytest.raises(AssumptionError, match=r"no number can refute it; a table \[growth\] says along which"):
+            falsify(registered("theorems")[name], limit=2)
+    else:
+        assert not falsify(theorem, limit=30).violated
+
+
+@pytest.mark.parametrize("name", ["stich-2020.delayed", "koloskova-2022.mean", "woodworth-2020.local"])
+def test_mutants_of_published_shapes_are_refuted(name: str) -> None:
+    entry = next(one for one in entries() if one.id == name)
+    found = falsify(entry.mutant(), limit=60)
+    assert found.violated
+    assert found.growth is not None
+
+
+def test_the_command_shows_the_family_and_what_repeats_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theorem = shape(tmp_path, {"bound": "L*R**2/K"}, along=["K"])
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["falsify", "shape.toml", "--candidates", "30"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "a family begins at: 1 client" in out
+    assert "K → ∞ left = (9/4)**K/2 right = 1/K" in out
+    assert "is false whatever its constants are: left like 2.25^K, right at most like K^(-1)" in out
+    assert "repeat: boundlab exact shape.toml shape.counterexample.json" in out
+    assert "--iterations 5,10,20,40" in out
+    assert invoke(["exact", "shape.toml", "shape.counterexample.json"]) == 1
+    assert "K → ∞: left like 2.25^K" in " ".join(capsys.readouterr().out.split())
+    assert invoke(["falsify", "shape.toml", "--candidates", "30", "--json"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["growth"]["left"] == "(9/4)**K/2"
+    assert shown["core"] == theorem.core.sha256
+    assert invoke(["compare", "shape.toml", "--problem", "quadratic:A=[[[1]]],b=[[0]],x0=1", "--set", "alpha=1"]) == 3
+    assert "boundlab falsify looks for families" in " ".join(capsys.readouterr().out.split())
+
+
+def test_growth_is_part_of_the_core_where_there_is_one(tmp_path: Path) -> None:
+    with_, without = (shape(tmp_path, {"bound": "L*R**2/K"}, along=along) for along in (["K", "R"], []))
+    other = shape(tmp_path, {"bound": "L*R**2/K"}, along=["R", "K"])
+    assert with_.core.sha256 == other.core.sha256 != without.core.sha256
+    assert "growth" not in without.core.as_dict()
+    assert with_.core.as_dict()["growth"] == ["K", "R"]
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ("in = []", "a list of symbols"),
+        ('in = "K"', "a list of symbols"),
+        ('along = ["K"]', "a list of symbols"),
+        ('in = ["K", "K"]', "each once; see K"),
+        ('in = ["alpha_0"]', "alpha_0"),
+    ],
+)
+def test_a_table_that_says_nothing_is_refused(tmp_path: Path, table: str, why: str) -> None:
+    text = 'id = "a"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["convex", "smooth"]\nshape = true\n'
+    path = tmp_path / "a.toml"
+    path.write_text(f'{text}[step]\nalpha = "1/L"\n[terms]\nbound = "L*R**2/K"\n[growth]\n{table}\n', encoding="utf-8")
+    with pytest.raises(Exception, match=why) as error:
+        load_theorem(str(path))
+    assert not isinstance(error.value, (TypeError, KeyError))
+
+
+def test_a_bound_with_constants_has_no_growth(tmp_path: Path) -> None:
+    theorem = shape(tmp_path, {"bound": "L*R**2/K"}, along=["K"])
+    with pytest.raises(SpecError, match="growth is of a shape"):
+        replace(theorem, shape=False)
