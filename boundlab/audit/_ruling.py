@@ -88,10 +88,12 @@ def rule(audit: "Evidence") -> Ruling:
 
 
 def _of_shape(audit: "Evidence") -> Ruling:
-    """Return what is said of a printed O(·): its constants are unknown, so that only an argument speaks against it."""
+    """Return what is said of a printed O(·): an argument alone speaks against its constants, or a family of cases."""
     against = [f"with universal constants false {one}" for one in _arguments(audit)]
     growth = None if audit.search is None else audit.search.found.growth
-    against += [] if growth is None else [f"whatever they are, {growth.family}: {growth.why}"]
+    if growth is not None:
+        family = f"whatever its constants are, {growth.family}: {growth.why}"
+        return Ruling("false", (family, *against, *_repaired(audit)))
     reasons = ("a printed O(·), its constants are unknown", *against, *_repaired(audit))
     return Ruling("says nothing that a number could refute", reasons, bool(against))
 

@@ -100,7 +100,8 @@ class _TheoremPage:
     def title(self) -> str:
         """Return what stands above the terms."""
         if self._theorem.shape:
-            return "shape of the printed O(·), constants unknown"
+            same = ", ".join(self._theorem.growth)
+            return "shape of the printed O(·), constants unknown" + (f", the same for all {same}" if same else "")
         return "bound" if len(self._theorem.bound.expressions()) < 2 else "bound, the sum of"
 
     def bound(self) -> list[str]:

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.literature.entries import FILES, entries
 
 ASYNC = {"schedule": "constant", "sampling": "arrival"}
+SHORT = 'conditions = ["4*alpha*L*concurrency <= 1"]'
 MOVES = ("horizon", "noise", "start")
 
 
@@ -45,14 +46,14 @@ def unknown(theorem: Theorem, constant: sympy.Expr = sympy.S.One) -> Theorem:
         # A floor of noise under what tends to 0.
         (
             {"start": "F0/(alpha*T)", "noise": "alpha*L*sigma**2/T"},
-            'conditions = ["4*alpha*L*concurrency <= 1"]',
+            SHORT,
             "T → ∞",
         ),
-        ({"start": "F0/(alpha*T)"}, 'conditions = ["4*alpha*L*concurrency <= 1"]', "T → ∞"),
+        ({"start": "F0/(alpha*T)"}, SHORT, "T → ∞"),
         # σ for σ²: the unit is right with √(F0·L), and large noise breaks it.
         (
             {"start": "F0/(alpha*T)", "noise": "alpha*L*sigma*sqrt(F0*L)"},
-            'conditions = ["4*alpha*L*concurrency <= 1"]',
+            SHORT,
             "the noise is s times that of the case",
         ),
     ],
