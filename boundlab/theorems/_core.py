@@ -22,9 +22,10 @@ from boundlab.metrics import INDEX, MODEL, range_of, terms_of
 from boundlab.options import nearest
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs, rules
+from boundlab.theorems._followed import Same
 from boundlab.theorems._options import Option, elaborated_options
 from boundlab.theorems._over import RandomSource, over
-from boundlab.theorems._statement import Same, Statement
+from boundlab.theorems._statement import Statement
 
 _ROUNDS: Final = 5  # of printing and reading, after which formulas have long settled
 _APART: Final = " != 0"

@@ -15,7 +15,8 @@ from boundlab.options import nearest
 from boundlab.theorems._bound import Evaluation, Floats
 from boundlab.theorems._conditions import require
 from boundlab.theorems._defined import require_defined
-from boundlab.theorems._statement import Same, Statement
+from boundlab.theorems._followed import Same
+from boundlab.theorems._statement import Statement
 
 
 def expanded(given: Iterable[str]) -> frozenset[str]:

@@ -13,8 +13,9 @@ from boundlab.formulas.symbols import having
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs
+from boundlab.theorems._followed import Same
 from boundlab.theorems._options import Option, elaborated_options
-from boundlab.theorems._statement import EACH, MEAN, Same, Statement
+from boundlab.theorems._statement import EACH, MEAN, Statement
 
 How = Literal["averaged", "given", "absent"]
 EVENTS: Final = "events"

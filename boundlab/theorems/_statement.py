@@ -4,7 +4,6 @@ import graphlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, Literal
 from warnings import warn
 
@@ -17,6 +16,7 @@ from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, having, lookup, names_of
 from boundlab.metrics import INDEX, Metric, choices, metric, range_of, terms_of
 from boundlab.theorems._bound import Bound, Condition
+from boundlab.theorems._followed import Same, defining, read_by
 
 ANY: Final = "any"
 """The word for an option that a theorem leaves open."""
@@ -215,7 +215,7 @@ class Statement:
             if rule != parse(only, {one: known.symbol for one, known in SYMBOLS.items()}):
                 raise SpecError(f"{self.id}: {name} can be defined as {only} alone ({meaning})")
 
-    def _check_growth(self, rules: Container[str]) -> None:
+    def _check_growth(self, rules: Mapping[str, sympy.Expr]) -> None:
         """Make sure that constants are unknown, and that what they do not depend on is something that moves."""
         if self.growth and not self.shape:
             raise SpecError(f"{self.id}: growth is of a shape, whose constants are unknown; write shape = true")
@@ -284,7 +284,7 @@ class Statement:
 
     def read_by(self, names: Iterable[str], known: Iterable[str] = ()) -> frozenset[str]:
         """Return the names and all symbols that their definitions use, those of ``known`` symbols apart."""
-        return _read_by(Same(self), frozenset(names), frozenset(known))
+        return read_by(Same(self), frozenset(names), frozenset(known))
 
     def links(self) -> dict[str, Any]:
         """Return, as JSON-ready fields, what leads on: its counterexample, its repairs, its page, its proof."""
@@ -342,7 +342,7 @@ class Statement:
 
     def defining(self) -> Mapping[str, sympy.Expr]:
         """Return how each defined symbol follows from others; the step size is one of them."""
-        return _defining(Same(self))
+        return defining(Same(self))
 
     def formulas(self) -> Iterator[tuple[str, sympy.Expr]]:
         """Yield what each formula is, for messages, and the formula: definitions, steps, conditions, terms."""
@@ -366,38 +366,3 @@ class Statement:
         """Return the terms of a closed form, and both sides of the conditions."""
         sides = (side for condition in self.conditions for side in (condition.quantity, condition.limit))
         return (*self.bound.expressions().values(), *sides)
-
-
-class Same:
-    """A statement that is equal to itself alone: statements are frozen, and hold what has no hash."""
-
-    __slots__ = ("statement",)
-
-    def __init__(self, statement: Statement) -> None:
-        self.statement = statement
-
-    def __hash__(self) -> int:
-        return id(self.statement)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.statement is self.statement
-
-
-@lru_cache(maxsize=512)
-def _defining(same: Same) -> dict[str, sympy.Expr]:
-    theorem = same.statement
-    own = ((name, rule, lookup(name, theorem.symbols).symbol) for name, rule in theorem.step.items())
-    return {**theorem.definitions, **{name: rule for name, rule, symbol in own if rule != symbol}}
-
-
-@lru_cache(maxsize=8192)
-def _read_by(same: Same, names: frozenset[str], known: frozenset[str]) -> frozenset[str]:
-    theorem, rules = same.statement, same.statement.defining()
-    found: set[str] = set()
-    stack = list(names)
-    while stack:
-        name = stack.pop()
-        if name not in found:
-            found.add(name)
-            stack += sorted(theorem.reads(rules[name])) if name in rules and name not in known else []
-    return frozenset(found)
