@@ -135,6 +135,7 @@ def _require_still(theorem: Theorem, case: Case, moved: tuple[str, ...]) -> None
     chosen = given(case).keys() - own_rates(theorem, case).keys()
     for what, names in (
         *((f"the step {name}", {name}) for name in theorem.step if name not in chosen),
+        ("the step of each iteration", theorem.rule_reads),
         *(
             (f"the condition {one.statement}", names_of(one.quantity) | names_of(one.limit))
             for one in theorem.conditions
