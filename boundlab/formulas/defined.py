@@ -140,6 +140,10 @@ def factors(of: sympy.Expr) -> Iterable[sympy.Expr]:
     if of.is_Mul or (of.is_Pow and of.exp.is_positive):
         for one in of.args if of.is_Mul else (of.base,):
             yield from factors(one)
+    elif isinstance(of, Choice):
+        low, high, then, otherwise = of.args
+        yield from (Choice(low, high, one, sympy.S.One) for one in factors(then))
+        yield from (Choice(low, high, sympy.S.One, one) for one in factors(otherwise))
     elif of.is_zero is not False:
         yield of
 
