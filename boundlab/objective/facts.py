@@ -1,0 +1,176 @@
+"""Inequalities between quantities of a point that hold at every x, as far as the certified constants of a problem say.
+
+The quantities are gap f(x) − f*, slope ‖∇f(x)‖², distance ‖x − x*‖², inner ⟨∇f(x), x − x*⟩, mean_i(slope_i)
+(1/n)Σ‖∇f_i(x)‖², and, for g(x) the stochastic gradient of a client that is drawn uniformly, second_moment E‖g(x)‖² and
+variance E‖g(x) − ∇f(x)‖². At kinks gradients are the subgradients that the problem gives. Each fact is a sum ≥ 0 of
+numbers times quantities, with the name '' for 1.
+
+With m the strong convexity of f, M its smoothness, L that of all f_i, and x* a minimiser, where ∇f(x*) = 0:
+
+- f(x*) ≥ f(x) − inner + (m/2)·distance, by convexity at x; f(x) ≥ f(x*) + (m/2)·distance, by convexity at x*;
+- f* ≥ min_y f(x) + ⟨∇f(x), y − x⟩ + (m/2)‖y − x‖² = f(x) − slope/(2m);
+- f* ≤ f(x − ∇f(x)/M) ≤ f(x) − slope/(2M); f(x) ≤ f* + (M/2)·distance; f* ≤ f(x) − inner + (M/2)·distance;
+- Taylor, Hendrickx and Glineur 2017, Theorem 4, for x and x*: with S = slope/(2M) + mM/(2(M − m))·‖x − x* − ∇f(x)/M‖²,
+  gap ≥ S and inner ≥ gap + S;
+- ‖t(x − x*) − ∇f(x)‖² ≥ 0 for t = m and t = M;
+- a function h that is drawn, convex and L-smooth, has ‖∇h(x) − ∇h(x*)‖² ≤ 2L·(h(x) − h(x*) − ⟨∇h(x*), x − x*⟩)
+  (Nesterov, Introductory Lectures, Theorem 2.1.5); the mean of the right sides is 2L·gap, and
+  ‖∇h(x)‖² ≤ 2‖∇h(x) − ∇h(x*)‖² + 2‖∇h(x*)‖²;
+- ‖∇f_i(x)‖² ≤ 2L·(f_i(x) − inf f_i), whose mean is at most 2L·gap + 2L·(1/n)Σ(f_i(x*) − inf f_i);
+- E‖g‖² = ‖∇f‖² + E‖g − ∇f‖² ≥ mean_i(slope_i) ≥ slope, as gradients are unbiased, by Jensen's inequality;
+- of rows C with CCᵀ ≥ p·I, f(x) = ½‖Cx − y‖² has ‖Cᵀ(Cx − y)‖² ≥ p·‖Cx − y‖² = 2p·f(x) and f* = 0.
+
+On a bounded set, whose indicator stands beside f, only those hold at its points that do not read ∇f(x*).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, final
+
+import numpy as np
+
+from boundlab.objective._by_client import by_client
+from boundlab.objective._constants import LeastSquaresForm
+from boundlab.objective._problem import Problem
+
+MEAN_SLOPE: Final = "mean_i(slope_i)"
+_EPS = float(np.finfo(np.float64).eps)
+_LARGEST = 500  # matrices whose eigenvalues are looked at
+_Said = tuple[Mapping[str, Fraction | int], str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Sum of numbers times quantities that is ≥ 0 at every x, and why."""
+
+    says: Mapping[str, Fraction]
+    why: str
+
+
+def facts(problem: Problem) -> tuple[Fact, ...]:
+    """Return what the certified constants of a problem say; of F = f + h with h the indicator of a bounded set, on it.
+
+    The mean of the f_i is the plain one.
+    """
+    said = [*_of_any(), *_of_noise(problem), *_of_functions(problem)]
+    return tuple(
+        Fact({name: Fraction(value) for name, value in one.items() if value}, why)
+        for one, why in said
+        if any(one.values())
+    )
+
+
+def _of_any() -> Iterator[_Said]:
+    for name in ("gap", "slope", "distance", "second_moment", "variance", MEAN_SLOPE):
+        yield {name: 1}, f"{name} is never negative"
+    yield {"": 1}, "1 is not negative"
+    for sign in (1, -1):
+        yield {"second_moment": sign, "slope": -sign, "variance": -sign}, "E‖g‖² = ‖∇f‖² + E‖g − ∇f‖²"
+    yield {MEAN_SLOPE: 1, "slope": -1}, "‖∇f‖² is at most the mean of all ‖∇f_i‖²"
+    yield {"second_moment": 1, MEAN_SLOPE: -1}, "‖∇f_i‖² is at most E‖g_i‖²"
+
+
+def _of_noise(problem: Problem) -> Iterator[_Said]:
+    """Yield how large gradients, what they differ by, and their noise are at most."""
+    known = {name: Fraction(one.value) for name, one in problem.constants().items()}
+    if problem.noiseless:
+        yield {MEAN_SLOPE: 1, "second_moment": -1}, "gradients have no noise"
+    if not problem.why_not("one-function"):
+        yield {"slope": 1, MEAN_SLOPE: -1}, "all clients have the same function"
+    for assumed, name, quantity, beside in (
+        ("bounded-variance", "sigma", "second_moment", MEAN_SLOPE),
+        ("bounded-second-moment", "G", "second_moment", ""),
+        ("lipschitz", "B", MEAN_SLOPE, ""),
+        ("bounded-heterogeneity", "sigma_g_mean", MEAN_SLOPE, "slope"),
+    ):
+        if name in known and not problem.why_not(assumed):
+            more = {beside: 1} if beside else {}
+            yield {quantity: -1, "": known[name] ** 2, **more}, f"{assumed}: {name} = {float(known[name]):.6g}"
+    if "G_sq" in known and not problem.why_not("bounded-gradients"):
+        yield {MEAN_SLOPE: -1, "": known["G_sq"]}, f"bounded-gradients: G_sq = {float(known['G_sq']):.6g}"
+
+
+def _of_functions(problem: Problem) -> Iterator[_Said]:
+    known, free = problem.constants(), problem.simple is None
+    convex, attained = not problem.why_not("convex"), not problem.why_not("minimiser")
+    m, steep = _curvature(problem, free)
+    vectors = {
+        name: [Fraction(one) for one in row.tolist()]
+        for name, row in (by_client(problem, ("L_i",)) | by_client(problem, ("G_star", "gap_i"))).items()
+    }
+    M = None if problem.why_not("smooth") or "L_i" not in vectors else sum(vectors["L_i"], Fraction(0)) / problem.n
+    if attained and convex:
+        yield {"inner": 1, "gap": -1, "distance": -m / 2}, f"f is {float(m):.6g}-strongly convex"
+        yield {"gap": 1, "distance": -m / 2}, f"f is {float(m):.6g}-strongly convex and least at x*"
+    if attained and M is not None:
+        yield {"gap": 1, "inner": -1, "distance": M / 2}, f"f is {float(M):.6g}-smooth"
+    if not free:
+        if "diameter" in known and attained:
+            yield {"": Fraction(known["diameter"].value) ** 2, "distance": -1}, "the diameter of the set"
+        return
+    yield {"slope": 1, "gap": -2 * steep}, f"‖∇f‖² ≥ 2·{float(steep):.6g}·(f − f*)"
+    if M is None:
+        return
+    yield {"gap": 2 * M, "slope": -1}, f"f is {float(M):.6g}-smooth"
+    if attained:
+        yield {"distance": M / 2, "gap": -1}, f"f is {float(M):.6g}-smooth, and ∇f(x*) = 0"
+        for t in {m, M}:
+            yield {"distance": t * t, "inner": -2 * t, "slope": 1}, "a square"
+    if attained and convex:
+        h = m * M / (2 * (M - m)) if m < M else Fraction(0)
+        square = {"distance": -h, "inner": 2 * h / M, "slope": -h / M**2 - 1 / (2 * M)} if M else {}
+        why = f"f is {float(m):.6g}-strongly convex and {float(M):.6g}-smooth"
+        yield {**square, "gap": 1}, why
+        yield {**square, "inner": square.get("inner", Fraction(0)) + 1, "gap": -1}, why
+    L, n = max(vectors["L_i"]), problem.n
+    if "gap_i" in vectors:
+        beside = 2 * L * sum(vectors["gap_i"], Fraction(0)) / n
+        yield {"gap": 2 * L, "": beside, MEAN_SLOPE: -1}, "every f_i is L-smooth and bounded below"
+    shared = "zeta" in known and known["zeta"].value == 0.0
+    if not (attained and convex and (shared or "G_star" in vectors)):
+        return
+    away = Fraction(0) if shared else sum((one**2 for one in vectors["G_star"]), Fraction(0)) / n
+    yield _around(MEAN_SLOPE, L, away), "every f_i is convex and L-smooth"
+    if {"L_max", "sigma_star"} <= known.keys() and not problem.why_not("sampled-functions"):
+        most, noise = (Fraction(known[name].value) for name in ("L_max", "sigma_star"))
+        yield _around("second_moment", most, away + noise**2), "each function drawn is convex and L_max-smooth"
+
+
+def _around(name: str, L: Fraction, away: Fraction) -> Mapping[str, Fraction | int]:
+    """Return how large squared gradients of drawn functions are, whose mean at x* is ``away`` at most."""
+    return {"gap": (4 if away else 2) * L, "": 2 * away, name: -1}
+
+
+def _curvature(problem: Problem, free: bool) -> tuple[Fraction, Fraction]:
+    """Return m, from below, and p ≥ m with ‖∇f‖² ≥ 2p·(f − f*)."""
+    each = {} if problem.why_not("strongly-convex") else by_client(problem, ("mu_i",))
+    own = sum(map(Fraction, each["mu_i"].tolist()), Fraction(0)) / problem.n if each else Fraction(0)
+    rows, form = problem.least_squares(), problem.quadratic()
+    whole, flat = 0.0, 0.0
+    if rows is not None:
+        whole, flat = _of_rows(rows, problem.d)
+    elif form is not None and problem.d <= _LARGEST:
+        mean = form.A.mean(axis=0)
+        # The eigensolver's backward error (LAPACK Users' Guide, section 4.7), the mean, and what is not symmetric.
+        slack = (4.0 * problem.d + problem.n + 8.0) * _EPS * float(np.linalg.norm(np.abs(form.A).mean(axis=0)))
+        whole = float(np.linalg.eigvalsh((mean + mean.T) / 2.0)[0]) - slack - float(np.linalg.norm(mean - mean.T))
+    m = max(own, Fraction(whole), Fraction(0))
+    return m, max(m, Fraction(flat)) if free else m
+
+
+def _of_rows(form: LeastSquaresForm, d: int) -> tuple[float, float]:
+    """Return m and p of least squares: the smallest eigenvalue of CᵀC, or, of fewer rows than columns, of CCᵀ."""
+    n, count = len(form.rows), sum(map(len, form.rows))
+    if min(count, d) > _LARGEST or form.rows[0].dtype != np.float64:
+        return 0.0, 0.0
+    C = np.vstack(
+        [np.sqrt(weight / (n * len(rows))) * rows for rows, weight in zip(form.rows, form.weights, strict=True)]
+    )
+    gram = C @ C.T if count < d else C.T @ C
+    slack = (8.0 * max(count, d) + 32.0) * _EPS * float((C**2).sum())
+    low = max(0.0, float(np.linalg.eigvalsh(gram)[0]) - slack)
+    if count >= d:
+        return low, low
+    return 0.0, low if form.nu == 0.0 else 0.0
