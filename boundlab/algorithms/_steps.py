@@ -136,7 +136,7 @@ class StepFactor:
 
     def falls(self, variable: str) -> bool:
         """Return whether no step is larger than the first, as far as that is known."""
-        return bool(sympy.diff(self.formula, VARIABLES[variable]).is_nonpositive)
+        return bool(sympy.factor(sympy.diff(self.formula, VARIABLES[variable])).is_nonpositive)
 
     def at(self, **known: int | None) -> float:
         """Return the factor, rounded once.

@@ -47,6 +47,7 @@ def parts(theorem: "Theorem") -> dict[str, str]:
         if name not in theorem.step
     }
     found |= {f"condition {place + 1}": one.statement for place, one in enumerate(theorem.conditions)}
+    found |= {f"at every x, {name}": one.statement for name, one in theorem.assume.items()}
     options = ", ".join(f"{name} = {value}" for name, value in theorem.core.fixed.items())
     return {
         **found,

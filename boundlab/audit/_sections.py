@@ -27,7 +27,7 @@ from boundlab.pages.blocks import (
     words,
 )
 from boundlab.pages.derivation import derived
-from boundlab.pages.theorem import source_of, theorem_page
+from boundlab.pages.theorem import inequalities, source_of, theorem_page
 from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _statement(audit: "Evidence") -> Iterator[Block]:
     # A file's own letters are text of a stranger: LaTeX would run them.
     latex = "" if theorem.source else theorem.latex()
     relation = "=" if theorem.shape else "≤"
-    texts = (f"{theorem.left.expectation} {relation} {bound}", *rules, *conditions)
+    texts = (f"{theorem.left.expectation} {relation} {bound}", *rules, *inequalities(theorem, letters), *conditions)
     yield FormulaBlock(tuple((one,) for one in texts), latex)
     if theorem.letters:
         own = [f"{letter_of_latex(letter)} for {letters.get(name, name)}" for name, letter in theorem.letters.items()]

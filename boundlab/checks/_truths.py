@@ -105,6 +105,8 @@ def _outside(theorem: Theorem, *classes: set[str], runs: frozenset[str] = _RUNS)
     """Return '' if one of the classes meets all assumptions, else what they do not meet."""
     if not theorem.core.assumed & FUNCTIONS:
         return "the theorem names no class of functions"
+    if theorem.assume:
+        return f"nobody has shown that the instance meets {', '.join(theorem.assume)}"
     beyond = [set(theorem.core.asked) - functions - runs for functions in classes]
     if set() in beyond:
         return ""

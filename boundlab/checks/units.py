@@ -19,6 +19,7 @@ from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import QUIET
 from boundlab.formulas.units import Pair, degrees
 from boundlab.metrics import INDEX, index_symbol, range_of, terms_of
+from boundlab.theorems import POINTWISE
 
 # f → c^u·f, x → c^v·x with c → 0: pure scalings of f first, then of x, then both.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1), (1, 2), (-1, -2), (2, 1), (-2, -1))
@@ -94,6 +95,8 @@ def checks(view: View) -> Iterator[Check]:
     yield _conditions(view, found)
     if view.theorem.left_reads:
         yield _left(view)
+    if view.theorem.assume:
+        yield _assume(view)
 
 
 def _left(view: View) -> Check:
@@ -111,6 +114,18 @@ def _left(view: View) -> Check:
         if what != "weights" and found not in (None, _pair((0, 0))):
             return Check("units.left", statement, "failed", f"{what} has units {_show(found)}", "implies more")
     return Check("units.left", statement, "passed")
+
+
+def _assume(view: View) -> Check:
+    """Check that what holds at every x compares quantities of one unit."""
+    statement = "both sides of what holds at every x have the same units"
+    known = {**view.theorem.symbols, **POINTWISE}
+    for name, one in view.theorem.assume.items():
+        try:
+            degrees(sympy.Add(one.larger, one.smaller, evaluate=False), known)
+        except FormulaError as error:
+            return Check("units.assume", statement, "failed", f"{name}: {error}", "implies more")
+    return Check("units.assume", statement, "passed")
 
 
 def _summed(view: View) -> Check:

@@ -42,7 +42,7 @@ def right_side(at: ExactSetting, right: Scalar) -> Iterator[Item]:
 
 
 def stands_on(at: ExactSetting) -> Iterator[Item]:
-    """Yield each condition in numbers, and each number that was read off the run."""
+    """Yield each condition in numbers, what holds at every x, and each number that was read off the run."""
     theorem = at.plan.theorem
     for one in theorem.conditions:
         sides = (one.quantity, one.limit)
@@ -50,6 +50,10 @@ def stands_on(at: ExactSetting) -> Iterator[Item]:
         known = [side.text for side in found] == [side.text for side in as_is]
         parts = as_is if known else [*as_is, *found]
         yield say("{} ≤ {}" if known else "{} ≤ {}, since {} ≤ {}", *parts)
+    for reading in at.plan.symbols:
+        if reading.name in theorem.assume:
+            shown = "certified for the problem" if reading.certified else "your word"
+            yield say(f"at every x, {reading.name}: {shown}")
     read = [one.name for one in at.plan.symbols if one.origin == "tape"]
     if read:
         pattern = "read off the run: " + ", ".join("{} {}" for _ in read)

@@ -23,6 +23,12 @@ def kind_of(theorem: Theorem) -> str:
     return "huber" if "smooth" in theorem.core.assumed else "lad"
 
 
+def kinds_of(theorem: Theorem) -> tuple[str, ...]:
+    """Return all such functions: what holds at every x may hold of quadratics alone, or of others alone."""
+    first = kind_of(theorem)
+    return ("quadratic", first) if theorem.assume and first != "quadratic" and not bounded(theorem) else (first,)
+
+
 def bounded(theorem: Theorem) -> bool:
     """Return whether the theorem asks for bounded (sub)gradients, which quadratics do not have."""
     return bool({"lipschitz", "bounded-gradients", "bounded-second-moment"} & theorem.core.assumed)
@@ -62,7 +68,8 @@ def quiet(theorem: Theorem, clients: int, lasts: Sequence[int]) -> Iterator[Shap
     if on_data(theorem):
         return
     if BOUNDED_DOMAIN not in theorem.core.assumed:
-        yield from _everywhere(theorem, kind_of(theorem), clients, lasts)
+        for kind in kinds_of(theorem):
+            yield from _everywhere(theorem, kind, clients, lasts)
         return
     # On a ball quadratics have bounded gradients.
     strong = "strongly-convex" in theorem.core.assumed
@@ -87,7 +94,7 @@ def _everywhere(theorem: Theorem, kind: str, clients: int, lasts: Sequence[int])
             for delta in dict.fromkeys((1.0 / (2 * last + 1), 1.0 / (last + 1))):
                 yield "equal functions, linear far out", {**base, "delta": delta, "c": [0.0] * clients, "x0": 1.0}
     if clients > 1:
-        yield from _apart(kind, base, clients)
+        yield from _apart(theorem, kind, base, clients)
     if clients == 1 or (clients == 2 and kind == "quadratic"):
         yield from _directions(theorem, kind, clients)
 
@@ -113,7 +120,7 @@ def _directions(theorem: Theorem, kind: str, clients: int) -> Iterator[Shape]:
         yield "three curvatures", {**problem, "w": [[low, between, 1.0]] * clients}
 
 
-def _apart(kind: str, base: dict[str, Any], clients: int) -> Iterator[Shape]:
+def _apart(theorem: Theorem, kind: str, base: dict[str, Any], clients: int) -> Iterator[Shape]:
     """Yield clients that pull to different places."""
     last = [0.0] * (clients - 1) + [1.0]
     for delta in (1.0, 0.5, 0.25, 2.0) if kind == "huber" else (1.0,):
@@ -127,6 +134,9 @@ def _apart(kind: str, base: dict[str, Any], clients: int) -> Iterator[Shape]:
             "crossed curvatures",
             {**base, "w": [[1.0, 0.1], [0.1, 1.0]], "c": [[0.0, 1.0], [1.0, 0.0]], "x0": [1.0 / 11.0, 1.0 / 11.0]},
         )
+        if "strongly-convex" not in theorem.core.assumed:
+            flat = {**base, "w": [[1.0, 0.0], [0.5, 1.0]], "c": [[0.0, 0.0], [1.0, 1.0]], "x0": [1.0, 1.0]}
+            yield "one client is flat where the other one is not", flat
 
 
 def starts(shape: dict[str, Any]) -> tuple[Any, ...]:
@@ -153,13 +163,16 @@ def noisy(theorem: Theorem, clients: int) -> Iterator[Shape]:
     if BOUNDED_DOMAIN in theorem.core.assumed:
         yield from on_balls(_signs(theorem, clients))
         return
-    wide = bounded(theorem)
-    kind = "huber" if wide else "quadratic"
+    for kind in ("quadratic",) * (not bounded(theorem)) + ("huber",) * bool(bounded(theorem) or theorem.assume):
+        yield from _with_noise(kind, clients)
+
+
+def _with_noise(kind: str, clients: int) -> Iterator[Shape]:
     base: dict[str, Any] = {"type": kind, "c": [0.0] * clients, "w": [1.0] * clients, **_width(kind, 1.0)}
     yield "noise at the minimiser", {**base, "x0": 0.0, "sigma": 1.0}
     for sigma in (1.0, 0.1, 10.0, 100.0):
         yield "noise on the way", {**base, "x0": 1.0, "sigma": sigma}
-    if not wide:
+    if kind == "quadratic":
         for low, start in product((0.5, 0.1), ([0.0, 0.0], [1.0, 0.0], [1.0, 1.0])):
             yield (
                 "noise in two directions",

@@ -40,7 +40,7 @@ def behind_tape(theorem: Theorem) -> frozenset[str]:
 
 def unknown(theorem: Theorem) -> list[str]:
     """Return the symbols of the theorem's own that neither an instance nor a choice of rates gives a value."""
-    known = {*SYMBOLS, *open_rates(theorem), *theorem.core.read_as.values()}
+    known = {*SYMBOLS, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by}
     return [name for name in theorem.inputs() if name not in known]
 
 

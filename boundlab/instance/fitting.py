@@ -258,7 +258,7 @@ def _chosen(theorem: Theorem, algorithm: Algorithm[Any], clients: int, *, more: 
     except AssertionError:  # its examples make no setting: conform.algorithm says so
         simple, others = {}, []
     open_ = sorted(unset & set(open_rates(theorem)) & set(theorem.step))
-    needed = sorted(unset - SYMBOLS.keys() - set(theorem.step))
+    needed = sorted(unset - SYMBOLS.keys() - theorem.bounded_by.keys() - set(theorem.step))
     for given in others if more else [simple]:
         options = {name: value for name, value in given.items() if name not in own}
         for rate in RATES if open_ else ("",):

@@ -15,7 +15,7 @@ from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations, looked_at, require_steps
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
-from boundlab.instance.readings import Sources, SymbolValue
+from boundlab.instance.readings import Decided, Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import at_options, filled, fractional_options, options_of, own_parameters, rates, split
 from boundlab.metrics import Enclosure, Metric, summands, terms_of
@@ -190,9 +190,10 @@ def make_plan(
         raise SpecError(f"iterations must be ≥ {min(least, 1)}, got {iterations}")
     if iterations == 0:
         ks = np.array([0])
+    may_fail = (*theorem.core.asked, *theorem.assume, "options")
     for name in beyond:
-        if name not in theorem.core.asked and name != "options":
-            raise SpecError(f"{theorem.id} does not assume {name!r}; {nearest(name, (*theorem.core.asked, 'options'))}")
+        if name not in may_fail:
+            raise SpecError(f"{theorem.id} does not assume {name!r}; {nearest(name, may_fail)}")
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
@@ -203,7 +204,11 @@ def make_plan(
     constants = {name: one for name, one in problem.constants().items() if name in read or algorithm.server == "any"}
     values = _known(theorem, problem, constants, delays, policy)
     values[theorem.horizon_symbol] = iterations
-    given = {name: number(text, f"{theorem.id}: {name}") for name, text in rest.items() if name in theorem.rule_reads}
+    early = theorem.rule_reads | theorem.assume_reads
+    given = {name: number(text, f"{theorem.id}: {name}") for name, text in rest.items() if name in early}
+    at_every_x = _at_every_x(theorem, problem, {**values, **given}, beyond)
+    outside |= at_every_x.outside
+    values |= at_every_x.values
     filled(theorem, algorithm, chosen, {**values, **given}, partial(schedules.measured, values))
     theorem = at_options(theorem, algorithm, chosen, schedules.one_tape)
     schedules = replace(schedules, theorem=theorem)
@@ -216,7 +221,9 @@ def make_plan(
     yours = _symbols(theorem, algorithm, rest)
     measured = dict(values)
     schedules = replace(schedules, given={name: value for name, value in yours.items() if name not in measured})
-    sources = Sources(theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours)
+    sources = Sources(
+        theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours, at_every_x.certified
+    )
     sources.check()
     values |= sources.chosen
     worst = schedules.worst(values, scheduled, trials)
@@ -257,8 +264,16 @@ def make_plan(
         outside,
         schedules if first is not None else None,
         values,
-        _pinned(schedules, sources.readings(known, {**evaluation.derived, **step})),
+        (*_pinned(schedules, sources.readings(known, {**evaluation.derived, **step})), *at_every_x.readings),
     )
+
+
+def _at_every_x(theorem: Theorem, problem: Problem, values: Mapping[str, Any], beyond: Sequence[str]) -> Decided:
+    if not theorem.assume:
+        return Decided()
+    from boundlab.instance.assumed import decided
+
+    return decided(theorem, problem, values, fractional_options(theorem), beyond)
 
 
 def _pinned(schedules: Schedules, readings: tuple[SymbolValue, ...]) -> tuple[SymbolValue, ...]:

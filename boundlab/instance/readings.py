@@ -6,7 +6,7 @@ it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
 from boundlab.case.provenance import plain
@@ -27,12 +27,12 @@ _LIMIT = {"upper": "an upper limit", "lower": "a lower limit", "exact": "the val
 @final
 @dataclass(frozen=True, slots=True)
 class SymbolValue:
-    """One symbol of a bound.
+    """One symbol of a bound, or one inequality that the theorem assumes at every x.
 
     Parameters
     ----------
     value
-        A number, or a list with one number a client.
+        A number, or a list with one number a client; of an inequality its text.
     side
         ``exact``, ``upper`` (never below the truth), ``lower`` (never above it), or ``any``: all values will do.
     origin
@@ -63,8 +63,33 @@ class SymbolValue:
 
     def words(self) -> str:
         """Return what a verdict says that depends on it."""
+        if isinstance(self.value, str):
+            return f"{self.name} holds at every x ({self.how})"
         whose = "yours, not certified" if self.origin == "yours" else self.how
         return f"{self.name} = {self.value:.6g} ({whose})"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What became of the inequalities that a theorem assumes at every x.
+
+    Parameters
+    ----------
+    values
+        Symbols of the theorem's own with the best values that are certified.
+    readings
+        One for each inequality.
+    certified
+        The symbols that only certified inequalities bound, each with what is said of it.
+    outside
+        What a point refutes, although the user goes beyond it, with the reasons.
+    """
+
+    values: Mapping[str, float] = field(default_factory=dict)
+    readings: tuple[SymbolValue, ...] = ()
+    certified: Mapping[str, str] = field(default_factory=dict)
+    outside: Mapping[str, str] = field(default_factory=dict)
 
 
 def safe(info: SymbolInfo, given: float, true: float) -> bool:
@@ -123,6 +148,8 @@ class Sources:
         Whether the theorem is about the mean over schedules, of which only samples are seen.
     yours
         What the user set.
+    certified
+        The symbols with values that certificates cover, each with what is said of it.
     """
 
     theorem: Theorem
@@ -133,6 +160,7 @@ class Sources:
     scheduled: Mapping[str, float]
     averaged: bool
     yours: Mapping[str, float]
+    certified: Mapping[str, str]
 
     def check(self) -> None:
         """Refuse values on the wrong side of what problem, delays and options determine.
@@ -181,6 +209,9 @@ class Sources:
         theorem = self.theorem
         if name in self.problem.claims():
             return self._claimed(name, plain(self.yours.get(name, used.get(name, derived.get(name)))))
+        if name in self.certified:
+            whose: Origin = "yours" if name in self.yours else "problem"
+            return SymbolValue(name, plain(used[name]), theorem.symbols[name].side, whose, self.certified[name])
         if name in self.yours:
             return self._of_user(name, derived)
         value = plain(used[name] if name in used else derived[name])

@@ -33,9 +33,9 @@ def open_rates(theorem: Theorem) -> list[str]:
     """Return what a run may choose of its rates: those left open, and symbols of the theorem's own behind the others.
 
     A symbol of the theorem's own is a choice where the step size follows from it, as in α = θ/L for any θ ≤ 1; where
-    only the bound reads it, nothing says what it is.
+    only the bound reads it, nothing says what it is. What an inequality bounds at every x is no choice.
     """
-    free = {*theorem.settable, *theorem.inputs()} - {theorem.horizon_symbol}
+    free = {*theorem.settable, *theorem.inputs()} - {theorem.horizon_symbol, *theorem.bounded_by}
     behind = sorted(theorem.read_by(theorem.step) & free - {*theorem.step})
     return [*(name for name in theorem.step if name in free), *(name for name in behind if name not in SYMBOLS)]
 

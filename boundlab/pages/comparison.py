@@ -119,7 +119,7 @@ def _points(result: "Comparison", names: Sequence[str]) -> Rows:
 def _entries(value: Any) -> str:
     """Return a number, or the first of a list of them."""
     if not isinstance(value, list):
-        return figure(value)
+        return value if isinstance(value, str) else figure(value)
     return f"{', '.join(figure(one) for one in value[:_SHORT])}{', …' if len(value) > _SHORT else ''}"
 
 

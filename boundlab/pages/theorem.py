@@ -1,6 +1,6 @@
 """The page of a theorem."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boundlab.assumptions import assumption
@@ -29,6 +29,18 @@ def source_of(theorem: "Theorem") -> str:
     """Return where a theorem stands, and how it is registered."""
     places = (theorem.paper, theorem.place, reference(theorem.paper).words())
     return f"{', '.join(one for one in places if one)} ({theorem.status})"
+
+
+def inequalities(theorem: "Theorem", letters: Mapping[str, str]) -> Iterator[str]:
+    """Yield what holds at every x, by name."""
+    from boundlab.theorems import POINTWISE
+
+    symbols = {**theorem.symbols, **POINTWISE}
+    shown = {**letters, **{name: info.unicode for name, info in POINTWISE.items()}}
+    for name, one in theorem.assume.items():
+        smaller, larger = (written(side, symbols, shown) for side in (one.smaller, one.larger))
+        more = ", g that of a client drawn uniformly" if "g(x)" in smaller + larger else ""
+        yield f"{name}: {smaller} ≤ {larger} at every x{more}"
 
 
 class _TheoremPage:
@@ -91,6 +103,7 @@ class _TheoremPage:
         """Return the assumptions in words, and the conditions."""
         theorem = self._theorem
         found = [f"{name}: {assumption(name).words}" for name in theorem.assumptions]
+        found += list(inequalities(theorem, self._letters))
         for one in theorem.conditions:
             # What a file says is a formula; the words of a package may say more than that.
             formula = f"{self._text(one.quantity)} ≤ {self._text(one.limit)}"

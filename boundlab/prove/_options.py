@@ -40,6 +40,10 @@ def uncovered(
     who = f"proofs about {theorem.algorithm} know"
     if other := sorted(_OTHER_ALGORITHM & theorem.core.assumed):
         raise SpecError(f"{theorem.id}: {who} no {', '.join(other)} functions")
+    if theorem.assume:
+        raise SpecError(
+            f"{theorem.id}: {who} no inequalities that hold at every x: {', '.join(theorem.assume)} (assume)"
+        )
     algorithm = lookup("algorithms", theorem.algorithm)
     missing = []
     for option in elaborated_options(theorem, algorithm):

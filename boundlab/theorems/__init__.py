@@ -4,6 +4,10 @@ from pathlib import Path
 
 from boundlab.files import is_file
 from boundlab.registry import lookup
+from boundlab.theorems._assume import POINTWISE as POINTWISE
+from boundlab.theorems._assume import Inequality as Inequality
+from boundlab.theorems._assume import inequality as inequality
+from boundlab.theorems._assume import of_quantities as of_quantities
 from boundlab.theorems._bound import Bound as Bound
 from boundlab.theorems._bound import Condition as Condition
 from boundlab.theorems._bound import Evaluation as Evaluation

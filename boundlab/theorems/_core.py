@@ -21,6 +21,7 @@ from boundlab.formulas.parse import parse
 from boundlab.metrics import INDEX, MODEL, range_of, terms_of
 from boundlab.options import nearest
 from boundlab.registry import lookup
+from boundlab.theorems._assume import Inequality
 from boundlab.theorems._evaluate import inputs, rules
 from boundlab.theorems._followed import Same
 from boundlab.theorems._options import Option, elaborated_options
@@ -94,6 +95,8 @@ class CoreStatement:
         The terms, in their order; or what is iterated in their place, in words.
     step, definitions, conditions
         Formulas by what they say; conditions are pairs (quantity, limit) of quantity ≤ limit.
+    assume
+        Inequalities that hold at every x: for each the sum ≥ 0 as (quantity, what it is multiplied with), 1 as ''.
     settable, generous
         Defined symbols that may be given instead; symbols that the paper may count larger, and by how much.
     """
@@ -123,6 +126,7 @@ class CoreStatement:
     generous: tuple[tuple[str, int], ...]
     symbols: tuple[CoreSymbol, ...]
     assumptions: tuple[Assumed, ...]
+    assume: tuple[tuple[str, tuple[tuple[str, Formula], ...]], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields, with the hash."""
@@ -132,7 +136,11 @@ class CoreStatement:
     def fields(self) -> dict[str, Any]:
         """Fields that the hash is computed from, as plain data."""
         found: dict[str, Any] = _plain(self)
-        for name in ("terms", "growth"):  # most statements have neither, and keep the hash that they had
+        for name in (
+            "terms",
+            "growth",
+            "assume",
+        ):  # most statements have none of these, and keep the hash that they had
             if not found[name]:
                 del found[name]
         return found
@@ -236,7 +244,14 @@ def _core(same: Same) -> CoreStatement:
         generous=tuple(sorted(theorem.generous.items())),
         symbols=tuple(_symbols(theorem, options)),
         assumptions=tuple(_assumptions(theorem)),
+        assume=tuple((name, tuple(_inequality(theorem, one))) for name, one in sorted(theorem.assume.items())),
     )
+
+
+def _inequality(theorem: Statement, one: Inequality) -> Iterator[tuple[str, Formula]]:
+    """Yield the quantities, each with its coefficient, which is the same however the inequality is put."""
+    for name, rule in sorted(one.coefficients.items()):
+        yield name, _formula(theorem, sympy.expand(rule))
 
 
 def _objective(theorem: Statement, algorithm: Algorithm[Any], options: tuple[Option, ...]) -> str:
@@ -311,7 +326,7 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSy
     base = {*inputs(theorem, ()), theorem.horizon_symbol, *theorem.settable, *theorem.generous}
     read = {one.symbol: one.id for one in options if one.symbol}
     defined = {*theorem.definitions, *theorem.step}
-    assumed = with_implied(theorem.assumptions)
+    assumed, inequalities = with_implied(theorem.assumptions), theorem.bounded_by
     for name in (one for one in theorem.symbols if one in used and (one in base or one in defined)):
         info = theorem.symbols[name]
         givers = [one for one in definers(name) if one in assumed]
@@ -326,6 +341,8 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSy
             if name == theorem.horizon_symbol
             else f"assumption {givers[0]}"
             if givers
+            else f"the inequality {inequalities[name]}"
+            if name in inequalities
             else {
                 "schedule": "the run",
                 "clients": "the problem",

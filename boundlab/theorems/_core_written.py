@@ -21,6 +21,7 @@ def words_of_core(core: CoreStatement) -> list[str]:
         f"For {core.algorithm}{_listed(' with ', map(_option, core.options))};",
         f"minimised and measured is {core.objective};",
         *_problems(core),
+        *(f"assuming {name} at every x: {_sum(one)};" for name, one in core.assume),
         *_sources(core),
         *_readings(core),
         f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
@@ -83,6 +84,11 @@ def _right(core: CoreStatement) -> str:
     return " + ".join(_formula(term) for _, term in core.right) or core.recursion
 
 
+def _sum(coefficients: tuple[tuple[str, Formula], ...]) -> str:
+    """Return an inequality that holds at every x, as [assume] has it."""
+    return f"{' + '.join(f'({rule.text})*{name}' if name else f'({rule.text})' for name, rule in coefficients)} >= 0"
+
+
 def _formula(one: Formula) -> str:
     return f"{one.text} (defined where {', '.join(one.where)})" if one.where else one.text
 
@@ -121,6 +127,8 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
     yield f"assumptions = {_list(one.id for one in core.assumptions if one.how == 'named')}"
     yield f"settable = {_list(core.settable)}"
     yield f"conditions = {_list(f'{quantity.text} <= {limit.text}' for quantity, limit in core.conditions)}"
+    if core.assume:
+        yield from _table("assume", {own: _sum(one) for own, one in core.assume})
     for times, quantity, point in core.terms:
         yield from _table("[left]", {"quantity": quantity, "point": point, "times": times.text})
     if core.metric not in choices(core.metric) and not core.terms:

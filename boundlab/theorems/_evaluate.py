@@ -56,7 +56,8 @@ def _needs(same: Same, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[st
                 visit(name)
     for name in theorem.bound.reads(known):
         visit(name)
-    for name in (*theorem.step, *sorted(theorem.left_reads | theorem.rule_reads)):
+    more = theorem.left_reads | theorem.rule_reads | theorem.assume_reads
+    for name in (*theorem.step, *sorted(more)):
         if name not in absent:
             visit(name)
     if not theorem.bound.closed:

@@ -6,6 +6,7 @@ import sympy
 
 from boundlab.files import schema
 from boundlab.references import reference
+from boundlab.theorems._assume import POINTWISE
 from boundlab.theorems._evaluate import inputs, rules
 from boundlab.theorems._options import rule_of, step_at
 from boundlab.theorems._statement import Statement
@@ -35,6 +36,10 @@ def statement_latex(theorem: Statement) -> str:
         )
     lines += [f"{theorem.symbols[name].latex} = {tex(rule)}" for name, rule in rules(theorem).items()]
     lines += [rf"{tex(item.quantity)} \le {tex(item.limit)}" for item in theorem.conditions]
+    quantities = {info.symbol: info.latex for info in POINTWISE.values()}
+    for one in theorem.assume.values():
+        left, right = (sympy.latex(side, symbol_names={**names, **quantities}) for side in (one.smaller, one.larger))
+        lines.append(rf"{left} \le {right} \text{{ at every }} x")
     if theorem.letters:
         own = r",\ ".join(
             rf"{letter} \text{{ for }} {theorem.symbols[name].latex}" for name, letter in theorem.letters.items()
@@ -67,6 +72,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "definitions": {name: str(rule) for name, rule in rules(theorem).items()},
         "parameters": dict(theorem.parameters),
         "conditions": [condition.statement for condition in theorem.conditions],
+        "assume": {name: one.statement for name, one in theorem.assume.items()},
         "inputs": {name: theorem.symbols[name].describe() for name in inputs(theorem, ())},
         "settable": list(theorem.settable),
         "growth": list(theorem.growth),

@@ -15,6 +15,7 @@ from boundlab.formulas.defined import Demands, demands, looked_at
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, having, lookup, names_of
 from boundlab.metrics import INDEX, Metric, choices, metric, range_of, terms_of
+from boundlab.theorems._assume import OF_NOISE, Inequality, check_inequalities
 from boundlab.theorems._bound import Bound, Condition
 from boundlab.theorems._followed import Same, defining, read_by
 
@@ -114,6 +115,8 @@ class Statement:
     rule
         What multiplies the step ``alpha``, where symbols stand in it: the option :attr:`Algorithm.rule` once a run has
         put in their numbers. A formula of :data:`boundlab.algorithms.VARIABLES` and of symbols.
+    assume
+        Inequalities between quantities of a point that hold at every x, of :func:`boundlab.theorems.inequality`.
 
     Raises
     ------
@@ -156,6 +159,7 @@ class Statement:
     written: Mapping[sympy.Expr, Demands] = field(default_factory=dict, repr=False)
     left_side: Metric | None = None
     rule: sympy.Expr | None = None
+    assume: Mapping[str, Inequality] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.left_side is not None:
@@ -182,7 +186,7 @@ class Statement:
         rules = self.defining()
         for name in (*self.step, *self.parameters.values(), *self.settable, *self.generous):
             lookup(name, self.symbols)
-        for name in self.left_reads:
+        for name in self.left_reads | self.assume_reads:
             lookup(name, self.symbols)
         for expression in (*rules.values(), *self.expressions()):
             for name in names_of(expression):
@@ -194,6 +198,8 @@ class Statement:
         self._check_definitions(rules)
         self._check_growth(rules)
         self._check_links()
+        read_by = {name: self.read_by(one.reads) for name, one in self.assume.items()}
+        check_inequalities(self.id, self.assume, self.symbols, read_by)
         self._infer_horizon()
         if self.quiet_by_default and known_assumptions.DETERMINISTIC not in self.assumptions:
             object.__setattr__(self, "assumptions", (*self.assumptions, known_assumptions.DETERMINISTIC))
@@ -219,6 +225,8 @@ class Statement:
         """Make sure that constants are unknown, and that what they do not depend on is something that moves."""
         if self.growth and not self.shape:
             raise SpecError(f"{self.id}: growth is of a shape, whose constants are unknown; write shape = true")
+        if self.growth and self.assume:
+            raise SpecError(f"{self.id}: growth looks along families of problems, and assume at one; leave one out")
         for name in self.growth:
             lookup(name, self.symbols)
             if name in rules or self.growth.count(name) > 1:
@@ -274,12 +282,15 @@ class Statement:
         chosen = (known_assumptions.choices(name).get(name) for name in self.assumptions)
         if any(one is not None and one.noise for one in chosen):
             return False
+        if any(OF_NOISE & one.coefficients.keys() for one in self.assume.values()):
+            return False
         return not having("noise", symbols=self.symbols) & self.read
 
     @property
     def read(self) -> frozenset[str]:
         """Every symbol that bound, conditions and step hold, and all that their definitions use."""
-        found = {name for one in self.expressions() for name in self.reads(one)} | self.left_reads | self.rule_reads
+        own = self.left_reads | self.rule_reads | self.assume_reads
+        found = {*own, *(name for one in self.expressions() for name in self.reads(one))}
         return self.read_by({*found, *self.bound.reads(frozenset()), *self.step})
 
     def read_by(self, names: Iterable[str], known: Iterable[str] = ()) -> frozenset[str]:
@@ -317,6 +328,23 @@ class Statement:
     def rule_reads(self) -> frozenset[str]:
         """The symbols of which a run puts the numbers into the step's rule."""
         return frozenset() if self.rule is None else names_of(self.rule) & self.symbols.keys()
+
+    @property
+    def assume_reads(self) -> frozenset[str]:
+        """The symbols in the coefficients of what holds at every x."""
+        return frozenset().union(*(one.reads for one in self.assume.values()))
+
+    @property
+    def bounded_by(self) -> dict[str, str]:
+        """The symbols of its own that stand in one inequality of ``assume``, linearly, each with the name of that."""
+        read_by = {name: self.read_by(one.reads) for name, one in self.assume.items()}
+        free = self.assume_reads - SYMBOLS.keys() - self.defining().keys() - {*self.step, *self.settable}
+        found = {}
+        for name in (each for each in self.symbols if each in free):
+            own = [one for one, names in read_by.items() if name in names]
+            if len(own) == 1 and self.assume[own[0]].rate(self.symbols[name].symbol) is not None:
+                found[name] = own[0]
+        return found
 
     @property
     def horizon_symbol(self) -> Literal["K", "T"]:

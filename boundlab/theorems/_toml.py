@@ -18,6 +18,7 @@ from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo,
 from boundlab.metrics import INDEX, choices, index_symbol
 from boundlab.options import nearest
 from boundlab.registry import registered
+from boundlab.theorems._assume import Inequality, inequality
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._left import formula as _formula
 from boundlab.theorems._left import known as _known
@@ -45,7 +46,18 @@ _TEXT = (
     "page",
     "proof",
 )
-_TABLES = ("options", "step", "parameters", "definitions", "terms", "symbols", "letters", "generous", "growth")
+_TABLES = (
+    "assume",
+    "options",
+    "step",
+    "parameters",
+    "definitions",
+    "terms",
+    "symbols",
+    "letters",
+    "generous",
+    "growth",
+)
 _LISTS = ("assumptions", "settable", "conditions", "repaired_by", "proofs")
 _KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
@@ -62,6 +74,7 @@ def read_theorem(path: Path) -> Theorem:
     absent), ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on K), ``about``
     (``each schedule`` or ``the mean``: what the expectation covers beside the noise), ``first`` (1; with 0 the theorem
     is about K = 0, too), ``assumptions``, ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``),
+    ``[assume]`` (name = ``"left >= right"``, between quantities of a point, at every x),
     ``[options]`` (``any`` leaves one open; what is not named stands at its default), ``[parameters]`` (parameter of
     the algorithm = "symbol"; M = "M" for area where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with
     ``meaning``, ``domain`` and ``units`` for every symbol that boundlab does not know, ``[generous]`` (symbol = by how
@@ -158,6 +171,7 @@ def read_theorem(path: Path) -> Theorem:
             generous=_generous(data.get("generous", {}), where),
             written=written,
             rule=rule,
+            assume=_assume(data.get("assume", {}), symbols, where),
         )
         if steps_k is not None and reads_steps(theorem):
             theorem = at_steps(theorem, steps_k)
@@ -183,6 +197,13 @@ def _growth(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
     if not names or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise SpecError(f'{where}: growth must be in = ["T", …], a list of symbols; got {dict(table)!r}')
     return tuple(names)
+
+
+def _assume(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, Inequality]:
+    for name, text in table.items():
+        if not isinstance(text, str):
+            raise SpecError(f"{where}: assume.{name} must be text, 'left >= right'; got {text!r}")
+    return {name: inequality(text, symbols, f"{where}, assume.{name}") for name, text in table.items()}
 
 
 def _generous(found: Mapping[str, Any], where: str) -> dict[str, int]:

@@ -112,13 +112,18 @@ class FunctionClass:
 
 
 def require_alike(theorem: Theorem) -> None:
-    """Refuse constants of single clients: the inequalities are those of what all clients have.
+    """Refuse constants of single clients, and what holds at every x: the inequalities are those of classes.
 
     Raises
     ------
     AssumptionError
         Naming one that the theorem reads.
     """
+    if theorem.assume:
+        raise AssumptionError(
+            f"{theorem.id} assumes {', '.join(theorem.assume)} at every x (assume), of which worst-case knows no "
+            "interpolation inequalities"
+        )
     each = [name for name in theorem.read if theorem.symbols[name].vector and name != "G_star"]
     for name in sorted(one for one in each if theorem.symbols[one].role != "schedule"):
         raise AssumptionError(
