@@ -60,6 +60,7 @@ UNCONSTRAINED: Final = "unconstrained"
 COMPOSITE: Final = "composite"
 BOUNDED_DOMAIN: Final = "bounded-domain"
 BOUNDED_RUN: Final = "bounded-run"
+FIXED_TIMES: Final = "fixed-compute-times"
 
 
 def _why_noisy(problem: Any) -> str:
@@ -194,6 +195,13 @@ BUILT_IN: tuple[Assumption, ...] = (
         "every update of every client weighs 1/n, whatever its staleness and local steps",
         "run",
         fits="p, alpha and normalise at their defaults would fit",
+    ),
+    Assumption(
+        FIXED_TIMES,
+        "every update of client i takes compute[i] seconds at most, and nothing that is drawn moves an update",
+        "run",
+        fits="deterministic delays would fit",
+        defines=("compute", "compute_sorted"),
     ),
     # A lag that is not constant is found when the schedule is read.
     Assumption(

@@ -28,6 +28,7 @@ def test_a_run_that_may_fail_an_assumption_is_told_what_would_fit():
         "uniform-buffer",
         "uniform-sampling",
         "equal-weights",
+        "fixed-compute-times",
     }
     assert all(one.fits.endswith("would fit") for one in checked)
 

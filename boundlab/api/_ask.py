@@ -80,8 +80,8 @@ def compare(
         ``poisson:rate=4`` (default: rate=optimal), ``count:every=4`` or ``periodic:every=1``.
     iterations
         K events for AREA, server updates for the others, 1000 by default; ``K=…`` or ``T=…``, as the theorem calls it,
-        says the same. Of several horizons each is judged, together at ``level``: a
-        theorem whose step is chosen for its horizon becomes a curve.
+        says the same. Of several horizons each is judged, together at ``level``: a theorem whose step is chosen for its
+        horizon becomes a curve. A statement in seconds says itself how long a run goes.
     trials, seed, level, band
         Of the sample, where one is taken: see :func:`boundlab.compare.band`.
     beyond
@@ -140,6 +140,11 @@ def compare(
             statement, chosen, model, policy, horizon, values, tuple(beyond),
             np.array([horizon]) if several and "N" not in windows else None, trials=amount, seed=start,
         )  # fmt: skip
+        said = (plan.iterations,) if several else (plan.iterations, Default.ITERATIONS)
+        if statement.left.in_seconds and horizon not in said:
+            raise SpecError(
+                f"{statement.id} says itself that a run ends at {letter} = {plan.iterations}: leave {horizon} out"
+            )
         where = pick(backend, device, jobs, plan.problem, amount)
         one = compare_plan(plan, amount, start, each, band, progress, exact=exact, enclose=enclose, backend=where)
         found.append(Compared.of(one))

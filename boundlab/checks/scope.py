@@ -18,7 +18,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
-from boundlab.theorems import Theorem, elaborated_options
+from boundlab.theorems import SECONDS, Theorem, elaborated_options
 
 _CLIENTS = (2, 1)  # some algorithms have one only
 _ITERATIONS = 20
@@ -113,6 +113,7 @@ def _defined(view: View) -> frozenset[str]:
         {
             "n",
             theorem.horizon_symbol,
+            *((SECONDS,) if theorem.left.in_seconds else ()),
             *theorem.step,
             *theorem.defining(),
             *theorem.parameters.values(),

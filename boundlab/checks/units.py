@@ -1,4 +1,4 @@
-"""Units: whether both sides behave alike under f → c·f and x → s·x, and what follows if they do not.
+"""Units: whether both sides behave alike under f → c·f, x → s·x and time → t·time, and what follows if they do not.
 
 All assumptions are closed under both scalings: from (f, step, x0) they make another problem that the claim is
 about, whose run is the same one in other units. A part of a bound with other degrees than the left side can therefore
@@ -17,7 +17,8 @@ from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import QUIET
-from boundlab.formulas.units import Pair, degrees
+from boundlab.formulas.units import Units, degrees, exact_units
+from boundlab.formulas.units import shown as _show
 from boundlab.metrics import INDEX, index_symbol, range_of, terms_of
 from boundlab.theorems import POINTWISE
 
@@ -29,10 +30,10 @@ _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, 
 class Violations:
     """Unit violations: excess degrees over the left side, or over the other side."""
 
-    terms: dict[str, Pair]
-    steps: dict[str, Pair]
-    conditions: dict[str, Pair]
-    definitions: dict[str, Pair]
+    terms: dict[str, Units]
+    steps: dict[str, Units]
+    conditions: dict[str, Units]
+    definitions: dict[str, Units]
     mixed: dict[str, str]
 
 
@@ -41,7 +42,7 @@ def find(view: View) -> Violations:
     theorem = view.theorem
     mixed: dict[str, str] = {}
 
-    def excess(what: str, expression: sympy.Expr, right: Pair | None) -> Pair | None:
+    def excess(what: str, expression: sympy.Expr, right: Units | None) -> Units | None:
         try:
             own = degrees(expression, theorem.symbols)
         except FormulaError as error:
@@ -49,15 +50,16 @@ def find(view: View) -> Violations:
             return None
         if own is None or right is None or own == right:
             return None
-        return own[0] - right[0], own[1] - right[1]
+        a, b, c = (one - other for one, other in zip(own, right, strict=True))
+        return a, b, c
 
-    def collect(parts: dict[str, tuple[sympy.Expr, Pair | None]], noun: str) -> dict[str, Pair]:
+    def collect(parts: dict[str, tuple[sympy.Expr, Units | None]], noun: str) -> dict[str, Units]:
         found = ((name, excess(f"{noun} {name}", *part)) for name, part in parts.items())
         return {name: pair for name, pair in found if pair is not None}
 
-    left = _pair(theorem.left.units)
+    left = exact_units(theorem.left.units)
     used = set(theorem.rules())
-    conditions: dict[str, tuple[sympy.Expr, Pair | None]] = {}
+    conditions: dict[str, tuple[sympy.Expr, Units | None]] = {}
     for condition in theorem.conditions:
         try:
             conditions[condition.statement] = condition.quantity, degrees(condition.limit, theorem.symbols)
@@ -65,11 +67,13 @@ def find(view: View) -> Violations:
             mixed[f"condition {condition.statement}"] = str(error)
     return Violations(
         collect({name: (term, left) for name, term in view.terms.items()}, "term"),
-        collect({name: (rule, _pair(theorem.symbols[name].units)) for name, rule in theorem.step.items()}, "step"),
+        collect(
+            {name: (rule, exact_units(theorem.symbols[name].units)) for name, rule in theorem.step.items()}, "step"
+        ),
         collect(conditions, "condition"),
         collect(
             {
-                name: (rule, _pair(theorem.symbols[name].units))
+                name: (rule, exact_units(theorem.symbols[name].units))
                 for name, rule in theorem.definitions.items()
                 if name in used
             },
@@ -79,8 +83,10 @@ def find(view: View) -> Violations:
     )
 
 
-def _pair(units: tuple[int, int]) -> Pair:
-    return sympy.Integer(units[0]), sympy.Integer(units[1])
+def _times(one: Units, other: Sequence[int]) -> Units:
+    """Return the units of a product."""
+    a, b, c = (left + right for left, right in zip(one, exact_units(other), strict=True))
+    return a, b, c
 
 
 @group("units", "both sides behave alike under f → c·f and x → s·x")
@@ -111,7 +117,7 @@ def _left(view: View) -> Check:
             found = None if formula is None else degrees(formula, known)
         except FormulaError as error:
             return Check("units.left", statement, "failed", f"{what}: {error}", "implies more")
-        if what != "weights" and found not in (None, _pair((0, 0))):
+        if what != "weights" and found not in (None, exact_units((0, 0))):
             return Check("units.left", statement, "failed", f"{what} has units {_show(found)}", "implies more")
     return Check("units.left", statement, "passed")
 
@@ -130,18 +136,18 @@ def _assume(view: View) -> Check:
 
 def _summed(view: View) -> Check:
     """Check that the terms of the left side have one unit."""
-    statement, left = "the terms of the left side have one unit", _pair(view.theorem.left.units)
+    statement, left = "the terms of the left side have one unit", exact_units(view.theorem.left.units)
     for one in terms_of(view.theorem.left):
-        (a, b), (u, v) = degrees(one.times, view.theorem.symbols) or _pair((0, 0)), _pair(one.quantity.units)
-        if (a + u, b + v) != left:
-            words = f"({one.times})·{one.quantity.name.lower()} has units {_show((a + u, b + v))}, not {_show(left)}"
+        own = _times(degrees(one.times, view.theorem.symbols) or exact_units((0, 0)), one.quantity.units)
+        if own != left:
+            words = f"({one.times})·{one.quantity.name.lower()} has units {_show(own)}, not {_show(left)}"
             return Check("units.left", statement, "failed", words, "implies more")
     return Check("units.left", statement, "passed")
 
 
 def _terms(view: View, found: Violations) -> Check:
     left = view.theorem.left
-    statement = f"every term has the degrees of the left side, {_show(_pair(left.units))}"
+    statement = f"every term has the degrees of the left side, {_show(exact_units(left.units))}"
     mixed = {what: text for what, text in found.mixed.items() if what.startswith(("term", "definition"))}
     if mixed or found.definitions:
         lines = [f"{what}: {text}" for what, text in mixed.items()]
@@ -152,9 +158,7 @@ def _terms(view: View, found: Violations) -> Check:
     if not found.terms:
         return Check("units.terms", statement, "passed")
     implied = implied_claim(view, found)
-    own = ", ".join(
-        f"{name} {_show((pair[0] + left.units[0], pair[1] + left.units[1]))}" for name, pair in found.terms.items()
-    )
+    own = ", ".join(f"{name} {_show(_times(excess, left.units))}" for name, excess in found.terms.items())
     if implied is None:
         text = f"{own}. No scaling makes all of them negligible at once; the smallest sum over all scalings bounds too"
         return Check("units.terms", statement, "failed", text, "implies more")
@@ -207,7 +211,7 @@ def implied_claim(view: View, found: Violations | None = None) -> Implied | None
 def _say(
     view: View,
     smaller: View,
-    terms: dict[str, Pair],
+    terms: dict[str, Units],
     keep: list[str],
     zeros: tuple[str, ...],
     direction: tuple[int, int],
@@ -250,11 +254,11 @@ def _vanishes(view: View, term: sympy.Expr, zeros: Sequence[str]) -> bool:
         return False
 
 
-def _direction(terms: dict[str, Pair], conditions: dict[str, Pair]) -> tuple[int, int] | None:
+def _direction(terms: dict[str, Units], conditions: dict[str, Units]) -> tuple[int, int] | None:
     """Return powers (u, v) of c → 0 with which all terms decay faster than the left side and conditions relax."""
     for u, v in _DIRECTIONS:
-        if all(a * u + b * v > 0 for a, b in terms.values()) and all(
-            a * u + b * v >= 0 for a, b in conditions.values()
+        if all(a * u + b * v > 0 for a, b, _ in terms.values()) and all(
+            a * u + b * v >= 0 for a, b, _ in conditions.values()
         ):
             return u, v
     return None
@@ -274,10 +278,10 @@ def _steps(view: View, found: Violations) -> Check:
     lines = [f"{what}: {text}" for what, text in mixed.items()]
     for name, pair in found.steps.items():
         units = view.symbols[name].units
-        own = _show((pair[0] + units[0], pair[1] + units[1]))
+        own = _show(_times(pair, units))
         letter, rule = view.text(view.symbol(name)), view.text(view.theorem.step[name])
         lines.append(
-            f"{letter} = {rule} is {own}, a step is {_show(_pair(units))}: f → c·f, x → s·x "
+            f"{letter} = {rule} is {own}, a step is {_show(exact_units(units))}: f → c·f, x → s·x "
             f"multiplies what {letter}·L stands for by {_factor(pair)}, so that the rule prescribes every step size "
             "for the same problem, each in its own units"
         )
@@ -336,8 +340,8 @@ def _changes(direction: tuple[int, int]) -> str:
     return ", ".join(text.format(_power(power)) for power, text in parts if power)
 
 
-def _factor(pair: Pair) -> str:
-    parts = [f"{name}{_power(degree)}" for name, degree in zip("cs", pair, strict=True) if degree != 0]
+def _factor(pair: Units) -> str:
+    parts = [f"{name}{_power(degree)}" for name, degree in zip("cst", pair, strict=True) if degree != 0]
     return "·".join(parts)
 
 
@@ -346,7 +350,3 @@ def _power(exponent: object) -> str:
         return ""
     digits = str(exponent).translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
     return digits if "/" not in str(exponent) else f"^({exponent})"
-
-
-def _show(pair: Pair) -> str:
-    return f"({pair[0]}, {pair[1]})".replace("-", "−")

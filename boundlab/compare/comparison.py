@@ -169,6 +169,8 @@ class Comparison:
         row = int(np.argmax(self.ratio))
         if self.exact == "expectation":
             schedule = random_events(plan)
+        elif plan.metric.in_seconds:  # events do not say how long an update takes
+            schedule = {"delays": plain(plan.delays.spec())}
         else:
             events = trial_events(plan, self.seed, self.worst_trial)
             schedule = {"events": plan.algorithm.events_as_json(events)}

@@ -1,6 +1,7 @@
 """From a plan to a comparison: which values are computed, which are sampled, and what they say."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -17,6 +18,7 @@ from boundlab.compare.trials import (
     common_terms,
     compute_trials,
     enclose_trials,
+    run_each,
     run_trials,
     trial_tape,
 )
@@ -36,6 +38,7 @@ _NOT_ENCLOSED = (
     "rounding of trial {} is not enclosed (a step near a kink, or a problem that does not say how far its gradients "
     "round), and no exact numbers reach this run"
 )
+_MOST_SAMPLED = 2_000  # expectations of which a left side is the smallest
 _ROUNDED = 4.0 * float(np.finfo(np.float64).eps)
 
 
@@ -86,20 +89,40 @@ def compare(
     elif exact is None:
         # A number for each schedule is worth more than a sample only where the bound is about each schedule.
         quadratic = plan.own_case and noisy and plan.problem.quadratic() is not None
-        exact = quadratic and trials * given_schedule_operations(plan, trial_tape(plan, seed, 0)) <= AFFORDABLE
+        schedules = 1 if plan.metric.in_seconds else trials  # one alone, where nothing moves an update
+        exact = quadratic and schedules * given_schedule_operations(plan, trial_tape(plan, seed, 0)) <= AFFORDABLE
     if plan.own_case and (exact or not noisy):
         return _each_schedule(plan, trials, seed, progress, budget, backend.jobs)
-    if plan.metric.over.of_expectations:
-        reason = engine(*plan.random_run)[1] or "it takes too many operations (--exact does not mind)"
-        raise SpecError(
-            f"{plan.theorem.id} is about a smallest expectation, which no run shows, and nothing computes it: {reason}"
-        )
+    if plan.metric.over.of_expectations and not exact:
+        parts = _each_expectation(plan)
+        found = run_each(plan, parts, trials, seed, progress, backend)
+        return _sampled(plan, found, seed, level, "student", backend, budget, "", parts)
     if exact:  # a sample of schedules
         each = compute_trials(plan, trials, seed, progress, backend.jobs)
         found = Trials(each.sides.left.lower, each.sides.left.upper, each.sides.right, each.terms, each.statistics)
     else:
         found = run_trials(plan, trials, seed, progress, backend=backend)
     return _sampled(plan, found, seed, level, kind, backend, budget, "given schedules" if exact else "")
+
+
+def _each_expectation(plan: Plan) -> Plan:
+    """Return the plan about all expectations of which the left side is the smallest one.
+
+    Raises
+    ------
+    SpecError
+        If there are several horizons, or too many expectations; or if the bound depends on the schedule.
+    """
+    each = plan.metric.over.each(int(plan.ks[-1]))
+    several = len(plan.ks) > 1 or (set(plan.values) - set(plan.fixed) and not plan.metric.in_seconds)
+    if each is None or several or len(each[1]) > _MOST_SAMPLED:
+        reason = engine(*plan.random_run)[1] or "it takes too many operations (--exact does not mind)"
+        raise SpecError(
+            f"{plan.theorem.id} is about a smallest expectation, which no run shows, and nothing computes it: {reason}"
+            f"; of {_MOST_SAMPLED} expectations at most at one horizon under one bound samples are taken"
+        )
+    over, ks = each
+    return replace(plan, metric=replace(plan.metric, over=over), ks=ks, schedules=None)
 
 
 def _expected(plan: Plan, left: Enclosure, method: str, seed: int, budget: float) -> Comparison:
@@ -140,8 +163,9 @@ def _each_schedule(
 
 
 def _sampled(
-    plan: Plan, found: Trials, seed: int, level: float, kind: BandKind, backend: Backend, budget: float, averaged: str
-) -> Comparison:
+    plan: Plan, found: Trials, seed: int, level: float, kind: BandKind, backend: Backend, budget: float, averaged: str,
+    each_of: Plan | None = None,
+) -> Comparison:  # fmt: skip
     """Judge a sample; what it decides, it decides by trials whose rounding is enclosed.
 
     Parameters
@@ -150,21 +174,27 @@ def _sampled(
         About how many operations exact numbers may take.
     averaged
         What each trial averages exactly, if anything: then its rounding is enclosed.
+    each_of
+        The plan of the trials, where the left side is the smallest of their expectations: the band covers all of these
+        at once.
     """
     each, trials = found.right, len(found.low)
-    bound, range_ = common_bound(each.value), _range(plan)
+    bound, range_ = common_bound(each.value), None if each_of else _range(plan)
     with np.errstate(over="ignore", invalid="ignore"):
         worst = int(np.argmax((found.low / np.maximum(each.value, 1e-300)).max(axis=1)))
 
     def judged(low: Floats, high: Floats) -> tuple[Verdict, str, Band]:
         with np.errstate(over="ignore", invalid="ignore"):
             low, high, right = _to_common(low, high, each, bound)
-            return judge_sample(plan, band(low, high, level, kind, seed), high, right, range_)
+            left = band(low, high, level, kind, seed)
+            if each_of:
+                left = _smallest(left)
+            return judge_sample(plan, left, high, right, range_)
 
     verdict, reason, left = judged(found.low, found.high)
     if verdict in (Verdict.VIOLATED, Verdict.HOLDS) and not averaged:
-        exactly = partial(trial_exactly, plan, seed, budget / trials, cache(partial(at_minimum, plan)))
-        ends = enclose_trials(plan, trials, seed, backend.jobs, exactly)
+        exactly = partial(trial_exactly, each_of or plan, seed, budget / trials, cache(partial(at_minimum, plan)))
+        ends = enclose_trials(each_of or plan, trials, seed, backend.jobs, exactly)
         open_ = np.flatnonzero(~np.isfinite(ends.upper).all(axis=1))
         if len(open_):
             verdict, reason = Verdict.INCONCLUSIVE, _NOT_ENCLOSED.format(1 + open_[0])
@@ -173,6 +203,12 @@ def _sampled(
     shown, still = found.statistics[worst], trivial_bound(plan, bound)
     terms = common_terms(found.terms, each.value)
     return Comparison(plan, left, bound, terms, verdict, reason, seed, shown, worst, still, averaged, range_, backend)
+
+
+def _smallest(left: Band) -> Band:
+    """Return the band of the smallest of several expectations: no lower than all lower ends, no higher than one."""
+    mean, lower, upper = (np.array([one.min()]) for one in (left.mean, left.lower, left.upper))
+    return replace(left, mean=mean, lower=lower, upper=upper, method=f"of the smallest expectation; {left.method}")
 
 
 def _to_common(low: Floats, high: Floats, each: Enclosure, bound: Floats) -> tuple[Floats, Floats, Enclosure]:

@@ -74,6 +74,11 @@ class DelayModel(BuiltFromWords, ABC):
         """True if every trial has the same arrivals."""
         return False
 
+    @property
+    def seconds(self) -> NDArray[np.float64] | None:
+        """The time that every update of each client takes, shape (n,); None where it is not always the same."""
+        return None
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,11 @@ class Renewal(DelayModel):
     def certain(self) -> bool:
         """True if no time is drawn at random."""
         return isinstance(self.law, Deterministic)
+
+    @property
+    def seconds(self) -> NDArray[np.float64] | None:
+        """The means, where no time is drawn at random."""
+        return self.law.mean if isinstance(self.law, Deterministic) else None
 
     @property
     def how_rates(self) -> str:

@@ -45,6 +45,7 @@ from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.enclosed import left_side
 from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
+from boundlab.instance.seconds import require_last
 from boundlab.metrics import Quantity
 from boundlab.options import Options
 from boundlab.tape import RecordAt
@@ -83,6 +84,8 @@ class ExactEngine:
         self.law = exact_law(case, plan)
         self.known = model.constants()
         self.formulas: Formulas = formulas(plan, case, model, self.law)
+        if plan.metric.in_seconds:
+            require_last(plan, self.formulas)
         self.plan = replace(plan, metric=left_side(plan.theorem, self.formulas, int(plan.ks[-1])))
         self.best = model.minimum()
         self.method = ""

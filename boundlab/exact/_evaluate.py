@@ -14,6 +14,7 @@ from boundlab.execute.rationals import TooLongError
 from boundlab.expectation import engine
 from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
+from boundlab.instance.seconds import events_of
 from boundlab.metrics import Quantity, range_of
 from boundlab.theorems import Theorem, over
 
@@ -39,7 +40,13 @@ def evaluate(theorem: Theorem, case: Case, *, derive: bool = False) -> ExactResu
     numbers.flint()
     if over(theorem).words:
         case = case.over_events()
+    if theorem.left.in_seconds and not isinstance(case.events, RandomEvents):
+        raise SpecError(
+            f'{theorem.id} asks how long updates take, which events do not say: give "delays" in their place'
+        )
     plan = plan_of(theorem, case)
+    if theorem.left.in_seconds:  # its delays are certain: the run has one list of events
+        case = replace(case, events=events_of(plan))
     if isinstance(case.events, RandomEvents) and plan.own_case and not plan.one_schedule:
         sure = "needs the one schedule that these delays make"
         why = sure if over(theorem).words else "is about each schedule by itself"

@@ -11,6 +11,7 @@ import sympy
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import AtMinimum, RationalProblem, number
+from boundlab.assumptions import FIXED_TIMES, definers
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import FormulaError
@@ -78,7 +79,7 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
         if name in plan.theorem.step and name not in scheduled and (name not in chosen or name in own):
             continue  # follows from its formula
         if np.ndim(value):
-            if plan.theorem.symbols[name].role == "schedule":
+            if plan.theorem.symbols[name].role == "schedule" and FIXED_TIMES not in definers(name):
                 continue  # what follows from p is known by what p is made of
             best = model.minimum() if name == "G_star" else None
             if best is not None:

@@ -17,6 +17,7 @@ from boundlab.instance.schedules import Schedules
 from boundlab.metrics import Enclosure, Quantity, terms_of
 from boundlab.theorems import Theorem
 
+_UPDATES: Final = 512  # of a statement in seconds
 _MOST: Final = 3e7  # operations of one candidate: a tenth of a second
 
 
@@ -28,7 +29,8 @@ def plan_of(theorem: Theorem, candidate: Candidate, ks: Sequence[int]) -> Plan:
     BoundlabError
         If problem, delays, options and theorem do not fit each other.
     """
-    return candidate.compared(theorem).plan(problem=candidate.build(), ks=np.array(ks, dtype=np.int64))
+    at = np.array(ks, dtype=np.int64)
+    return candidate.compared(theorem).plan(problem=candidate.build(), ks=at, most=_UPDATES)
 
 
 def horizon(candidate: Candidate) -> int:

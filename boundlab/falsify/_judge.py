@@ -248,7 +248,7 @@ class Judge:
                 continue
             self.tried[one.family] += 1
             # The window N needs updates beyond the horizon; the candidate's own iterations include them.
-            beyond = one.iterations - int(sides.ks[-1])
+            beyond = 0 if self.theorem.left.in_seconds else one.iterations - int(sides.ks[-1])
             own = replace(one, iterations=int(sides.ks[row]) + beyond)
             left, right = float(sides.left[row, column]), float(sides.right[row, column])
             lost = float(sides.lost[column])

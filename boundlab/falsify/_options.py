@@ -6,11 +6,13 @@ from typing import Any
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import SpecError
+from boundlab.falsify._rates import tried
 from boundlab.instance.settings import options_of
 from boundlab.instance.settings import parameters as read
 from boundlab.theorems import Theorem
 
 _WINDOWS = ("1", "2", "3", "6")
+_ACCURACIES = ("0.5", "0.1", "2", "0.02", "10")
 _AT_ONCE = 4  # options that differ from their simplest values at a time
 
 
@@ -48,6 +50,7 @@ def choices(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> dict[s
     """Return the values to try of each option that is open, simplest first; '' leaves it out."""
     free = {*theorem.inputs(), *theorem.settable}
     found: dict[str, tuple[str, ...]] = {"N": _WINDOWS} if "N" in free else {}
+    found |= dict.fromkeys(tried(theorem), _ACCURACIES)
     own = options_of(theorem, algorithm)
     for name, some in algorithm.examples(clients).items():
         if name in own and theorem.core.varies(name):

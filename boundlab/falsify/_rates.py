@@ -40,8 +40,17 @@ def behind_tape(theorem: Theorem) -> frozenset[str]:
 
 def unknown(theorem: Theorem) -> list[str]:
     """Return the symbols of the theorem's own that neither an instance nor a choice of rates gives a value."""
-    known = {*SYMBOLS, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by}
+    known = {*SYMBOLS, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by, *tried(theorem)}
     return [name for name in theorem.inputs() if name not in known]
+
+
+def tried(theorem: Theorem) -> list[str]:
+    """Return the symbols of a statement in seconds that may be any positive number: an accuracy, or the seconds."""
+    if not theorem.left.in_seconds:
+        return []
+    free = {*theorem.inputs()} - {*open_rates(theorem), "N"}
+    infos = (theorem.symbols[name] for name in sorted(free))
+    return [one.name for one in infos if one.role == "user" and one.side == "any" and one.symbol.is_nonnegative]
 
 
 def chosen(theorem: Theorem, step: Mapping[str, float]) -> dict[str, Any]:

@@ -285,7 +285,9 @@ def case_of(plan: Plan, found: JudgedInstance) -> Document:
     own = {name for name in theorem.step if name not in one.step}
     own |= {name for name, value in plan.parameter_values.items() if isinstance(value, Rule)}
     parameters = {name: _parameter(value) for name, value in plan.parameter_values.items() if name not in own}
-    settings: dict[str, Any] = {name: int(value) for name, value in one.settings.items() if name not in parameters}
+    settings: dict[str, Any] = {
+        name: _parameter(value) for name, value in one.settings.items() if name not in parameters
+    }
     settings |= {name: _parameter(value) for name, value in one.step.items() if name not in plan.parameter_values}
     case: dict[str, Any] = {
         "theorem": theorem.id,
@@ -294,7 +296,7 @@ def case_of(plan: Plan, found: JudgedInstance) -> Document:
         "x0": start if isinstance(start, list) else [start],
         "parameters": parameters,
     }
-    if plan.schedules is None or plan.schedules.averaged:
+    if plan.schedules is None or plan.schedules.averaged or plan.metric.in_seconds:
         case |= {"delays": one.delays}
     else:
         case |= {"events": plan.algorithm.events_as_json(trial_events(plan, 0, 0)), "delays": one.delays, "seed": 0}
@@ -320,7 +322,7 @@ def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> Judg
     from boundlab.files import write_json
 
     theorem = plan.theorem
-    if "events" not in case:
+    if "events" not in case and not theorem.left.in_seconds:
         reason = applicable(*plan.random_run)
         if reason:
             return replace(found, method=f"{found.method} (boundlab exact does not apply: {reason})")

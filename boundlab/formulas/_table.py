@@ -4,13 +4,14 @@ A symbol that several papers use under different letters stands here once; theor
 (``letters``).
 """
 
+Degrees = tuple[int, int] | tuple[int, int, int]
 Row = (
-    tuple[str, str, str, tuple[int, int]]
-    | tuple[str, str, str, tuple[int, int], str]
-    | tuple[str, str, str, tuple[int, int], str, str]
-    | tuple[str, str, str, tuple[int, int], str, str, bool]
+    tuple[str, str, str, Degrees]
+    | tuple[str, str, str, Degrees, str]
+    | tuple[str, str, str, Degrees, str, str]
+    | tuple[str, str, str, Degrees, str, str, bool]
 )
-_STEP = (-1, 2)
+_STEP, _TIME = (-1, 2), (0, 0, 1)
 
 AREA_ROWS: tuple[Row, ...] = (
     # The functions.
@@ -138,6 +139,9 @@ GRADIENT_ROWS: tuple[Row, ...] = (
         r"\bar\tau_C",
         "τ̄_C",
     ),
+    ("seconds", "seconds within which the update looked at is the last one", "nonnegative", _TIME, "H", "H"),
+    ("compute", "most seconds of an update of client i", "positive", _TIME, r"\tau", "τ", True),
+    ("compute_sorted", "most seconds of the i-th fastest client", "positive", _TIME, r"\tau_{\uparrow}", "τ_↑", True),
     ("N", "length of a window, in server updates", "count", (0, 0)),
     (
         "share_bias",
@@ -333,11 +337,11 @@ UPPER = frozenset(
         "concurrency_mean", "share_bias", "speed_ratio", "A_max", "W_max", "V_max", "Q_bias", "tau_a", "C_lag",
         "K_m", "D_m", "t_d", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "a_max", "U", "drift",
         "chi2", "chi2_path", "alpha2", "pi_max", "V_s", "sigma2", "s2", "bias", "stale", "err2", "F_v", "shift",
-        "X_v", "E_init", "L_max", "sigma_star", "diameter", "L_i", "sigma_i", "gap_i",
+        "X_v", "E_init", "L_max", "sigma_star", "diameter", "L_i", "sigma_i", "gap_i", "compute", "compute_sorted",
     )
 )  # fmt: skip
 LOWER = frozenset(("mu", "mu_i", "gamma", "q", "W_min", "a_min"))
-ANY = frozenset(("N", "D"))  # chosen for the bound, which holds with every value that its conditions allow
+ANY = frozenset(("N", "D", "seconds"))  # chosen for the bound, which holds with every value that its conditions allow
 
 # What each symbol is at most, by definition.
 AT_MOST = {"mu": ("L", "L_max"), "Qmin": ("Qmax",), "W_min": ("W_max",), "p_min": ("p_s",)}
@@ -353,13 +357,13 @@ ROLES = {
         "p", "p_s", "p_min", "qbar", "rates", "lambda_s", "tau_max", "tau_mean", "concurrency", "concurrency_mean",
         "share_bias", "speed_ratio", "A_max", "W_min", "W_max", "V_max", "Q_mean", "Q_bias", "tau_a", "lag",
         "kappa_lag", "C_lag", "K_m", "D_m", "t_d", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse", "reuse_n",
-        "chi2", "chi2_path", "alpha2", "pi_max",
+        "chi2", "chi2_path", "alpha2", "pi_max", "compute", "compute_sorted",
     ),
     "option": ("M", "Q", "Qmin", "Qmax", "window", "b", "p_c"),
     "step": ("alpha", "c", "d", "D", "a0", "a_init", "eta", "eta_l", "eta_g", "beta", "q", "scale"),
     "horizon": ("K", "T"),
     "clients": ("n",),
-    "user": ("N",),
+    "user": ("N", "seconds"),
     "short": (
         "A", "gamma", "kappa", "delta", "r_p", "d_eff", "Ktilde", "kg", "q0", "W1", "W2", "d_ratio", "X0", "Y0", "Lam0",
         "Ns", "Nz", "eta_sum", "eta_sq", "eta_head", "mu_step", "g1", "g2", "a_max", "a_min", "U", "drift", "V_s",
@@ -389,7 +393,7 @@ COPIES = {
 DELAYED = {
     1: (
         "tau_max", "tau_mean", "tau_a", "lag", "t_d", "S", "Q_age", "reuse", "reuse_n", "tau_sum", "concurrency",
-        "concurrency_mean",
+        "concurrency_mean", "seconds", "compute", "compute_sorted",
     ),
     2: ("SM2",),
 }  # fmt: skip

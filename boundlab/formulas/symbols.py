@@ -1,6 +1,7 @@
 """Every symbol of every theorem, once: its meaning, its domain and its units (rows: _table).
 
-Units are degrees (a, b): the symbol's behaviour under f → c·f (degree a) and x → s·x (degree b).
+Units are degrees (a, b): the symbol's behaviour under f → c·f (degree a) and x → s·x (degree b); or (a, b, c) with
+seconds to the power c.
 L and mu are (1, −2), B, G and sigma (1, −1), zeta and R (0, 1), function values (1, 0), step sizes
 (−1, 2), probabilities and counts (0, 0). Rates of arrival are (0, 0): time is neither f nor x.
 """
@@ -17,11 +18,10 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SymbolError
-from boundlab.formulas._table import ALONE, ANY, AT_MOST, COPIES, DELAYED, LOWER, ROLES, ROWS, UPPER, Row
+from boundlab.formulas._table import ALONE, ANY, AT_MOST, COPIES, DELAYED, LOWER, ROLES, ROWS, UPPER, Degrees, Row
 from boundlab.formulas.folds import ClientVector
 from boundlab.options import nearest
 
-Degrees = tuple[int, int]
 Side = Literal["exact", "upper", "lower", "any"]
 SIDES: tuple[Side, ...] = ("exact", "upper", "lower", "any")
 Role = Literal[
@@ -107,7 +107,7 @@ class SymbolInfo:
     domain
         Its values.
     units
-        Degrees (a, b) under f → c·f and x → s·x.
+        Degrees (a, b) under f → c·f and x → s·x; or (a, b, c), in which seconds have the degree c.
     latex, unicode
         How it is printed for people.
     vector
@@ -158,9 +158,9 @@ class SymbolInfo:
         >>> lookup("sigma").describe()
         'noise level: the variance of a stochastic (sub)gradient is at most sigma²; ≥ 0; units (1, −1)'
         """
-        a, b = (str(degree).replace("-", "−") for degree in self.units)
+        units = ", ".join(map(str, self.units)).replace("-", "−")
         each = "one number per client, " if self.vector else ""
-        return f"{self.meaning}; {each}{self.domain.rule}; units ({a}, {b})"
+        return f"{self.meaning}; {each}{self.domain.rule}; units ({units})"
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

@@ -1,6 +1,6 @@
-"""Unit degrees of formulas: how they behave under f → c·f and x → s·x."""
+"""Unit degrees of formulas: how they behave under f → c·f, x → s·x and time → t·time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import sympy
 
@@ -9,13 +9,19 @@ from boundlab.formulas.choice import Choice
 from boundlab.formulas.folds import EntryOf, FoldIndex, IndexFold, ProdFold, StepAt
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo
 
-Pair = tuple[sympy.Expr, sympy.Expr]
+Units = tuple[sympy.Expr, sympy.Expr, sympy.Expr]
 
-_NONE: Pair = (sympy.S.Zero, sympy.S.Zero)
+_NONE: Units = (sympy.S.Zero, sympy.S.Zero, sympy.S.Zero)
 
 
-def degrees(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> Pair | None:
-    """Return the degrees (a, b) of a homogeneous expression, None for the literal 0, which has every degree.
+def exact_units(units: Sequence[int]) -> Units:
+    """Return degrees (a, b) or (a, b, c) as exact numbers; two of them have no seconds."""
+    a, b, *more = map(sympy.Integer, units)
+    return a, b, more[0] if more else sympy.S.Zero
+
+
+def degrees(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> Units | None:
+    """Return the degrees (a, b, c) of a homogeneous expression, None for the literal 0, which has every degree.
 
     Raises
     ------
@@ -26,22 +32,22 @@ def degrees(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo] = SYMBOLS)
     --------
     >>> from boundlab.formulas.symbols import symbol
     >>> degrees(symbol("L") * symbol("R") ** 2)
-    (1, 0)
+    (1, 0, 0)
     """
     if isinstance(expression, FoldIndex):
         return _NONE
     if isinstance(expression, (EntryOf, IndexFold, StepAt)):
         return _folded(expression, symbols)
     if expression.is_Symbol:
-        a, b = symbols[expression.name].units
-        return sympy.Integer(a), sympy.Integer(b)
+        return exact_units(symbols[expression.name].units)
     if expression == 0:
         return None
     if expression.is_number:
         return _NONE
     if isinstance(expression, sympy.Mul):
         parts = [degrees(part, symbols) or _NONE for part in expression.args]
-        return sum((a for a, _ in parts), sympy.S.Zero), sum((b for _, b in parts), sympy.S.Zero)
+        a, b, c = (sum(column, sympy.S.Zero) for column in zip(*parts, strict=True))
+        return a, b, c
     if isinstance(expression, sympy.Pow):
         return _power(expression, symbols)
     if isinstance(expression, (sympy.Add, sympy.Min, sympy.Max)):
@@ -60,7 +66,7 @@ def degrees(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo] = SYMBOLS)
     return _NONE
 
 
-def _folded(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo]) -> Pair | None:
+def _folded(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo]) -> Units | None:
     """Return the degrees of what has an index: those of a vector, of the step, or of a fold's terms."""
     body, *rest = expression.args
     for one in rest:
@@ -72,18 +78,19 @@ def _folded(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo]) -> Pair |
     return inner
 
 
-def _power(expression: sympy.Pow, symbols: Mapping[str, SymbolInfo]) -> Pair:
+def _power(expression: sympy.Pow, symbols: Mapping[str, SymbolInfo]) -> Units:
     base, exponent = expression.args
     inner = degrees(base, symbols) or _NONE
     if (degrees(exponent, symbols) or _NONE) != _NONE:
         raise FormulaError(f"the exponent {exponent} has units")
     if not exponent.is_number and inner != _NONE:
         raise FormulaError(f"{base} has units {_show(inner)} and the exponent {exponent} is not a number")
-    return (inner[0] * exponent, inner[1] * exponent) if exponent.is_number else _NONE
+    a, b, c = inner
+    return (a * exponent, b * exponent, c * exponent) if exponent.is_number else _NONE
 
 
-def _same(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo]) -> Pair | None:
-    common: Pair | None = None
+def _same(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo]) -> Units | None:
+    common: Units | None = None
     first = None
     for part in expression.args:
         own = degrees(part, symbols)
@@ -96,6 +103,11 @@ def _same(expression: sympy.Expr, symbols: Mapping[str, SymbolInfo]) -> Pair | N
     return common
 
 
-def _show(pair: Pair | None) -> str:
-    a, b = pair or _NONE
-    return f"({a}, {b})".replace("-", "−")
+def _show(units: Units | None) -> str:
+    return shown(units or _NONE)
+
+
+def shown(units: Sequence[object]) -> str:
+    """Return degrees for people: (a, b), or (a, b, c) where there are seconds among them."""
+    found = units[:2] if not any(units[2:]) else units
+    return f"({', '.join(map(str, found))})".replace("-", "−")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, UNCONSTRAINED, assumption
+from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, FIXED_TIMES, UNCONSTRAINED, assumption
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError
 from boundlab.instance.ranges import along_run
@@ -85,19 +85,35 @@ def check(
                 )
             problem.require(name, theorem.id)
             continue
-        reason = why_not_iid(delays, policy) if name == "iid-events" else algorithm.why_not(name, parameters, delays)
+        if name == "iid-events":
+            reason = why_not_iid(delays, policy)
+        elif name == FIXED_TIMES:
+            reason = _why_not_fixed(algorithm, parameters, problem.n, delays)
+        else:
+            reason = algorithm.why_not(name, parameters, delays)
         if isinstance(delays, Trace) and reason == delays.memoryless:
             # One path can refute that events are i.i.d., and cannot show it: either way the theorem does not apply.
             reason = departure(delays.arrivals.actor, delays.n, delays.arrivals.time).words(delays.source)
-        if reason and name not in beyond:
+        if reason and (name not in beyond or name == FIXED_TIMES):  # without it compute has no value
             raise AssumptionError(
                 f"{theorem.id} assumes {name} ({assumed.words}), which this run under {delays.id} delays does not "
                 f"meet: {reason}; "
-                f"{assumed.fits} (or --beyond {name} to compare outside the theorem)"
+                f"{assumed.fits}"
+                + ("" if name == FIXED_TIMES else f" (or --beyond {name} to compare outside the theorem)")
             )
         if reason:
             outside[name] = reason
     return outside
+
+
+def _why_not_fixed(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> str:
+    """Return '' if every run has its updates at the same times, and each client always takes as long, else why not."""
+    if algorithm.server == "any":
+        return f"a server beside the clients decides when {algorithm.id} updates"
+    drawn = [one.words for one in algorithm.draws if one.when(parameters, clients)]
+    if drawn:
+        return f"{algorithm.id} draws {' and '.join(drawn)}"
+    return "" if delays.seconds is not None else "its updates do not always take the same time"
 
 
 def _require_objective(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> None:

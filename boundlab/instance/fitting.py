@@ -20,7 +20,7 @@ from boundlab.instance.example_options import settings as options_of
 from boundlab.instance.settings import open_rates, rates
 from boundlab.objective import Problem
 from boundlab.registry import command_line, lookup
-from boundlab.theorems import Theorem
+from boundlab.theorems import SECONDS, Theorem
 
 _HUBER = "huber:c=[[0,1],[2,0],[1,3]],w=[[1,2],[1,1],[0.5,1]],delta=0.7,sigma={sigma},x0=[2,1]"
 _QUADRATIC = "quadratic:A=[[[2,0],[0,1]],[[1,0],[0,3]]],b=[[0,1],[1,0]],sigma={sigma},x0=[2,1]"
@@ -47,7 +47,7 @@ PROBLEMS = (
 )
 DELAYS = ("exponential", "deterministic:spread=3", "deterministic", "iid:p_s=0.3")
 RATES = ("0.1", "0.01", "0.001")
-_FALLING = {"d": "20"}  # alpha_k = c/(k + d)
+_FALLING = {"d": "20", SECONDS: "10"}  # alpha_k = c/(k + d)
 ITERATIONS = (40, 6)
 _MOST = 300  # that are tried: each is compiled
 
@@ -127,7 +127,7 @@ class CompareOptions:
         """Return the comparison as a command; ``typed``: the theorem as it was given, an id or a file."""
         server = [] if self.server is None else ["--server", self.server]
         chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
-        horizons = ",".join(map(str, self.horizons))
+        horizons = [] if self.theorem.left.in_seconds else ["--iterations", ",".join(map(str, self.horizons))]
         return command_line(
             "compare",
             typed or self.theorem.id,
@@ -136,8 +136,7 @@ class CompareOptions:
             "--delays",
             self.delays,
             *server,
-            "--iterations",
-            horizons,
+            *horizons,
             *more,
             *chosen,
         )
@@ -148,7 +147,7 @@ class CompareOptions:
             "problem": self.problem,
             "delays": self.delays,
             "server": self.server,
-            "iterations": self.iterations,
+            "iterations": None if self.theorem.left.in_seconds else self.iterations,
             "settings": self.settings,
         }
 
@@ -258,9 +257,10 @@ def _chosen(theorem: Theorem, algorithm: Algorithm[Any], clients: int, *, more: 
     except AssertionError:  # its examples make no setting: conform.algorithm says so
         simple, others = {}, []
     open_ = sorted(unset & set(open_rates(theorem)) & set(theorem.step))
-    needed = sorted(unset - SYMBOLS.keys() - theorem.bounded_by.keys() - set(theorem.step))
+    needed = sorted(unset - (SYMBOLS.keys() - {SECONDS}) - theorem.bounded_by.keys() - set(theorem.step))
     for given in others if more else [simple]:
         options = {name: value for name, value in given.items() if name not in own}
         for rate in RATES if open_ else ("",):
-            chosen = {name: _FALLING.get(name, rate) for name in open_} | dict.fromkeys(needed, "0.5")
+            chosen = {name: _FALLING.get(name, rate) for name in open_}
+            chosen |= {name: _FALLING.get(name, "0.5") for name in needed}
             yield {**options, **chosen}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations, looked_at, require_steps
@@ -17,6 +18,7 @@ from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import Decided, Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
+from boundlab.instance.seconds import MOST_UPDATES, compute_times, within_seconds
 from boundlab.instance.settings import at_options, filled, fractional_options, options_of, own_parameters, rates, split
 from boundlab.metrics import Enclosure, Metric, summands, terms_of
 from boundlab.objective import Constant, Problem, by_client
@@ -156,6 +158,7 @@ def make_plan(
     trials: int = 1,
     seed: int = 0,
     algorithm: Algorithm[Any] | None = None,
+    most: int = MOST_UPDATES,
 ) -> Plan:
     """Check the assumptions, gather the constants, and evaluate the bound.
 
@@ -164,7 +167,8 @@ def make_plan(
     policy
         As :func:`boundlab.delays.read_policy` reads it for the theorem's algorithm.
     iterations
-        At least 1, or 0 where the theorem is about K = 0, too: there stands what is known before anything moves.
+        At least 1, or 0 where the theorem is about K = 0, too: there stands what is known before anything moves. A
+        statement in seconds says itself how many there are, ``most`` at most; ``ks`` is then that one.
     settings
         Algorithm parameters (M, start, clock, reply) and free symbols of the theorem (alpha, D, a_init).
         The step size is the theorem's own unless the theorem leaves it free.
@@ -185,6 +189,29 @@ def make_plan(
     SpecError
         If a setting is unknown or a number is out of range.
     """
+
+    def planned(until: int, at: NDArray[np.int64] | None) -> Plan:
+        return _plan(theorem, problem, delays, policy, until, settings, beyond, at, trials, seed, algorithm)
+
+    if theorem.left.in_seconds:
+        return within_seconds(theorem, lambda until: planned(until, np.array([until])), most)
+    return planned(iterations, ks)
+
+
+def _plan(
+    theorem: Theorem,
+    problem: Problem,
+    delays: DelayModel,
+    policy: ServerPolicy,
+    iterations: int,
+    settings: Mapping[str, str],
+    beyond: Sequence[str],
+    ks: NDArray[np.int64] | None,
+    trials: int,
+    seed: int,
+    algorithm: Algorithm[Any] | None,
+) -> Plan:
+    """Make a plan for so many iterations."""
     least = theorem.first_iteration if theorem.horizon == "every" else 1
     if iterations < min(least, 1):
         raise SpecError(f"iterations must be ≥ {min(least, 1)}, got {iterations}")
@@ -324,6 +351,8 @@ def _known(
     if "stationary-participation" in theorem.core.assumed and not delays.memoryless:
         share = delays.rates() / delays.rates().sum()
         values |= {"chi2": problem.n * float(((share - 1.0 / problem.n) ** 2).sum()), "pi_max": float(share.max())}
+    if FIXED_TIMES in theorem.core.assumed:
+        values |= compute_times(delays)
     each = [one.name for one in theorem.core.symbols if one.vector and one.role != "schedule"]
     values |= by_client(problem, (*each, *theorem.bound.replacements()))
     for name in each:

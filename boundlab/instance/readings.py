@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
+from boundlab.assumptions import FIXED_TIMES, definers
 from boundlab.case.provenance import plain
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
@@ -16,7 +17,7 @@ from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
 from boundlab.objective import Constant, Problem
-from boundlab.theorems import Theorem, derive
+from boundlab.theorems import SECONDS, Theorem, derive
 
 Origin = Literal["problem", "delays", "tape", "run", "theorem", "yours"]
 
@@ -197,7 +198,8 @@ class Sources:
             If a value of the user's contradicts a definition.
         """
         theorem = self.theorem
-        names = dict.fromkeys((*theorem.inputs(used), *theorem.step, *self.yours))
+        clock = (SECONDS,) if theorem.left.in_seconds else ()
+        names = dict.fromkeys((*theorem.inputs(used), *theorem.step, *self.yours, *clock))
         if "p" in used:
             follow = self._of_arrivals().keys() - {"n"}
             names = dict.fromkeys(("p", *(name for name in names if name not in follow), "p_s"))
@@ -226,12 +228,16 @@ class Sources:
         if name in theorem.step:
             how = f"the step size is {written(theorem.step[name], theorem.symbols, theorem.spelling())}"
             return SymbolValue(name, value, "exact", "theorem", how)
+        if name == SECONDS:
+            return SymbolValue(name, value, "exact", "theorem", "its definition: the run goes so long")
         if name == "n":
             return SymbolValue(name, value, "exact", "problem", "number of clients")
         info = theorem.symbols[name]
         if info.vector and info.role != "schedule":
             limit = {"upper": "from above", "lower": "from below"}[info.side]
             return SymbolValue(name, value, info.side, "problem", f"of each client, {limit}")
+        if info.vector and FIXED_TIMES in definers(name):
+            return SymbolValue(name, value, info.side, "delays", "of each update, rounded up")
         if name == theorem.horizon_symbol:
             return SymbolValue(name, value, "exact", "run", "the horizon")
         if name in theorem.core.read_as.values():

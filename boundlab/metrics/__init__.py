@@ -11,10 +11,10 @@ from boundlab.metrics._aggregation import KINDS as KINDS
 from boundlab.metrics._aggregation import QUANTITIES as QUANTITIES
 from boundlab.metrics._aggregation import Counter as Counter
 from boundlab.metrics._aggregation import Range as Range
-from boundlab.metrics._aggregation import compose as compose
 from boundlab.metrics._aggregation import index_symbol as index_symbol
 from boundlab.metrics._aggregation import range_of as range_of
 from boundlab.metrics._aggregation import valued as valued
+from boundlab.metrics._compose import compose as compose
 from boundlab.metrics._enclosure import Enclosure as Enclosure
 from boundlab.metrics._metric import BUILT_IN as BUILT_IN
 from boundlab.metrics._metric import METRICS as METRICS

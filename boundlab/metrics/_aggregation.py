@@ -1,4 +1,4 @@
-"""Left sides that a theorem puts together: a quantity, how the iterates enter, which of them, with which weights."""
+"""How the iterates enter a left side that a theorem puts together: which of them, and with which weights."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -16,8 +16,8 @@ from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.formulas.enclose import walk
 from boundlab.formulas.rationals import RATIONALS
 from boundlab.formulas.symbols import SymbolInfo, make_symbol, symbol
-from boundlab.metrics._metric import BUILT_IN, Metric, Quantity
-from boundlab.metrics._over import AVERAGE_ITERATE, LAST, MEAN, Over
+from boundlab.metrics._metric import Metric, Quantity
+from boundlab.metrics._over import LAST, Over
 from boundlab.metrics._sum import terms_of, with_numbers
 
 if TYPE_CHECKING:
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Counter = Literal["K", "T"]
-Kind = Literal["last", "average", "mean", "best", "best-expected"]
-KINDS: Final[tuple[Kind, ...]] = ("last", "average", "mean", "best", "best-expected")
-_SMALLEST: Final = ("best", "best-expected")
+Kind = Literal["last", "average", "mean", "best", "best-expected", "best-mean"]
+KINDS: Final[tuple[Kind, ...]] = ("last", "average", "mean", "best", "best-expected", "best-mean")
+BEST_MEAN: Final = "best-mean"
+SMALLEST: Final = ("best", "best-expected", BEST_MEAN)
 QUANTITIES: Final[Mapping[str, Quantity]] = MappingProxyType(
     {one.name.lower(): one for one in Quantity if one is not Quantity.CONTROL}
 )
@@ -37,13 +38,6 @@ INDEX: Final[Mapping[str, sympy.Symbol]] = MappingProxyType(
 """The index of a weight by the horizon's symbol: which of the models it is that of."""
 INDICES: Final[Mapping[Counter, str]] = MappingProxyType({"K": "iteration", "T": "update"})
 """The words of a file for what the horizon counts."""
-_AT: Final[Mapping[Quantity, tuple[str, str]]] = MappingProxyType(
-    {
-        Quantity.DISTANCE: ("‖{} − x*‖²", r"\|{}-x^\star\|^2"),
-        Quantity.GAP: ("f({}) − f*", r"f({})-f^\star"),
-        Quantity.SLOPE: ("‖∇f({})‖²", r"\|\nabla f({})\|^2"),
-    }
-)
 _MOST: Final = 200_000  # models in one left side: each weight is a fraction
 _BITS: Final = 1 << 26  # of all of them
 
@@ -62,7 +56,8 @@ class Range:
     ----------
     kind
         ``average``: the quantity at the weighted average of the models; ``mean``: the weighted average of the
-        quantities; ``best``: the smallest of them, within the expectation; ``best-expected``: the smallest expectation.
+        quantities; ``best``: the smallest of them, within the expectation; ``best-expected``: the smallest expectation;
+        ``best-mean``: the smallest of the expected means up to each horizon.
     begin, end
         The first model and the last one, formulas of the horizon; k counts from 0.
     weights
@@ -105,7 +100,7 @@ class Range:
         return said if usual else f"{said}, {INDEX[self.counter]} = {self.begin} … {self.end}"
 
 
-class _Aggregate(Over):
+class Aggregate(Over):
     """How the iterates enter a left side that a theorem puts together, before its formulas have values.
 
     Nobody can ask then which models count: its :meth:`records` and the like are those of :class:`_Weighted`.
@@ -116,11 +111,11 @@ class _Aggregate(Over):
         self.id = over.kind
         self.averages_iterates = self.one_record = over.kind == "average"
         self.first = (int(over.begin) if over.begin.is_Integer else 0) + (not over.closed) if over.running else 0
-        self.linear = over.kind not in _SMALLEST
-        self.of_expectations = over.kind == "best-expected"
+        self.linear = over.kind not in SMALLEST
+        self.of_expectations = over.kind in ("best-expected", BEST_MEAN)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Aggregate) and type(self) is type(other) and vars(self) == vars(other)
+        return isinstance(other, Aggregate) and type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
         return hash((type(self), self.range))
@@ -142,7 +137,7 @@ class _Aggregate(Over):
 
 
 @final
-class _Weighted(_Aggregate):
+class _Weighted(Aggregate):
     """The same with numbers.
 
     Parameters
@@ -183,21 +178,37 @@ class _Weighted(_Aggregate):
         """Add with the weight, or keep the smallest."""
         if self.averages_iterates:
             return value
-        if self.range.kind in _SMALLEST:
-            return value if total is None else np.minimum(total, value) if _floats(value) else min(total, value)
-        count, added = (0, None) if total is None else total
+        if self.range.kind in ("best", "best-expected"):
+            return value if total is None else _smaller(total, value)
+        count, added, least = (0, None, None) if total is None else total
         part = _times(self.weights.at(self._begin + count), value)
-        return count + 1, part if added is None else added + part
+        count, added = count + 1, part if added is None else added + part
+        if self.range.kind == BEST_MEAN and self.weights.before(self._begin + count):
+            mean = self._mean(added, count)
+            least = mean if least is None else _smaller(least, mean)
+        return count, added, least
 
     def read(self, total: Any, count: int) -> Any:
         """Divide by the sum of the weights."""
-        if self.averages_iterates or self.range.kind in _SMALLEST:
+        if self.averages_iterates or self.range.kind in ("best", "best-expected"):
             return total
-        return _times(1 / self.weights.before(self._begin + count), total[1])
+        return total[2] if self.range.kind == BEST_MEAN else self._mean(total[1], count)
+
+    def _mean(self, added: Any, count: int) -> Any:
+        return _times(1 / self.weights.before(self._begin + count), added)
+
+    def each(self, k: int) -> tuple[Over, Ints] | None:
+        """Return the last iterate, or the mean, and the horizons at which the smallest is taken."""
+        if not self.of_expectations:
+            return None
+        if self.range.kind != BEST_MEAN:
+            return LAST, np.arange(self._begin, self._end(k) + 1)
+        mean = _Weighted(replace(self.range, kind="mean"), self.weights, self._begin, self._last)
+        return mean, np.arange(self.first, k + 1)
 
     def shares(self, count: int) -> tuple[Fraction, ...] | None:
         """Return the weight of each of ``count`` records."""
-        if self.range.kind in _SMALLEST:
+        if self.range.kind in SMALLEST:
             return None
         if self.averages_iterates:
             return (Fraction(1),)
@@ -209,6 +220,13 @@ def _floats(value: Any) -> bool:
     return isinstance(value, float | np.ndarray | np.floating)
 
 
+def _smaller(one: Any, other: Any) -> Any:
+    """Return the smaller number; of balls that overlap one that holds it."""
+    if _floats(other):
+        return np.minimum(one, other)
+    return one.min(other) if hasattr(one, "min") else min(one, other)
+
+
 def _times(weight: Fraction, value: Any) -> Any:
     """Return weight·value in the arithmetic of the value."""
     if _floats(value):
@@ -218,106 +236,9 @@ def _times(weight: Fraction, value: Any) -> Any:
     return rational(weight) * value
 
 
-def compose(
-    quantity: str,
-    over: Kind = "last",
-    *,
-    counter: Counter = "K",
-    begin: sympy.Expr | None = None,
-    end: sympy.Expr | None = None,
-    weights: sympy.Expr | None = None,
-) -> Metric:
-    """Return a left side; one that is built in is that.
-
-    Parameters
-    ----------
-    quantity
-        ``distance``, ``gap`` or ``slope``.
-    over
-        How the iterates enter; ``last`` has no range and no weights.
-    counter
-        What the index counts: iterations (K) or server updates (T).
-    begin, end
-        The first model and the last one: 0 and the horizon − 1 by default.
-    weights
-        Of model k (or t), a symbol of :data:`INDEX`.
-
-    Raises
-    ------
-    SpecError
-        If there is no such quantity or aggregation, or a range is given to what has none.
-
-    Examples
-    --------
-    >>> compose("gap", "average").id
-    'ergodic-gap'
-    >>> compose("gap", "average", weights=INDEX["K"] + 1).expectation
-    'E f(x̄_K) − f*, x̄_K the average of x_s,k for k = 0 … K - 1, weights k + 1'
-    """
-    if quantity not in QUANTITIES or over not in KINDS:
-        known = f"{', '.join(QUANTITIES)} over {', '.join(KINDS)}"
-        raise SpecError(f"a left side is one of {known}; got {quantity!r} over {over!r}")
-    if over == "last" and not (begin is end is weights is None):
-        raise SpecError("a left side over last is about one iterate: it has no from, to or weights")
-    if over in _SMALLEST and weights is not None:
-        raise SpecError(f"the best iterate has no weights: a left side over {over} has from and to alone")
-    if weights is not None and not weights.free_symbols and not weights.is_positive:
-        raise SpecError(f"all models have the weight {weights}; weights are positive, or left out where all are alike")
-    kind = QUANTITIES[quantity]
-    found = Range(over, sympy.S.Zero, sympy.S.Zero, weights, counter)
-    found = replace(
-        found,
-        begin=sympy.S.Zero if begin is None else sympy.sympify(begin),
-        end=found.horizon - 1 if end is None else sympy.sympify(end),
-        weights=None if weights is None or not weights.free_symbols else weights,
-    )
-    plain = found.words() == ""
-    usual: Over | None = {"last": LAST, "average": AVERAGE_ITERATE, "mean": MEAN}.get(over) if plain else None
-    own = usual or _Aggregate(found)
-    for one in BUILT_IN:
-        if usual is one.over and kind is one.quantity and counter == one.counter:
-            return one
-    return _metric(kind, own, found)
-
-
-def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
-    """Return the metric with its words."""
-    K, words, name = found.counter, found.words(), kind.name.lower()
-    said, tex = _AT[kind]
-    at, average, single = said.format("x_s,k"), said.format(f"x̄_{K}"), said.format("x̄_k")
-    span = f"{INDEX[K]} = {found.begin} … {found.end}"
-    weight = "" if found.weights is None else f", weights {found.weights}"
-    share = "" if found.weights is None else rf"\left({sympy.latex(found.weights)}\right)"
-    total = rf"\sum_{{{INDEX[K]}={sympy.latex(found.begin)}}}^{{{sympy.latex(found.end)}}}"
-    each = tex.format("x_{s,k}")
-    match found.kind:
-        case "last":
-            label, text, single = f"{name} of the last iterate", f"E {said.format(f'x_s,{K}')}", at
-            latex = rf"\mathbb{{E}}\,{tex.format(f'x_{{s,{K}}}')}"
-        case "average":
-            label = f"{name} of a weighted average"
-            text = f"E {average}, x̄_{K} the average of x_s,k for {span}{weight}"
-            sums = rf"{total} {share} x_{{s,k}} \,/\, {total} {share or 1}"
-            latex = rf"\mathbb{{E}}\,{tex.format(sums)}"
-        case "mean":
-            label, single = f"weighted mean of the {name}", f"mean of {at}{words}"
-            text = f"mean of E[{at}] for {span}{weight}"
-            latex = rf"\frac{{{total} {share} \mathbb{{E}}\left[{each}\right]}}{{{total} {share or 1}}}"
-        case "best-expected":
-            label, single = f"smallest expected {name}", f"min E[{at}]"
-            text = f"min of E[{at}] for {span}"
-            latex = rf"\min_{{{span.replace('…', chr(92) + 'dots')}}} \mathbb{{E}}\,{each}"
-        case _:
-            label, single = f"{name} of the best iterate", f"min {at}"
-            text = f"E min[{at}] for {span}"
-            latex = rf"\mathbb{{E}}\,\min_{{{span.replace('…', chr(92) + 'dots')}}} {each}"
-    identity = f"{name} over {found.kind}{words}, index {INDICES[K]}"
-    return Metric(identity, label, single, text, latex, kind, over, K)
-
-
 def range_of(metric: Metric) -> Range | None:
     """Return the range and weights of a left side that a theorem puts together; None: it has none of its own."""
-    return metric.over.range if isinstance(metric.over, _Aggregate) else None
+    return metric.over.range if isinstance(metric.over, Aggregate) else None
 
 
 def valued(metric: Metric, value: Callable[[str], Fraction | None], horizon: int, what: str) -> Metric:

@@ -84,6 +84,8 @@ class Metric:
     shows
         Which vector of which client is looked at: a key of :attr:`boundlab.algorithms.Algorithm.points`, and the
         client; None: the server's model.
+    in_seconds
+        Whether the horizon is the last update that ends within the symbol ``seconds``.
     """
 
     id: str
@@ -95,6 +97,7 @@ class Metric:
     over: Over
     counter: Literal["K", "T"]
     shows: tuple[str, int] | None = None
+    in_seconds: bool = False
 
     @property
     def units(self) -> tuple[int, int]:

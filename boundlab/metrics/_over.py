@@ -72,6 +72,10 @@ class Over(ABC):
         """
         return None
 
+    def each(self, k: int) -> "tuple[Over, Ints] | None":
+        """Return of what the left side at ``k`` is the smallest expectation, and at which horizons; None of no such."""
+        return None
+
     def shares(self, count: int) -> tuple[Fraction, ...] | None:
         """Return the weight of each of all ``count`` records of a left side, in their order; None as :meth:`share`."""
         share = self.share(count)

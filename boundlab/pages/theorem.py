@@ -75,7 +75,9 @@ class _TheoremPage:
         theorem = self._theorem
         runs = (
             f"every {theorem.horizon_symbol} ≥ {theorem.first_iteration} of one run"
-            if theorem.horizon == "every"
+            if theorem.horizon == "every" and not theorem.left.in_seconds
+            else f"{theorem.horizon_symbol}, read off each run"
+            if theorem.left.in_seconds
             else f"the {theorem.horizon_symbol} its step is chosen for"
         )
         return [

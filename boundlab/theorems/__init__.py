@@ -13,6 +13,7 @@ from boundlab.theorems._bound import Condition as Condition
 from boundlab.theorems._bound import Evaluation as Evaluation
 from boundlab.theorems._bound import FormulaBound as FormulaBound
 from boundlab.theorems._bound import RecursionBound as RecursionBound
+from boundlab.theorems._clock import SECONDS as SECONDS
 from boundlab.theorems._conditions import at_lowest as at_lowest
 from boundlab.theorems._core import CoreStatement as CoreStatement
 from boundlab.theorems._core import core as core

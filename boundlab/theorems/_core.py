@@ -48,7 +48,7 @@ class CoreSymbol:
 
     name: str
     domain: str
-    units: tuple[int, int]
+    units: tuple[int, ...]
     role: str
     side: str
     vector: bool
@@ -84,6 +84,8 @@ class CoreStatement:
         The left side: one quantity of what a run shows, and how the iterates enter.
     terms
         Of a left side that is a sum: (times, quantity, point) each; ``quantity`` is then that of the first.
+    in_seconds
+        Whether the horizon is the last update that ends within ``seconds``.
     weights, over_models
         Of the models in the left side, a formula of k (or t); the first and the last one; None: equal ones, and the
         usual models of the aggregation.
@@ -115,6 +117,7 @@ class CoreStatement:
     weights: Formula | None
     over_models: tuple[Formula, Formula] | None
     terms: tuple[tuple[Formula, str, str], ...]
+    in_seconds: bool
     shape: bool
     growth: tuple[str, ...]
     right: tuple[tuple[str, Formula], ...]
@@ -136,11 +139,8 @@ class CoreStatement:
     def fields(self) -> dict[str, Any]:
         """Fields that the hash is computed from, as plain data."""
         found: dict[str, Any] = _plain(self)
-        for name in (
-            "terms",
-            "growth",
-            "assume",
-        ):  # most statements have none of these, and keep the hash that they had
+        # Most statements have none of these, and keep the hash that they had.
+        for name in ("terms", "growth", "assume", "in_seconds"):
             if not found[name]:
                 del found[name]
         return found
@@ -233,6 +233,7 @@ def _core(same: Same) -> CoreStatement:
         weights=None if over_ is None or over_.weights is None else _formula(theorem, over_.weights),
         over_models=None if over_ is None else (_formula(theorem, over_.begin), _formula(theorem, over_.end)),
         terms=tuple((_formula(theorem, one.times), one.quantity.name.lower(), one.point) for one in terms_of(left)),
+        in_seconds=left.in_seconds,
         shape=theorem.shape,
         growth=tuple(sorted(theorem.growth)),
         right=tuple((name, _formula(theorem, term)) for name, term in theorem.bound.expressions().items()),

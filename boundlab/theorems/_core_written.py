@@ -71,6 +71,8 @@ def _readings(core: CoreStatement) -> Iterator[str]:
 
 
 def _runs(core: CoreStatement) -> str:
+    if core.in_seconds:
+        return f"{core.counter} the last update that ends within seconds, {core.counter} ≥ {core.first}"
     if core.horizon == "every":
         return f"every {core.counter} ≥ {core.first}"
     return f"the one {core.counter} ≥ {core.first} that the step is chosen for"
@@ -148,12 +150,13 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
         if one.name not in SYMBOLS:
             own = {"meaning": one.name, "domain": one.domain, "side": one.side, "role": one.role}
             yield from _table(f"symbols.{one.name}", own)
-            yield f"units = [{one.units[0]}, {one.units[1]}]"
+            yield f"units = [{', '.join(map(str, one.units))}]"
 
 
 def _left(core: CoreStatement) -> dict[str, str]:
     """Return a left side that no metric is, as a file says it."""
-    found = {"quantity": core.quantity, "over": core.aggregation, "index": INDICES["K" if core.counter == "K" else "T"]}
+    index = "seconds" if core.in_seconds else INDICES["K" if core.counter == "K" else "T"]
+    found = {"quantity": core.quantity, "over": core.aggregation, "index": index}
     if core.weights is not None:
         found["weights"] = core.weights.text
     if core.over_models is not None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import sympy
 
 from boundlab.errors import SpecError
-from boundlab.formulas.defined import Demands
+from boundlab.formulas.defined import Demands, demands
 from boundlab.formulas.folds import StepAt
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SymbolInfo, names_of
@@ -26,7 +26,11 @@ from boundlab.metrics import (
 )
 from boundlab.options import nearest
 
-_KEYS: Final = ("quantity", "over", "index", "weights", "from", "to")
+_KEYS: Final = ("quantity", "over", "index", "reach", "weights", "from", "to")
+_SECONDS: Final = "seconds"
+_REACHED: Final[Mapping[str, str]] = {
+    "last": "best-expected", "mean": "best-mean", **{one: one for one in KINDS if one.startswith("best")}
+}  # fmt: skip
 _TERM_KEYS: Final = ("quantity", "point", "times")
 _SUMMED: Final[Mapping[str, Quantity]] = {one.name.lower(): one for one in Quantity}
 
@@ -47,16 +51,19 @@ def left_side(
 
 
 def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
-    """Read a left side: a quantity, how the iterates enter, what the index counts, which models, their weights."""
+    """Read a left side: a quantity, how the iterates enter, what the index counts, which models, their weights.
+
+    With ``reach`` some update within so many seconds is to have a small left side: the best one.
+    """
     known(table, _KEYS, f"{where}, left")
-    words = {"quantity": QUANTITIES, "over": KINDS, "index": INDICES.values()}
+    words = {"quantity": QUANTITIES, "over": KINDS, "index": (*INDICES.values(), _SECONDS)}
     said = {"over": "last", "index": "iteration", **table}
     if "quantity" not in said:
         raise SpecError(f"{where}, left: quantity is missing; one of {', '.join(QUANTITIES)}")
     for key, allowed in words.items():
         if said[key] not in allowed:
             raise SpecError(f"{where}, left.{key}: {said[key]!r} is none; {nearest(str(said[key]), allowed)}")
-    counter: Counter = next(letter for letter, name in INDICES.items() if name == said["index"])
+    counter: Counter = next((letter for letter, name in INDICES.items() if name == said["index"]), "T")
     index, own = INDEX[counter], dict(symbols)
     if index.name in own:
         raise SpecError(f"{where}, symbols.{index.name}: in [left] {index.name} counts the models; choose another name")
@@ -74,10 +81,19 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
     other = {"K": "T", "T": "K"}[counter]
     if any(other in names_of(one) for one in formulas.values()):
         raise SpecError(f"{where}, left: {other} is read, but the index counts {counter}; see index")
+    if "reach" in table:
+        if said["index"] != _SECONDS or said["over"] not in _REACHED:
+            many = ", ".join(_REACHED)
+            raise SpecError(f"{where}, left: reach is for index = {_SECONDS!r}, and for a left side over {many}")
+        if said["over"] != "last":
+            said["over"] = _REACHED[said["over"]]
+        elif not formulas:  # else they are refused
+            said["over"], formulas = _REACHED["last"], {"from": sympy.S.Zero, "to": own[counter].symbol}
     try:
         return compose(
             said["quantity"],
             said["over"],
+            in_seconds=said["index"] == _SECONDS,
             counter=counter,
             begin=formulas.get("from"),
             end=formulas.get("to"),
@@ -117,6 +133,28 @@ def _refuse_vectors(formulas: Iterable[sympy.Expr], symbols: Mapping[str, Symbol
     each = sorted({one for rule in formulas for one in names_of(rule) if one in symbols and symbols[one].vector})
     if each:
         raise SpecError(f"{where}, left: {each[0]} is one number per client, and left sides read none of these")
+
+
+def reached(
+    left: Mapping[str, Any],
+    terms: Mapping[str, sympy.Expr],
+    symbols: Mapping[str, SymbolInfo],
+    where: str,
+    written: dict[sympy.Expr, Demands],
+) -> tuple[dict[str, sympy.Expr], sympy.Expr]:
+    """Return the right side of a statement with ``reach`` and the seconds that its terms make.
+
+    Raises
+    ------
+    SpecError
+        If ``reach`` is no positive symbol.
+    """
+    name = left["reach"]
+    if not isinstance(name, str) or name not in symbols or not symbols[name].symbol.is_positive:
+        raise SpecError(f"{where}, left.reach must name a positive symbol, such as eps under [symbols]; got {name!r}")
+    total = sympy.Add(*terms.values())
+    written[total] = tuple(one for term in terms.values() for one in written.get(term) or demands(term))
+    return {name: symbols[name].symbol}, total
 
 
 def known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:

@@ -7,6 +7,7 @@ import sympy
 from boundlab.files import schema
 from boundlab.references import reference
 from boundlab.theorems._assume import POINTWISE
+from boundlab.theorems._clock import SECONDS
 from boundlab.theorems._evaluate import inputs, rules
 from boundlab.theorems._options import rule_of, step_at
 from boundlab.theorems._statement import Statement
@@ -40,6 +41,11 @@ def statement_latex(theorem: Statement) -> str:
     for one in theorem.assume.values():
         left, right = (sympy.latex(side, symbol_names={**names, **quantities}) for side in (one.smaller, one.larger))
         lines.append(rf"{left} \le {right} \text{{ at every }} x")
+    if theorem.left.in_seconds:
+        within = theorem.symbols[SECONDS].latex
+        lines.append(
+            rf"{theorem.horizon_symbol} \text{{ the last update that ends within }} {within} \text{{ seconds}}"
+        )
     if theorem.letters:
         own = r",\ ".join(
             rf"{letter} \text{{ for }} {theorem.symbols[name].latex}" for name, letter in theorem.letters.items()

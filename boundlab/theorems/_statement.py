@@ -14,9 +14,10 @@ from boundlab.errors import SpecError
 from boundlab.formulas.defined import Demands, demands, looked_at
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, having, lookup, names_of
-from boundlab.metrics import INDEX, Metric, choices, metric, range_of, terms_of
+from boundlab.metrics import Metric, choices, metric, range_of
 from boundlab.theorems._assume import OF_NOISE, Inequality, check_inequalities
 from boundlab.theorems._bound import Bound, Condition
+from boundlab.theorems._clock import reads_of, require_clock
 from boundlab.theorems._followed import Same, defining, read_by
 
 ANY: Final = "any"
@@ -201,6 +202,11 @@ class Statement:
         read_by = {name: self.read_by(one.reads) for name, one in self.assume.items()}
         check_inequalities(self.id, self.assume, self.symbols, read_by)
         self._infer_horizon()
+        if self.left.in_seconds:
+            object.__setattr__(self, "first", 0)
+            read = {one for rule in (*rules.values(), *self.expressions()) for one in self.reads(rule)}
+            fixed, larger = self.horizon == "fixed", bool(self.generous or self.growth)
+            require_clock(self.id, self.horizon_symbol, self.assumptions, read, fixed=fixed, larger=larger)
         if self.quiet_by_default and known_assumptions.DETERMINISTIC not in self.assumptions:
             object.__setattr__(self, "assumptions", (*self.assumptions, known_assumptions.DETERMINISTIC))
 
@@ -319,10 +325,7 @@ class Statement:
     @property
     def left_reads(self) -> frozenset[str]:
         """The symbols in the range and the weights of the left side."""
-        found = range_of(self.left)
-        if found is None:
-            return frozenset().union(*(names_of(one.times) for one in terms_of(self.left)))
-        return frozenset().union(*map(names_of, found.formulas)) - {INDEX[found.counter].name}
+        return reads_of(self.left)
 
     @property
     def rule_reads(self) -> frozenset[str]:

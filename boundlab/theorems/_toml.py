@@ -20,9 +20,10 @@ from boundlab.options import nearest
 from boundlab.registry import registered
 from boundlab.theorems._assume import Inequality, inequality
 from boundlab.theorems._bound import Condition, FormulaBound
+from boundlab.theorems._clock import SECONDS
 from boundlab.theorems._left import formula as _formula
 from boundlab.theorems._left import known as _known
-from boundlab.theorems._left import left_side
+from boundlab.theorems._left import left_side, reached
 from boundlab.theorems._letters import checked_latex, checked_letter, refuse_lookalikes
 from boundlab.theorems._over import over
 from boundlab.theorems._steps_at import at_steps, reads_steps
@@ -68,13 +69,14 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 def read_theorem(path: Path) -> Theorem:
     """Read a theorem.
 
-    The file gives ``id``, ``metric`` (or a table ``[left]`` with ``quantity``, ``over``, ``index``, ``weights``,
-    ``from`` and ``to``, or several ``[[left]]`` with ``quantity``, ``point`` and ``times``, which are added) and the
-    tables ``[terms]`` and ``[step]``; further ``title``, ``paper``, ``place``, ``note``, ``status`` (``user`` where
-    absent), ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on K), ``about``
-    (``each schedule`` or ``the mean``: what the expectation covers beside the noise), ``first`` (1; with 0 the theorem
-    is about K = 0, too), ``assumptions``, ``shape``, ``settable``, ``conditions`` (each ``"left <= right"``),
-    ``[assume]`` (name = ``"left >= right"``, between quantities of a point, at every x),
+    The file gives ``id``, ``metric`` (or a table ``[left]`` with ``quantity``, ``over``, ``index``, ``reach``,
+    ``weights``, ``from`` and ``to``, or several ``[[left]]`` with ``quantity``, ``point`` and ``times``, which are
+    added) and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``, ``place``, ``note``, ``status``
+    (``user`` where absent), ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on
+    K), ``about`` (``each schedule`` or ``the mean``: what the expectation covers beside the noise), ``first`` (1; with
+    0 the theorem is about K = 0, too), ``assumptions``, ``shape``,
+    ``settable``, ``conditions`` (each ``"left <= right"``), ``[assume]`` (name = ``"left >= right"``, between
+    quantities of a point, at every x),
     ``[options]`` (``any`` leaves one open; what is not named stands at its default), ``[parameters]`` (parameter of
     the algorithm = "symbol"; M = "M" for area where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with
     ``meaning``, ``domain`` and ``units`` for every symbol that boundlab does not know, ``[generous]`` (symbol = by how
@@ -135,6 +137,11 @@ def read_theorem(path: Path) -> Theorem:
                 f"{nearest(name, symbols)}"
             )
     left = left_side(data["left"], symbols, where) if data.get("left") else None
+    if "reach" in lefts[0]:
+        if SECONDS in formulas["definitions"]:
+            raise SpecError(f"{where}: with reach the terms are the seconds; leave definitions.{SECONDS} out")
+        formulas["terms"], seconds = reached(lefts[0], formulas["terms"], symbols, where, written)
+        formulas["definitions"] = {**formulas["definitions"], SECONDS: seconds}
     _choices(data, where)
     try:
         theorem = Theorem(
@@ -290,13 +297,14 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
         domain, units = fields.get("domain", "real"), fields.get("units")
         if domain not in DOMAINS:
             raise SpecError(f"{place}: unknown domain {domain!r}; {nearest(domain, DOMAINS)}")
-        if not (isinstance(units, list) and len(units) == 2 and all(type(degree) is int for degree in units)):
-            raise SpecError(f"{place}: units must be two integers [a, b] (f → c·f, x → s·x), got {units!r}")
+        if not (isinstance(units, list) and len(units) in (2, 3) and all(type(degree) is int for degree in units)):
+            more = "or [a, b, c] with seconds to the power c"
+            raise SpecError(f"{place}: units must be two integers [a, b] (f → c·f, x → s·x), {more}; got {units!r}")
         found[name] = make_symbol(
             name,
             fields["meaning"],
             domain,
-            (units[0], units[1]),
+            (units[0], units[1], *units[2:]),
             checked_latex(fields.get("latex", ""), f"{place}: latex"),
             checked_letter(fields.get("unicode", ""), f"{place}: unicode"),
             side=fields.get("side", "exact"),

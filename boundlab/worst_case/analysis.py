@@ -69,6 +69,8 @@ def worst_case(
     BoundlabError
         If something is missing or does not fit, the program is too large, or there is no finite worst case.
     """
+    if theorem.left.in_seconds:
+        raise SpecError(f"{theorem.id}: worst-case takes so many iterations, and this left side is within seconds")
     if theorem.left.over.summed:
         raise SpecError(f"{theorem.id}: worst-case takes one quantity on the left side, and this is a sum of several")
     plan = ask(theorem, iterations, settings or {}, average, delays, events)

@@ -132,7 +132,7 @@ def test_what_has_no_whole_ends_or_no_such_entry_has_no_value() -> None:
     ],
 )
 def test_units_are_those_of_the_terms(text: str, units: tuple[int, int]) -> None:
-    assert degrees(parse(text, NAMES)) == units
+    assert degrees(parse(text, NAMES)) == (*units, 0)
 
 
 @pytest.mark.parametrize("text", ["Prod(L, k, 0, K)", "mean_i(L[i] + G_star[i])", "Sum(alpha*k + 1, k, 0, K)"])

@@ -43,7 +43,8 @@ def test_a_theorem_that_reads_a_symbol_of_noise_is_about_noise(name: str) -> Non
     assert "deterministic" not in theirs.assumptions
 
 
-# How each behaves under f → c·f (first) and x → s·x (second); every other symbol is a number without a unit.
+# How each behaves under f → c·f (first) and x → s·x (second), and its power of seconds (third); every other symbol is
+# a number without a unit.
 UNITS = {
     (1, 0): "F0 F_v gap_i",
     (1, -1): "B G sigma G_star sigma_l sigma_i sigma_g sigma_g_mean sigma_star bias stale shift X_v",
@@ -54,6 +55,7 @@ UNITS = {
     (0, 2): "A X0 Y0 Lam0",
     (-1, 2): "alpha c D a0 a_init eta eta_l eta_sum eta_head",
     (-2, 4): "Ns eta_sq drift",
+    (0, 0, 1): "seconds compute compute_sorted",
 }
 # Least value, largest value, and whether the least one itself is left out.
 RANGES = {
@@ -62,9 +64,11 @@ RANGES = {
     (0, 1, False): "delta kappa_lag a_max a_min beta",
     (0, math.inf, True): (
         "mu L L_i L_max rates lambda_s alpha c d D a0 a_init gamma kappa d_eff Ktilde kg q0 W1 W2 d_ratio L_sq eta "
-        "eta_l eta_g eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max diameter"
+        "eta_l eta_g eta_sum eta_sq A_max W_min W_max Q_mean alpha2 pi_max diameter compute "
+        "compute_sorted"
     ),
 }
+VECTORS = "p rates G_star L_i mu_i sigma_i gap_i compute compute_sorted"
 COUNTS = "n M K T Q N Qmin Qmax window K_m t_d b tau_max concurrency tau_a lag D_m S M_own Q_age"
 
 
@@ -82,7 +86,7 @@ def test_domains_are_those_of_the_design() -> None:
         own = info.domain
         assert (own.low, own.high, own.open_low) == expected.get(name, (0, math.inf, False)), name
         assert own.integer == (name in COUNTS.split()), name
-        assert info.vector == (name in ("p", "rates", "G_star", "L_i", "mu_i", "sigma_i", "gap_i")), name
+        assert info.vector == (name in VECTORS.split()), name
 
 
 @pytest.mark.parametrize(

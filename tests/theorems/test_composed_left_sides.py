@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boundlab as bl
+from boundlab.arithmetic import numbers
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.symbols import symbol
 from boundlab.metrics import INDEX, METRICS, QUANTITIES, compose, valued
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.theorems import Theorem, as_toml, core, load_theorem
+from boundlab.verdict import Verdict
 
 HEAD = 'id = "mine"\nalgorithm = "gd"\nassumptions = ["convex", "smooth", "minimiser"]\n'
 BOWL = "quadratic:A=[[[1]]],b=[[0]],x0=1"  # x²/2 from 1: with α the models are (1 − α)^k
@@ -49,6 +51,10 @@ COMPOSED: dict[str, tuple[str, Callable[[list[Fraction]], Fraction]]] = {
     ),
     "best": (left(quantity="gap", over="best", **{"from": "1"}), lambda x: min(map(gap, x[1:6]))),
     "best-expected": (left(quantity="slope", over="best-expected"), lambda x: min(one**2 for one in x[:6])),
+    "best-mean": (
+        left(quantity="gap", over="best-mean", weights="k"),
+        lambda x: min(average([gap(one) for one in x[:j]], lambda k: k) for j in range(2, 7)),
+    ),
 }
 
 
@@ -264,18 +270,36 @@ def test_the_index_is_no_symbol(tmp_path: Path) -> None:
     assert symbol("K") not in INDEX.values()
 
 
-def test_the_smallest_expectation_is_that_of_one_model(tmp_path: Path) -> None:
-    """x²/2 from 1/4, α = 1/2, noise of variance 1: E x² is 1/16, then a quarter of the one before and 1/4 more."""
-    words = left(quantity="gap", over="best-expected", **{"from": "1", "to": "K"})
+@pytest.mark.parametrize("over", ["best-expected", "best-mean"])
+def test_the_smallest_expectation_is_that_of_one_model(tmp_path: Path, over: str) -> None:
+    """x²/2 from 1/4, α = 1/2, noise of variance 1: E x² is 1/16, then a quarter of the one before and 1/4 more.
+
+    So expectations grow from the first one on, and with them their means.
+    """
+    words = left(quantity="gap", over=over, **{"from": "1", "to": "K"})
     theorem = replace(theorem_of(tmp_path, words), assumptions=("convex", "smooth", "minimiser", "bounded-variance"))
     smallest = (Fraction(1, 4) * Fraction(1, 16) + Fraction(1, 4)) / 2
     found = bl.compare(theorem, "quadratic:A=[[[1]]],b=[[0]],x0=0.25,sigma=1", iterations=5)
     assert float(found.band.mean[-1]) == pytest.approx(float(smallest), rel=1e-12)
+    sampled = bl.compare(
+        theorem, "quadratic:A=[[[1]]],b=[[0]],x0=0.25,sigma=1", iterations=[5], exact=False, trials=400
+    )
+    (one,) = sampled.comparisons
+    assert one.band.lower[0] < float(smallest) < one.band.upper[0] < 1.5 * float(smallest)
+    assert one.verdict is Verdict.VIOLATED  # its bound knows no noise
     case = {"algorithm": "gd", "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]], "sigma": 1}, "x0": ["1/4"]}
     case |= {"delays": "deterministic", "iterations": 5}
     exact = bl.exact(theorem, case)
     assert exact.kind == "exact"
     assert exact.left == pytest.approx(float(smallest), rel=1e-12)
+
+
+def test_the_smaller_of_two_balls_that_overlap_may_be_either() -> None:
+    over = valued(compose("gap", "best-expected"), lambda _: None, 2, "mine").over
+    one, other = numbers.flint().arb("1 +/- 0.125"), numbers.flint().arb("1.0625 +/- 0.25")
+    for found in (over.fold(one, other), over.fold(other, one)):
+        assert found.contains(numbers.flint().arb("0.8125"))
+        assert not found.contains(numbers.flint().arb("1.25"))
 
 
 def test_no_run_shows_a_smallest_expectation(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def setting_of(theorem: Theorem) -> Setting:
     SpecError
         If its algorithm is not one that proofs know.
     """
+    if theorem.left.in_seconds:
+        raise SpecError(f"{theorem.id}: proofs know no clock, and its left side is within so many seconds")
     if theorem.algorithm not in _SETTINGS:
         raise SpecError(
             f"{theorem.id}: proofs know the algorithms {', '.join(sorted(_SETTINGS))}, not {theorem.algorithm}"
