@@ -31,8 +31,8 @@ class Change:
         In words.
     terms, drop, times
         New formulas by the name of the term; terms that are left out; a factor of all terms.
-    step, conditions
-        New formulas of steps; the conditions in place of all.
+    step, definitions, conditions
+        New formulas of steps and definitions; the conditions in place of all.
     why
         Why it is false, where that is not obvious.
     """
@@ -42,6 +42,7 @@ class Change:
     drop: tuple[str, ...] = ()
     times: str = "1"
     step: Mapping[str, str] = field(default_factory=dict)
+    definitions: Mapping[str, str] = field(default_factory=dict)
     conditions: tuple[str, ...] | None = None
     why: str = ""
 
@@ -64,6 +65,7 @@ class Change:
         for what, names, known in (
             ("term", {*self.terms, *self.drop}, known_terms),
             ("step", {*self.step}, {*theorem.step}),
+            ("definition", {*self.definitions}, {*theorem.definitions}),
         ):
             if names - known:
                 raise SpecError(f"mutant of {theorem.id}: no {what} {', '.join(sorted(names - known))}")
@@ -71,6 +73,8 @@ class Change:
         new = {**own, **{name: read(text, f"term {name}") for name, text in self.terms.items()}}
         terms = {name: term if factor == 1 else factor * term for name, term in new.items() if name not in self.drop}
         step = {**theorem.step, **{name: read(text, f"step {name}") for name, text in self.step.items()}}
+        rules = {name: read(text, f"definition {name}") for name, text in self.definitions.items()}
+        definitions = {**theorem.definitions, **rules}
         conditions = theorem.conditions
         if self.conditions is not None:
             sides = [one.partition("<=") for one in self.conditions]
@@ -78,7 +82,8 @@ class Change:
                 Condition(read(left, "condition"), read(right, "condition"), f"{left.strip()} ≤ {right.strip()}")
                 for left, _, right in sides
             )
-        if terms == own and step == dict(theorem.step) and conditions == theorem.conditions:
+        same = terms == own and step == dict(theorem.step) and definitions == dict(theorem.definitions)
+        if same and conditions == theorem.conditions:
             raise SpecError(f"mutant of {theorem.id}: nothing is changed")
         return replace(
             theorem,
@@ -86,6 +91,7 @@ class Change:
             status="user",
             bound=FormulaBound(terms),
             step=step,
+            definitions=definitions,
             conditions=conditions,
             proofs=(),
             written=written,

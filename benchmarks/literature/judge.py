@@ -8,6 +8,7 @@ from typing import Any
 
 import boundlab as bl
 from benchmarks.literature.entries import Entry
+from boundlab.api import Horizons
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
@@ -90,18 +91,19 @@ def _worst(theorem: Theorem, entry: Entry) -> Answer:
 
 def _compare(theorem: Theorem, entry: Entry, cases: list[Any]) -> Answer:
     """Compare on every problem to which the theorem applies."""
-    found, why = [], ""
+    found, why = list[Horizons](), ""
+    at = None if theorem.left.in_seconds else list(entry.ks)  # a theorem in seconds says itself how long a run goes
     for problem in entry.problems:
         try:
             one = bl.compare(
-                theorem, problem, entry.delays, iterations=list(entry.ks), trials=TRIALS, seed=SEED, level=LEVEL,
+                theorem, problem, entry.delays, iterations=at, trials=TRIALS, seed=SEED, level=LEVEL,
                 jobs=1, settings=entry.settings,
             )  # fmt: skip
         except AssumptionError as error:
             why = f"not applicable: {error}"
             continue
-        found.append(one)
-        cases.append(one.comparisons[0].case)
+        found.append(one if isinstance(one, Horizons) else Horizons((one,)))
+        cases.append(found[-1].comparisons[0].case)
     if not found:
         return Answer(NONE, detail=why)
     worst = [one for one in found if one.verdict is Verdict.VIOLATED]
