@@ -129,9 +129,9 @@ JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "
         ("list theorems", set(), 120),
         ("run gd -k 3 -r 2", set(), 190),
         ("check classics.gd.convex", {"checks", "signs"}, 200),
-        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 239),
-        ("exact area.theorem8", {"exact"}, 260),
-        ("falsify area.theorem8 --candidates 3", {"compare", "exact", "falsify"}, 290),
+        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 241),
+        ("exact area.theorem8", {"exact"}, 270),
+        ("falsify area.theorem8 --candidates 3", {"compare", "exact", "falsify"}, 298),
     ],
 )
 def test_a_command_loads_the_judges_that_it_asks(line: str, judges: set[str], most: int, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_it_is_printed_so_that_it_is_read_back() -> None:
 
 
 def test_both_sides_of_the_order_and_both_branches_have_the_same_units() -> None:
-    assert degrees(read("If(alpha*L <= 1, R, 2*R)")) == (0, 1)
+    assert degrees(read("If(alpha*L <= 1, R, 2*R)")) == (0, 1, 0)
     with pytest.raises(FormulaError, match="units"):
         degrees(read("If(L <= 1, R, 2*R)"))
     with pytest.raises(FormulaError, match="units"):
