@@ -8,7 +8,6 @@ from boundlab.case import Case, RandomEvents
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
 from boundlab.exact._engine import ExactEngine, NoValueError, TooManyError, has_moments, model_of
-from boundlab.exact._growth import growths
 from boundlab.exact._result import ExactResult
 from boundlab.execute.rationals import TooLongError
 from boundlab.expectation import engine
@@ -62,7 +61,11 @@ def evaluate(theorem: Theorem, case: Case, *, derive: bool = False) -> ExactResu
         except (InexactError, TooLongError, UndecidedError, TooManyError) as error:
             why = str(error)
     found = _numeric.result(plan, case, why)
-    return replace(found, growth=growths(theorem, case)) if theorem.growth else found
+    if not theorem.growth:
+        return found
+    from boundlab.exact._growth import growths
+
+    return replace(found, growth=growths(theorem, case))
 
 
 def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:

@@ -3,10 +3,9 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import chain, product
-from typing import Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from boundlab.exact import Growth
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify import _random_events
 from boundlab.falsify._candidate import Candidate
@@ -18,14 +17,17 @@ from boundlab.falsify._result import JudgedInstance, case_of, instance_of
 from boundlab.files import Document
 from boundlab.theorems import Theorem
 
+if TYPE_CHECKING:
+    from boundlab.exact import Growth
+
 _HORIZON: Final = 20  # of the instance at which a family begins: few clients have been as late as they get
 _MOST: Final = 400  # instances of a search without a limit
 _REFUSED: Final = 3  # instances for each that the theorem applies to, after which it ends
 
-Witness = tuple[JudgedInstance, Document, Growth]
+Witness: TypeAlias = "tuple[JudgedInstance, Document, Growth]"
 
 
-def unbounded(judge: Judge, progress: Callable[[str], None]) -> Witness | None:
+def unbounded(judge: Judge, progress: Callable[[str], None]) -> "Witness | None":
     """Return an instance at which a family begins along which left/right is unbounded; None: none was found."""
     most, seen = judge.limit or _MOST, set[object]()
     for one in _instances(judge.theorem):
@@ -56,14 +58,14 @@ def _instances(theorem: Theorem) -> Iterator[Candidate]:
         found = chain.from_iterable(_random_events.candidates(theorem))
     else:
         noise = (False, True) if noise_allowed(theorem) else (False,)
-        asked = product(schedules(theorem, algorithm), noise)
-        found = chain.from_iterable(problems(theorem, one, _HORIZON, 0, noise) for one, noise in asked)
+        asked = ((one, more) for one in schedules(theorem, algorithm) for more in noise)
+        found = chain.from_iterable(problems(theorem, one, _HORIZON, 0, more) for one, more in asked)
     for one in found:
         if one.separable and one.problem["type"] in ("huber", "quadratic") and not one.constrained:
             yield replace(one, iterations=max(one.iterations, _HORIZON)).quadratic()
 
 
-def _growths(theorem: Theorem, one: Candidate) -> tuple[JudgedInstance, Document, tuple[Growth, ...]]:
+def _growths(theorem: Theorem, one: Candidate) -> "tuple[JudgedInstance, Document, tuple[Growth, ...]]":
     from boundlab.case import read_case
     from boundlab.exact import evaluate
 

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from boundlab.algorithms import Rule
 from boundlab.case.provenance import provenance
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, UndecidedError
-from boundlab.exact import Growth
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
@@ -27,6 +26,9 @@ from boundlab.objective import Constant
 from boundlab.options import typed
 from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict
+
+if TYPE_CHECKING:
+    from boundlab.exact import Growth
 
 
 @final
@@ -175,7 +177,7 @@ class Falsification:
     case: Document | None
     clearest: JudgedInstance | None = None
     unmet: str = ""
-    growth: Growth | None = None
+    growth: "Growth | None" = None
 
     @property
     def ratio(self) -> float:
