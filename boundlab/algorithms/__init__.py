@@ -20,7 +20,7 @@ from boundlab.algorithms._program import (
     Step,
 )
 from boundlab.algorithms._staleness import Staleness, staleness_function
-from boundlab.algorithms._steps import VARIABLES, Rule, StepSize, without_open
+from boundlab.algorithms._steps import VARIABLES, StepRule, StepSize, without_open
 
 __all__ = [
     "EQUAL_RATES",
@@ -37,9 +37,9 @@ __all__ = [
     "EventProgram",
     "MoveRow",
     "Parameters",
-    "Rule",
     "Staleness",
     "Step",
+    "StepRule",
     "StepSize",
     "option",
     "staleness_function",

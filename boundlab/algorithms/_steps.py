@@ -76,14 +76,14 @@ VARIABLES: Final[Mapping[str, sympy.Symbol]] = MappingProxyType(
 
 
 @final
-class Rule(str):
+class StepRule(str):
     """A step's formula that no text need hold: with symbols of a theorem, or with their numbers in their place."""
 
     __slots__ = ("formula",)
 
     formula: sympy.Expr
 
-    def __new__(cls, formula: sympy.Expr) -> "Rule":
+    def __new__(cls, formula: sympy.Expr) -> "StepRule":
         """Return the formula, which reads as its text."""
         found = super().__new__(cls, formula)
         found.formula = formula
@@ -97,7 +97,7 @@ class Rule(str):
 
 def without_open(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options without a rule into which nobody has put the numbers yet: no schedule depends on that."""
-    return {name: value for name, value in options.items() if not (isinstance(value, Rule) and value.open)}
+    return {name: value for name, value in options.items() if not (isinstance(value, StepRule) and value.open)}
 
 
 @final
@@ -182,7 +182,7 @@ def step_factor(name: str, says: str, words: Mapping[str, str], variables: Seque
 
     def read(options: Options, _: str) -> StepFactor:
         raw = options.raw(name, usual)
-        if isinstance(raw, Rule):
+        if isinstance(raw, StepRule):
             return StepFactor(name, str(raw), raw.formula)
         text = str(raw).strip()
         if text in formulas:

@@ -109,7 +109,7 @@ def _undecided(left: Band, range_: MetricEnclosure, top: Floats) -> str:
 def judge(plan: Plan, left: Band, right: Enclosure) -> Judgement:
     """Judge the limits of a sample against the bound."""
     if plan.theorem.shape:
-        return _shape(plan, left.upper, right.value)
+        return _shape(left.upper, right.value, grows=bool(plan.theorem.growth))
     if not np.isfinite(left.mean).all():
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
     if not np.isfinite(left.upper).all():
@@ -143,7 +143,7 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
     """
     left, right, trials = sides.left, sides.right, len(sides.above)
     if plan.theorem.shape:
-        return _shape(plan, left.value, right.value)
+        return _shape(left.value, right.value, grows=bool(plan.theorem.growth))
     if not np.isfinite(left.value).all() and not sides.above.any():
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
     drawn, largest = plan.own_case, float(sides.ratio.max())
@@ -210,12 +210,12 @@ def _undecided_digits(plan: Plan, sides: Sides) -> str:
     )
 
 
-def _shape(plan: Plan, left: Floats, right: Floats) -> Judgement:
+def _shape(left: Floats, right: Floats, *, grows: bool) -> Judgement:
     with np.errstate(divide="ignore", invalid="ignore"):
         constant = float(np.max(np.where(left == 0.0, 0.0, left / right)))
     enough = f"a constant of {constant:.3g} would do" if np.isfinite(constant) else "no finite constant is seen to do"
     words = "the printed O(·) has unknown constants, so nothing can refute or confirm it"
-    if plan.theorem.growth:
+    if grows:
         words = "the printed O(·) has unknown constants; boundlab falsify looks for families along which none will do"
     return Verdict.INCONCLUSIVE, f"{words}; here {enough}"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from boundlab.__about__ import __version__
-from boundlab.algorithms import Rule
+from boundlab.algorithms import StepRule
 from boundlab.case.provenance import provenance
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, UndecidedError
@@ -285,7 +285,7 @@ def case_of(plan: Plan, found: JudgedInstance) -> Document:
     options = one.options()
     start = options.pop("x0")
     own = {name for name in theorem.step if name not in one.step}
-    own |= {name for name, value in plan.parameter_values.items() if isinstance(value, Rule)}
+    own |= {name for name, value in plan.parameter_values.items() if isinstance(value, StepRule)}
     parameters = {name: _parameter(value) for name, value in plan.parameter_values.items() if name not in own}
     settings: dict[str, Any] = {
         name: _parameter(value) for name, value in one.settings.items() if name not in parameters

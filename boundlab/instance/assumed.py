@@ -19,7 +19,7 @@ from boundlab.errors import AssumptionError, CertificateError, SpecError, Symbol
 from boundlab.formulas.known_numbers import Formulas
 from boundlab.formulas.symbols import SymbolInfo
 from boundlab.instance.enclosed import formulas_at
-from boundlab.instance.readings import Decided, SymbolValue
+from boundlab.instance.readings import AtEveryX, SymbolValue
 from boundlab.metrics import Proved
 from boundlab.objective import Problem
 from boundlab.objective.facts import MEAN_SLOPE, Fact, facts
@@ -38,7 +38,7 @@ _MOST: Final = 8  # coordinates, and directions of no name
 
 def decided(
     theorem: Theorem, problem: Problem, values: Mapping[str, Any], measured: frozenset[str], beyond: Sequence[str]
-) -> Decided:
+) -> AtEveryX:
     """Decide what a theorem assumes at every x, for a problem and numbers.
 
     Parameters
@@ -76,7 +76,7 @@ def decided(
         readings.append(SymbolValue(name, one.statement, "any", "theorem", how, certified=why is not None))
         shown |= set() if why is None else {name}
     certified = {name: f"certified: {own} holds at every x" for name, own in theorem.bounded_by.items() if own in shown}
-    return Decided(found, tuple(readings), certified, outside)
+    return AtEveryX(found, tuple(readings), certified, outside)
 
 
 def _require_plain(theorem: Theorem, problem: Problem) -> None:

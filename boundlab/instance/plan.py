@@ -16,7 +16,7 @@ from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.applicability import check, deviations, looked_at, require_steps
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
-from boundlab.instance.readings import Decided, Sources, SymbolValue
+from boundlab.instance.readings import AtEveryX, Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.seconds import MOST_UPDATES, compute_times, within_seconds
 from boundlab.instance.settings import at_options, filled, fractional_options, options_of, own_parameters, rates, split
@@ -295,9 +295,9 @@ def _plan(
     )
 
 
-def _at_every_x(theorem: Theorem, problem: Problem, values: Mapping[str, Any], beyond: Sequence[str]) -> Decided:
+def _at_every_x(theorem: Theorem, problem: Problem, values: Mapping[str, Any], beyond: Sequence[str]) -> AtEveryX:
     if not theorem.assume:
-        return Decided()
+        return AtEveryX()
     from boundlab.instance.assumed import decided
 
     return decided(theorem, problem, values, fractional_options(theorem), beyond)

@@ -72,8 +72,8 @@ class SymbolValue:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """What became of the inequalities that a theorem assumes at every x.
+class AtEveryX:
+    """Inequalities that a theorem assumes at every x, and how it was decided whether they hold.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NoReturn
 
-from boundlab.algorithms import Algorithm, Rule, without_open
+from boundlab.algorithms import Algorithm, StepRule, without_open
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, having
 from boundlab.instance.enclosed import formulas_at
@@ -113,7 +113,7 @@ def filled(
         If a symbol has no number that is a fraction.
     """
     rule = options.get(algorithm.rule)
-    if not isinstance(rule, Rule):
+    if not isinstance(rule, StepRule):
         return
     if theorem.read_by(theorem.rule_reads, values) & having("schedule") - values.keys():
         values = {**measured(), **values}
@@ -123,7 +123,7 @@ def filled(
             put[one] = found = formulas.exact(one)
             if found is None or not found.is_Rational:
                 raise SpecError(f"{theorem.id}: the step reads {one.name}, which has no number here that is a fraction")
-    options[algorithm.rule] = Rule(rule.formula.xreplace(put))
+    options[algorithm.rule] = StepRule(rule.formula.xreplace(put))
 
 
 def _no_tape() -> NoReturn:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from boundlab.algorithms import Rule
+from boundlab.algorithms import StepRule
 from boundlab.assumptions import about_the_mean
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
@@ -114,8 +114,8 @@ def as_toml(core: CoreStatement, name: str = "core") -> str:
 
 
 def _lines(core: CoreStatement, name: str) -> Iterator[str]:
-    fixed = {one.id: one.value for one in core.options if one.how == "fixed" and not isinstance(one.value, Rule)}
-    rules = "".join(f"*({one.value})" for one in core.options if isinstance(one.value, Rule))
+    fixed = {one.id: one.value for one in core.options if one.how == "fixed" and not isinstance(one.value, StepRule)}
+    rules = "".join(f"*({one.value})" for one in core.options if isinstance(one.value, StepRule))
     free = {one.id: ANY for one in core.options if one.how == "open"}
     yield f"id = {_text(name)}"
     yield f"algorithm = {_text(core.algorithm)}"

@@ -1,15 +1,12 @@
-"""What follows from a statement's fields alone, worked out once for each statement."""
+"""Facts that follow from a statement's fields alone, worked out once for each statement."""
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, final
+from typing import Any, final
 
 import sympy
 
 from boundlab.formulas.symbols import lookup
-
-if TYPE_CHECKING:
-    from boundlab.theorems._statement import Statement
 
 
 @final
@@ -18,7 +15,7 @@ class Same:
 
     __slots__ = ("statement",)
 
-    def __init__(self, statement: "Statement") -> None:
+    def __init__(self, statement: Any) -> None:
         self.statement = statement
 
     def __hash__(self) -> int:
@@ -30,7 +27,7 @@ class Same:
 
 @lru_cache(maxsize=512)
 def defining(same: Same) -> Mapping[str, sympy.Expr]:
-    """Return how each defined symbol follows from others; see :meth:`Statement.defining`."""
+    """Return how each defined symbol follows from others."""
     theorem = same.statement
     own = ((name, rule, lookup(name, theorem.symbols).symbol) for name, rule in theorem.step.items())
     return {**theorem.definitions, **{name: rule for name, rule, symbol in own if rule != symbol}}
@@ -38,7 +35,7 @@ def defining(same: Same) -> Mapping[str, sympy.Expr]:
 
 @lru_cache(maxsize=8192)
 def read_by(same: Same, names: frozenset[str], known: frozenset[str]) -> frozenset[str]:
-    """Return names and all that their definitions use; see :meth:`Statement.read_by`."""
+    """Return names and all that their definitions use."""
     theorem, rules = same.statement, same.statement.defining()
     found: set[str] = set()
     stack = list(names)

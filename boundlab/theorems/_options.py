@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, final
 
 import sympy
 
-from boundlab.algorithms import VARIABLES, Algorithm, Rule
+from boundlab.algorithms import VARIABLES, Algorithm, StepRule
 from boundlab.errors import SpecError
 from boundlab.formulas.parse import parse
 from boundlab.options import nearest
@@ -78,7 +78,7 @@ def _options(theorem: Statement, algorithm: Algorithm[Any]) -> Iterator[Option]:
         if name in theorem.step:
             yield Option(name, "step")
         elif theorem.rule is not None and name == algorithm.rule:
-            yield Option(name, "fixed", Rule(theorem.rule))
+            yield Option(name, "fixed", StepRule(theorem.rule))
         elif said is not None and said != ANY:
             yield Option(name, "fixed", said, symbol)
         elif name in _RATES and set(_RATES) & set(theorem.step):
@@ -99,14 +99,14 @@ def rule_of(theorem: Statement) -> dict[str, str]:
     known = registered("algorithms").get(theorem.algorithm)
     if known is None or not known.rule:
         return {}
-    said = Rule(theorem.rule) if theorem.rule is not None else theorem.options.get(known.rule, ANY).strip()
+    said = StepRule(theorem.rule) if theorem.rule is not None else theorem.options.get(known.rule, ANY).strip()
     return {} if said in (ANY, known.defaults[known.rule]) else {known.rule: said}
 
 
 def step_at(theorem: Statement) -> sympy.Expr | str | None:
     """Return the step of each iteration as a formula, or the algorithm's word for its factor; see :func:`rule_of`."""
     for name, said in rule_of(theorem).items():
-        if not isinstance(said, Rule) and said.isidentifier():
+        if not isinstance(said, StepRule) and said.isidentifier():
             return said
-        return theorem.step["alpha"] * (said.formula if isinstance(said, Rule) else parse(said, VARIABLES, name))
+        return theorem.step["alpha"] * (said.formula if isinstance(said, StepRule) else parse(said, VARIABLES, name))
     return None

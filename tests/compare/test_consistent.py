@@ -173,7 +173,7 @@ def test_what_no_covariance_has_room_for_is_not_offered(monkeypatch):
 def test_the_constant_that_a_printed_order_would_need_is_a_number_or_none_is_seen():
     from boundlab.compare.judge import _shape
 
-    assert _shape(np.array([1.0, 6.0]), np.array([2.0, 3.0]))[1].endswith("here a constant of 2 would do")
-    assert _shape(np.array([0.0, 6.0]), np.array([0.0, 3.0]))[1].endswith("here a constant of 2 would do")
+    assert _shape(np.array([1.0, 6.0]), np.array([2.0, 3.0]), grows=False)[1].endswith("here a constant of 2 would do")
+    assert _shape(np.array([0.0, 6.0]), np.array([0.0, 3.0]), grows=False)[1].endswith("here a constant of 2 would do")
     for left in (np.inf, np.nan, 1.0):
-        assert _shape(np.array([left]), np.array([0.0]))[1].endswith("no finite constant is seen to do")
+        assert _shape(np.array([left]), np.array([0.0]), grows=False)[1].endswith("no finite constant is seen to do")

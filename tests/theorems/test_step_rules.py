@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boundlab as bl
-from boundlab.algorithms import VARIABLES, Rule
+from boundlab.algorithms import VARIABLES, StepRule
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.falsify import falsify
 from boundlab.formulas.symbols import symbol
@@ -176,7 +176,7 @@ def test_the_delay_adaptive_step_is_the_smaller_of_one_and_n_over_the_staleness(
 
 
 def test_a_rule_without_its_numbers_takes_no_step() -> None:
-    rule = Rule(1 / (VARIABLES["k"] + symbol("mu")))
+    rule = StepRule(1 / (VARIABLES["k"] + symbol("mu")))
     parameters = lookup("algorithms", "gd").read(Options("gd", {"alpha": "1", "decay": rule}))
     with pytest.raises(SpecError, match="reads mu, of which this run has no number"):
         parameters.at(0)
