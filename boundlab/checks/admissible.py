@@ -108,6 +108,10 @@ def _own_step(view: View) -> Check:
         witness = _breaks(view, condition)
         if witness and prover.certain(-gap) is SignProof.BY_CERTIFICATE:
             return Check(identity, statement, "failed", witness, "does not follow")
+        if witness and view.theorem.assume:
+            return Check(
+                identity, statement, "unknown", f"{witness}, where what it assumes at every x may be impossible"
+            )
         if witness:
             # The theorem then says nothing there, and may be true where it does.
             return Check(identity, statement, "suspicious", f"not everywhere: {witness}", "does not follow")

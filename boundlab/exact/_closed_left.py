@@ -24,7 +24,7 @@ from boundlab.instance.from_case import plan_of
 from boundlab.metrics import AVERAGE_ITERATE, LAST, MEAN, Quantity
 
 _CONTROLS: Final = 50
-_ORDER: Final = 100
+_ORDER: Final = 36
 # Powers of the horizon with which left sides obey recursions: averages are sums divided by K, whose squares count.
 _POWERS: Final = ((LAST, 0), (MEAN, 1), (AVERAGE_ITERATE, 2))
 

@@ -143,6 +143,14 @@ def test_pages_and_latex_say_it(tmp_path):
     assert any(one.of == "the inequality pl" for one in core(theorem).symbols)
 
 
+def test_a_condition_that_an_inequality_implies_is_no_suspicion():
+    """alpha·mu_pl ≤ mu_pl/L ≤ 1 follows from the inequality and smoothness, which no draw of numbers knows."""
+    (found,) = (
+        one for one in check(of_literature("khaled-2023.abc-pl"), ["admissible"]) if one.id == "admissible.step"
+    )
+    assert found.verdict == "unknown"
+
+
 def test_worst_case_and_proofs_refuse_by_its_name(tmp_path):
     theorem = pl(tmp_path)
     with pytest.raises(AssumptionError, match=r"assumes pl at every x \(assume\), of which worst-case knows no"):
