@@ -190,8 +190,22 @@ def key_of(*arrays: Array) -> bytes:
     return b"".join(array.tobytes() for array in arrays)
 
 
-def distance(a: Array, b: Array) -> float:
-    """Return ‖a − b‖, unit (0, 1), rounded up; exactly rounded where there are few entries."""
+def distance(a: Array, b: Array, unsure: float | None = 0.0) -> float:
+    """Return ‖a − b‖, unit (0, 1), rounded up; exactly rounded where there are few entries.
+
+    Parameters
+    ----------
+    unsure
+        How far b is at most from the point that is meant; it is added, and None counts as 0.
+    """
+    near = _distance(a, b)
+    total = near + (unsure or 0.0)
+    # At a tie a constant that is the nearest float below the sum would refute a true theorem.
+    short = bool(unsure) and math.isfinite(total) and Fraction(total) < Fraction(near) + Fraction(unsure or 0.0)
+    return math.nextafter(total, math.inf) if short else total
+
+
+def _distance(a: Array, b: Array) -> float:
     first, second = (np.asarray(one, dtype=np.float64) for one in (a, b))
     if len(first) <= _FEW and np.isfinite(first).all() and np.isfinite(second).all():
         pairs = zip(first.tolist(), second.tolist(), strict=True)

@@ -152,11 +152,11 @@ class EmpiricalRisk(BoundedSlopes, SoughtMinimiser):
         out |= bounds.start_gap(self._start_value(), best, 0.0)
         if best is None:
             return out
-        start = distance(self.x0, best.x)
+        start = distance(self.x0, best.x, best.distance)
         if best.distance is None:
             out["R"] = Constant(start, "exact", _COMPARISON)
         else:
-            out["R"] = Constant(start + best.distance, "upper", best.how)
+            out["R"] = Constant(start, "upper", best.how)
         return out
 
     def _start_value(self) -> float:

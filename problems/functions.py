@@ -202,7 +202,7 @@ class SmoothProblem(SoughtMinimiser):
             norms = self.gradient_norms_at_optimum()
             assert best.distance is not None and norms is not None  # noqa: PT018, S101  (for the type checker)
             out["mu"] = Constant(self.mu, "lower", _SAID)
-            out["R"] = Constant(distance(self.x0, best.x) + best.distance, "upper", best.how)
+            out["R"] = Constant(distance(self.x0, best.x, best.distance), "upper", best.how)
             zeta = 0.0 if self.n == 1 else clip_up(float(norms.max()) / self.mu, 4)
             out["zeta"] = Constant(zeta, "upper", "‖∇f_i(x*)‖/mu with your mu")
         return out

@@ -201,7 +201,7 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         if best is not None:
             noise = self._noise_at(best)
             out |= {"sigma_star": noise} if math.isfinite(noise.value) else {}
-            out["R"] = Constant(distance(self.x0, best.x) + (best.distance or 0.0), "upper", best.how)
+            out["R"] = Constant(distance(self.x0, best.x, best.distance), "upper", best.how)
         return out
 
     def _noise_at(self, best: Optimum) -> Constant:

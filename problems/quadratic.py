@@ -266,7 +266,7 @@ class Quadratic(ArrayProblem):
         out = {
             **bounds.smoothness(top),
             **bounds.noise(self._noise),
-            "R": Constant(distance(self.x0, best.x) + best.distance, "upper", best.how),
+            "R": Constant(distance(self.x0, best.x, best.distance), "upper", best.how),
             **bounds.start_gap(start, best, 0.0),
         }
         if self._equal:

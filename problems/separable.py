@@ -232,7 +232,7 @@ class Separable(ArrayProblem):
         how = "closed form max‖w_i‖·|slope|"
         out = {
             "B": Constant(float(norms.max()), "upper", how),
-            "R": Constant(distance(self.x0, best.x) + far, "upper", best.how),
+            "R": Constant(distance(self.x0, best.x, far), "upper", best.how),
             **bounds.noise(self._noise),
             **bounds.additive(norms, self.sigma, how),
             **self._heterogeneity(),

@@ -151,8 +151,12 @@ class Gd(Rounds[GdParameters]):
                 runs = mean.begin(src, alpha, parameters.steps)
                 writer.begin(event)
                 mean.finish(runs)
-                for i in members or range(clients):
-                    writer.use(runs[i], 1.0 / (size or clients))
+                who = members or tuple(range(clients))
+                for i, run in enumerate(runs):
+                    if i in who:
+                        writer.use(run, 1.0 / len(who))
+                    else:
+                        writer.note("dropped", run)
                 writer.replace_model(*mean.terms(members))
             else:
                 run = writer.descend(mean.first + actor, SERVER_MODEL, actor, parameters.M, alpha)

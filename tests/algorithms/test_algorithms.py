@@ -141,7 +141,10 @@ def test_every_algorithm_answers_for_every_assumption_on_runs(name: str, assumpt
             assert reason == "" or len(reason.split()) > 3
             policy = algorithm.policy(None, delays)
             how = nullcontext()
-            if (assumption in ASKED and reason) or (assumption == "iid-events" and why_not_iid(delays, policy)):
+            drawn = any(one.when(parameters, clients) for one in algorithm.draws)
+            untimed = algorithm.server == "any" or drawn or delays.seconds is None
+            other = {"iid-events": bool(why_not_iid(delays, policy)), "fixed-compute-times": untimed}
+            if (assumption in ASKED and reason) or other.get(assumption):
                 how = pytest.raises(AssumptionError, match=f"assumes {assumption} .* does not meet: ")
             with how:
                 assert check(theorem, problem, algorithm, parameters, delays, policy, ()) == {}

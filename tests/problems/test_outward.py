@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import boundlab as bl
 from boundlab.case.build import build_problem
 from boundlab.objective import Optimum, Problem
 from boundlab.problems import bounds
@@ -195,3 +196,29 @@ def test_the_initial_gap_is_to_what_is_certified_from_below(floor: float | None,
     alone = bounds.start_gap(3.0, None, floor)
     assert (alone == {}) is (floor is None)
     assert not alone or alone["F0"].value == pytest.approx(3.0 - (floor or 0.0), rel=1e-14)
+
+
+@given(
+    st.sampled_from(["huber", "lad", "quadratic"]),
+    st.lists(st.fractions(-2, 2, max_denominator=12), min_size=1, max_size=4),
+    st.fractions(-2, 2, max_denominator=12),
+)
+def test_the_distance_of_the_start_is_no_less_than_that_of_exact_arithmetic(
+    kind: str, centres: list[Fraction], start: Fraction
+) -> None:
+    """From 0 to the minimiser 1/6 of Huber functions at 0, 0 and 1/2 it is 1/6, and not the float below."""
+    spots = [float(one) for one in centres]
+    given_ = {"A": [[[1]]] * len(spots), "b": [[one] for one in spots]} if kind == "quadratic" else {"c": spots}
+    problem = build_problem(kind, {**given_, "x0": float(start)})
+    exact = problem.rational({})
+    assert exact is not None
+    best = exact.minimum()
+    assert best is not None
+    true = sum(((a - b) ** 2 for a, b in zip(exact.x0, best.x, strict=True)), Fraction(0))
+    assert Fraction(problem.constants()["R"].value) ** 2 >= true
+
+
+def test_a_tie_at_the_start_is_no_violation() -> None:
+    """f(0) − f* = 1/72 = L·R²/2, the bound at K = 0."""
+    problem = "huber:c=[0,0,0.5],w=[1,1,1],delta=1,x0=0"
+    assert bl.compare("classics.gd.decaying", problem, iterations=1).verdict == "holds"

@@ -201,7 +201,7 @@ WRONG_THEOREMS: dict[str, tuple[tuple[tuple[str, str], ...], str]] = {
         "the iterations of area are no server updates",
     ),
     "no such algorithm": ((('"gd"', '"dg"'),), "unknown algorithm 'dg'; known: "),
-    "no such option": ((("sampling", "sampler"),), "option sampler is no parameter of gd; did you mean sampling"),
+    "no such option": ((("sampling", "sampler"),), "option sampler is no parameter of gd; did you mean sampled"),
     "no such word": ((('"all"', '"al"'),), "gd does not take its options {'sampling': 'al'}: .* must be one of"),
     "steps of another algorithm": (
         (('"gd"', '"fedbuff"'), ('sampling = "all"', "")),

@@ -182,6 +182,12 @@ def test_a_rule_without_its_numbers_takes_no_step() -> None:
         parameters.at(0)
 
 
+def test_a_symbol_of_ones_own_does_not_hide_the_staleness(tmp_path: Path) -> None:
+    own = '[symbols.tau]\nmeaning = "mine"\ndomain = "positive"\nunits = [0, 0]\nside = "any"\n'
+    with pytest.raises(SpecError, match="tau is the staleness of the update in hand"):
+        theorem(tmp_path, ASYNC + LEFT, "alpha/(1 + tau)", more=own)
+
+
 def test_a_condition_may_hold_a_choice(tmp_path: Path) -> None:
     """If(mu <= 0, 1/L, 2/(mu + L)) is 2/5 on diag(1, 4), which 1/4 keeps and 1/2 does not."""
     more = 'conditions = ["alpha <= If(mu <= 0, 1/L, 2/(mu + L))"]\nsettable = ["alpha"]\nmetric = "gap"\n'
