@@ -171,7 +171,7 @@ def _right(engine: ExactEngine, moved: Mapping[str, sympy.Expr]) -> sympy.Expr:
 
 
 def _at_most(expression: sympy.Expr, x: sympy.Symbol) -> Order:
-    """Return (q, a) with |expression| = O(q^x·x^a) for x → ∞; (0, −∞) where it is 0.
+    """Return (q, a) with |expression| = O(q^x·x^a) for x → ∞, of −∞ for all a; (0, −∞) where it is 0.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def _at_most(expression: sympy.Expr, x: sympy.Symbol) -> Order:
             if (
                 isinstance(base, sympy.log)
                 and exponent.is_number
-                and leading(_at_infinity(base.args[0], x), _SMALL)[1] != 0
+                and leading(_at_infinity(base.args[0], x), _SMALL)[1] not in (0, sympy.oo)
             ):
                 logarithms += max(exponent, 0) * _LOGARITHM  # 1/log tends to 0
             elif x in base.free_symbols or not slope.is_number or slope == 0 or x in offset.free_symbols:
@@ -198,8 +198,10 @@ def _at_most(expression: sympy.Expr, x: sympy.Symbol) -> Order:
                 rate = sympy.S.Zero
             else:
                 rate, rest = rate * abs(base) ** slope, [*rest, abs(base) ** offset]
-        power = logarithms - leading(_at_infinity(sympy.Mul(*rest), x), _SMALL)[1]
-        if rate != 0 and power != -sympy.oo:
+        others = sympy.Mul(*rest)
+        # What falls below every power, as Min(1/x, 2^-x) and (1 − 1/√x)^x do, may be above every q^x with q < 1.
+        power = logarithms - leading(_at_infinity(others, x), _SMALL)[1]
+        if rate != 0 and others != 0:
             most = max(most, (_fraction_above(rate), power))
     return most
 
@@ -230,6 +232,8 @@ def _scaled(case: Case, engine: ExactEngine, role: str, times: int) -> Case:
 def _order_words(order: tuple[Any, Any], x: str) -> str:
     """Return q^x·x^a."""
     rate, power = order
+    if power == -sympy.oo:
+        return f"like {float(rate):.6g}^{x} times less than any power of {x}"
     exponent = f"({power})" if power < 0 else str(power)
     parts = [f"{float(rate):.6g}^{x}"] * (rate != 1) + [f"{x}^{exponent}"] * (power != 0)
     return f"like {'·'.join(parts) or 'a constant'}"

@@ -122,6 +122,23 @@ def test_a_logarithm_is_below_every_power(tmp_path: Path) -> None:
         assert only(theorem, small({"alpha": "1/2"}, sigma=1)).refutes is refuted, right
 
 
+def test_below_every_power_is_not_zero(tmp_path: Path) -> None:
+    """The gap is (1/4)^K/2: it is below 2^-K, e^(−√K) and e^-K, all of which are below every power of K."""
+    case = small({"alpha": "1/2"})
+    for right in (
+        "Min(1/K, (1 - alpha*mu)**K)",
+        "Max(2**(-K), 3**(-K))",
+        "2**(-sqrt(K))",
+        "(1 - 1/sqrt(K + 1))**K",
+        "(1 - 1/(K + 1))**(K**2)",
+    ):
+        found = only(shape(tmp_path, {"bound": f"L*R**2*{right}"}, along=["K"]), case)
+        assert not found.refutes, right
+        assert "less than any power of K" in found.why
+        noisy = only(shape(tmp_path, {"bound": f"L*R**2*{right}"}, along=["K"]), small({"alpha": "1/2"}, sigma=1))
+        assert noisy.refutes, right  # a floor of 1/6
+
+
 # -------------------------------------------------------------------------- closed forms against the exact engine
 
 JOBS: dict[str, tuple[dict[str, Any], bool]] = {
