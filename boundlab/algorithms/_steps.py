@@ -96,8 +96,13 @@ class StepRule(str):
 
 
 def without_open(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options without a rule into which nobody has put the numbers yet: no schedule depends on that."""
-    return {name: value for name, value in options.items() if not (isinstance(value, StepRule) and value.open)}
+    """Return options without a rule into which nobody has put the numbers yet, and without the horizon that it reads.
+
+    No schedule depends on them.
+    """
+    rules = {name: value for name, value in options.items() if isinstance(value, StepRule) and value.open}
+    read = {one.name for rule in rules.values() for one in rule.formula.free_symbols} & VARIABLES.keys()
+    return {name: value for name, value in options.items() if name not in rules and name not in read}
 
 
 @final

@@ -68,7 +68,7 @@ def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:
 
 def _read(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -> Any:
     """Return the algorithm's parameters, with 1 for the steps, and for parameters whose defaults do not do."""
-    steps = {**dict.fromkeys(theorem.step, 1), **without_open(options)}
+    steps = without_open({**dict.fromkeys(theorem.step, 1), **options})
     try:
         return algorithm.read(Options(algorithm.id, steps))
     except SpecError as error:

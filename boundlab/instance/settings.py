@@ -48,7 +48,7 @@ def parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str
     SpecError
         If the algorithm does not take the options.
     """
-    return algorithm.read(Options(algorithm.id, {**dict.fromkeys(theorem.step, 1), **without_open(options)}))
+    return algorithm.read(Options(algorithm.id, without_open({**dict.fromkeys(theorem.step, 1), **options})))
 
 
 def split(

@@ -63,6 +63,15 @@ def test_a_step_by_cases_is_taken_as_it_is_written(tmp_path: Path, step: str, st
         assert bound == pytest.approx(8 * float(sum(each)), rel=1e-12)
 
 
+def test_a_step_by_cases_of_the_horizon_may_read_symbols(tmp_path: Path) -> None:
+    """On x²/2 with K = 4 the steps are 1/2 for k ≤ 2 and 1 for k = 3, of which the last one ends at 0."""
+    head = GD + '[left]\nquantity = "distance"\nover = "last"\n'
+    for step, end in (("If(k <= K/2, 1/(2*L), 1/L)", 0.0), ("If(k <= K/2, 1/(2*L), 3/(4*L))", 1 / 4**5)):
+        one = theorem(tmp_path, head, step, "R**2")
+        assert one.horizon == "fixed"
+        assert left_and_right(one, BOWL, 4) == (end, 1.0)
+
+
 def test_a_step_by_the_staleness_is_that_of_the_update_in_hand(tmp_path: Path) -> None:
     """Client 1 arrives at times 1/3, 2/3 and 1, client 2 at 1, with α = 1/2 where τ ≤ 1 and α/τ beyond.
 
