@@ -108,7 +108,8 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
         ]
     )
     scores += judge.scores(again)
-    scores += judge.scores([one for one in (_widened(judge, each) for each in noise) if one is not None])
+    widened = (_widened(judge, each) for each in noise if not judge.late)
+    scores += judge.scores([one for one in widened if one is not None])
     return key, scores
 
 

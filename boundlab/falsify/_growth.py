@@ -1,6 +1,5 @@
 """A search through families of instances along which both sides grow: what a printed O(·) can be refuted by."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -31,7 +30,7 @@ def unbounded(judge: Judge, progress: Callable[[str], None]) -> "Witness | None"
     """Return an instance at which a family begins along which left/right is unbounded; None: none was found."""
     most, seen = judge.limit or _MOST, set[object]()
     for one in _instances(judge.theorem):
-        if judge.count >= most or len(seen) >= _REFUSED * most or time.monotonic() > judge.deadline:
+        if judge.count >= most or len(seen) >= _REFUSED * most or judge.late:
             break
         if one.key() in seen:
             continue

@@ -1,5 +1,6 @@
 """Evaluate candidates, whichever way fits, and keep count of what was tried."""
 
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -104,6 +105,11 @@ class Judge:
         """How many candidates were tried."""
         return self.before + self.tried.total()
 
+    @property
+    def late(self) -> bool:
+        """True if the time is up; a search with a limit of candidates has no end."""
+        return self.limit is None and time.monotonic() > self.deadline
+
     def aside(self, before: int) -> "Judge":
         """Return a judge with counts of its own, after so many candidates; runs that are kept are shared."""
         return replace(self, tried=Counter(), refused=Counter(), best=None, before=before, forgiven=0)
@@ -126,6 +132,8 @@ class Judge:
         found: list[Score] = []
         groups: dict[tuple[object, ...], list[Candidate]] = {}
         for one in candidates:
+            if self.late:
+                break
             if not self._meets(one):
                 continue
             if self._alone(one):
@@ -133,7 +141,7 @@ class Judge:
             else:
                 groups.setdefault((self._tape(one), one.noisy, *sorted(one.step)), []).append(one)
         for group in groups.values():
-            if some := group[: self._left]:
+            if not self.late and (some := group[: self._left]):
                 found += self._group(some, ks)
         for score in found:
             if self.best is None or score.ratio > self.best.ratio:

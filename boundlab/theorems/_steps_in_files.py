@@ -53,7 +53,9 @@ def step_of_each(
     for name, rule in list(step.items()):
         index = {one for one in rule.free_symbols if one.name not in symbols}
         if "tau" in symbols and "tau" in names_of(rule) and known is not None and _depends(known, VARIABLES["tau"]):
-            raise SpecError(f"{where}, step.{name}: tau is the staleness of the update in hand; call your symbol otherwise")
+            raise SpecError(
+                f"{where}, step.{name}: tau is the staleness of the update in hand; call your symbol otherwise"
+            )
         place = f"{where}, step.{name}"
         _require_kept(rule, written.get(rule, ()), symbols, place)
         if not index:
