@@ -117,6 +117,8 @@ class _Rationals(NumberSystem):
         raise UndecidedError("log x need not be a rational number")
 
     def ordered(self, low: Any, high: Any) -> bool | None:
+        if math.inf in (low, high):
+            raise UndecidedError("a side of a comparison divides by 0")
         return bool(low <= high)
 
     def whole(self, part: Any) -> int | None:

@@ -10,7 +10,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.errors import FormulaError
+from boundlab.errors import FormulaError, UndecidedError
 from boundlab.formulas.decide import at_most
 from boundlab.formulas.defined import broken, demands
 from boundlab.formulas.enclose import BALLS, INTERVALS, walk
@@ -72,6 +72,11 @@ def test_a_sum_by_cases_is_defined_where_each_of_its_branches_is() -> None:
     formula = read("Sum(If(k <= 0, 1, 1/k), k, 0, K)")
     assert fraction(formula, {"K": Fraction(3)}) == Fraction(17, 6)
     assert broken(demands(formula), lambda of: float(of.subs(NAMES["K"], 3).doit())) is None
+
+
+def test_a_side_that_divides_by_zero_has_no_order() -> None:
+    with pytest.raises(UndecidedError):
+        fraction(read("If(1/sigma <= 2, 1, 2)"), {"sigma": Fraction(0)})
 
 
 def test_an_undecided_order_encloses_both_branches() -> None:
