@@ -141,15 +141,7 @@ GRADIENT_ROWS: tuple[Row, ...] = (
     ),
     ("seconds", "seconds within which the update looked at is the last one", "nonnegative", _TIME, "H", "H"),
     ("compute", "most seconds of an update of client i", "positive", _TIME, r"\tau", "τ", True),
-    (
-        "compute_sorted",
-        "most seconds of the i-th fastest client",
-        "positive",
-        _TIME,
-        r"\tau_{\mathrm{sorted}}",
-        "τ_sorted",
-        True,
-    ),
+    ("compute_sorted", "most seconds of the i-th fastest client", "positive", _TIME, r"\tau_s", "τ_s", True),
     ("N", "length of a window, in server updates", "count", (0, 0)),
     (
         "share_bias",
