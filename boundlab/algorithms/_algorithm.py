@@ -83,6 +83,8 @@ class Algorithm(ABC, Generic[P]):
         The option with the clients' weights p, where :meth:`objective_weights` reads one.
     rule
         The option that is a factor of the step, a formula of what an iteration knows; see :meth:`step_factor`.
+    rule_variables
+        Of :data:`boundlab.algorithms.VARIABLES`, that of each iteration first: what that formula may read.
     points
         What else than the server's model a left side may look at, in words: vectors of which each client has one.
     redefines
@@ -99,6 +101,7 @@ class Algorithm(ABC, Generic[P]):
     draws: tuple[Draw, ...] = ()
     weighs: str = ""
     rule: str = ""
+    rule_variables: tuple[str, ...] = ()
     points: Mapping[str, str] = MappingProxyType({})
     redefines: frozenset[str] = frozenset()
 

@@ -4,7 +4,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, Final, Literal, NamedTuple, final
 
 import numpy as np
 import sympy
@@ -22,6 +22,8 @@ from boundlab.formulas.folds import EntryOf
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
 
+_VARIABLES: Final = ("tau", "n")
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class AsyncSgdParameters(Parameters):
         "schedule",
         "constant (default), delay_adaptive: alpha·min(1, n/tau), or any formula of staleness tau and n times alpha",
         {"constant": "1", "delay_adaptive": "Min(1, n/tau)"},
-        ("tau", "n"),
+        _VARIABLES,
         "If(tau <= 1, 1, 1/2)",
     )
     sampling: Literal["arrival", "uniform"] = option.choice(
@@ -58,7 +60,7 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
     id = "async_sgd"
     summary = "stale stochastic gradients applied one by one, with a constant or a delay-adaptive step size"
     parameter_type = AsyncSgdParameters
-    rule = "schedule"
+    rule, rule_variables = "schedule", _VARIABLES
     draws = (drawn_with("target", "which client gets each new model", "sampling", "uniform"),)
 
     def schedule(

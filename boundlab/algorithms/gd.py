@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, final
+from typing import Final, Literal, final
 
 import numpy as np
 import sympy
@@ -32,6 +32,8 @@ from boundlab.events import SERVER, Events, read_client, read_events, read_rows
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
 
+_VARIABLES: Final = ("k", "K")
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class GdParameters(Parameters):
         "decay",
         "none (default), sqrt: alpha/√(k+1), linear: alpha·(K−k)/(K+1), or any formula of k and K times alpha",
         {"none": "1", "sqrt": "1/sqrt(k + 1)", "linear": "(K - k)/(K + 1)"},
-        ("k", "K"),
+        _VARIABLES,
         "1/(k + 2)",
     )
     sampled: int | None = option.integer(
@@ -119,7 +121,7 @@ class Gd(Rounds[GdParameters]):
     parameter_type = GdParameters
     step_size_symbols = ("alpha", "c")
     single_client_values = MappingProxyType({})
-    rule = "decay"
+    rule, rule_variables = "decay", _VARIABLES
     draws = (drawn_with("asked", "which client each iteration asks", "sampling", "uniform"), drawn_subset("sampled"))
 
     def schedule(

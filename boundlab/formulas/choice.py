@@ -1,5 +1,6 @@
 """Formulas by cases: one value where an inequality holds, another where it does not."""
 
+import re
 from typing import Any, ClassVar, Final, final
 
 import sympy
@@ -56,3 +57,17 @@ class Choice(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
     def _latex(self, printer: Any) -> str:
         low, high, then, otherwise = map(printer._print, self.args)
         return rf"\left({then}\ \mathrm{{if}}\ {low} \leq {high},\ \mathrm{{else}}\ {otherwise}\right)"
+
+
+def sides(text: str, signs: str) -> tuple[str, str, str] | None:
+    """Return left side, sign and right side of an inequality; None where not one sign stands between two sides.
+
+    Parameters
+    ----------
+    signs
+        A pattern of the signs; those in parentheses, as in ``If(a <= b, x, y)``, divide nothing.
+    """
+    found = [
+        one for one in re.finditer(signs, text) if text.count("(", 0, one.start()) == text.count(")", 0, one.start())
+    ]
+    return (text[: found[0].start()], found[0][0], text[found[0].end() :]) if len(found) == 1 else None

@@ -9,6 +9,7 @@ from typing import Final, final
 import sympy
 
 from boundlab.errors import SpecError
+from boundlab.formulas.choice import sides
 from boundlab.formulas.defined import Demands, looked_at
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, make_symbol, names_of
@@ -46,7 +47,6 @@ POINTWISE: Final[Mapping[str, SymbolInfo]] = MappingProxyType(
 OF_NOISE: Final = frozenset({"second_moment", "variance"})
 _MEAN: Final = re.compile(r"\bmean_i\s*\(\s*slope_i\s*\)")
 _PLACEHOLDER: Final = "slope_i"
-_SIGN: Final = re.compile(">=|<=")
 _PER_RUN: Final = ("schedule", "step", "horizon", "option")
 
 
@@ -123,23 +123,21 @@ def inequality(text: str, symbols: Mapping[str, SymbolInfo] = SYMBOLS, where: st
         If a side cannot be read.
     """
     what = f"{where}, {text!r}"
-    between = [
-        one for one in _SIGN.finditer(text) if text.count("(", 0, one.start()) == text.count(")", 0, one.start())
-    ]
-    if len(between) != 1:
+    parts = sides(text, ">=|<=")
+    if parts is None:
         raise SpecError(f"{what}: must be one inequality, left >= right or left <= right")
     names = {name: info.symbol for name, info in symbols.items()}
     names |= {_PLACEHOLDER if "(" in name else name: info.symbol for name, info in POINTWISE.items()}
     if taken := sorted(names.keys() & symbols.keys() & {*POINTWISE, _PLACEHOLDER}):
         raise SpecError(f"{what}: in [assume] {taken[0]} is a quantity of a point; choose another name for the symbol")
-    place, written = between[0], dict[sympy.Expr, Demands]()
-    texts = (text[: place.start()], text[place.end() :])
+    written = dict[sympy.Expr, Demands]()
+    texts = (parts[0], parts[2])
     for side in texts:
         if _PLACEHOLDER in _MEAN.sub("", side):
             raise SpecError(f"{what}: {_PLACEHOLDER} stands in mean_i({_PLACEHOLDER}) alone")
     left, right = (parse(_MEAN.sub(_PLACEHOLDER, side).strip(), names, what, written) for side in texts)
     try:
-        found = Inequality(*((right, left) if place[0] == ">=" else (left, right)), text)
+        found = Inequality(*((right, left) if parts[1] == ">=" else (left, right)), text)
     except SpecError as error:
         raise SpecError(f"{where}: {error}") from None
     lost = {name for needed in written.values() for one in looked_at(needed) for name in names_of(one.of)} - found.reads

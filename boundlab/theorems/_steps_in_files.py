@@ -52,7 +52,7 @@ def step_of_each(
     option = "" if known is None else known.rule
     for name, rule in list(step.items()):
         index = {one for one in rule.free_symbols if one.name not in symbols}
-        if "tau" in symbols and "tau" in names_of(rule) and known is not None and _depends(known, VARIABLES["tau"]):
+        if "tau" in symbols and "tau" in names_of(rule) and known is not None and "tau" in known.rule_variables:
             raise SpecError(
                 f"{where}, step.{name}: tau is the staleness of the update in hand; call your symbol otherwise"
             )
@@ -99,16 +99,10 @@ def _require_read(algorithm: Algorithm[Any] | None, variable: sympy.Symbol, plac
     """Make sure that the algorithm has steps that depend on a variable."""
     if algorithm is None:
         return
-    if not _depends(algorithm, variable):
+    if variable.name not in algorithm.rule_variables:
         example = algorithm.examples(1).get(algorithm.rule, ())
         have = f"of which it says how ({algorithm.rule}), as in {example[-1]}" if example else "none that change"
         raise SpecError(f"{place}: steps of {algorithm.id} do not depend on {variable}; it has steps {have}")
-
-
-def _depends(algorithm: Algorithm[Any], variable: sympy.Symbol) -> bool:
-    """Return whether steps of the algorithm may depend on a variable: whether the formula among its examples does."""
-    example = algorithm.examples(1).get(algorithm.rule, ())
-    return bool(example) and re.search(rf"\b{variable}\b", example[-1]) is not None
 
 
 def _factored(

@@ -11,6 +11,7 @@ import sympy
 
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import decimal, read_text
+from boundlab.formulas.choice import sides
 from boundlab.formulas.defined import Demands
 from boundlab.formulas.folds import NAMES
 from boundlab.formulas.parse import FUNCTIONS
@@ -316,10 +317,9 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
 def _condition(
     text: str, symbols: Mapping[str, SymbolInfo], where: str, written: dict[sympy.Expr, Demands]
 ) -> Condition:
-    signs = (one.start() for one in re.finditer("<=", text))
-    between = [place for place in signs if text.count("(", 0, place) == text.count(")", 0, place)]
-    if len(between) != 1:
+    found = sides(text, "<=")
+    if found is None:
         raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right")
     what = f"{where}, condition {text!r}"
-    quantity, limit = (_formula(side, symbols, what, written) for side in (text[: between[0]], text[between[0] + 2 :]))
+    quantity, limit = (_formula(side, symbols, what, written) for side in (found[0], found[2]))
     return Condition(quantity, limit, text.replace("<=", "≤"))
