@@ -17,6 +17,9 @@ from boundlab.events import SERVER, Events
 from boundlab.randomness import Stream, Streams
 from boundlab.registry import BuiltFromWords
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
 
 class DelayModel(BuiltFromWords, ABC):
     """A source of arrivals of n clients."""
@@ -136,44 +139,75 @@ class Renewal(DelayModel):
         """Sample enough updates of everybody to be sure of the first ``count`` events, then merge."""
         rates = self.rates()
         total = float(rates.sum()) + server_rate
-        span = count / total
+        span = (1.1 * count + 8.0) / total
+        parts = [_Arrivals(self.law, streams, Stream.DELAY, rates * span, 0)]
+        if server_rate > 0.0:
+            server = Exponential(np.array([1.0 / server_rate]))
+            parts.append(_Arrivals(server, streams, Stream.SERVER, np.array([server_rate * span]), SERVER))
         while True:
-            span = 1.1 * span + 8.0 / total
-            parts = [self._client_times(streams, rates, span)]
-            if server_rate > 0.0:
-                server = Exponential(np.array([1.0 / server_rate]))
-                parts.append(_times(server, streams, Stream.SERVER, np.array([_enough(server_rate * span)]), SERVER))
-            times = np.concatenate([part[0] for part in parts])
-            actors = np.concatenate([part[1] for part in parts])
-            known = min(part[2] for part in parts)
-            if np.count_nonzero(times <= known) >= count:
-                # Stable: equal times keep the order of the concatenation, clients by index, server last.
-                order = np.argsort(times, kind="stable")[:count]
-                return Events(times[order], actors[order])
-
-    def _client_times(
-        self, streams: Streams, rates: NDArray[np.float64], span: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32], float]:
-        return _times(self.law, streams, Stream.DELAY, np.array([_enough(rate * span) for rate in rates]), 0)
+            times, actors = (np.concatenate(both) for both in zip(*(part.all() for part in parts), strict=True))
+            # What comes after this time is not among the first events, whatever else there is.
+            last = float(np.partition(times, count - 1)[count - 1]) if len(times) >= count else np.inf
+            grown = [part.extend(last) for part in parts]
+            if not any(grown):
+                break
+        # Stable: equal times keep the order of the concatenation, clients by index, server last.
+        order = np.argsort(times, kind="stable")[:count]
+        return Events(times[order], actors[order])
 
 
-def _enough(expected: float) -> int:
-    return int(np.ceil(expected + 5.0 * np.sqrt(expected) + 8.0))
+@final
+class _Arrivals:
+    """Arrival times of clients, of each as many as are asked for.
 
+    Parameters
+    ----------
+    expected
+        How many of each client there are about, shape (n,).
+    first
+        The actor that the first client is.
+    """
 
-def _times(
-    law: DelayLaw, streams: Streams, stream: Stream, counts: NDArray[np.int64], first_actor: int
-) -> tuple[NDArray[np.float64], NDArray[np.int32], float]:
-    """Return arrival times client by client, their actors, and the time up to which all are known."""
-    ends = np.cumsum(counts)
-    clients = np.repeat(np.arange(len(counts)), counts)
-    updates = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-    times = law.durations(streams.uniforms(stream, clients, updates, law.uniforms), clients).copy()
-    # One running sum a client: adding up across clients would let rounding depend on the others.
-    for stop, size in zip(ends, counts, strict=True):
-        np.cumsum(times[stop - size : stop], out=times[stop - size : stop])
-    actors = (clients + first_actor).astype(np.int32)
-    return times, actors, float(times[ends - 1].min())
+    def __init__(self, law: DelayLaw, streams: Streams, stream: Stream, expected: Floats, first: int) -> None:
+        self._law, self._streams, self._stream, self._first = law, streams, stream, first
+        self._ends = np.zeros(len(expected))
+        self._counts = np.zeros(len(expected), dtype=np.int64)
+        self._blocks: list[tuple[Floats, Ints]] = []  # times and clients
+        self._draw(np.arange(len(expected)), np.ceil(expected + np.sqrt(expected) + 1.0).astype(np.int64))
+
+    def extend(self, last: float) -> bool:
+        """Draw more of all clients whose known arrivals end before a time; return whether there are any."""
+        short = np.flatnonzero(self._ends < last)
+        if len(short):
+            known, ends = self._counts[short], np.maximum(self._ends[short], np.finfo(float).tiny)
+            missing = np.minimum(known * (last / ends - 1.0), known)
+            self._draw(short, np.ceil(missing + np.sqrt(known) + 2.0).astype(np.int64))
+        return bool(len(short))
+
+    def all(self) -> tuple[Floats, NDArray[np.int32]]:
+        """Return times and actors, client by client and in the order of time."""
+        times, clients = (np.concatenate(column) for column in zip(*self._blocks, strict=True))
+        if len(self._blocks) > 1:
+            order = np.argsort(clients, kind="stable")
+            times, clients = times[order], clients[order]
+        return times, (clients + self._first).astype(np.int32)
+
+    def _draw(self, who: Ints, counts: Ints) -> None:
+        ends = np.cumsum(counts)
+        clients, begins = np.repeat(who, counts), ends - counts
+        updates = np.arange(len(clients)) - np.repeat(begins - self._counts[who], counts)
+        uniforms = self._streams.uniforms(self._stream, clients, updates, self._law.uniforms)
+        times = self._law.durations(uniforms, clients).copy()
+        for size in np.unique(counts).tolist():
+            # One running sum a client: adding up across clients would let rounding depend on the others.
+            same = np.flatnonzero(counts == size)
+            places = begins[same][:, None] + np.arange(size)
+            spans = times[places]
+            spans[:, 0] += self._ends[who[same]]
+            times[places] = np.cumsum(spans, axis=1)
+        self._ends[who] = times[ends - 1]
+        self._counts[who] += counts
+        self._blocks.append((times, clients))
 
 
 @final
@@ -272,9 +306,11 @@ class Trace(DelayModel):
         """Return the recorded arrivals, merged with Poisson aggregations if there are any."""
         time, actor = self.arrivals.time, self.arrivals.actor
         if server_rate > 0.0:
-            law = Exponential(np.array([1.0 / server_rate]))
-            size = np.array([_enough(server_rate * float(time[-1]))])
-            extra, who, _ = _times(law, streams, Stream.SERVER, size, SERVER)
+            law, last = Exponential(np.array([1.0 / server_rate])), float(time[-1])
+            drawn = _Arrivals(law, streams, Stream.SERVER, np.array([server_rate * last]), SERVER)
+            while drawn.extend(last):
+                pass
+            extra, who = drawn.all()
             keep = extra <= time[-1]
             time, actor = np.concatenate([time, extra[keep]]), np.concatenate([actor, who[keep]])
             order = np.argsort(time, kind="stable")
