@@ -28,7 +28,7 @@ _LONGEST = 1_000_000  # numbers of a list
 BandKind = Literal["bootstrap", "student"]
 Objective = Literal["per-iteration", "per-time"]
 Axis = Literal["iterations", "time"]
-BACKENDS = ("numpy", "torch", "auto")
+BACKENDS = ("numpy", "compiled", "torch", "auto")
 LOG_FORMS = ("csv", "appfl")
 # Limits of the questions.
 MOST_ITERATIONS = 10**8
@@ -47,7 +47,7 @@ class Default:
     SEED = 0
     LEVEL = 0.99
     BAND: BandKind = "bootstrap"
-    BACKEND = "numpy"
+    BACKEND = "auto"
     BUDGET = 60.0  # seconds
     OBJECTIVE: Objective = "per-iteration"
     SERVER_COST = 0.0

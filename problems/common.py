@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
@@ -19,6 +19,7 @@ EPS = float(np.finfo(np.float64).eps)
 LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB
 _COPIES = 12  # of an array that are held while a problem is generated and its constants are computed
 _CALM = 5_000_000
+_PART = 1 << 16  # entries that are worked on at a time: they stay in the caches
 _FEW = 1000  # entries of which norms are rounded in fractions
 START_OPTION = "start point: a number for every coordinate, or a list"
 
@@ -183,6 +184,14 @@ def norms_up(rows: NDArray[np.float64], factor: float = 1.0) -> NDArray[np.float
         by = Fraction(factor)
         return np.array([norm_up([by * Fraction(entry) for entry in row]) for row in rows.tolist()])
     return np.asarray(np.linalg.norm(rows, axis=1) * (factor * (1.0 + (rows.shape[1] + 4) * EPS)))
+
+
+def in_parts(of: Callable[[Array], NDArray[np.float64]], X: Array, entries: int) -> NDArray[np.float64]:
+    """Return what a function makes of the rows of X, few of them at a time: each takes so many entries."""
+    size = max(1, _PART // max(1, entries))
+    if len(X) <= size:
+        return of(X)
+    return np.concatenate([of(X[first : first + size]) for first in range(0, len(X), size)])
 
 
 def key_of(*arrays: Array) -> bytes:

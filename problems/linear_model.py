@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.compiled import BATCHES, EXACT, SAMPLES, Clients
 from boundlab.objective import Array, Constant, FullGradients, GradientsOnSet, Oracle, Problem, StepBounds
 from boundlab.problems import bounds, losses
 from boundlab.problems import data as datasets
@@ -222,6 +223,23 @@ class LinearModel(Problem):
             self.batch,
             self.replacement,
             streams,
+        )
+
+    def compiled(self) -> Clients:
+        """Return the samples, with targets as columns."""
+        y = np.asarray(self.y, dtype=self.X.dtype).reshape(len(self.X), -1)
+        return Clients(
+            SAMPLES,
+            self.loss.number,
+            0.0,
+            self.X,
+            y,
+            self.offsets,
+            np.asarray(self.sizes, dtype=np.int64),
+            self.factors,
+            self.nu,
+            self.classes,
+            BATCHES if self.batch else EXACT,
         )
 
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":

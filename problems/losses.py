@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.compiled import POISSON, SOFTMAX
 from boundlab.objective import Array
 from boundlab.problems.common import EPS
 from boundlab.problems.scalar import (
@@ -50,6 +51,11 @@ class Loss:
     slope: float
     of: ScalarLoss | None = None
     signed: bool = False
+
+    @property
+    def number(self) -> int:
+        """Return which one it is in compiled loops."""
+        return (SOFTMAX if self.id == "softmax" else POISSON) if self.of is None else self.of.number
 
     @property
     def smooth(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.compiled import EXACT, GAUSSIAN, SIGNS, Clients
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, along
 from boundlab.options import Options
@@ -122,6 +123,12 @@ class ArrayProblem(SoughtMinimiser):
     def oracle(self, streams: Streams) -> Oracle:
         """Return the oracle with additive noise."""
         return additive_noise(self, self.sigma, streams)
+
+    def _drawing(self, clients: Clients) -> Clients:
+        """Return clients with the noise of the oracle."""
+        if self.sign_noise is not None:
+            return clients._replace(drawn=SIGNS, vector=self.sign_noise)
+        return clients._replace(drawn=GAUSSIAN if self.sigma else EXACT)
 
     @property
     def _noise(self) -> Constant:

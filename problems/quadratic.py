@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.compiled import QUADRATIC, SQUARE, Clients
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, GradientsOnSet, Optimum, QuadraticForm
 from boundlab.options import Options
 from boundlab.problems import bounds
-from boundlab.problems.common import EPS, check_shape, check_size, clip_up, distance, key_of, read_array
+from boundlab.problems.common import EPS, check_shape, check_size, clip_up, distance, in_parts, key_of, read_array
 from boundlab.problems.noise import HEAD_OPTIONS, ArrayProblem, head_spec, read_head
-from boundlab.problems.reach import root_mean_square
+from boundlab.problems.reach import on_set, root_mean_square
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
@@ -168,6 +169,15 @@ class Quadratic(ArrayProblem):
         direction = read.direction(self.direction)
         return RationalQuadratic(read.cube("A", self.A), read.rows("b", self.b), x0, sigma, direction)
 
+    def compiled(self) -> Clients:
+        """Return the matrices and the b_i."""
+        return self._drawing(Clients(QUADRATIC, SQUARE, 0.0, self._columns, self.b))
+
+    @cached_property
+    def _columns(self) -> NDArray[np.float64]:
+        """The columns of all A_i, one below the other."""
+        return np.ascontiguousarray(self.A.transpose(0, 2, 1)).reshape(-1, self.d)
+
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
         """Return the problem on tensors."""
         from boundlab.problems.batched import BatchedQuadratic
@@ -207,7 +217,7 @@ class Quadratic(ArrayProblem):
         z, shared = region.centre, np.linalg.norm(self.A, axis=(1, 2))
         at, off = np.einsum("nde,ne->nd", self.A, z - self.b), self._rounding(z)
         uneven = np.linalg.norm(self.A - self.A.transpose(0, 2, 1), axis=(1, 2))
-        norms = _on_set(self.A, at, off, self._range[1] + self._slack + uneven, region)
+        norms = on_set(self.A, at, off, self._range[1] + self._slack + uneven, region)
         # The differences of A_i and of the gradients at z to their means, and what rounding does to them.
         more = (self.n + 8.0) * EPS
         off = off + off.mean() + more * (np.linalg.norm(at, axis=1) + np.linalg.norm(np.abs(at).mean(axis=0)))
@@ -215,7 +225,7 @@ class Quadratic(ArrayProblem):
         slack = more * (shared + shared.mean())
         steepest = np.linalg.norm(spread, 2, axis=(1, 2)) * (1.0 + 4.0 * self.d * EPS) + slack
         off = off + slack * max(region.radius, float(np.linalg.norm(region.half)))
-        apart = _on_set(spread, at - at.mean(axis=0), off, steepest, region)
+        apart = on_set(spread, at - at.mean(axis=0), off, steepest, region)
         return GradientsOnSet(norms, "the largest ‖A_i(x − b_i)‖ there", apart)
 
     def _rounding(self, x: Array) -> NDArray[np.float64]:
@@ -224,11 +234,40 @@ class Quadratic(ArrayProblem):
         out: NDArray[np.float64] = (self.d + 4.0) * EPS * sizes
         return out
 
+    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
+        """Return ∇f at each row of X, shape (S, d), unit (1, −1)."""
+        out: NDArray[np.float64] = X @ self._mean.T - self._right
+        return out
+
     def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
         """Return how far rounding may put the value and the gradient off."""
-        room, sizes = (self.n + 2.0 * self.d + 8.0) * EPS, np.linalg.norm(self.A, axis=(1, 2))
-        away, reach = (np.linalg.norm(one, axis=1) for one in (x - self.b, np.abs(x) + np.abs(self.b)))
-        return room * float((sizes * away**2).mean()), room * float((sizes * reach).mean())
+        value, gradient = self.roundings(x[None])
+        return float(value[0]), float(gradient[0])
+
+    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
+
+        def of(some: Array) -> NDArray[np.float64]:
+            found: NDArray[np.float64] = (self._sizes * np.linalg.norm(some[:, None] - self.b, axis=2) ** 2).mean(
+                axis=1
+            )
+            return found
+
+        return self._room * in_parts(of, X, self.b.size), self.gradient_roundings(X)
+
+    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how far rounding may put gradients off at each row of X, shape (S,)."""
+        mean, far = float(self._sizes.mean()), float((self._sizes * np.linalg.norm(self.b, axis=1)).mean())
+        out: NDArray[np.float64] = self._room * (mean * np.linalg.norm(X, axis=1) + far)
+        return out
+
+    @property
+    def _room(self) -> float:
+        return (self.n + 2.0 * self.d + 8.0) * EPS
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.float64]:
+        return np.asarray(np.linalg.norm(self.A, axis=(1, 2)))
 
     def _solve(self) -> Optimum:
         """Solve mean(A_i)·x = mean(A_i·b_i), with its residual certificate."""
@@ -303,31 +342,6 @@ class Quadratic(ArrayProblem):
 
     def _arrays(self) -> dict[str, Any]:
         return {"A": self.A.tolist(), "b": self.b.tolist()}
-
-
-def _on_set(
-    A: NDArray[np.float64],
-    at: NDArray[np.float64],
-    off: NDArray[np.float64],
-    steepest: NDArray[np.float64],
-    region: "BoundedSet",
-) -> NDArray[np.float64]:
-    """Return bounds of ‖at_i + A_i(x − z)‖ for the points x of a set with the centre z, shape (n,).
-
-    By the triangle inequality, and entry by entry: |Σ_k A_jk(x_k − z_k)| ≤ Σ_k |A_jk|·half_k.
-
-    Parameters
-    ----------
-    at, off
-        Shape (n, d), and how far rounding has put each of its rows off, shape (n,).
-    steepest
-        Shape (n,): the spectral norms, from above.
-    """
-    room = 1.0 + (at.shape[1] + 8) * EPS
-    whole = np.linalg.norm(at, axis=1) + steepest * region.radius
-    each = np.linalg.norm(np.abs(at) + np.abs(A) @ region.half, axis=1)
-    out: NDArray[np.float64] = (np.minimum(whole, each) + off) * room
-    return out
 
 
 OPTIONS = {

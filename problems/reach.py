@@ -4,6 +4,7 @@ sigma_g is sup_w max_i ‖∇f_i(w) − ∇f(w)‖, sigma_g_mean is sup_w √((1
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from boundlab.objective import Array
 from boundlab.problems import losses
 from boundlab.problems.common import EPS
 from boundlab.problems.losses import Loss, Targets
+
+if TYPE_CHECKING:
+    from boundlab.objective.simple import BoundedSet
 
 Floats = NDArray[np.float64]
 
@@ -134,3 +138,28 @@ def of_risks(
     spectral = factors * np.sqrt(top / sizes) * (1.0 + 16.0 * EPS)
     radius = np.minimum(rho * spectral + float(2 * sizes.max() + 16) * EPS * norms, np.linalg.norm(half, axis=1))
     return Reach(centre, half, radius, np.minimum(norms, loss.slope * spectral))
+
+
+def on_set(
+    A: NDArray[np.float64],
+    at: NDArray[np.float64],
+    off: NDArray[np.float64],
+    steepest: NDArray[np.float64],
+    region: "BoundedSet",
+) -> NDArray[np.float64]:
+    """Return bounds of ‖at_i + A_i(x − z)‖ for the points x of a set with the centre z, shape (n,).
+
+    By the triangle inequality, and entry by entry: |Σ_k A_jk(x_k − z_k)| ≤ Σ_k |A_jk|·half_k.
+
+    Parameters
+    ----------
+    at, off
+        Shape (n, d), and how far rounding has put each of its rows off, shape (n,).
+    steepest
+        Shape (n,): the spectral norms, from above.
+    """
+    room = 1.0 + (at.shape[1] + 8) * EPS
+    whole = np.linalg.norm(at, axis=1) + steepest * region.radius
+    each = np.linalg.norm(np.abs(at) + np.abs(A) @ region.half, axis=1)
+    out: NDArray[np.float64] = (np.minimum(whole, each) + off) * room
+    return out

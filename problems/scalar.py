@@ -1,6 +1,7 @@
 """Losses of one number, each written once for arrays, tensors, rational numbers and balls.
 
-The kernel of :mod:`boundlab.execute.kernels` alone has a text of its own, and is tested against these.
+The kernel of :mod:`boundlab.execute.kernels` and the loop of :mod:`boundlab.execute._walk` have texts of their own, and
+are tested against these.
 """
 
 import math
@@ -11,6 +12,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, final
 
 import numpy as np
 
+from boundlab.arithmetic import compiled
 from boundlab.errors import AssumptionError
 from boundlab.objective import Array
 
@@ -80,6 +82,7 @@ class ScalarLoss(ABC):
     steepest: Any = 1.0
     curvature: ClassVar[float | None] = 1.0
     kink: ClassVar[float] = math.nan
+    number: ClassVar[int]  # of the same φ in compiled loops
 
     @abstractmethod
     def value(self, r: Numbers, ops: Operations) -> Numbers:
@@ -109,6 +112,8 @@ class ScalarLoss(ABC):
 class HuberLoss(ScalarLoss):
     """r²/2 for |r| ≤ width, width·(|r| − width/2) beyond."""
 
+    number = compiled.HUBER
+
     def value(self, r: Numbers, ops: Operations) -> Numbers:
         """Return φ(r)."""
         size = ops.absolute(r)
@@ -130,6 +135,8 @@ class HuberLoss(ScalarLoss):
 class PseudoHuberLoss(ScalarLoss):
     """width²·(√(1 + (r/width)²) − 1)."""
 
+    number = compiled.PSEUDO_HUBER
+
     def value(self, r: Numbers, ops: Operations) -> Numbers:
         """Return φ(r), as r²/(1 + √(1 + (r/width)²)): without cancellation at small r."""
         return r * r / (1 + ops.slant(r / self.width))
@@ -143,6 +150,7 @@ class PseudoHuberLoss(ScalarLoss):
 class AbsoluteLoss(ScalarLoss):
     """|r|."""
 
+    number = compiled.ABSOLUTE
     curvature, kink = None, 0.0
 
     def value(self, r: Numbers, ops: Operations) -> Numbers:
@@ -162,6 +170,8 @@ class AbsoluteLoss(ScalarLoss):
 class SquareLoss(ScalarLoss):
     """r²/2."""
 
+    number = compiled.SQUARE
+
     def value(self, r: Numbers, ops: Operations) -> Numbers:
         """Return φ(r)."""
         return 0.5 * r**2
@@ -175,6 +185,7 @@ class SquareLoss(ScalarLoss):
 class HingeLoss(ScalarLoss):
     """max(0, 1 − r)."""
 
+    number = compiled.HINGE
     curvature, kink = None, 1.0
 
     def value(self, r: Numbers, ops: Operations) -> Numbers:
@@ -190,6 +201,7 @@ class HingeLoss(ScalarLoss):
 class LogisticLoss(ScalarLoss):
     """log(1 + e⁻ʳ); φ'' = σ(1 − σ) ≤ ¼."""
 
+    number = compiled.LOGISTIC
     curvature = 0.25
 
     def value(self, r: Numbers, ops: Operations) -> Numbers:

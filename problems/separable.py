@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.compiled import SEPARABLE, Clients
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds
-from boundlab.problems.common import EPS, check_shape, check_size, clip_up, distance, key_of, norms_up, read_array
+from boundlab.problems.common import (
+    EPS,
+    check_shape,
+    check_size,
+    clip_up,
+    distance,
+    in_parts,
+    key_of,
+    norms_up,
+    read_array,
+)
 from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
 from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, head_spec, read_head
@@ -146,6 +157,10 @@ class Separable(ArrayProblem):
             return None
         return OfSeparable(self.c, self.w, self.x0, self.loss.width, self._constants["B"].value)
 
+    def compiled(self) -> Clients:
+        """Return weights and centres."""
+        return self._drawing(Clients(SEPARABLE, self.loss.number, float(self.loss.width or 0.0), self.w, self.c))
+
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
         """Return the problem on tensors."""
         from boundlab.problems.batched import BatchedSeparable
@@ -173,14 +188,47 @@ class Separable(ArrayProblem):
         )
         return out
 
+    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
+        """Return a (sub)gradient of f at each row of X, shape (S, d), unit (1, −1)."""
+
+        def of(some: Array) -> NDArray[np.float64]:
+            found: NDArray[np.float64] = (self.w * self.loss.slope(some[:, None] - self.c, FLOATS)).mean(axis=1)
+            return found
+
+        return in_parts(of, np.asarray(X, dtype=np.float64), self.c.size)
+
     def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
         """Return how far rounding may put the value and the gradient off."""
-        slopes = np.linalg.norm(self.w * self.loss.slope(x - self.c, FLOATS), axis=1)
-        # The rounding of x − c_ij moves the slope by at most w_ij times its size.
-        moved = np.linalg.norm(self.w * (np.abs(x) + np.abs(self.c)), axis=1)
+        value, gradient = self.roundings(x[None])
+        return float(value[0]), float(gradient[0])
+
+    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
+
+        def of(some: Array) -> NDArray[np.float64]:
+            slopes = np.linalg.norm(self.w * self.loss.slope(some[:, None] - self.c, FLOATS), axis=2)
+            found: NDArray[np.float64] = (slopes * np.linalg.norm(np.abs(some[:, None]) + np.abs(self.c), axis=2)).sum(
+                axis=1
+            )
+            return found
+
         room = (self.n + 16.0) * EPS
-        value = room * self.d * self.value(x) + EPS * float(slopes @ np.linalg.norm(np.abs(x) + np.abs(self.c), axis=1))
-        return value, room * float((slopes + moved).mean())
+        return room * self.d * self.values(X) + EPS * in_parts(of, X, self.c.size), self.gradient_roundings(X)
+
+    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how far rounding may put gradients off at each row of X, shape (S,)."""
+        # The rounding of x − c_ij moves the slope by at most w_ij times its size; the slope itself is no larger than
+        # that, or than w_ij where φ has a kink.
+        heaviest, far = self._heaviest
+        moved = heaviest * np.linalg.norm(X, axis=1) + far
+        slopes = moved if self.smooth else float(np.linalg.norm(self.w, axis=1).mean())
+        out: NDArray[np.float64] = (self.n + 16.0) * EPS * (slopes + moved)
+        return out
+
+    @cached_property
+    def _heaviest(self) -> tuple[float, float]:
+        """Mean of the largest w_ij of each client, and of the ‖w_i·c_i‖."""
+        return float(self.w.max(axis=1).mean()), float(np.linalg.norm(self.w * self.c, axis=1).mean())
 
     def step_bounds(self, client: int) -> StepBounds:
         """Return the curvature, and what the rounding of x − c_ij and of its slope does; none moves a sign."""

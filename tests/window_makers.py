@@ -17,7 +17,7 @@ from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import RecordAt, Tape, arrived
 
 NO_POLICY = ServerPolicy("given", 0.0)
 FEDFA = lookup("algorithms", "fedfa")
@@ -325,7 +325,7 @@ def fa(name: str, N: int, scale: float = 1.0) -> Fa:
     order = list(actors)[: VERSIONS + first - 1]
     events = Events(np.arange(1.0, len(order) + 1), np.array(order, dtype=np.int32))
     tape = FEDFA.schedule(parameters, events, clients.n, RecordAt(), VERSIONS)
-    rows = {place - first + 1: int(row) for place, row in enumerate(tape.notes["run"])}
+    rows = {place - first + 1: int(row) for place, row in enumerate(arrived(tape))}
     rows = {s: row for s, row in rows.items() if s > -K}
     draws = some(all_draws(tape, rows.values()), MOST, len(name)) if clients.noise else []
     played = play(tape, clients, [1.1] * clients.d, draws)

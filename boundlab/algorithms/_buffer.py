@@ -2,24 +2,25 @@
 
 import heapq
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeVar, final
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._clients import Workers
+from boundlab.algorithms._arrivals import Arrivals, Weigh
+from boundlab.algorithms._loop import Rules
 from boundlab.algorithms._program import Event
 from boundlab.algorithms._steps import LocalSteps
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.randomness import Streams
-from boundlab.tape import RecordAt, Tape, Writer
+from boundlab.tape import RecordAt, Tape
 
+_IDLE = "with reply=wait client {client} has nothing to send before the aggregation of its last update"
 # Rates that differ by no more are equal: they are quotients of the same numbers.
 EQUAL_RATES: Final = 1e-12
 Reply = Literal["post", "pre", "wait"]
@@ -32,17 +33,6 @@ REPLY: Final[Mapping[Reply, str]] = MappingProxyType(
 )
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """An update in the buffer: its client, its Descend row, the register of its result, its staleness."""
-
-    client: int
-    run: int
-    register: int
-    tau: int
-
-
 class BufferParameters(option.Parameters):
     """Parameters with local steps, a buffer of ``count`` updates, and the word ``reply`` for who is answered when."""
 
@@ -50,10 +40,6 @@ class BufferParameters(option.Parameters):
     local: LocalSteps
     count: int
     reply: Reply
-
-
-# Returns one weight an update of a full buffer.
-Weights = Callable[[Sequence[Arrival]], Sequence[float]]
 
 
 def reply_option(default: Reply = "post", words: Sequence[Reply] = tuple(REPLY)) -> Any:
@@ -78,8 +64,8 @@ class Buffered(Algorithm[P]):
     models: bool = False
 
     @abstractmethod
-    def weights(self, parameters: P) -> Weights:
-        """Return what gives the weights of the full buffers of one run, one after the other."""
+    def weights(self, parameters: P) -> Weigh:
+        """Return what gives the weights of a run's full buffers."""
 
     def stalest(self, parameters: P) -> int | None:
         """Return the largest staleness with which an update enters a buffer: others are ignored. None: all enter."""
@@ -97,47 +83,18 @@ class Buffered(Algorithm[P]):
         SpecError
             With reply=wait, if an update of a client arrives that waits, or the buffer can never be filled.
         """
-        count, reply, weights = parameters.count, parameters.reply, self.weights(parameters)
-        stalest, stops = self.stalest(parameters), self.stops(parameters)
-        check_wait(self.id, reply, count, clients)
-        writer = Writer(events, clients, records, iterations, parameters.local.relative)
-        workers = Workers(writer, clients, parameters.local, count, models=self.models)
-        for client in range(clients):
-            workers.begin(client)
-        buffer: list[Arrival] = []
-        for event, client in enumerate(events.actor.tolist()):
-            if writer.done:
-                break
-            writer.begin(event)
-            if workers.run[client] < 0:
-                raise SpecError(
-                    f"{self.id}: event {event + 1}: with reply=wait client {client} has nothing to send before the "
-                    "aggregation of its last update"
-                )
-            if workers.late(client, stalest):
-                workers.restart(client)
-                writer.end()
-                continue
-            buffer.append(Arrival(client, *workers.take(client)))
-            full = len(buffer) == count
-            if reply == "pre" or (reply == "post" and not full):
-                workers.begin(client)
-            if full:
-                terms = []
-                for update, weight in zip(buffer, weights(buffer), strict=True):
-                    if not self.models:
-                        writer.use(update.run, weight)
-                    terms.append((float(weight), update.register))
-                    workers.release(update.register)
-                (writer.replace_model if self.models else writer.server_update)(*terms)
-                for update in buffer if reply == "wait" else buffer[-1:] if reply == "post" else ():
-                    workers.begin(update.client)
-                for other in range(clients) if stops else ():
-                    if workers.late(other, stalest):
-                        workers.restart(other, stopped=True)
-                buffer = []
-            writer.end()
-        return writer.tape()
+        stalest = self.stalest(parameters)
+        check_wait(self.id, parameters.reply, parameters.count, clients)
+        rules = Rules(
+            parameters.count,
+            reply=list(REPLY).index(parameters.reply),
+            stalest=-1 if stalest is None else stalest,
+            stops=self.stops(parameters),
+            models=self.models,
+            base=not self.models,
+        )
+        compiler = Arrivals(rules, parameters.local, parameters.count, self.weights(parameters), _IDLE)
+        return compiler.tape(self.id, events, clients, records, iterations)
 
     def events_for(self, parameters: P, clients: int, iterations: int) -> int:
         """Return count arrivals an aggregation: more are needed where some are ignored."""

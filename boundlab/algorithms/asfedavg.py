@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, Weights, reply_option
+from boundlab.algorithms._arrivals import Weigh, of_staleness
+from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
 from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._steps import LocalSteps, local_steps
 
@@ -28,10 +29,9 @@ class AsFedAvg(Buffered[AsFedAvgParameters]):
     parameter_type = AsFedAvgParameters
     models = True
 
-    def weights(self, parameters: AsFedAvgParameters) -> Weights:
+    def weights(self, parameters: AsFedAvgParameters) -> Weigh:
         """Return 1/count."""
-        share = 1.0 / parameters.count
-        return lambda buffer: [share] * len(buffer)
+        return of_staleness(lambda _: 1.0 / parameters.count)
 
     def program(self, parameters: AsFedAvgParameters, clients: int) -> BufferProgram:
         """Return one arrival."""

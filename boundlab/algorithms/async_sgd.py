@@ -1,7 +1,6 @@
 """Asynchronous SGD: stale gradients applied as they arrive, by who arrives or by who is drawn."""
 
 import heapq
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, final
@@ -11,16 +10,18 @@ import sympy
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, arrivals, drawn_with
+from boundlab.algorithms._arrivals import Arrivals, of_staleness
 from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
+from boundlab.algorithms._loop import Rules
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, Row, Share, Step
-from boundlab.algorithms._steps import VARIABLES, StepFactor, step_factor
+from boundlab.algorithms._steps import VARIABLES, LocalSteps, StepFactor, step_factor
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, read_client, read_rows
 from boundlab.formulas.folds import EntryOf
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
+from boundlab.tape import RecordAt, Tape
 
 _VARIABLES: Final = ("tau", "n")
 
@@ -74,39 +75,17 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
             If a client arrives that has no model to work on, or events name targets exactly without
             sampling=uniform.
         """
-        writer = Writer(events, clients, records, iterations)
-        work: list[deque[tuple[int, int, int]]] = [deque() for _ in range(clients)]  # (row, register, version)
-        free: list[int] = []
-
-        def begin(client: int) -> None:
-            to = free.pop() if free else writer.register()
-            run = writer.descend(to, SERVER_MODEL, client, 1, parameters.alpha)
-            writer.affine(to, (1.0, to), (-1.0, SERVER_MODEL))
-            work[client].append((run, to, writer.version))
-
-        for client in range(clients):
-            begin(client)
         uniform = parameters.sampling == "uniform"
         if uniform != bool(events.detail):
             raise SpecError(
                 "async_sgd: events name who gets the new model, [time, client, target], exactly with sampling=uniform"
             )
-        for event, client in enumerate(events.actor.tolist()):
-            if writer.done:
-                break
-            writer.begin(event)
-            if not work[client]:
-                raise SpecError(f"async_sgd: event {event + 1}: client {client} has no model to work on")
-            run, result, version = work[client].popleft()
-            writer.arrive(run)
-            tau = writer.version - version
-            weight = parameters.weight(tau, clients)
-            writer.use(run, weight)
-            writer.server_update((weight, result))
-            free.append(result)
-            begin(int(events.detail[event][0]) if uniform else client)
-            writer.end()
-        return writer.tape()
+        weigh = of_staleness(lambda tau: parameters.weight(tau, clients))
+        compiler = Arrivals(
+            Rules(1), LocalSteps((parameters.alpha,)), 0, weigh, "client {client} has no model to work on"
+        )
+        target = [row[0] for row in events.detail]
+        return compiler.tape(self.id, events, clients, records, iterations, target)
 
     def program(self, parameters: AsyncSgdParameters, clients: int) -> "AsyncSgdProgram":
         """Return one arrival."""

@@ -6,15 +6,16 @@ from typing import Literal, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._arrivals import Arrivals, of_staleness
 from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
-from boundlab.algorithms._clients import Workers
+from boundlab.algorithms._loop import Rules
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, Row, Share, Step
 from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.delays import DelayModel
 from boundlab.events import Events
-from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer, arrivals
+from boundlab.tape import SERVER_MODEL, RecordAt, Tape, arrivals
 
 
 @final
@@ -53,26 +54,9 @@ class FedAsync(Algorithm[FedAsyncParameters]):
         self, parameters: FedAsyncParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each arrival is one iteration, and its client gets the new model."""
-        mix = parameters.mode == "model"
-        writer = Writer(events, clients, records, iterations, parameters.local.relative)
-        workers = Workers(writer, clients, parameters.local, 1, models=mix)
-        for client in range(clients):
-            workers.begin(client)
-        for event, client in enumerate(events.actor.tolist()):
-            if writer.done:
-                break
-            writer.begin(event)
-            run, result, tau = workers.take(client)
-            weight = parameters.weight(tau)
-            if mix:
-                writer.replace_model((1.0 - weight, SERVER_MODEL), (weight, result))
-            else:
-                writer.use(run, weight)
-                writer.server_update((weight, result))
-            workers.release(result)
-            workers.begin(client)
-            writer.end()
-        return writer.tape()
+        rules = Rules(1, models=parameters.mode == "model")
+        compiler = Arrivals(rules, parameters.local, 1, of_staleness(parameters.weight))
+        return compiler.tape(self.id, events, clients, records, iterations)
 
     def program(self, parameters: FedAsyncParameters, clients: int) -> "FedAsyncProgram":
         """Return one arrival."""

@@ -1,12 +1,12 @@
 """FedBuff: buffered asynchronous aggregation (Nguyen et al., AISTATS 2022)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, Weights, reply_option
+from boundlab.algorithms._arrivals import Weigh, of_staleness
+from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
 from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._staleness import FORMS, Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
@@ -38,9 +38,9 @@ class FedBuff(Buffered[FedBuffParameters]):
     step_size_symbols = ("eta_l",)
     single_client_values = MappingProxyType({})
 
-    def weights(self, parameters: FedBuffParameters) -> Weights:
+    def weights(self, parameters: FedBuffParameters) -> Weigh:
         """Return eta_g·s(τ)/count."""
-        return lambda buffer: _weights(parameters, [update.tau for update in buffer])
+        return of_staleness(lambda tau: _weight(parameters, tau))
 
     def program(self, parameters: FedBuffParameters, clients: int) -> BufferProgram:
         """Return one arrival."""
@@ -48,7 +48,7 @@ class FedBuff(Buffered[FedBuffParameters]):
             self.id,
             parameters,
             clients,
-            lambda _, buffer: (_weights(parameters, [one.tau for one in buffer]), None),
+            lambda _, buffer: ([_weight(parameters, one.tau) for one in buffer], None),
             ages=parameters.staleness.kind != "constant",
         )
 
@@ -68,10 +68,9 @@ class FedBuff(Buffered[FedBuffParameters]):
         return {key: found[key] for key in ("chi2", "chi2_path", "alpha2")}
 
 
-def _weights(parameters: FedBuffParameters, taus: Sequence[int]) -> list[float]:
-    """Return eta_g·s(τ)/count for each update of a full buffer."""
-    scale = parameters.eta_g / parameters.count
-    return [scale * parameters.staleness(tau) for tau in taus]
+def _weight(parameters: FedBuffParameters, tau: int) -> float:
+    """Return eta_g·s(τ)/count."""
+    return parameters.eta_g / parameters.count * parameters.staleness(tau)
 
 
 FEDBUFF = FedBuff()

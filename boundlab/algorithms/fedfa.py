@@ -1,6 +1,5 @@
 """FedFa: fully asynchronous averaging over a sliding window (Xu et al.), Algorithms 1 and 2."""
 
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,14 +10,15 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._clients import Workers
+from boundlab.algorithms._arrivals import Arrivals, of_staleness
+from boundlab.algorithms._loop import Rules
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.algorithms._windows import window_sums
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.tape import RecordAt, Tape, Writer
+from boundlab.tape import RecordAt, Tape, arrived
 
 Floats = NDArray[np.float64]
 
@@ -73,35 +73,10 @@ class FedFa(Algorithm[FedFaParameters]):
         self, parameters: FedFaParameters, events: Events, clients: int, records: RecordAt, iterations: int
     ) -> Tape:
         """Compile; each arrival from the first server update on is one iteration, and is answered at once."""
-        size, delta, weight = parameters.K, parameters.mode == "delta", parameters.weight
-        writer = Writer(events, clients, records, iterations, parameters.local.relative)
-        workers = Workers(writer, clients, parameters.local, size + 1, models=not delta)
-        for client in range(clients):
-            workers.begin(client)
-        window: deque[tuple[int, int]] = deque()
-        for event, client in enumerate(events.actor.tolist()):
-            if writer.done:
-                break
-            writer.begin(event)
-            run, result, _ = workers.take(client)
-            window.append((run, result))
-            if len(window) > size:
-                gone, register = window.popleft()
-                workers.release(register)
-                if event + 1 == parameters.first:
-                    writer.note("dropped", gone)  # start=after_full: no server update has seen it
-            if event + 1 >= parameters.first:
-                terms = [(weight, register) for _, register in window]
-                if delta:
-                    for used, _ in window:
-                        writer.use(used, weight)
-                    writer.server_update(*terms)
-                else:
-                    writer.replace_model(*terms)
-            workers.begin(client)
-            writer.note("run", run)
-            writer.end()
-        return writer.tape()
+        models = parameters.mode == "param"
+        rules = Rules(parameters.K, parameters.first, slides=True, models=models, base=not models)
+        compiler = Arrivals(rules, parameters.local, parameters.K + 1, of_staleness(lambda _: parameters.weight))
+        return compiler.tape(self.id, events, clients, records, iterations)
 
     def program(self, parameters: FedFaParameters, clients: int) -> "FedFaProgram":
         """Return one arrival."""
@@ -121,7 +96,7 @@ class FedFa(Algorithm[FedFaParameters]):
         SpecError
             If the window N is longer than the horizon.
         """
-        runs = tape.notes["run"][len(tape.events) - tape.iterations :][:until]
+        runs = arrived(tape)[len(tape.events) - tape.iterations :][:until]
         start = tape.descend.version[runs]
         tau = np.arange(until) - start
         found = {
@@ -145,7 +120,7 @@ class FedFa(Algorithm[FedFaParameters]):
         """Return the largest number of server updates between a client's start and its arrival."""
         if tape.iterations == 0:
             return {}
-        runs = tape.notes["run"][len(tape.events) - tape.iterations :]
+        runs = arrived(tape)[len(tape.events) - tape.iterations :]
         return {"tau_a": int((np.arange(tape.iterations) - tape.descend.version[runs]).max())}
 
 

@@ -9,10 +9,11 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._buffer import Arrival, Buffered, BufferParameters, Reply, Weights, reply_option
+from boundlab.algorithms._arrivals import Floats, Ints, Weigh
+from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
 from boundlab.algorithms._buffer_program import BufferProgram, Held
 from boundlab.algorithms._steps import LocalSteps, local_steps
-from boundlab.tape import Tape, staleness
+from boundlab.tape import Tape, arrived, staleness
 
 
 @final
@@ -52,7 +53,7 @@ class _Averages:
         if self.window is not None and len(taus) > self.window:
             self.total[client] -= taus.popleft()
 
-    def observe(self, buffer: Sequence[Arrival] | Sequence[Held]) -> None:
+    def observe(self, buffer: Sequence[Held]) -> None:
         """Remember all observations of a buffer."""
         for update in buffer:
             self.add(update.client, update.tau)
@@ -79,9 +80,7 @@ class _Averages:
         return averages
 
 
-def _weights(
-    parameters: FedStaleWeightParameters, averages: _Averages, buffer: Sequence[Arrival] | Sequence[Held]
-) -> list[float]:
+def _weights(parameters: FedStaleWeightParameters, averages: _Averages, buffer: Sequence[Held]) -> list[float]:
     """Return eta_g·(weight of each update, normalised over a full buffer), and observe its staleness."""
     # All of a buffer's observations come first, so that the order within it does not matter.
     if parameters.include == "current":
@@ -103,10 +102,16 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
     step_size_symbols = ("eta_l",)
     single_client_values = MappingProxyType({})
 
-    def weights(self, parameters: FedStaleWeightParameters) -> Weights:
+    def weights(self, parameters: FedStaleWeightParameters) -> Weigh:
         """Return the normalised weights by the averages of a run."""
-        averages = _Averages(parameters.window)
-        return lambda buffer: _weights(parameters, averages, buffer)
+
+        def weigh(clients: Ints, taus: Ints) -> Floats:
+            averages, size = _Averages(parameters.window), parameters.count
+            updates = [Held(tau, client) for client, tau in zip(clients.tolist(), taus.tolist(), strict=True)]
+            buffers = (updates[place : place + size] for place in range(0, len(updates), size))
+            return np.array([one for buffer in buffers for one in _weights(parameters, averages, buffer)])
+
+        return weigh
 
     def program(self, parameters: FedStaleWeightParameters, clients: int) -> BufferProgram:
         """Return one arrival; the observations that averages hold are part of the control state."""
@@ -132,9 +137,7 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
         if tape.iterations == 0:
             return {}
         found = self.quantities(parameters, tape, tape.iterations, {})
-        rows = np.flatnonzero(tape.descend.arrival >= 0)
-        rows = rows[np.argsort(tape.descend.arrival[rows], kind="stable")]
-        clients = tape.descend.client[rows]
+        clients = tape.descend.client[arrived(tape)]
         counts = np.bincount(clients, minlength=tape.clients)
         sums = np.bincount(clients, weights=staleness(tape), minlength=tape.clients)
         mean = sums / np.maximum(counts, 1)

@@ -9,7 +9,8 @@ from typing import Final, TypeVar, final
 import numpy as np
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, Weights, reply_option
+from boundlab.algorithms._arrivals import Weigh, of_staleness
+from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
 from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._steps import LocalSteps, one_step
 from boundlab.delays import DelayModel, ServerPolicy
@@ -34,10 +35,9 @@ class _Fresh(Buffered[P]):
 
     single_client_values = MappingProxyType({})
 
-    def weights(self, parameters: P) -> Weights:
+    def weights(self, parameters: P) -> Weigh:
         """Return 1/count."""
-        share = 1.0 / parameters.count
-        return lambda buffer: [share] * len(buffer)
+        return of_staleness(lambda _: 1.0 / parameters.count)
 
     @abstractmethod
     def stalest(self, parameters: P) -> int:

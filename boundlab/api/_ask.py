@@ -91,7 +91,8 @@ def compare(
     enclose
         Whether exact numbers decide what the digits of floats leave open, however long that takes.
     backend, device, jobs
-        Where trials run: ``numpy``, ``torch`` or ``auto``; a device of torch; processes, which change no result.
+        Where trials run: ``numpy``, ``compiled``, ``torch`` or ``auto``; a device of torch; processes, which change no
+        result.
     settings, symbols
         Symbols of the theorem and options of the algorithm, as a mapping, or as keywords.
     progress
@@ -145,7 +146,7 @@ def compare(
             raise SpecError(
                 f"{statement.id} says itself that a run ends at {letter} = {plan.iterations}: leave {horizon} out"
             )
-        where = pick(backend, device, jobs, plan.problem, amount)
+        where = pick(backend, device, jobs, plan.problem, amount, plan.iterations)
         one = compare_plan(plan, amount, start, each, band, progress, exact=exact, enclose=enclose, backend=where)
         found.append(Compared.of(one))
     return Horizons(tuple(found)) if several else found[0]
@@ -179,12 +180,11 @@ def run(
 
     chosen = read_problem(problem)
     amount = count(trials, "trials", 1, MOST_TRIALS)
-    where = pick(backend, device, jobs, chosen, amount)
     known = lookup("algorithms", algorithm).parameters
     symbols = {**(settings or {}), **parameters}
     asked = read_keywords(run, symbols, known, {"K", "T"} - {*known}, iterations)
     horizon = count(Default.ITERATIONS if asked is None else asked, "iterations", 1, MOST_ITERATIONS)
-    given = texts(symbols)
+    given, where = texts(symbols), pick(backend, device, jobs, chosen, amount, horizon)
     return Ran.of(
         simulate(
             algorithm,

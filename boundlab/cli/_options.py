@@ -154,7 +154,11 @@ Trials = Annotated[int, _integer("--trials -r", "Independent trials.")]
 Seed = Annotated[int, _integer("--seed -s", "Seed of all random numbers.")]
 Backend = Annotated[
     str,
-    _option("--backend", "numpy, the reference; torch, many trials in lock step; or auto.", complete.words(BACKENDS)),
+    _option(
+        "--backend",
+        "numpy, the reference; compiled, by Numba; torch, trials in lock step; or auto.",
+        complete.words(BACKENDS),
+    ),
 ]
 Device = Annotated[str | None, _option("--device", "Of torch: cpu, cuda or cuda:1. Default: a GPU where there is one.")]
 Jobs = Annotated[int | None, _integer("--jobs -j", "Processes. Default: one a core; results are the same.")]

@@ -30,6 +30,7 @@ _PACKAGES = (
     ("python-flint", "flint", "exact numbers, balls, recheck"),
     ("z3-solver", "z3", "checks of monotonicity and vacuity (extra check)"),
     ("PEPit", "PEPit", "worst cases (extra worst-case)"),
+    ("numba", "numba", "long runs in few dimensions (extra fast)"),
     ("torch", "torch", "trials in lock step (extra torch)"),
     ("pandas", "pandas", "frames (extra notebook)"),
     ("hypothesis", "hypothesis", "tests of your own theorems"),

@@ -92,13 +92,13 @@ def compare(
         schedules = 1 if plan.metric.in_seconds else trials  # one alone, where nothing moves an update
         exact = quadratic and schedules * given_schedule_operations(plan, trial_tape(plan, seed, 0)) <= AFFORDABLE
     if plan.own_case and (exact or not noisy):
-        return _each_schedule(plan, trials, seed, progress, budget, backend.jobs)
+        return _each_schedule(plan, trials, seed, progress, budget, backend)
     if plan.metric.over.of_expectations and not exact:
         parts = _each_expectation(plan)
         found = run_each(plan, parts, trials, seed, progress, backend)
         return _sampled(plan, found, seed, level, "student", backend, budget, "", parts)
     if exact:  # a sample of schedules
-        each = compute_trials(plan, trials, seed, progress, backend.jobs)
+        each = compute_trials(plan, trials, seed, progress, backend)
         found = Trials(each.sides.left.lower, each.sides.left.upper, each.sides.right, each.terms, each.statistics)
     else:
         found = run_trials(plan, trials, seed, progress, backend=backend)
@@ -139,10 +139,10 @@ def _expected(plan: Plan, left: Enclosure, method: str, seed: int, budget: float
 
 
 def _each_schedule(
-    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None, budget: float, jobs: int
+    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None, budget: float, backend: Backend
 ) -> Comparison:
     """Judge numbers, each for its own schedule."""
-    found = compute_trials(plan, trials, seed, progress, jobs)
+    found = compute_trials(plan, trials, seed, progress, backend)
     sides = found.sides
     if not (plan.theorem.shape or plan.metric.over.summed):
         decide(plan, found, seed, budget)
@@ -194,7 +194,7 @@ def _sampled(
     verdict, reason, left = judged(found.low, found.high)
     if verdict in (Verdict.VIOLATED, Verdict.HOLDS) and not averaged:
         exactly = partial(trial_exactly, each_of or plan, seed, budget / trials, cache(partial(at_minimum, plan)))
-        ends = enclose_trials(each_of or plan, trials, seed, backend.jobs, exactly)
+        ends = enclose_trials(each_of or plan, trials, seed, backend, exactly)
         open_ = np.flatnonzero(~np.isfinite(ends.upper).all(axis=1))
         if len(open_):
             verdict, reason = Verdict.INCONCLUSIVE, _NOT_ENCLOSED.format(1 + open_[0])

@@ -156,11 +156,15 @@ def _ran(plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | N
     work = Work(
         [plan.metric],
         lambda trial: trial_tape(plan, seed, trial),
-        lambda: Watch(plan.metric, plan.problem, plan.ks),
-        lambda watch, _, values: watch.take(values[0]),
-        lambda tape, watch: _own(plan, tape, watch.low, watch.high),
+        lambda tape, shows: _watched(plan, tape, shows[0]),
     )
     return run_work(backend, work, plan.problem, seed, trials, progress)
+
+
+def _watched(plan: Plan, tape: Tape, shows: Floats) -> _Own:
+    watch = Watch(plan.metric, plan.problem, plan.ks)
+    watch.take(shows)
+    return _own(plan, tape, watch.low, watch.high)
 
 
 @final
@@ -190,7 +194,7 @@ class Computed:
 
 
 def compute_trials(
-    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, jobs: int = 1
+    plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, backend: Backend = NUMPY
 ) -> Computed:
     """Work out the left side of each trial's schedule: without noise, or its expectation over the noise.
 
@@ -207,12 +211,13 @@ def compute_trials(
         tape = trial_tape(plan, seed, trial)
         key = tape.digest()
         if key not in sides:  # schedules may be alike
-            tapes = ((share, own, trial_tape(own, seed, trial)) for share, own in plan.summands)
-            sides[key] = Enclosure.weighted([(share, left_sides(own, its)) for share, own, its in tapes])
+            fast, summands = backend.id == "compiled", plan.summands
+            parts = [(one, own, tape if own is plan else trial_tape(own, seed, trial)) for one, own in summands]
+            sides[key] = Enclosure.weighted([(one, left_sides(own, its, compiled=fast)) for one, own, its in parts])
         left = sides[key]
         return left, key, _own(plan, tape, left.value, left.value)
 
-    found = collect(in_order(one, trials, jobs), progress)
+    found = collect(in_order(one, trials, backend.jobs), progress)
     right, terms, known = _bounds(plan, [own.seen for _, _, own in found])
     left = stacked([left for left, _, _ in found])
     return Computed(
@@ -221,7 +226,7 @@ def compute_trials(
 
 
 def enclose_trials(
-    plan: Plan, trials: int, seed: int, jobs: int, exactly: Callable[[int, Tape], Enclosure | None]
+    plan: Plan, trials: int, seed: int, backend: Backend, exactly: Callable[[int, Tape], Enclosure | None]
 ) -> Enclosure:
     """Return between which ends the trials of :func:`run_trials` lie, shape (trials, points) each.
 
@@ -234,15 +239,16 @@ def enclose_trials(
         The left sides of a trial in exact numbers; None where they do not reach it.
     """
     if terms_of(plan.metric):
-        parts = [(share, enclose_trials(own, trials, seed, jobs, lambda *_: None)) for share, own in plan.summands]
+        parts = [(share, enclose_trials(own, trials, seed, backend, lambda *_: None)) for share, own in plan.summands]
         return Enclosure.weighted(parts)
     problem = plan.problem
+    fast = backend.id == "compiled"
     says = problem.noiseless or problem.rounding(np.asarray(problem.x0, dtype=np.float64)) is not None
 
     def one(trial: int) -> Enclosure:
         tape, streams, kink = trial_tape(plan, seed, trial), Streams(seed, trial), False
         try:
-            found = iterates.along(plan.metric, problem, tape, problem.oracle(streams), plan.ks)
+            found = iterates.along(plan.metric, problem, tape, problem.oracle(streams), plan.ks, compiled=fast)
             if np.isfinite(found.upper).all():
                 return found
         except UndecidedError:  # on which side of a kink a step is taken is left to rounding
@@ -255,7 +261,7 @@ def enclose_trials(
             return Enclosure.unproved(ends[0, 1])
         return Enclosure(ends[0, 1], ends[:, 0].min(axis=0), ends[:, 1].max(axis=0))
 
-    return stacked(list(in_order(one, trials, jobs)))
+    return stacked(list(in_order(one, trials, backend.jobs)))
 
 
 def _own(plan: Plan, tape: Tape, low: Floats, high: Floats) -> _Own:

@@ -86,8 +86,13 @@ def require_given_schedule(plan: Plan) -> None:
     raise SpecError(f"--exact: no exact engine applies: {reason}; {more}")
 
 
-def left_sides(plan: Plan, tape: Tape) -> Enclosure:
+def left_sides(plan: Plan, tape: Tape, *, compiled: bool = False) -> Enclosure:
     """Return the left side given a schedule at plan.ks: without noise, or its expectation over the noise.
+
+    Parameters
+    ----------
+    compiled
+        Whether machine code is to run it.
 
     Raises
     ------
@@ -98,7 +103,7 @@ def left_sides(plan: Plan, tape: Tape) -> Enclosure:
     if reason := given_tape.why_not(plan.metric, problem, tape):
         raise SpecError(f"--exact: {reason}; take fewer clients or dimensions")
     try:
-        return given_tape.left_side(plan.metric, problem, tape, plan.ks)
+        return given_tape.left_side(plan.metric, problem, tape, plan.ks, compiled=compiled)
     except UndecidedError:  # rounding could decide at a kink: what floats make of it proves nothing
         if not problem.noiseless:
             raise

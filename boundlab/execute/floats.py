@@ -160,6 +160,12 @@ def _heads(dst: Ints, start: Ints, src: Ints, coef: Floats) -> tuple[Ints, Float
 
 def draws(tape: Tape, oracle: Oracle) -> Iterator[Any]:
     """Yield the random numbers of each update, one a local step, drawn for a block of updates at a time."""
+    for _, drawn in drawn_blocks(tape, oracle):
+        yield from drawn
+
+
+def drawn_blocks(tape: Tape, oracle: Oracle) -> Iterator[tuple[slice, Any]]:
+    """Yield blocks of updates with equally many steps, and their random numbers."""
     descend = tape.descend
     stop = 0
     while stop < len(descend.steps):
@@ -168,4 +174,4 @@ def draws(tape: Tape, oracle: Oracle) -> Iterator[Any]:
         other = np.flatnonzero(descend.steps[row : row + room] != steps)
         stop = row + int(other[0]) if len(other) else min(row + room, len(descend.steps))
         part = slice(row, stop)
-        yield from oracle.draws(descend.client[part], descend.update[part], steps)
+        yield part, oracle.draws(descend.client[part], descend.update[part], steps)

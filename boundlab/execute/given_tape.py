@@ -29,13 +29,17 @@ def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
     return ""
 
 
-def left_side(metric: Metric, problem: Problem, tape: Tape, ks: NDArray[np.int64]) -> Enclosure:
+def left_side(
+    metric: Metric, problem: Problem, tape: Tape, ks: NDArray[np.int64], *, compiled: bool = False
+) -> Enclosure:
     """Return the left side at ``ks``, shape (points,), and between which ends it is proved to lie.
 
     Parameters
     ----------
     tape
         With the records that :class:`boundlab.metrics.Watch` asks for at ``ks``.
+    compiled
+        Whether machine code is to run it.
 
     Raises
     ------
@@ -45,7 +49,7 @@ def left_side(metric: Metric, problem: Problem, tape: Tape, ks: NDArray[np.int64
         If the noise is not on quadratics, or the metric is not a mean of recorded quantities.
     """
     if problem.noiseless:
-        return iterates.along(metric, problem, tape, problem.full_gradients(), ks)
+        return iterates.along(metric, problem, tape, problem.full_gradients(), ks, compiled=compiled)
     if measures(metric, Quantity.CONTROL):
         raise SpecError(_NOISY_CONTROL)
     return moments.conditional(metric, problem, tape, problem.require_quadratic("the moments").sigma, ks)

@@ -11,14 +11,16 @@ from boundlab.execute import enclosed
 from boundlab.execute._rows import Update, own_numbers
 from boundlab.execute.enclosed import TINY, UNKNOWN, UP, EnclosedVectors, Point, norm, summed
 from boundlab.execute.floats import draws
-from boundlab.metrics import Enclosure, Metric, Proved, Series
+from boundlab.metrics import Enclosure, Metric, Proved, Quantity, Series
 from boundlab.objective import Array, Oracle, Problem
 from boundlab.tape import Initial, Tape
 
 CLOSE = "an iterate meets a kink too closely for floating point to tell its side"
 
 
-def along(metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: NDArray[np.int64]) -> Enclosure:
+def along(
+    metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: NDArray[np.int64], *, compiled: bool = False
+) -> Enclosure:
     """Return the left sides of a run at ``ks``.
 
     Parameters
@@ -27,13 +29,20 @@ def along(metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: NDAr
         With the records that :class:`boundlab.metrics.Watch` asks for at ``ks``.
     oracle
         Its (sub)gradients.
+    compiled
+        Whether machine code is to run it, where that proves anything.
 
     Raises
     ------
     UndecidedError
         If rounding could decide on which side of a kink a local step is taken.
     """
-    series, proved = Series(metric, ks, (3,)), Proved(problem)
+    proved = Proved(problem)
+    if compiled and metric.quantity is not Quantity.CONTROL:
+        found = _compiled(metric, proved, tape, oracle, Series(metric, ks, (3,)))
+        if found is not None and np.isfinite(found.upper).all():
+            return found
+    series = Series(metric, ks, (3,))
 
     def observe(_row: int, point: Point[Array]) -> None:
         series.add(np.array(metric.at(proved, (point.value, point.error))))
@@ -41,6 +50,20 @@ def along(metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: NDAr
     with np.errstate(over="ignore", invalid="ignore"):  # a run may leave floats: nothing is proved then
         enclosed.run(tape, own_numbers(tape), Iterates(tape, problem, oracle), observe)
     return series.enclosure()
+
+
+def _compiled(metric: Metric, proved: Proved, tape: Tape, oracle: Oracle, series: Series) -> Enclosure | None:
+    """Return the left sides as the compiled loop proves them, or None where it does not."""
+    from boundlab.execute.compiled import clients_of, run_proved
+
+    clients = clients_of(proved.problem, tape)
+
+    def observe(_: NDArray[np.int64], X: Array, off: NDArray[np.float64]) -> None:
+        series.extend(np.stack(metric.at(proved, (X, off)), axis=1))
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        known = clients is not None and run_proved(tape, proved.problem, clients, oracle, observe)
+    return series.enclosure() if known else None
 
 
 @final

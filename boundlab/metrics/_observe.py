@@ -23,11 +23,14 @@ _ROUNDED = 16.0 * _EPS
 @final
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """The quantities of a problem as intervals (smallest, largest): what the certificate of its optimum allows."""
+    """The quantities of a problem as intervals (smallest, largest): what the certificate of its optimum allows.
+
+    A point has shape (d,), and the ends are numbers; of points of shape (S, d) the ends have shape (S,).
+    """
 
     problem: "Problem"
 
-    def squared_distance(self, x: "Array") -> tuple[float, float]:
+    def squared_distance(self, x: "Array") -> tuple[Any, Any]:
         """Widen ‖x − x̂‖ by the certified ‖x̂ − x*‖ on both sides.
 
         Raises
@@ -38,26 +41,27 @@ class Certified:
         problem, optimum = self.problem, self.problem.optimum()
         if optimum.distance is None:
             raise SpecError(f"problem {problem.id} has no unique minimiser with a certified distance; use ergodic-gap")
-        away = float(np.linalg.norm(x.astype(np.float64) - optimum.x))
-        return max(0.0, away - optimum.distance) ** 2, (away + optimum.distance) ** 2
+        away = _norm(x.astype(np.float64) - optimum.x)
+        return np.maximum(0.0, away - optimum.distance) ** 2, (away + optimum.distance) ** 2
 
-    def gap(self, x: "Array") -> tuple[float, float]:
+    def gap(self, x: "Array") -> tuple[Any, Any]:
         """Use f(x̂) − gap ≤ f* ≤ f(x̂)."""
         optimum = self.problem.optimum()
-        above = self.problem.value(x) - optimum.value
-        return max(0.0, above), max(0.0, above + optimum.gap)
+        above = _value(self.problem, x) - optimum.value
+        return np.maximum(0.0, above), np.maximum(0.0, above + optimum.gap)
 
-    def squared_slope(self, x: "Array") -> tuple[float, float]:
+    def squared_slope(self, x: "Array") -> tuple[Any, Any]:
         """Return the number twice: it is exact up to rounding, and no optimum is needed."""
-        gradient = self.problem.full_gradient(x)
-        square = float(gradient @ gradient)
-        return (square, square) if np.isfinite(square) else (np.inf, np.inf)
+        gradient = _gradient(self.problem, x)
+        square = gradient @ gradient if x.ndim == 1 else np.einsum("sd,sd->s", gradient, gradient)
+        square = np.where(np.isfinite(square), square, np.inf)[()]
+        return square, square
 
-    def squared_control(self, x: "Array", client: int) -> tuple[float, float]:
+    def squared_control(self, x: "Array", client: int) -> tuple[Any, Any]:
         """Widen ‖x − ∇f_i(x̂)‖ by L times the certified ‖x̂ − x*‖ on both sides."""
         goal, unsure = gradient_at_minimum(self.problem, client)
-        away = float(np.linalg.norm(x.astype(np.float64) - goal))
-        return max(0.0, away - unsure) ** 2, (away + unsure) ** 2
+        away = _norm(x.astype(np.float64) - goal)
+        return np.maximum(0.0, away - unsure) ** 2, (away + unsure) ** 2
 
 
 @final
@@ -66,12 +70,13 @@ class Proved:
     """The quantities of a problem at a point that is known up to an error, as (value, smallest, largest).
 
     Rounding is allowed for, and what the certificate of the optimum leaves open. What is not known to be smooth or
-    Lipschitz enough, or of whose rounding nobody knows, is between 0 and infinity.
+    Lipschitz enough, or of whose rounding nobody knows, is between 0 and infinity. Of points of shape (S, d), with
+    errors of shape (S,), all three have shape (S,).
     """
 
     problem: "Problem"
 
-    def squared_distance(self, at: tuple["Array", float]) -> tuple[float, float, float]:
+    def squared_distance(self, at: tuple["Array", Any]) -> tuple[Any, Any, Any]:
         """Return ‖x − x*‖² for all x this near.
 
         Raises
@@ -81,57 +86,79 @@ class Proved:
         """
         x, error = at
         low, high = Certified(self.problem).squared_distance(x)
-        best, away = self.problem.optimum(), float(np.linalg.norm(x.astype(np.float64) - self.problem.optimum().x))
-        off = error + (best.distance or 0.0) + (len(x) + 8) * _EPS * away
+        best, away = self.problem.optimum(), _norm(x.astype(np.float64) - self.problem.optimum().x)
+        off = error + (best.distance or 0.0) + (x.shape[-1] + 8) * _EPS * away
         return (low + high) / 2.0, *squares(away, off)
 
-    def gap(self, at: tuple["Array", float]) -> tuple[float, float, float]:
+    def gap(self, at: tuple["Array", Any]) -> tuple[Any, Any, Any]:
         """Return the gap for all x this near: by smoothness, else by B."""
         x, error = at
         problem, best = self.problem, self.problem.optimum()
-        value, constants = problem.value(x), problem.constants()
-        here, there = (problem.rounding(np.asarray(one, dtype=np.float64)) for one in (x, best.x))
-        above = max(0.0, value - best.value)
+        value, constants = _value(problem, x), problem.constants()
+        here, there = (_rounding(problem, np.asarray(one, dtype=np.float64)) for one in (x, best.x))
+        above = np.maximum(0.0, value - best.value)
         if here is None or there is None:
-            return above, 0.0, np.inf
+            return above, *_unknown(value)
         moved = np.inf
         if "B" in constants:
             moved = constants["B"].value * error
         if "L" in constants:
             L = constants["L"].value
             if problem.simple is None:
-                slope = float(np.linalg.norm(problem.full_gradient(x))) + here[1]
+                slope = _norm(_gradient(problem, x)) + here[1]
             else:  # F has no gradient, but f has one at x*
                 unsure = np.inf if best.distance is None else best.distance
-                slope = problem.steepness() + L * (float(np.linalg.norm(x - best.x)) + 2.0 * unsure)
-            moved = min(moved, (slope + L * error) * error)
+                slope = problem.steepness() + L * (_norm(x - best.x) + 2.0 * unsure)
+            moved = np.minimum(moved, (slope + L * error) * error)
         if problem.simple is not None:
-            moved += problem.simple.rate(problem.d) * error
-        off = moved + here[0] + there[0] + 4.0 * _EPS * (abs(value) + abs(best.value))
-        if not off < np.inf:
-            return above, 0.0, np.inf
-        return above, max(0.0, value - best.value - off), max(0.0, value - best.value + best.gap + off)
+            moved = moved + problem.simple.rate(problem.d) * error
+        off = moved + here[0] + there[0] + 4.0 * _EPS * (np.abs(value) + abs(best.value))
+        known = off < np.inf
+        low = np.where(known, np.maximum(0.0, value - best.value - off), 0.0)
+        return above, low[()], np.where(known, np.maximum(0.0, value - best.value + best.gap + off), np.inf)[()]
 
-    def squared_slope(self, at: tuple["Array", float]) -> tuple[float, float, float]:
+    def squared_slope(self, at: tuple["Array", Any]) -> tuple[Any, Any, Any]:
         """Return the squared norm of the gradient for all x this near."""
         x, error = at
         problem = self.problem
-        rounding, L = problem.rounding(np.asarray(x, dtype=np.float64)), problem.constants().get("L")
-        slope = float(np.linalg.norm(problem.full_gradient(x)))
+        wide, L = np.asarray(x, dtype=np.float64), problem.constants().get("L")
+        rounding = problem.gradient_roundings(wide if x.ndim > 1 else wide[None])
+        slope = _norm(_gradient(problem, x))
         if rounding is None or L is None:
-            return slope * slope, 0.0, np.inf
-        return slope * slope, *squares(slope, L.value * error + rounding[1] + (len(x) + 8) * _EPS * slope)
+            return slope * slope, *_unknown(slope)
+        lost = rounding if x.ndim > 1 else rounding[0]
+        return slope * slope, *squares(slope, L.value * error + lost + (x.shape[-1] + 8) * _EPS * slope)
 
-    def squared_control(self, at: tuple["Array", float], client: int) -> tuple[float, float, float]:
+    def squared_control(self, at: tuple["Array", Any], client: int) -> tuple[Any, Any, Any]:
         """Return ‖x − ∇f_i(x*)‖² for all x this near."""
         x, error = at
         goal, unsure = gradient_at_minimum(self.problem, client)
-        away, bounds = float(np.linalg.norm(x.astype(np.float64) - goal)), self.problem.step_bounds(client)
+        away, bounds = _norm(x.astype(np.float64) - goal), self.problem.step_bounds(client)
         if bounds is None:
-            return away * away, 0.0, np.inf
+            return away * away, *_unknown(away)
         best = np.asarray(self.problem.optimum().x, dtype=np.float64)
         lost = bounds.error(best, float(np.linalg.norm(best)) * (1.0 + _ROUNDED)) * (1.0 + _ROUNDED)
-        return away * away, *squares(away, error + unsure + lost + (len(x) + 8) * _EPS * away)
+        return away * away, *squares(away, error + unsure + lost + (x.shape[-1] + 8) * _EPS * away)
+
+
+def _value(problem: "Problem", x: "Array") -> Any:
+    return problem.value(x) if x.ndim == 1 else problem.values(x)
+
+
+def _gradient(problem: "Problem", x: "Array") -> Floats:
+    return problem.full_gradient(x) if x.ndim == 1 else problem.full_gradients_at(x)
+
+
+def _rounding(problem: "Problem", x: Floats) -> tuple[Any, Any] | None:
+    return problem.rounding(x) if x.ndim == 1 else problem.roundings(x)
+
+
+def _unknown(value: Any) -> tuple[Any, Any]:
+    return np.zeros_like(value)[()], np.full_like(value, np.inf)[()]
+
+
+def _norm(x: "Array") -> Any:
+    return float(np.linalg.norm(x)) if x.ndim == 1 else np.linalg.norm(x, axis=1)
 
 
 def gradient_at_minimum(problem: "Problem", client: int) -> tuple["Array", float]:
@@ -150,12 +177,12 @@ def gradient_at_minimum(problem: "Problem", client: int) -> tuple["Array", float
     return problem.gradient(client, x).astype(np.float64), L.value * moved
 
 
-def squares(root: float, off: float) -> tuple[float, float]:
+def squares(root: Any, off: Any) -> tuple[Any, Any]:
     """Return the ends of a square whose root is off by this much at most."""
-    if not off < np.inf:
-        return 0.0, np.inf
-    low, high = max(0.0, root - off), root + off
-    return low * low * (1.0 - _ROUNDED), high * high * (1.0 + _ROUNDED)  # no powers: those of Python's floats raise
+    known, low, high = off < np.inf, np.maximum(0.0, root - off), root + off
+    # No powers: those of Python's floats raise.
+    ends = np.where(known, low * low * (1.0 - _ROUNDED), 0.0), np.where(known, high * high * (1.0 + _ROUNDED), np.inf)
+    return ends[0][()], ends[1][()]
 
 
 @final
@@ -189,7 +216,19 @@ class Series:
     def add(self, value: Any) -> None:
         """Take the next record."""
         self._total = self._over.fold(self._total, value)
-        self._count += 1
+        self._counted(1)
+
+    def extend(self, values: Floats) -> None:
+        """Take what the next records show, shape (records, …)."""
+        while len(values):
+            left = self._complete[self._next] - self._count if self._next < len(self._complete) else 0
+            left = left if left > 0 else len(values)
+            self._total = self._over.fold_all(self._total, values[:left])
+            self._counted(len(values[:left]))
+            values = values[left:]
+
+    def _counted(self, more: int) -> None:
+        self._count += more
         if self._next < len(self._complete) and self._count == self._complete[self._next]:
             self.values[self._next] = self._over.read(self._total, self._count)
             self._next += 1
@@ -227,8 +266,8 @@ class Watch:
 
     def __call__(self, row: int, x: "Array") -> None:
         """See the next record."""
-        self.take(self.metric.at(self._function, x))
+        self._series.add(np.array(self.metric.at(self._function, x)))
 
-    def take(self, interval: tuple[float, float]) -> None:
-        """Take what the next record shows, where someone else has evaluated it."""
-        self._series.add(np.array(interval))
+    def take(self, intervals: Floats) -> None:
+        """Take what the next records show, shape (records, 2), where someone else has evaluated it."""
+        self._series.extend(intervals)

@@ -60,6 +60,12 @@ class Over(ABC):
     def fold(self, total: Any, value: Any) -> Any:
         """Return what is kept of the records so far; ``total`` is None before the first."""
 
+    def fold_all(self, total: Any, values: Any) -> Any:
+        """Return what is kept after several records, the first axis of ``values``."""
+        for value in values:
+            total = self.fold(total, value)
+        return total
+
     def read(self, total: Any, count: int) -> Any:
         """Return the left side after ``count`` records."""
         return total
@@ -132,6 +138,10 @@ class _MeanOverVersions(Over):
     def fold(self, total: Any, value: Any) -> Any:
         """Add."""
         return value if total is None else total + value
+
+    def fold_all(self, total: Any, values: Any) -> Any:
+        """Add one after the other."""
+        return np.cumsum(values if total is None else [total, *values], axis=0)[-1]
 
     def read(self, total: Any, count: int) -> Any:
         """Divide the sum."""

@@ -28,6 +28,7 @@ from boundlab.registry import BuiltFromWords
 if TYPE_CHECKING:  # rational numbers load SymPy
     import torch
 
+    from boundlab.arithmetic.compiled import Clients
     from boundlab.arithmetic.problem import Functions, RationalProblem
     from boundlab.arithmetic.tensors import Batched
     from boundlab.objective.confinement import InvariantSets
@@ -142,6 +143,10 @@ class Problem(BuiltFromWords, ABC):
             total += self.gradient(client, wide)
         return total / self.n
 
+    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
+        """Return :meth:`full_gradient` at each row of X, shape (S, d), unit (1, −1)."""
+        return np.array([self.full_gradient(x) for x in X]).reshape(X.shape)
+
     def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
         """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1), or None: not smooth, or no certified x*."""
         return None
@@ -152,6 +157,16 @@ class Problem(BuiltFromWords, ABC):
         Units (1, 0) and (1, −1), the latter of a norm. Who certifies a minimiser of f + h needs it.
         """
         return None
+
+    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return :meth:`rounding` at each row of X, also of :meth:`values`, shape (S,) each; None: it is not known."""
+        known = [one for one in map(self.rounding, X) if one is not None]
+        return (np.array(known)[:, 0], np.array(known)[:, 1]) if len(known) == len(X) > 0 else None
+
+    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the second column of :meth:`roundings` alone."""
+        found = self.roundings(X)
+        return None if found is None else found[1]
 
     def step_bounds(self, client: int) -> StepBounds | None:
         """Return what local steps of a client do to errors, in the arithmetic of :attr:`dtype`; None: nobody knows.
@@ -316,6 +331,10 @@ class Problem(BuiltFromWords, ABC):
         device, dtype
             Where registers live, and their type.
         """
+        return None
+
+    def compiled(self) -> "Clients | None":
+        """Return the clients as arrays that a compiled loop makes local steps of, or None: there are none."""
         return None
 
     @property

@@ -13,6 +13,7 @@ from boundlab.objective._problem import Problem
 from boundlab.randomness import Streams
 
 if TYPE_CHECKING:
+    from boundlab.arithmetic.compiled import Clients
     from boundlab.objective.simple import BoundedSet, ProxFunction
 
 
@@ -85,6 +86,10 @@ class Wrapped(Problem):
     def oracle(self, streams: Streams) -> Oracle:
         """Return the oracle of the clients."""
         return self.inner.oracle(streams)
+
+    def compiled(self) -> "Clients | None":
+        """Return those of the clients' problem."""
+        return self.inner.compiled()
 
     def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
         """Return at which rows of X the gradient of f_client may jump within a distance of ``room``, shape (S,)."""

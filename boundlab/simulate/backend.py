@@ -2,9 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, final
 
+import numpy as np
+
+from boundlab.arithmetic.compiled import installed
 from boundlab.errors import MissingExtraError, SpecError
+from boundlab.execute import floats
 from boundlab.metrics import Certified
 from boundlab.objective import Array, Problem
 from boundlab.options import BACKENDS as BACKENDS
@@ -12,12 +18,12 @@ from boundlab.options import nearest
 from boundlab.randomness import Streams
 from boundlab.simulate.fit import fitting, room
 from boundlab.simulate.parallel import in_order, processes
-from boundlab.simulate.trial import run_once
-from boundlab.simulate.work import Result, Seen, Work, collect
+from boundlab.simulate.work import Result, Work, collect
 
 _TRIALS = 32  # from here on many trials at once are worth the padding of a tile
-_SMALL = 200  # dimensions up to which a CPU gains by many trials at once; beyond them it moves memory, as NumPy does
-_LARGE = 100_000  # dimensions from which a GPU is worth its transfers even for few trials
+_MANY = 1000  # dimensions from which a GPU is worth its transfers for many trials
+_LARGE = 100_000  # and even for few of them
+_UPDATES = 50_000  # iterations from which on Numba is worth its import
 
 
 @final
@@ -28,9 +34,9 @@ class Backend:
     Parameters
     ----------
     id
-        ``numpy`` or ``torch``.
+        ``numpy``, ``compiled`` or ``torch``.
     device
-        ``cpu``, ``cuda`` or ``cuda:1``; of NumPy always ``cpu``.
+        ``cpu``, ``cuda`` or ``cuda:1``; of torch alone another one than ``cpu``.
     jobs
         Processes; torch has one, with threads of its own.
     why
@@ -44,9 +50,9 @@ class Backend:
 
     @property
     def words(self) -> str:
-        """Text after the seed: nothing for the reference executor, unless it was picked."""
-        picked = f"{self.id} on {self.device}"
-        return f"; {picked}: {self.why}" if self.why else "" if self.id == "numpy" else f"; {picked}"
+        """Text after the seed: nothing for the reference executor."""
+        picked = f"; {self.id} on {self.device}"
+        return "" if self.id == "numpy" else f"{picked}: {self.why}" if self.why else picked
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields; how many processes there are changes nothing, and does not stand there."""
@@ -56,8 +62,10 @@ class Backend:
 NUMPY = Backend()
 
 
-def pick(backend: str, device: str | None, jobs: int | None, problem: Problem, trials: int) -> Backend:
-    """Return the backend that was asked for; ``auto`` goes by the dimension, the trials, and what there is.
+def pick(
+    backend: str, device: str | None, jobs: int | None, problem: Problem, trials: int, iterations: int = 0
+) -> Backend:
+    """Return the backend that was asked for; ``auto`` goes by what there is to do, and by what there is to do it.
 
     Parameters
     ----------
@@ -66,54 +74,58 @@ def pick(backend: str, device: str | None, jobs: int | None, problem: Problem, t
     device
         ``cpu``, ``cuda`` or ``cuda:1``; None: the GPU for torch where there is one.
     jobs
-        Processes for NumPy; None: one a core.
+        Processes on a CPU; None: one a core.
+    iterations
+        Of each trial.
 
     Raises
     ------
     SpecError
         If there is no such backend or device.
     MissingExtraError
-        If torch is asked for and not installed.
+        If torch or Numba is asked for and not installed.
     """
     if backend not in BACKENDS:
         raise SpecError(f"unknown backend {backend!r}; {nearest(backend, BACKENDS)}")
     count = max(1, min(processes(jobs), trials))
+    if backend in ("numpy", "compiled") and device not in (None, "cpu"):
+        raise SpecError(f"--device {device} needs --backend torch; {backend} runs on the CPU")
     if backend == "numpy":
-        if device not in (None, "cpu"):
-            raise SpecError(f"--device {device} needs --backend torch; NumPy runs on the CPU")
         return Backend("numpy", "cpu", count)
-    from boundlab.arithmetic.tensors import find_device, load_torch
+    if backend == "compiled":
+        if not installed():
+            raise MissingExtraError("the compiled backend needs Numba: pip install 'boundlab[fast]', or leave it out")
+        reason = "" if problem.compiled() is not None else f"{problem.id} has no steps to compile"
+        return Backend("numpy" if reason else "compiled", "cpu", count, reason)
+    if backend == "torch" or device not in (None, "cpu") or (device is None and _for_a_gpu(problem, trials)):
+        from boundlab.arithmetic.tensors import find_device, load_torch
 
-    try:
         torch = load_torch()
-    except MissingExtraError:
-        if backend == "torch":
-            raise
-        return Backend("numpy", "cpu", count, "torch is not installed")
-    if backend == "torch":
         place = device or ("cuda" if torch.cuda.is_available() else "cpu")
         find_device(place)
-        return Backend("torch", place)
-    if device is not None and device != "cpu":
-        find_device(device)
-        return Backend("torch", device, 1, f"--device {device} is a GPU")
-    many = trials >= _TRIALS
-    if device is None and torch.cuda.is_available() and (many or problem.d >= _LARGE):
-        return Backend("torch", "cuda", 1, f"there is a GPU, and {trials} trials in {problem.d} dimensions")
-    if not many:
-        why = f"{trials} trials are fewer than {_TRIALS}"
-    elif problem.d > _SMALL:
-        why = f"a CPU gains nothing by many trials at once in more than {_SMALL} dimensions, here {problem.d}"
-    elif problem.tensors(torch.device("cpu"), torch.float64) is None:
-        why = f"{problem.id} has no batched gradients"
-    else:
-        return Backend("torch", "cpu", 1, f"{trials} trials at once in {problem.d} dimensions")
-    return Backend("numpy", "cpu", count, why)
+        if backend == "torch" or place != "cpu":
+            reason = "" if backend == "torch" else f"{trials} trials in {problem.d} dimensions"
+            return Backend("torch", place, 1, reason)
+    if trials * iterations < _UPDATES:
+        return Backend("numpy", "cpu", count, f"fewer than {_UPDATES} iterations in all")
+    if not installed():
+        return Backend("numpy", "cpu", count, "Numba is not installed")
+    from boundlab.execute.compiled import affordable
+
+    if not affordable(problem):
+        return Backend("numpy", "cpu", count, f"the steps of {problem.id} are long, or nobody compiles them")
+    return Backend("compiled", "cpu", count, f"{trials * iterations} iterations of short steps")
+
+
+def _for_a_gpu(problem: Problem, trials: int) -> bool:
+    """Return whether there is a GPU that trials gain by; nothing is loaded to see that there is none."""
+    large = problem.d >= (_MANY if trials >= _TRIALS else _LARGE)
+    return large and Path("/dev/nvidiactl").exists() and find_spec("torch") is not None
 
 
 def run_work(
     backend: Backend,
-    work: Work[Seen, Result],
+    work: Work[Result],
     problem: Problem,
     seed: int,
     trials: int,
@@ -137,17 +149,29 @@ def run_work(
         found: Iterator[Result] = results(work, problem, seed, range(trials), backend.device)
     else:
         jobs = room(lambda: fitting(work.tape(0), problem), problem, backend.jobs)
-        found = in_order(lambda trial: _one(work, problem, seed, trial), trials, jobs)
+        fast = backend.id == "compiled"
+        found = in_order(lambda trial: _one(work, problem, seed, trial, compiled=fast), trials, jobs)
     return collect(found, progress)
 
 
-def _one(work: Work[Seen, Result], problem: Problem, seed: int, trial: int) -> Result:
-    """Run one trial in NumPy."""
-    kept, function = work.begin(), Certified(problem)
+def _one(work: Work[Result], problem: Problem, seed: int, trial: int, *, compiled: bool) -> Result:
+    """Run one trial in NumPy, or compiled."""
+    function, tape = Certified(problem), fitting(work.tape(trial), problem)
+    shows = np.empty((len(work.metrics), len(tape.record.src), 2))
 
-    def observe(row: int, x: Array) -> None:
-        work.see(kept, row, [metric.at(function, x) for metric in work.metrics])
+    def observe(rows: Any, x: Array, _: Any = None) -> None:
+        for place, metric in enumerate(work.metrics):
+            shows[place, rows] = np.array(metric.at(function, x)).T
 
-    tape = fitting(work.tape(trial), problem)
-    run_once(tape, problem, Streams(seed, trial), observe)
-    return work.end(tape, kept)
+    oracle, clients = problem.oracle(Streams(seed, trial)), None
+    if compiled:
+        from boundlab.execute import compiled as executor
+
+        clients = executor.clients_of(problem, tape)
+    # Metrics of a run that overflows are infinite; that is a result.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if clients is not None:
+            executor.run(tape, problem.x0, clients, oracle, observe)
+        else:
+            floats.run(tape, problem.x0, oracle, observe)
+    return work.end(tape, shows)

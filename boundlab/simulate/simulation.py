@@ -21,7 +21,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.backend import NUMPY, Backend, run_work
 from boundlab.simulate.trial import compile_trial, spaced_iterations
-from boundlab.simulate.work import Values, Work
+from boundlab.simulate.work import Work
 from boundlab.tape import RecordAt, Statistics, Tape, statistics
 
 Floats = NDArray[np.float64]
@@ -134,13 +134,10 @@ def simulate(
         records = RecordAt(ks)
         return compile_trial(compiler, parameters, problem.n, delays, policy, iterations, records, Streams(seed, trial))
 
-    def see(kept: Floats, row: int, values: Values) -> None:
-        kept[:, row] = [(low + high) / 2.0 for low, high in values]
+    def end(tape: Tape, shows: Floats) -> tuple[Floats, Statistics, dict[str, Any]]:
+        return shows.mean(axis=2), statistics(tape), compiler.figures(parameters, tape)
 
-    def end(tape: Tape, kept: Floats) -> tuple[Floats, Statistics, dict[str, Any]]:
-        return kept, statistics(tape), compiler.figures(parameters, tape)
-
-    work = Work(shown, tape, lambda: np.empty((len(shown), len(ks))), see, end)
+    work = Work(shown, tape, end)
     found = run_work(backend, work, problem, seed, trials, progress)
     values = {metric.id: np.array([kept[place] for kept, _, _ in found]) for place, metric in enumerate(shown)}
     seen, figures = [one for _, one, _ in found], [one for _, _, one in found]

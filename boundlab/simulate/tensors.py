@@ -1,7 +1,7 @@
 """Trials on tensors: tile after tile of them in lock step."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import torch
@@ -70,9 +70,7 @@ class CertifiedRows:
         return square, square
 
 
-def results(
-    work: Work[Any, Result], problem: Problem, seed: int, trials: Sequence[int], device: str
-) -> Iterator[Result]:
+def results(work: Work[Result], problem: Problem, seed: int, trials: Sequence[int], device: str) -> Iterator[Result]:
     """Yield the results of trials in their order.
 
     Raises
@@ -109,7 +107,7 @@ def _tile(tape: Tape, problem: Problem, place: Device) -> int:
 
 
 def _run_tile(
-    work: Work[Any, Result],
+    work: Work[Result],
     problem: Problem,
     batched: Batched,
     function: CertifiedRows,
@@ -120,14 +118,14 @@ def _run_tile(
     place: Device,
     dtype: torch.dtype,
 ) -> Iterator[Result]:
-    kept = [work.begin() for _ in trials]
+    shows = [np.empty((len(work.metrics), len(tape.record.src), 2)) for tape in tapes]
 
     def observe(owners: NDArray[np.int64], rows: NDArray[np.int64], X: torch.Tensor) -> None:
-        ends = [torch.stack(metric.at(function, X)).T.cpu().numpy() for metric in work.metrics]
+        ends = np.array([torch.stack(metric.at(function, X)).T.cpu().numpy() for metric in work.metrics])
         for at, (owner, row) in enumerate(zip(owners.tolist(), rows.tolist(), strict=True)):
-            work.see(kept[owner], row, [(float(each[at, 0]), float(each[at, 1])) for each in ends])
+            shows[owner][:, row] = ends[:, at]
 
     program = pack(tapes, tile)
     lockstep.run(program, problem.x0, batched, seed, trials, observe, place.device, dtype)
-    for tape, seen in zip(tapes, kept, strict=True):
+    for tape, seen in zip(tapes, shows, strict=True):
         yield work.end(tape, seen)

@@ -6,17 +6,19 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, TypeVar, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from boundlab.metrics import Metric
 from boundlab.tape import Tape
 
-Seen = TypeVar("Seen")
+Floats = NDArray[np.float64]
 Result = TypeVar("Result")
-Values = Sequence[tuple[float, float]]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Work(Generic[Seen, Result]):
+class Work(Generic[Result]):
     """Work done with each trial.
 
     Parameters
@@ -25,15 +27,13 @@ class Work(Generic[Seen, Result]):
         Evaluated at each record.
     tape
         Compiles a trial.
-    begin, see, end
-        What is kept of a trial: made anew, shown (kept, row, one interval a metric), and turned into its result.
+    end
+        Makes a result of a tape and of what its records showed: intervals, shape (metrics, records, 2).
     """
 
     metrics: Sequence[Metric]
     tape: Callable[[int], Tape]
-    begin: Callable[[], Seen]
-    see: Callable[[Seen, int, Values], None]
-    end: Callable[[Tape, Seen], Result]
+    end: Callable[[Tape, Floats], Result]
 
 
 _LEAST = 2  # trials that say anything of a mean

@@ -4,6 +4,7 @@ from boundlab.tape._bulk import BulkWriter as BulkWriter
 from boundlab.tape._records import RecordAt as RecordAt
 from boundlab.tape._recycle import recycle as recycle
 from boundlab.tape._statistics import Statistics as Statistics
+from boundlab.tape._statistics import arrived as arrived
 from boundlab.tape._statistics import shares as shares
 from boundlab.tape._statistics import staleness as staleness
 from boundlab.tape._statistics import statistics as statistics

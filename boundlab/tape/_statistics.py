@@ -98,6 +98,13 @@ def shares(tape: Tape) -> NDArray[np.float64] | None:
     return weight / total if total > 0.0 else None
 
 
+def arrived(tape: Tape) -> Ints:
+    """Return the rows of :class:`boundlab.tape.Descend` that arrive or are stopped, in this order."""
+    rows = np.flatnonzero(tape.descend.arrival >= 0)
+    out: Ints = rows[np.argsort(tape.descend.arrival[rows], kind="stable")]
+    return out
+
+
 def staleness(tape: Tape) -> Ints:
     """Return, for each update that arrives, the server versions since its model was read, shape (arrivals,).
 
@@ -109,9 +116,8 @@ def staleness(tape: Tape) -> Ints:
     TapeError
         If one is negative.
     """
-    rows = np.flatnonzero(tape.descend.arrival >= 0)
-    rows = np.setdiff1d(rows, np.asarray(tape.notes.get("stopped", ()), dtype=np.int64))
-    rows = rows[np.argsort(tape.descend.arrival[rows], kind="stable")]
+    rows = arrived(tape)
+    rows = rows[~np.isin(rows, np.asarray(tape.notes.get("stopped", ()), dtype=np.int64))]
     tau = tape.version[tape.descend.arrival[rows]] - tape.descend.version[rows]
     if (tau < 0).any():
         raise TapeError("an update is fresher than the model it was computed from")

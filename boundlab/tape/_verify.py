@@ -1,6 +1,7 @@
 """The invariants of a tape: always checked, vectorised, cheap."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from boundlab.errors import TapeError
 from boundlab.tape._tape import Initial, Op, Tape
 
 Ints = NDArray[np.int64]
+_AFFINE, _DESCEND, _RECORD = (int(op) for op in Op)
 
 
 def verify(tape: Tape) -> None:
@@ -27,16 +29,16 @@ def verify(tape: Tape) -> None:
     """
     _events(tape)
     _finite(tape)
-    at_affine = np.flatnonzero(tape.op == Op.AFFINE)
-    at_descend = np.flatnonzero(tape.op == Op.DESCEND)
-    at_record = np.flatnonzero(tape.op == Op.RECORD)
+    at_affine = np.flatnonzero(tape.op == _AFFINE)
+    at_descend = np.flatnonzero(tape.op == _DESCEND)
+    at_record = np.flatnonzero(tape.op == _RECORD)
     _registers(tape)
     first_write = np.full(tape.registers, len(tape), dtype=np.int64)
     np.minimum.at(first_write, tape.affine.dst, at_affine)
     np.minimum.at(first_write, tape.descend.dst, at_descend)
     first_write[tape.initial != Initial.UNWRITTEN] = -1
     first_read = np.full(tape.registers, len(tape) + 1, dtype=np.int64)
-    np.minimum.at(first_read, tape.affine.src, np.repeat(at_affine, np.diff(tape.affine.start)))
+    np.minimum.at(first_read, tape.affine.src, np.repeat(at_affine, tape.affine.start[1:] - tape.affine.start[:-1]))
     np.minimum.at(first_read, tape.descend.src, at_descend)
     np.minimum.at(first_read, tape.record.src, at_record)
     early = np.flatnonzero(first_write >= first_read)
@@ -84,10 +86,14 @@ def _exact(weight: float) -> Fraction:
 
 def _events(tape: Tape) -> None:
     time, actor = tape.events.time, tape.events.actor
-    if not np.isfinite(time).all() or (len(time) and time[0] < 0.0) or (np.diff(time) < 0.0).any():
+    if not np.isfinite(time).all() or (len(time) and time[0] < 0.0) or _falls(time):
         raise TapeError("event times must be finite, ≥ 0 and must not decrease")
     if ((actor < -1) | (actor >= tape.clients)).any():
         raise TapeError(f"an event names an actor outside -1…{tape.clients - 1}")
+
+
+def _falls(column: NDArray[Any]) -> bool:
+    return bool((column[1:] < column[:-1]).any())
 
 
 def _finite(tape: Tape) -> None:
@@ -113,7 +119,7 @@ def _registers(tape: Tape) -> None:
 
 
 def _versions(tape: Tape, at_descend: Ints) -> None:
-    if tape.version.shape != (len(tape.events) + 1,) or tape.version[0] != 0 or (np.diff(tape.version) < 0).any():
+    if tape.version.shape != (len(tape.events) + 1,) or tape.version[0] != 0 or _falls(tape.version):
         raise TapeError("server versions must start at 0 and must not go back, one after each event")
     seen = tape.version[tape.event[at_descend] + 1]
     if (tape.descend.version > seen).any() or (tape.descend.version < 0).any():
@@ -121,7 +127,7 @@ def _versions(tape: Tape, at_descend: Ints) -> None:
     arrives = tape.descend.arrival
     if ((arrives >= 0) & (arrives <= tape.event[at_descend])).any() or (arrives >= len(tape.events)).any():
         raise TapeError("an update arrives before it is begun, or after the last event")
-    if (np.diff(tape.record.iteration) < 0).any() or (np.diff(tape.record.version) < 0).any():
+    if _falls(tape.record.iteration) or _falls(tape.record.version):
         raise TapeError("records go back in iteration or version")
 
 
@@ -134,7 +140,7 @@ def _uses(tape: Tape, at_descend: Ints) -> None:
     if not (uses.update.min() >= 0 and uses.update.max() < len(at_descend)):
         raise TapeError("a server update uses a run that does not exist")
     last = int(tape.version[-1])
-    if uses.version.min() < 0 or uses.version.max() >= last or (np.diff(uses.version) < 0).any():
+    if uses.version.min() < 0 or uses.version.max() >= last or _falls(uses.version):
         raise TapeError(f"updates must be used in the order of the server versions 0…{last - 1}")
     # Version t → t+1 happens in the first event after which the version is above t.
     when = np.searchsorted(tape.version, uses.version, side="right") - 1

@@ -27,7 +27,7 @@ from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt, Tape, usage
+from boundlab.tape import RecordAt, Tape, arrived, usage
 from boundlab.testing._interpret import interpret
 
 FEDFA = lookup("algorithms", "fedfa")
@@ -97,7 +97,7 @@ def test_a_virtual_iterate_moves_by_one_difference_at_a_time(scenario: Scenario)
     starts, ends, models = executed.starts, executed.ends, executed.shown
     K, eta_g = scenario.options["K"], scenario.options["eta_g"]
     before = len(tape.events) - tape.iterations  # arrivals that only fill the window
-    moves = [ends[run] - starts[run] for run in tape.notes["run"].tolist()]
+    moves = [ends[run] - starts[run] for run in arrived(tape).tolist()]
 
     def virtual(t: int) -> np.ndarray:
         held = [(K - j) * moves[before + t - j] for j in range(1, K)]

@@ -129,7 +129,7 @@ JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "
         ("list theorems", set(), 120),
         ("run gd -k 3 -r 2", set(), 190),
         ("check classics.gd.convex", {"checks", "signs"}, 200),
-        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 242),
+        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 244),
         ("exact area.theorem8", {"exact"}, 270),
         ("falsify area.theorem8 --candidates 3", {"compare", "exact", "falsify"}, 298),
     ],

@@ -300,7 +300,9 @@ any = "R**2 + sigma**2 + alpha*sigma**2*K"
 INHERITED = {
     "confinement",
     "full_gradients",
+    "full_gradients_at",
     "gradient_norms_at_optimum",
+    "gradient_roundings",
     "in_balls",
     "least_squares",
     "noiseless",
@@ -308,6 +310,7 @@ INHERITED = {
     "quadratic",
     "require",
     "require_quadratic",
+    "roundings",
     "run_limit",
     "why_not",
 }

@@ -70,6 +70,18 @@ class AlongRun(Wrapped):
         """Return ∇f(x), shape (d,), unit (1, −1)."""
         return self.inner.full_gradient(x)
 
+    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
+        """Return those of the problem."""
+        return self.inner.full_gradients_at(X)
+
+    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return those of the problem."""
+        return self.inner.roundings(X)
+
+    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return those of the problem."""
+        return self.inner.gradient_roundings(X)
+
     def optimum(self) -> Optimum:
         """Return x* and f* with their certificate."""
         return self.inner.optimum()

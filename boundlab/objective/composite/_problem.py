@@ -31,6 +31,7 @@ from boundlab.randomness import Streams
 if TYPE_CHECKING:
     import torch
 
+    from boundlab.arithmetic.compiled import Clients
     from boundlab.arithmetic.problem import RationalProblem
     from boundlab.arithmetic.tensors import Batched
 
@@ -108,6 +109,11 @@ class Composite(Wrapped):
         """Return the clients' oracle with the proximal map of h after each step."""
         inner = self.inner.oracle(streams)
         return FullGradients(self) if isinstance(inner, FullGradients) else _ProximalSteps(inner, self.h, self.id)
+
+    def compiled(self) -> "Clients | None":
+        """Return those of the clients' problem, with the proximal map of h."""
+        inner = self.inner.compiled()
+        return None if inner is None else self._in_floats.compiled(inner)
 
     def step_bounds(self, client: int) -> StepBounds | None:
         """Return those of f_client, with the proximal map behind."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.compiled import BALL, Clients
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
 from boundlab.objective.simple._simple import (
@@ -72,6 +73,10 @@ class BallIndicator(ProxFunction):
         norm = float(np.linalg.norm(x))
         if norm > self._radius:
             x *= self._radius / norm
+
+    def compiled(self, clients: Clients) -> Clients:
+        """Return clients with this map."""
+        return clients._replace(simple=BALL, high=self._radius)
 
     def batched_values(self, X: "torch.Tensor") -> "torch.Tensor":
         """Return 0 inside and infinity outside, shape (A,), float64."""

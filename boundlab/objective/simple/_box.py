@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.compiled import BOX, Clients
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
 from boundlab.objective.simple._simple import (
@@ -75,6 +76,10 @@ class BoxIndicator(ProxFunction):
     def prox(self, x: Array, size: float) -> None:
         """Project."""
         np.clip(x, *self._ends, out=x)
+
+    def compiled(self, clients: Clients) -> Clients:
+        """Return clients with this map."""
+        return clients._replace(simple=BOX, low=self._ends[0], high=self._ends[1])
 
     def batched_values(self, X: "torch.Tensor") -> "torch.Tensor":
         """Return 0 inside and infinity outside, shape (A,), float64."""

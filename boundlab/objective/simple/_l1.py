@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.compiled import L1 as L1_NORM
+from boundlab.arithmetic.compiled import Clients
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.errors import SpecError
 from boundlab.objective.simple._simple import EPS, Array, Face, Floats, ProxFunction, Vector, clamp, written
@@ -60,6 +62,10 @@ class L1(ProxFunction):
         """Take off what lies within ±size·weight."""
         threshold = size * self._weight
         x -= np.clip(x, -threshold, threshold)
+
+    def compiled(self, clients: Clients) -> Clients:
+        """Return clients with this map."""
+        return clients._replace(simple=L1_NORM, high=self._weight)
 
     def batched_values(self, X: "torch.Tensor") -> "torch.Tensor":
         """Return weight·‖x‖₁ of each row, shape (A,), float64."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.compiled import Clients
 from boundlab.arithmetic.numbers import Scalar
 
 if TYPE_CHECKING:
@@ -113,6 +114,10 @@ class ProxFunction(ABC):
         size
             A step size ≥ 0, unit (−1, 2).
         """
+
+    @abstractmethod
+    def compiled(self, clients: Clients) -> Clients:
+        """Return clients whose steps end with this proximal map."""
 
     @abstractmethod
     def batched_values(self, X: "torch.Tensor") -> "torch.Tensor":

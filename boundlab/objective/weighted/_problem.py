@@ -92,6 +92,18 @@ class Weighted(Wrapped):
         """Return a (sub)gradient of F, shape (d,), unit (1, −1)."""
         return self.objective.full_gradient(x)
 
+    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
+        """Return those of F."""
+        return self.objective.full_gradients_at(X)
+
+    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return those of F."""
+        return self.objective.roundings(X)
+
+    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return those of F."""
+        return self.objective.gradient_roundings(X)
+
     def optimum(self) -> Optimum:
         """Return the minimiser of F with its certificate."""
         return self.objective.optimum()

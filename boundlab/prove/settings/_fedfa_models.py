@@ -19,7 +19,7 @@ from boundlab.prove._tapes import compiled, replay_tape, written
 from boundlab.prove.settings._fedfa_instances import FEDFA
 from boundlab.prove.settings._runs import RunsSetting
 from boundlab.registry import lookup
-from boundlab.tape import Op, Tape
+from boundlab.tape import Op, Tape, arrived
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _OWN = ("N",)
@@ -155,7 +155,7 @@ class _Work:
         self.K, self.first = self.parameters.K, self.parameters.first
         self.delta = self.parameters.mode == "delta"
         self.tape = compiled("fedfa", tuple(sorted(_options(instance).items())), instance.events, self.n, self.updates)
-        rows = self.tape.notes["run"].tolist()
+        rows = arrived(self.tape).tolist()
         self.rows = {t: int(rows[t + self.first - 1]) for t in range(1 - self.K, self.updates)}
         table = self.tape.descend
         self.c = {t: int(table.client[row]) for t, row in self.rows.items()}

@@ -1,0 +1,128 @@
+"""Loops of numbers that Numba compiles, where it is installed and there is enough to do.
+
+A loop is a function of numbers, arrays and named tuples of them, with helpers in its own module. Machine code is kept
+on disk, next to the source or, where that cannot be written, in ``~/.cache/boundlab``.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+_WORTH: Final = 200_000  # passes of a loop from which on an import of Numba is made up for
+_passed = 0
+
+
+@cache
+def installed() -> bool:
+    """Return whether there is a Numba."""
+    return find_spec("numba") is not None
+
+
+def worth(passes: int) -> bool:
+    """Return whether loops are to be compiled: so many passes are ahead, beside all those that were asked of before."""
+    global _passed
+    _passed += passes
+    return _passed >= _WORTH and installed()
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a loop in machine code, helpers of its own module included."""
+    import numba
+
+    assert isinstance(function, FunctionType)  # noqa: S101  (for the type checker)
+    own, module = function.__globals__, function.__module__
+    helpers = {
+        name: compiled(own[name])
+        for name in function.__code__.co_names
+        if isinstance(own.get(name), FunctionType) and own[name].__module__ == module
+    }
+    twin = FunctionType(function.__code__, {**own, **helpers}, function.__name__, function.__defaults__)
+    twin.__module__, twin.__qualname__ = module, function.__qualname__
+    kept, before = _kept(function.__code__.co_filename), numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    # Loops make no arrays; counting who still reads those that they are given would be most of the work.
+    options: dict[str, Any] = {"cache": kept is not None, "nogil": True, "error_model": "numpy", "_nrt": False}
+    try:
+        numba.config.CACHE_DIR = str(kept or "")  # type: ignore[attr-defined]
+        made: Callable[..., Any] = numba.njit(**options)(twin)
+    finally:
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+    return made
+
+
+@cache
+def _kept(source: str) -> Path | None:
+    """Return the folder of the machine code of a module, or None where none can be written.
+
+    It bears the text of the sources in its name: what another text left there cannot even be read.
+    """
+    key = hashlib.sha256()
+    for path in (source, __file__):
+        key.update(Path(path).read_bytes())
+    name = f"numba-{key.hexdigest()[:16]}"
+    for folder in (Path(source).parent / "__pycache__" / name, Path.home() / ".cache" / "boundlab" / name):
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
+    return None
+
+
+# Functions of clients, losses of one number, and simple terms, as compiled loops tell them apart.
+SEPARABLE, QUADRATIC, SAMPLES = range(3)
+HUBER, PSEUDO_HUBER, ABSOLUTE, SQUARE, HINGE, LOGISTIC, SOFTMAX, POISSON = range(8)
+NOTHING, L1, BOX, BALL = range(4)
+EXACT, GAUSSIAN, SIGNS, BATCHES = range(4)  # what is drawn for a local step
+
+
+class Clients(NamedTuple):
+    """The clients of a problem as arrays, which a compiled loop makes local steps of.
+
+    Parameters
+    ----------
+    kind
+        SEPARABLE: Σ_j a_ij·φ(x_j − b_ij); QUADRATIC: ½(x − b_i)ᵀA_i(x − b_i), the columns of the A_i one
+        below the other; SAMPLES: a mean of losses of linear models, times factor_i, with rows of a and targets b.
+    loss, width
+        Which φ, and where it turns linear.
+    a, b
+        Arrays of two axes.
+    first, size
+        Shape (n,): the rows of each client.
+    factor, nu
+        Weights of the clients, shape (n,), and the regulariser.
+    classes
+        Of softmax, else 1.
+    drawn
+        What is drawn for a local step.
+    vector
+        What is added with either sign, shape (d,); else it is empty.
+    simple
+        The h of proximal steps.
+    low, high
+        The ends of a box; the latter is the radius of a ball, or the weight of ‖x‖₁.
+    """
+
+    kind: int
+    loss: int
+    width: float
+    a: Any
+    b: Any
+    first: Any = np.empty(0, np.int64)
+    size: Any = np.empty(0, np.int64)
+    factor: Any = np.empty(0)
+    nu: float = 0.0
+    classes: int = 1
+    drawn: int = EXACT
+    vector: Any = np.empty(0)
+    simple: int = NOTHING
+    low: float = 0.0
+    high: float = 0.0
