@@ -83,14 +83,15 @@ def _rounds(  # type: ignore[no-untyped-def]
             w = tl.load(weight + client * d + j, mask=j < tl.where(count > 0, d, 0), other=0.0)
             c = tl.load(centre + client * d + j, mask=j < tl.where(count > 0, d, 0), other=0.0)
             size = tl.load(step_size + row)
+            bend = tl.load(delta)
             for q in range(STEPS):
                 away = x - c
                 if KIND == 1:  # huber
-                    away = tl.minimum(tl.maximum(away, -delta), delta)
+                    away = tl.minimum(tl.maximum(away, -bend), bend)
                 if KIND == 2:  # lad
                     away = tl.where(away > 0.0, 1.0, tl.where(away < 0.0, -1.0, 0.0)).to(x.dtype)
                 if KIND == 3:  # pseudo-huber
-                    away = away / tl.sqrt(1.0 + (away / delta) * (away / delta))
+                    away = away / tl.sqrt(1.0 + (away / bend) * (away / bend))
                 share = size
                 if LOCAL:
                     share = size * tl.load(local + q)
@@ -195,7 +196,7 @@ def launch(
     """
     places, width, d = registers.shape
     part = slice(first, first + count)
-    kind, weight, centre, delta, steps = 0, X, X, 1.0, 0
+    kind, weight, centre, delta, steps = 0, X, X, X, 0
     if problem is not None:
         kind, weight, centre, delta = _KINDS[problem.kind], problem.w, problem.c, problem.delta
         steps = int(tables.step[3][part].max())

@@ -48,7 +48,9 @@ class BatchedSeparable(AdditiveNoise):
 
     def coordinatewise(self) -> Coordinatewise | None:
         """Return w, c and delta, where there is no noise."""
-        return None if self.sigma > 0.0 else Coordinatewise(self.kind, self.w, self.c, self.delta)
+        if self.sigma > 0.0:
+            return None
+        return Coordinatewise(self.kind, self.w, self.c, torch.full_like(self.c[0, :1], self.delta))
 
     def _over_clients(self, X: torch.Tensor, out: torch.Tensor, what: str) -> torch.Tensor:
         """Add up values or slopes over the clients, a few at a time."""

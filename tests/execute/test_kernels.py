@@ -16,13 +16,40 @@ from boundlab.tape import Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
 os.environ["TRITON_INTERPRET"] = "1"  # before kernels are compiled
-pytest.importorskip("triton", reason="triton is not installed; it is there for Linux only")
+triton = pytest.importorskip("triton", reason="triton is not installed; it is there for Linux only")
+
+import triton.language as tl  # noqa: E402
+from triton.runtime import interpreter  # noqa: E402
 
 from boundlab.execute import kernels, lockstep  # noqa: E402
 from boundlab.simulate.tensors import tensors_of  # noqa: E402
 
 CPU = torch.device("cpu")
 THEOREMS = {theorem.algorithm: name for name, theorem in sorted(BUILT_IN.items())}
+
+
+@pytest.fixture(autouse=True)
+def scalars_as_a_device_gets_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pass Python's floats as float32, as every launch on a device does: the interpreter would keep all digits."""
+    kept = interpreter._implicit_cvt
+
+    def passed(value: Any) -> Any:
+        if not isinstance(value, float):
+            return kept(value)
+        return tl.tensor(interpreter.TensorHandle(np.array([value], np.float32), tl.float32), tl.float32)
+
+    monkeypatch.setattr(interpreter, "_implicit_cvt", passed)
+
+
+@triton.jit
+def _multiply(x, by):  # type: ignore[no-untyped-def]
+    tl.store(x, tl.load(x) * by)
+
+
+def test_a_number_of_pythons_loses_half_of_its_digits_on_the_way_to_a_kernel() -> None:
+    x = torch.ones(1, dtype=torch.float64)
+    _multiply[(1,)](x, 0.3)
+    assert x.item() == float(np.float32(0.3)) != 0.3
 
 
 def tapes_of(algorithm: str, trials: int, iterations: int) -> list[Tape]:
@@ -49,7 +76,7 @@ def run(tapes: list[Tape], spec: str, *, fused: bool, dtype: Any = torch.float64
 @pytest.mark.parametrize(
     ("algorithm", "iterations", "spec"),
     [
-        ("fedbuff", 6, "huber:clients=3,dimension=6,x0=2"),
+        ("fedbuff", 6, "huber:clients=3,dimension=6,x0=2,delta=0.3"),
         ("fedbuff", 6, "lad:clients=3,dimension=5,x0=2"),
         ("fedbuff", 6, "pseudo-huber:clients=3,dimension=9,x0=2,delta=0.3"),
         ("fedbuff", 4, "huber:clients=3,dimension=6,x0=2,sigma=1"),

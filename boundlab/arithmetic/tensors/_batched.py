@@ -99,10 +99,10 @@ class Coordinatewise:
     w, c
         Shape (n, d), of the registers' type.
     delta
-        Where φ turns linear.
+        Shape (1,), of the registers' type: where φ turns linear. A number of Python's would reach a kernel as float32.
     """
 
     kind: str
     w: torch.Tensor
     c: torch.Tensor
-    delta: float
+    delta: torch.Tensor
