@@ -2,6 +2,9 @@
 
 All that stands between two batches of gradients works coordinate by coordinate, and so does the gradient of a separable
 problem: a program of the kernel takes some coordinates of one tape through many rounds and never waits for another one.
+
+What changes from block to block is no constant of a kernel, so that few are compiled: one for each kind of gradient,
+type, and power of two of terms. Products and sums are rounded one by one, whatever Triton's own choice is.
 """
 
 from dataclasses import dataclass
@@ -18,73 +21,77 @@ from boundlab.execute.packing import Program
 
 Ints = NDArray[np.int64]
 BLOCK = 1024  # coordinates of a program
+_ALIGNED = 16  # numbers: where rows begin at multiples of it, Triton loads and stores 16 bytes at a time
+_SHORT = 128  # dimensions below which rows are not made longer: registers would take more than an eighth more
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+def row_length(d: int) -> int:
+    """Return how many numbers the row of a register of dimension d takes; beyond d they are 0, and stay 0."""
+    return d if d < _SHORT else triton.cdiv(d, _ALIGNED) * _ALIGNED
+
+
+def padded(rows: torch.Tensor) -> torch.Tensor:
+    """Return rows, shape (…, d), with zeros up to :func:`row_length`."""
+    d = rows.shape[-1]
+    return torch.nn.functional.pad(rows, (0, row_length(d) - d)).contiguous()
+
+
+@triton.jit(do_not_specialize=["first", "rounds", "places", "width", "slots"])  # type: ignore[untyped-decorator]
 def _rounds(  # type: ignore[no-untyped-def]
     registers,
-    combine_dst,
-    combine_terms,
-    combine_src,
-    combine_coef,
-    shown_src,
-    shown_at,
+    combine,
+    coef,
+    rows,
+    sizes,
     shown,
-    step_src,
-    step_dst,
-    step_client,
-    step_count,
-    step_size,
     local,
     weight,
     centre,
     delta,
     X,
+    first,
     rounds,
     places,
     width,
+    slots,
+    row,
     d,
-    SLOTS: tl.constexpr,
     TERMS: tl.constexpr,
     KIND: tl.constexpr,
-    STEPS: tl.constexpr,
     LOCAL: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
     """Take BLOCK coordinates of one tape through rounds; KIND 0 stops before the local steps and leaves x in X."""
     j = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     place = tl.program_id(1)
-    inside = j < d
-    own = registers + place.to(tl.int64) * width * d + j
-    for t in range(rounds):
-        row = t * places + place
-        for s in tl.static_range(SLOTS):
-            at = (t * SLOTS + s) * places + place
-            dst = tl.load(combine_dst + at)
-            terms = tl.load(combine_terms + at)
+    own = registers + place.to(tl.int64) * width * row + j
+    for t in range(first, first + rounds):
+        for s in range(slots):
+            at = (t * slots + s) * places + place
+            dst = tl.load(combine + at * (2 + TERMS)).to(tl.int64)
+            terms = tl.load(combine + at * (2 + TERMS) + 1)
             total = tl.zeros((BLOCK,), dtype=registers.dtype.element_ty)
             for q in tl.static_range(TERMS):
-                source = tl.load(combine_src + at * TERMS + q).to(tl.int64)
-                coef = tl.load(combine_coef + at * TERMS + q)
-                total += coef * tl.load(own + source * d, mask=j < tl.where(terms > q, d, 0), other=0.0)
-            tl.store(own + dst.to(tl.int64) * d, total, mask=j < tl.where(dst >= 0, d, 0))
+                source = tl.load(combine + at * (2 + TERMS) + 2 + q).to(tl.int64)
+                share = tl.load(coef + at * TERMS + q)
+                total += share * tl.load(own + source * row, mask=j < tl.where(terms > q, row, 0), other=0.0)
+            tl.store(own + dst * row, total, mask=j < tl.where(dst >= 0, row, 0))
             tl.debug_barrier()
-        to = tl.load(shown_at + row).to(tl.int64)
-        seen = tl.load(shown_src + row).to(tl.int64)
-        value = tl.load(own + seen * d, mask=j < tl.where(to >= 0, d, 0), other=0.0)
-        tl.store(shown + to * d + j, value, mask=j < tl.where(to >= 0, d, 0))
-        source = tl.load(step_src + row).to(tl.int64)
-        count = tl.load(step_count + row)
-        x = tl.load(own + source * d, mask=j < tl.where(count > 0, d, 0), other=0.0)
+        this = rows + (t * places + place) * 6
+        source, to = tl.load(this).to(tl.int64), tl.load(this + 1).to(tl.int64)
+        value = tl.load(own + source * row, mask=j < tl.where(to >= 0, row, 0), other=0.0)
+        tl.store(shown + to * row + j, value, mask=j < tl.where(to >= 0, row, 0))
+        source, dst = tl.load(this + 2).to(tl.int64), tl.load(this + 3).to(tl.int64)
+        client, count = tl.load(this + 4).to(tl.int64), tl.load(this + 5)
+        x = tl.load(own + source * row, mask=j < tl.where(count > 0, row, 0), other=0.0)
         if KIND == 0:
-            tl.store(X + place.to(tl.int64) * d + j, x, mask=inside)
+            tl.store(X + place.to(tl.int64) * d + j, x, mask=j < d)
         else:
-            client = tl.load(step_client + row).to(tl.int64)
-            w = tl.load(weight + client * d + j, mask=j < tl.where(count > 0, d, 0), other=0.0)
-            c = tl.load(centre + client * d + j, mask=j < tl.where(count > 0, d, 0), other=0.0)
-            size = tl.load(step_size + row)
+            w = tl.load(weight + client * row + j, mask=j < tl.where(count > 0, row, 0), other=0.0)
+            c = tl.load(centre + client * row + j, mask=j < tl.where(count > 0, row, 0), other=0.0)
+            size = tl.load(sizes + t * places + place)
             bend = tl.load(delta)
-            for q in range(STEPS):
+            for q in range(count):
                 away = x - c
                 if KIND == 1:  # huber
                     away = tl.minimum(tl.maximum(away, -bend), bend)
@@ -95,79 +102,74 @@ def _rounds(  # type: ignore[no-untyped-def]
                 share = size
                 if LOCAL:
                     share = size * tl.load(local + q)
-                x = tl.where(count > q, x - share * (w * away), x)
-            dst = tl.load(step_dst + row).to(tl.int64)
-            tl.store(own + dst * d, x, mask=j < tl.where(count > 0, d, 0))
+                x = x - share * (w * away)
+            tl.store(own + dst * row, x, mask=j < tl.where(count > 0, row, 0))
             tl.debug_barrier()
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The rounds of a block on the device, one entry a round, slot and place; −1 where a place has nothing to do.
+    """The rounds of a block on the device.
 
     Parameters
     ----------
     slots, terms
-        The largest numbers in this block.
-    owners, rows
-        Of what is shown, in the order of ``shown_at``.
+        The largest number of slots in this block, and a power of two that no combination has more terms than.
+    combine
+        Shape (rounds, slots, places, 2 + terms), int32: register, terms and their registers; the register is −1 where a
+        place has nothing to do.
+    coef
+        Shape (rounds, slots, places, terms).
+    rows
+        Shape (rounds, places, 6), int32: which register is shown, as which of the block's records, −1 for none; from
+        which register local steps begin and in which they end, of which client, and how many.
+    sizes
+        Shape (rounds, places): of the steps.
+    owners, records
+        The tapes and rows of what is shown, in its order.
     """
 
     slots: int
     terms: int
-    combine_dst: torch.Tensor
-    combine_terms: torch.Tensor
-    combine_src: torch.Tensor
-    combine_coef: torch.Tensor
-    shown_src: torch.Tensor
-    shown_at: torch.Tensor
+    combine: torch.Tensor
+    coef: torch.Tensor
+    rows: torch.Tensor
+    sizes: torch.Tensor
     owners: Ints
-    rows: Ints
-    step: tuple[torch.Tensor, ...]
+    records: Ints
 
     @classmethod
     def of(cls, program: Program, begin: int, end: int, device: torch.device, dtype: torch.dtype) -> "Tables":
         """Lay out the rounds ``begin`` … ``end`` − 1."""
-        of, seen, down, places = program.combinations, program.shown, program.descents, program.places
-        low, high = np.searchsorted(of.round, [begin, end])
-        part = slice(low, high)
-        slots, terms = int(of.slot[part].max(initial=0)) + 1, max(1, int(of.terms[part].max(initial=1)))
-        at = (of.round[part] - begin, of.slot[part], of.tape[part])
-        count = end - begin
-        dst, used = np.full((count, slots, places), -1), np.zeros((count, slots, places), np.int64)
-        src, coef = np.zeros((count, slots, places, terms), np.int64), np.zeros((count, slots, places, terms))
-        dst[at], used[at], src[at], coef[at] = of.dst[part], of.terms[part], of.src[part, :terms], of.coef[part, :terms]
-        low, high = np.searchsorted(seen.round, [begin, end])
-        part = slice(low, high)
-        shown_src, shown_at = np.zeros((count, places), np.int64), np.full((count, places), -1)
-        shown_src[seen.round[part] - begin, seen.tape[part]] = seen.src[part]
-        shown_at[seen.round[part] - begin, seen.tape[part]] = np.arange(high - low)
 
         def put(array: NDArray[Any], kind: torch.dtype = torch.int32) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(array), device=device).to(kind)
 
-        rows = slice(begin, end)
-        step = (
-            put(down.src[rows]),
-            put(down.dst[rows]),
-            put(down.client[rows]),
-            put(down.steps[rows]),
-            put(down.step_size[rows], dtype),
-        )
-        return cls(
-            slots,
-            terms,
-            put(dst),
-            put(used),
-            put(src),
-            put(coef, dtype),
-            put(shown_src),
-            put(shown_at),
-            seen.tape[part],
-            seen.row[part],
-            step,
-        )
+        of, seen, down = program.combinations, program.shown, program.descents
+        low, high = np.searchsorted(of.round, [begin, end])
+        part, shape = slice(low, high), (end - begin, program.places)
+        slots = int(of.slot[part].max(initial=0)) + 1
+        terms = triton.next_power_of_2(max(1, int(of.terms[part].max(initial=1))))
+        many = (shape[0], slots, shape[1])
+        # What is there is put where it belongs on the device: most of the table is empty.
+        at = put(np.ravel_multi_index((of.round[part] - begin, of.slot[part], of.tape[part]), many), torch.int64)
+        used = min(terms, of.src.shape[1])
+        combine = torch.full((*many, 2 + terms), -1, dtype=torch.int32, device=device)
+        found = put(np.column_stack((of.dst[part], of.terms[part], of.src[part, :used])))
+        combine.view(-1, 2 + terms)[:, : 2 + used].index_copy_(0, at, found)
+        coef = torch.zeros((*many, terms), dtype=dtype, device=device)
+        coef.view(-1, terms)[:, :used].index_copy_(0, at, put(of.coef[part, :used], dtype))
+        low, high = np.searchsorted(seen.round, [begin, end])
+        part, within = slice(low, high), slice(begin, end)
+        rows = np.zeros((*shape, 6), dtype=np.int32)
+        rows[..., 1] = -1
+        rows[seen.round[part] - begin, seen.tape[part], 0] = seen.src[part]
+        rows[seen.round[part] - begin, seen.tape[part], 1] = np.arange(high - low)
+        for place, column in enumerate((down.src, down.dst, down.client, down.steps), 2):
+            rows[..., place] = column[within]
+        sizes = put(down.step_size[within], dtype)
+        return cls(slots, terms, combine, coef, put(rows), sizes, seen.tape[part], seen.row[part])
 
 
 _KINDS = {"huber": 1, "lad": 2, "pseudo-huber": 3}
@@ -188,42 +190,41 @@ def launch(
     Parameters
     ----------
     registers
-        Shape (places, width, d), contiguous.
+        Shape (places, width, row length), contiguous.
     shown
-        Shape (records of the block, d): where they are put.
+        Shape (records of the block, row length): where they are put.
+    problem
+        With rows of this length.
     X
         Shape (places, d): what the local steps begin with, where they are done elsewhere.
     """
-    places, width, d = registers.shape
-    part = slice(first, first + count)
-    kind, weight, centre, delta, steps = 0, X, X, X, 0
+    places, width, row = registers.shape
+    kind, weight, centre, delta = 0, X, X, X
     if problem is not None:
         kind, weight, centre, delta = _KINDS[problem.kind], problem.w, problem.c, problem.delta
-        steps = int(tables.step[3][part].max())
-    grid = (triton.cdiv(d, BLOCK), places)
-    _rounds[grid](
+    _rounds[triton.cdiv(row, BLOCK), places](
         registers,
-        tables.combine_dst[part],
-        tables.combine_terms[part],
-        tables.combine_src[part],
-        tables.combine_coef[part],
-        tables.shown_src[part],
-        tables.shown_at[part],
+        tables.combine,
+        tables.coef,
+        tables.rows,
+        tables.sizes,
         shown,
-        *(column[part] for column in tables.step),
         local,
         weight,
         centre,
         delta,
         X,
+        first,
         count,
         places,
         width,
-        d,
-        SLOTS=tables.slots,
+        tables.slots,
+        row,
+        X.shape[1],
         TERMS=tables.terms,
         KIND=kind,
-        STEPS=steps,
         LOCAL=len(local) > 0,
         BLOCK=BLOCK,
+        num_stages=1,
+        enable_fp_fusion=False,
     )

@@ -49,21 +49,24 @@ def run(
     Tensor, shape (R, registers + 2, d)
         The final registers; the last two are no tape's own.
     """
+    fused = (device.type == "cuda" and has_triton()) if fused is None else fused
     first = torch.as_tensor(np.asarray(x0), device=device).to(dtype)
-    registers = torch.zeros((program.places, program.registers + 2, len(x0)), device=device, dtype=dtype)
+    if fused:
+        from boundlab.execute.fused import Fused
+        from boundlab.execute.kernels import padded
+
+        first = padded(first)
+    registers = torch.zeros((program.places, program.registers + 2, len(first)), device=device, dtype=dtype)
     registers[:, : program.registers][torch.as_tensor(program.start, device=device)] = first
-    flat = registers.view(-1, len(x0))
     who = torch.zeros(program.places, dtype=torch.int64, device=device)
     who[: len(trials)] = torch.as_tensor(np.asarray(trials, dtype=np.int64))
-    fused = (device.type == "cuda" and has_triton()) if fused is None else fused
     with torch.no_grad():
         if fused:
-            from boundlab.execute.fused import Fused
-
-            rounds = Fused(program, registers, problem, seed, who, observe)
+            rounds = Fused(program, registers, len(x0), problem, seed, who, observe)
             for begin, end in _blocks(program, problem, rounds.most):
                 rounds.run(begin, end)
-            return registers
+            return registers[..., : len(x0)]
+        flat = registers.view(-1, len(x0))
         table = _DeviceTable(program, flat)
         for begin, end in _blocks(program, problem, _ROUNDS):
             _rounds(flat, table, table.block(begin, end), problem, seed, who, observe)

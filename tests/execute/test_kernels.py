@@ -104,6 +104,19 @@ def test_the_kernel_leaves_what_is_left_without_it(
         np.testing.assert_allclose(shown[key], x, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("sigma", [0, 1])
+def test_rows_that_are_made_longer_hold_the_same_numbers(sigma: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "BLOCK", 64)
+    tapes, spec = tapes_of("fedbuff", 2, 3), f"huber:clients=3,dimension=131,x0=2,sigma={sigma}"
+    assert kernels.row_length(131) == 144
+    one, shown = run(tapes, spec, fused=True)
+    other, expected = run(tapes, spec, fused=False)
+    np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-13)
+    assert set(shown) == set(expected)
+    for key, x in expected.items():
+        np.testing.assert_allclose(shown[key], x, rtol=1e-13, atol=1e-13)
+
+
 def test_local_steps_that_the_kernel_cannot_do_are_done_beside_it() -> None:
     tapes = [tape_of("gd", {"alpha": 0.25}, 2, 1, "deterministic")]
     one, _ = run(tapes, "quadratic:clients=3,dimension=2", fused=True)
