@@ -22,18 +22,43 @@ from boundlab.execute.packing import Program
 Ints = NDArray[np.int64]
 BLOCK = 1024  # coordinates of a program
 _ALIGNED = 16  # numbers: where rows begin at multiples of it, Triton loads and stores 16 bytes at a time
-_SHORT = 128  # dimensions below which rows are not made longer: registers would take more than an eighth more
 
 
 def row_length(d: int) -> int:
-    """Return how many numbers the row of a register of dimension d takes; beyond d they are 0, and stay 0."""
-    return d if d < _SHORT else triton.cdiv(d, _ALIGNED) * _ALIGNED
+    """Return how many numbers the row of a register of dimension d takes; beyond d they are 0, and stay 0.
+
+    Rows are made longer by an eighth at most.
+    """
+    length = triton.cdiv(d, _ALIGNED) * _ALIGNED
+    return length if 8 * length <= 9 * d else d
 
 
 def padded(rows: torch.Tensor) -> torch.Tensor:
     """Return rows, shape (…, d), with zeros up to :func:`row_length`."""
     d = rows.shape[-1]
     return torch.nn.functional.pad(rows, (0, row_length(d) - d)).contiguous()
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def until_steps(  # type: ignore[no-untyped-def]
+    own, combine, coef, rows, shown, t, place, places, slots, row, j, TERMS: tl.constexpr, BLOCK: tl.constexpr
+):
+    """Combine coordinates j of a tape's registers as round t does, slot by slot, and show what it shows."""
+    for s in range(slots):
+        at = (t * slots + s) * places + place
+        dst = tl.load(combine + at * (2 + TERMS)).to(tl.int64)
+        terms = tl.load(combine + at * (2 + TERMS) + 1)
+        total = tl.zeros((BLOCK,), dtype=own.dtype.element_ty)
+        for q in tl.static_range(TERMS):
+            source = tl.load(combine + at * (2 + TERMS) + 2 + q).to(tl.int64)
+            share = tl.load(coef + at * TERMS + q)
+            total += share * tl.load(own + source * row + j, mask=j < tl.where(terms > q, row, 0), other=0.0)
+        tl.store(own + dst * row + j, total, mask=j < tl.where(dst >= 0, row, 0))
+        tl.debug_barrier()
+    this = rows + (t * places + place) * 6
+    source, to = tl.load(this).to(tl.int64), tl.load(this + 1).to(tl.int64)
+    value = tl.load(own + source * row + j, mask=j < tl.where(to >= 0, row, 0), other=0.0)
+    tl.store(shown + to * row + j, value, mask=j < tl.where(to >= 0, row, 0))
 
 
 @triton.jit(do_not_specialize=["first", "rounds", "places", "width", "slots"])  # type: ignore[untyped-decorator]
@@ -64,26 +89,13 @@ def _rounds(  # type: ignore[no-untyped-def]
     """Take BLOCK coordinates of one tape through rounds; KIND 0 stops before the local steps and leaves x in X."""
     j = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     place = tl.program_id(1)
-    own = registers + place.to(tl.int64) * width * row + j
+    own = registers + place.to(tl.int64) * width * row
     for t in range(first, first + rounds):
-        for s in range(slots):
-            at = (t * slots + s) * places + place
-            dst = tl.load(combine + at * (2 + TERMS)).to(tl.int64)
-            terms = tl.load(combine + at * (2 + TERMS) + 1)
-            total = tl.zeros((BLOCK,), dtype=registers.dtype.element_ty)
-            for q in tl.static_range(TERMS):
-                source = tl.load(combine + at * (2 + TERMS) + 2 + q).to(tl.int64)
-                share = tl.load(coef + at * TERMS + q)
-                total += share * tl.load(own + source * row, mask=j < tl.where(terms > q, row, 0), other=0.0)
-            tl.store(own + dst * row, total, mask=j < tl.where(dst >= 0, row, 0))
-            tl.debug_barrier()
+        until_steps(own, combine, coef, rows, shown, t, place, places, slots, row, j, TERMS, BLOCK)
         this = rows + (t * places + place) * 6
-        source, to = tl.load(this).to(tl.int64), tl.load(this + 1).to(tl.int64)
-        value = tl.load(own + source * row, mask=j < tl.where(to >= 0, row, 0), other=0.0)
-        tl.store(shown + to * row + j, value, mask=j < tl.where(to >= 0, row, 0))
         source, dst = tl.load(this + 2).to(tl.int64), tl.load(this + 3).to(tl.int64)
         client, count = tl.load(this + 4).to(tl.int64), tl.load(this + 5)
-        x = tl.load(own + source * row, mask=j < tl.where(count > 0, row, 0), other=0.0)
+        x = tl.load(own + source * row + j, mask=j < tl.where(count > 0, row, 0), other=0.0)
         if KIND == 0:
             tl.store(X + place.to(tl.int64) * d + j, x, mask=j < d)
         else:
@@ -103,7 +115,7 @@ def _rounds(  # type: ignore[no-untyped-def]
                 if LOCAL:
                     share = size * tl.load(local + q)
                 x = x - share * (w * away)
-            tl.store(own + dst * row, x, mask=j < tl.where(count > 0, row, 0))
+            tl.store(own + dst * row + j, x, mask=j < tl.where(count > 0, row, 0))
             tl.debug_barrier()
 
 
@@ -124,8 +136,8 @@ class Tables:
     rows
         Shape (rounds, places, 6), int32: which register is shown, as which of the block's records, −1 for none; from
         which register local steps begin and in which they end, of which client, and how many.
-    sizes
-        Shape (rounds, places): of the steps.
+    sizes, updates
+        Shape (rounds, places): of the steps, and which of the client's updates each is, int64.
     owners, records
         The tapes and rows of what is shown, in its order.
     """
@@ -136,6 +148,7 @@ class Tables:
     coef: torch.Tensor
     rows: torch.Tensor
     sizes: torch.Tensor
+    updates: torch.Tensor
     owners: Ints
     records: Ints
 
@@ -144,7 +157,9 @@ class Tables:
         """Lay out the rounds ``begin`` … ``end`` − 1."""
 
         def put(array: NDArray[Any], kind: torch.dtype = torch.int32) -> torch.Tensor:
-            return torch.as_tensor(np.ascontiguousarray(array), device=device).to(kind)
+            host = torch.as_tensor(np.ascontiguousarray(array)).to(kind)
+            # A copy from memory that may be swapped would wait for the kernel that runs.
+            return (host.pin_memory() if device.type == "cuda" else host).to(device, non_blocking=True)
 
         of, seen, down = program.combinations, program.shown, program.descents
         low, high = np.searchsorted(of.round, [begin, end])
@@ -168,8 +183,8 @@ class Tables:
         rows[seen.round[part] - begin, seen.tape[part], 1] = np.arange(high - low)
         for place, column in enumerate((down.src, down.dst, down.client, down.steps), 2):
             rows[..., place] = column[within]
-        sizes = put(down.step_size[within], dtype)
-        return cls(slots, terms, combine, coef, put(rows), sizes, seen.tape[part], seen.row[part])
+        sizes, updates = put(down.step_size[within], dtype), put(down.update[within], torch.int64)
+        return cls(slots, terms, combine, coef, put(rows), sizes, updates, seen.tape[part], seen.row[part])
 
 
 _KINDS = {"huber": 1, "lad": 2, "pseudo-huber": 3}

@@ -9,7 +9,7 @@ class WrappedBatched(Batched):
     """As :class:`boundlab.objective.Wrapped`, on tensors.
 
     A kernel that does local steps by itself knows none of the objective, so that these problems offer it none
-    (:meth:`boundlab.arithmetic.tensors.Batched.coordinatewise`).
+    (:meth:`boundlab.arithmetic.tensors.Batched.in_kernel`).
     """
 
     def __init__(self, clients: Batched) -> None:

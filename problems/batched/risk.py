@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.tensors import Batched, Ints, uniforms
+from boundlab.arithmetic.tensors import Batched, Gathered, Ints, uniforms
 from boundlab.problems.batched.scalar import TENSORS
 from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
 from boundlab.problems.risk import Risk
@@ -80,6 +80,14 @@ class BatchedRisk(Batched):
         every = torch.arange(b, device=uniform.device).expand(rows.shape)
         every = torch.where(every < sizes, every, -1 - offsets)
         return torch.where(sizes > b, rows, every) + offsets
+
+    def in_kernel(self) -> Gathered:
+        """Return the data, and how many samples a step takes."""
+        b, count = self.batch, self.sizes
+        samples = count if b == 0 else count.clamp(max=b) if not self.replacement else torch.full_like(count, b)
+        y, nu = self.y.to(self.X.dtype), torch.full_like(self.factors[:1], self.nu)
+        most = b or self.largest
+        return Gathered(self.loss, self.classes, self.X, y, self.offsets, samples, self.factors, nu, b, most)
 
     def _parts(self, clients: torch.Tensor, draw: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Yield (row numbers, weights) a part of the samples at a time, shape (A, s) each; weights add up to 1."""

@@ -46,7 +46,7 @@ class BatchedSeparable(AdditiveNoise):
         out: torch.Tensor = self.loss.prox(X - c, a, TENSORS)
         return out + c
 
-    def coordinatewise(self) -> Coordinatewise | None:
+    def in_kernel(self) -> Coordinatewise | None:
         """Return w, c and delta, where there is no noise."""
         if self.sigma > 0.0:
             return None

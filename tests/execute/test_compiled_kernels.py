@@ -14,6 +14,8 @@ pytestmark = pytest.mark.skipif(
 # Rows of 7850 numbers do not begin at multiples of 16 bytes by themselves.
 KINDS = {kind: f"{kind}:clients=3,dimension=7850,x0=2" for kind in ("huber", "lad", "pseudo-huber")}
 KINDS["no steps"] = f"{KINDS['huber']},sigma=1"
+KINDS |= {loss: f"{loss}:data=breast_cancer,clients=3,batch=5,nu=0.1" for loss in ("logistic", "least-squares")}
+KINDS["softmax"] = "softmax:data=digits,clients=3,batch=5,nu=0.1"
 TYPES = ("float32", "float64")
 AREA: dict[str, Any] = {"algorithm": "area", "options": {"alpha": 0.1}, "iterations": 8, "trials": 2}
 
@@ -37,11 +39,13 @@ def test_nothing_spills_and_rows_of_any_length_are_read_16_bytes_at_a_time(
         assert kernel["wide stores"] > 0
 
 
-@pytest.mark.parametrize("noise", [0, 1])
-def test_one_kernel_does_all_numbers_of_steps_rounds_tapes_and_clients(noise: int, tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    "problem", ["huber:dimension=160,x0=2", "huber:dimension=160,x0=2,sigma=1", "softmax:data=digits,batch=3"]
+)
+def test_one_kernel_does_all_numbers_of_steps_rounds_tapes_and_clients(problem: str, tmp_path: Any) -> None:
     runs = [
         {
-            "problem": f"huber:clients={clients},dimension=160,x0=2,sigma={noise}",
+            "problem": f"{problem},clients={clients}",
             "dtype": "float64",
             "algorithm": "fedbuff",
             "options": {"eta_l": 0.1, "M": steps},

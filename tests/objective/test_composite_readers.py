@@ -74,7 +74,7 @@ def test_lock_step_batched_or_in_a_loop_does_the_same(simple: str, tapes: list[T
     problem, cpu = composite(simple), torch.device("cpu")
     batched = problem.tensors(cpu, torch.float64)
     assert batched is not None
-    assert batched.coordinatewise() is None
+    assert batched.in_kernel() is None
     for own in (batched, Loop(problem)):
         seen: dict[tuple[int, int], np.ndarray] = {}
 

@@ -13,6 +13,7 @@ from boundlab.arithmetic.tensors._device import load_torch as load_torch
 if TYPE_CHECKING:
     from boundlab.arithmetic.tensors._batched import Batched as Batched
     from boundlab.arithmetic.tensors._batched import Coordinatewise as Coordinatewise
+    from boundlab.arithmetic.tensors._batched import Gathered as Gathered
     from boundlab.arithmetic.tensors._batched import Ints as Ints
     from boundlab.arithmetic.tensors._philox import normals as normals
     from boundlab.arithmetic.tensors._philox import uniforms as uniforms
@@ -22,6 +23,7 @@ _WHERE = {
     "Batched": "_batched",
     "Coordinatewise": "_batched",
     "Ints": "_batched",
+    "Gathered": "_batched",
     "normals": "_philox",
     "uniforms": "_philox",
 }

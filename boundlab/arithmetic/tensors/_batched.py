@@ -75,8 +75,8 @@ class Batched(ABC):
         """
         raise AssumptionError("on tensors this problem has no proximal step; use --backend numpy")
 
-    def coordinatewise(self) -> "Coordinatewise | None":
-        """Return what a kernel needs to do local steps by itself, or None: gradients mix coordinates, or are noisy."""
+    def in_kernel(self) -> "Coordinatewise | Gathered | None":
+        """Return what a kernel needs to do local steps by itself; None: there is none for such gradients."""
         return None
 
     @abstractmethod
@@ -106,3 +106,34 @@ class Coordinatewise:
     w: torch.Tensor
     c: torch.Tensor
     delta: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A problem whose gradients are w_i·((1/s)·Σ_j slope(⟨a_j, x⟩, y_j)·a_j + ν·x), over s samples of client i.
+
+    Parameters
+    ----------
+    loss, classes
+        Of which loss the slope is: ``logistic``, ``least-squares`` or ``softmax``; x is a matrix of so many columns.
+    X, y
+        Shapes (S, p) and (S,), of the registers' type; labels are −1 and 1, of softmax the number of the class.
+    offsets, samples
+        Shape (n,), int64: the first row of each client, and s.
+    factors, nu
+        Shapes (n,) and (1,), of the registers' type: w_i and ν.
+    batch, most
+        Row numbers that :meth:`Batched.draws` returns for a step, the first s of which count; 0: a step takes the s
+        rows from the first on. And the largest s.
+    """
+
+    loss: str
+    classes: int
+    X: torch.Tensor
+    y: torch.Tensor
+    offsets: torch.Tensor
+    samples: torch.Tensor
+    factors: torch.Tensor
+    nu: torch.Tensor
+    batch: int
+    most: int
