@@ -13,11 +13,13 @@ from boundlab.execute import lockstep
 from boundlab.execute.loop import Loop
 from boundlab.execute.packing import pack
 from boundlab.objective import Optimum, Problem
-from boundlab.simulate.fit import at_a_time, fitting
+from boundlab.simulate.fit import at_a_time, bytes_of, fitting
 from boundlab.simulate.work import Result, Work
 from boundlab.tape import Tape
 
-TILE = 64  # trials in lock step: the same number always, for other shapes round otherwise
+LEAST, _MOST = 64, 1024  # trials in lock step
+_REGISTERS = 1 << 25  # bytes of registers that a cache holds
+_TAPES, _INSTRUCTION = 1 << 30, 256  # bytes of the tapes in lock step, and of an instruction, packed beside others
 Pair = tuple[torch.Tensor, torch.Tensor]
 
 
@@ -85,7 +87,7 @@ def results(work: Work[Result], problem: Problem, seed: int, trials: Sequence[in
     tile, done = 0, 0
     while done < len(trials):
         first = fitting(work.tape(trials[done]), problem)
-        tile = tile or _tile(first, problem, place)
+        tile = tile or _that_fit(tile_of(first, problem, batched, len(trials)), first, problem, place)
         some = [trial for trial in trials[done:] if trial // tile == trials[done] // tile]
         tapes = [first, *(fitting(work.tape(trial), problem) for trial in some[1:])]
         yield from _run_tile(work, problem, batched, function, seed, some, tapes, tile, place, dtype)
@@ -98,9 +100,24 @@ def tensors_of(problem: Problem, device: torch.device, dtype: torch.dtype) -> Ba
     return Loop(problem) if found is None else found
 
 
-def _tile(tape: Tape, problem: Problem, place: Device) -> int:
-    """Return how many trials run at a time: :data:`TILE`, or the largest half, quarter, … that fits into the memory."""
-    tile, most = TILE, at_a_time(tape, problem, TILE, place.free_bytes(), place.name)
+def tile_of(tape: Tape, problem: Problem, batched: Batched, trials: int) -> int:
+    """Return how many of the trials run in lock step, by shapes alone: on another machine the same, for others round.
+
+    They are split as evenly as goes into as few tiles as their registers and tapes leave: what a round costs beside its
+    arithmetic is shared by 128 at least where tapes are not too long, and by more as far as registers stay in a cache.
+    There it costs little to fill a tile up to a multiple of 64, so that fewer trials have the same shapes. Where 64 are
+    more than a cache holds, none but a single one is filled up: a library makes single products in another way.
+    """
+    each = bytes_of(tape, problem) + batched.held * problem.x0.itemsize
+    most = min(max(2 * LEAST, _REGISTERS // each), _TAPES // (_INSTRUCTION * max(1, len(tape.op))), _MOST)
+    grain = LEAST if LEAST * each <= _REGISTERS else 1
+    tiles = -(-trials // max(LEAST, most // grain * grain))
+    return max(2, -(-trials // (tiles * grain)) * grain)
+
+
+def _that_fit(tile: int, tape: Tape, problem: Problem, place: Device) -> int:
+    """Return the tile, or the largest half, quarter, … of it that fits into the memory."""
+    most = at_a_time(tape, problem, tile, place.free_bytes(), place.name)
     while tile > most:
         tile //= 2
     return tile

@@ -13,7 +13,7 @@ from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
 from boundlab.problems.risk import Risk
 from boundlab.randomness import Stream
 
-_ENTRIES = 1 << 24  # of the features that are gathered at a time
+_ENTRIES = 1 << 24  # of the features that are gathered at a time, and of margins
 _ROWS = 4096  # samples of a chunk where f itself is evaluated
 
 
@@ -146,16 +146,18 @@ class BatchedRisk(Batched):
         out: torch.Tensor = scalar_slopes(LOSSES[self.loss], z, y, TENSORS)
         return out
 
-    def _chunks(self) -> Iterator[tuple[slice, torch.Tensor]]:
-        for first in range(0, len(self.X), _ROWS):
-            part = slice(first, min(first + _ROWS, len(self.X)))
+    def _chunks(self, points: int) -> Iterator[tuple[slice, torch.Tensor]]:
+        """Yield samples, some at a time, in float64: as many as their margins at so many points leave."""
+        rows = max(1, min(_ROWS, _ENTRIES // max(1, points * self.classes)))
+        for first in range(0, len(self.X), rows):
+            part = slice(first, min(first + rows, len(self.X)))
             yield part, self.X[part].to(torch.float64)
 
     def values(self, X: torch.Tensor) -> torch.Tensor:
         """Return f at each row, in float64."""
         wide = X.to(torch.float64)
         total = 0.5 * self.total_nu * (wide * wide).sum(dim=1)
-        for part, features in self._chunks():
+        for part, features in self._chunks(len(X)):
             z = self._margins(features, wide)
             total += torch.einsum("s,sa->a", self.omega[part], self._losses(z, part))
         return total
@@ -164,7 +166,7 @@ class BatchedRisk(Batched):
         """Return a (sub)gradient of f at each row."""
         wide = X.to(torch.float64)
         total = self.total_nu * wide
-        for part, features in self._chunks():
+        for part, features in self._chunks(len(X)):
             target = self.targets[part].to(torch.float64).view(len(features), 1, -1)
             slope = self._slopes(self._margins(features, wide), target).mul_(self.omega[part, None, None])
             total += (features.T @ slope.flatten(1)).view(-1, len(X), self.classes).transpose(0, 1).reshape(len(X), -1)

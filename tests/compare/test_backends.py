@@ -4,10 +4,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from run_makers import plan_of
 
 from boundlab.case.build import delays_from, problem_from
@@ -88,10 +91,49 @@ def test_tiles_beyond_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     from boundlab.simulate import tensors
 
-    monkeypatch.setattr(tensors, "TILE", 4)
-    one, other = run(NUMPY, 10, problem="huber:clients=3,sigma=1"), run(TORCH, 10, problem="huber:clients=3,sigma=1")
-    for name, values in one.metrics.items():
-        np.testing.assert_allclose(other.metrics[name], values, rtol=1e-9)
+    monkeypatch.setattr(tensors, "LEAST", 2)
+    one = run(NUMPY, 10, problem="huber:clients=3,sigma=1")
+    for most in (4, 6, 1024):  # three tiles of four, two of six, and one
+        monkeypatch.setattr(tensors, "_MOST", most)
+        other = run(TORCH, 10, problem="huber:clients=3,sigma=1")
+        for name, values in one.metrics.items():
+            np.testing.assert_allclose(other.metrics[name], values, rtol=1e-9)
+
+
+@given(
+    trials=st.integers(1, 5000),
+    registers=st.integers(1, 300),
+    d=st.integers(1, 10**6),
+    instructions=st.integers(0, 10**7),
+    held=st.integers(0, 10**6),
+)
+def test_tiles_go_by_shapes_alone_and_are_as_large_as_caches_and_memory_leave(
+    trials: int, registers: int, d: int, instructions: int, held: int
+) -> None:
+    pytest.importorskip("torch")
+    from boundlab.simulate import tensors
+
+    def tile_of(trials: int) -> int:
+        tape, x0 = SimpleNamespace(registers=registers, op=range(instructions)), np.empty(d)
+        shapes = (tape, SimpleNamespace(x0=x0), SimpleNamespace(held=held), trials)
+        return tensors.tile_of(*shapes)  # type: ignore[arg-type]
+
+    tile, largest, each = tile_of(trials), tile_of(10**9), ((registers + 4) * d + held) * 8
+    grain = 64 if 64 * each <= 2**25 else 1
+    assert 2 <= tile <= largest <= 1024
+    assert tile % grain == 0
+    if trials <= 64:
+        assert tile == (64 if grain == 64 else max(2, trials))
+    tiles = -(-trials // tile)
+    assert tiles == -(-trials // largest)  # no more than the largest would make
+    assert tiles * tile - trials < max(2, tiles * grain)  # and as little left empty
+    if largest > 64:
+        assert largest * instructions * 256 <= 2**30
+    if largest > 128:
+        assert largest * each <= 2**25
+    if largest < 1024:
+        more = largest + 64
+        assert more * each > 2**25 or more * instructions * 256 > 2**30
 
 
 def test_the_same_trials_give_the_same_bits_and_more_of_them_the_same_digits() -> None:

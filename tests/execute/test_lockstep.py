@@ -26,7 +26,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 from boundlab.arithmetic.tensors import Batched, uniforms  # noqa: E402
 from boundlab.execute import lockstep  # noqa: E402
 from boundlab.execute.loop import Loop  # noqa: E402
-from boundlab.simulate.tensors import TILE, CertifiedRows, tensors_of  # noqa: E402
+from boundlab.simulate.tensors import LEAST, CertifiedRows, tensors_of  # noqa: E402
 
 CPU = torch.device("cpu")
 SMOOTH = (
@@ -161,9 +161,9 @@ def test_there_are_no_proximal_steps_without_a_closed_form(spec: str) -> None:
 def test_a_tape_has_the_same_bits_whoever_is_beside_it() -> None:
     problem = problem_from("softmax:data=digits,clients=3,batch=4,nu=0.1")
     tapes = tapes_of("area", 3, 5)
-    alone = in_lock_step(problem, tapes[:1], size=TILE)[1][0]
-    together = in_lock_step(problem, tapes, size=TILE)[1][0]
-    again = in_lock_step(problem, tapes, size=TILE)[1][0]
+    alone = in_lock_step(problem, tapes[:1], size=LEAST)[1][0]
+    together = in_lock_step(problem, tapes, size=LEAST)[1][0]
+    again = in_lock_step(problem, tapes, size=LEAST)[1][0]
     assert np.array_equal(together, again)
     assert np.array_equal(alone, together)
 
