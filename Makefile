@@ -45,11 +45,13 @@ bench: $(VENV)/.stamp-all
 DEVICE ?= cuda
 SMALL  ?=
 GPU    := build/gpu
+# Wherever it lies: two of the commands run in another folder.
+WHICH   = $(abspath $(shell command -v $(PYTHON)))
 bench-gpu:
 	@rm -rf $(GPU)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index --target $(GPU) .
-	cd $(GPU) && BOUNDLAB_DEVICE=$(DEVICE) $(PYTHON) -m pytest -q -p no:cacheprovider $(CURDIR)/tests/execute/test_device.py
-	cd $(GPU) && PYTHONPATH=$(CURDIR) $(PYTHON) -m benchmarks.speed gpu --device $(DEVICE) $(SMALL) --out $(CURDIR)/benchmarks/results
+	$(WHICH) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index --target $(GPU) .
+	cd $(GPU) && BOUNDLAB_DEVICE=$(DEVICE) $(WHICH) -m pytest -q -p no:cacheprovider $(CURDIR)/tests/execute/test_device.py
+	cd $(GPU) && PYTHONPATH=$(CURDIR) $(WHICH) -m benchmarks.speed gpu --device $(DEVICE) $(SMALL) --out $(CURDIR)/benchmarks/results
 	@if [ -n "$$OUT" ]; then cp benchmarks/results/gpu-* "$$OUT"; fi
 
 # What has changed since the table of CONTRIBUTING.md, room by room.

@@ -11,19 +11,22 @@ from typing import Any, final
 import numpy as np
 import torch
 
-from benchmarks.speed.problems import digits, tapes_of
+from benchmarks.speed.problems import digits, logistic, tapes_of
 from boundlab.arithmetic.tensors import Batched, Device, find_device
-from boundlab.case.build import build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.execute import floats, lockstep
 from boundlab.execute.agreement import agreement
 from boundlab.execute.packing import Program, pack
 from boundlab.files import write_json, write_text
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.simulate.tensors import tensors_of
+from boundlab.simulate import Backend, simulate
+from boundlab.simulate.fit import bytes_of
+from boundlab.simulate.tensors import tensors_of, tile_of
 from boundlab.tape import Tape
 
 _CLIENTS = 8
+_MANY = 100  # clients, so many that registers stay in no cache
 _WIDE = 1e6  # a Huber function that is a quadratic wherever a run comes
 _SHARE = 0.8  # of the free memory
 _COMPILED = 64  # different tapes; more replicas run the same ones again
@@ -36,11 +39,10 @@ class Line:
 
     Parameters
     ----------
-    what, d, replicas
-        The problem and its size.
+    what, d, replicas, tile
+        The problem and its size, and how many of the replicas run in lock step: as many as for users.
     bytes_an_event
-        What must be read and written for one: registers once each, the client's data once; nan where gradients are no
-        matter of memory.
+        What must be read and written for one, by shapes alone: registers once each, the client's data once.
     rates
         Events a second, by way: ``fused``, ``eager``, ``numpy``.
     bandwidth
@@ -54,6 +56,7 @@ class Line:
     what: str
     d: int
     replicas: int
+    tile: int
     bytes_an_event: float
     rates: dict[str, float]
     bandwidth: float
@@ -85,38 +88,62 @@ def moved(program: Program, itemsize: int, d: int, data: int) -> float:
     Parameters
     ----------
     data
-        Numbers of the client that each coordinate of a gradient reads.
+        Numbers of the client that a local step reads.
     """
-    active = program.descents.steps > 0
-    events = max(1, int(active.sum()))
-    numbers = int(program.combinations.terms.sum()) + len(program.combinations.dst) + (2 + data) * events
-    return numbers / events * d * itemsize
+    steps = program.descents.steps
+    events = max(1, int((steps > 0).sum()))
+    vectors = int(program.combinations.terms.sum()) + len(program.combinations.dst) + 2 * events
+    return (vectors * d + int(steps.sum()) * data) / events * itemsize
 
 
-def coordinatewise(place: Device, d: int, replicas: int, seconds: float, bandwidth: float) -> Line:
+def measure_line(
+    what: str, place: Device, problem: Problem, some: Sequence[Tape], replicas: int, data: int, bandwidth: float
+) -> Line:
+    """Measure replicas of some tapes, in tiles and in the type that users get; ``data`` as for :func:`moved`."""
+    dtype = torch.float32 if problem.x0.dtype == np.float32 else torch.float64
+    what = f"{what}, n = {problem.n}, {str(dtype).removeprefix('torch.')}"
+    nothing, needed, free = float("nan"), bytes_of(some[0], problem), place.free_bytes()
+    batched = tensors_of(problem, place.device, dtype)
+    tile = tile_of(some[0], problem, batched, replicas)
+    if free is not None and tile * needed > _SHARE * free:
+        note = f"needs {tile * needed:.2g} bytes"
+        return Line(what, problem.d, replicas, tile, nothing, {}, nothing, nothing, note)
+    tapes = [some[one % len(some)] for one in range(replicas)]
+    programs = [pack(tapes[first : first + tile], tile) for first in range(0, replicas, tile)]
+    each = moved(pack(list(some)), dtype.itemsize, problem.d, data)
+    count = sum(int((program.descents.steps > 0).sum()) for program in programs)
+    rates = {way: count / _run(programs, problem, batched, place, dtype, fused=way == "fused") for way in ways(place)}
+    best = max(rates.values())
+    rates["numpy"] = _numpy(problem, some[0], problem.x0.dtype, 3.0)
+    off = _difference(place, problem, some[:2])
+    return Line(what, problem.d, replicas, tile, each, rates, best * each / bandwidth, off)
+
+
+def coordinatewise(place: Device, d: int, replicas: int, clients: int, seconds: float, bandwidth: float) -> Line:
     """Measure AREA on diagonal quadratics: d coordinates that no gradient mixes."""
-    what = "AREA, diagonal quadratics, n = 8, float32"
-    registers = 2 * _CLIENTS + 4
-    needed, free = replicas * registers * d * 4, place.free_bytes()
-    if free is not None and needed > _SHARE * free:
-        return Line(what, d, replicas, float("nan"), {}, float("nan"), float("nan"), f"needs {needed:.2g} bytes")
-    centres = np.random.Generator(np.random.Philox(0)).normal(size=(_CLIENTS, d))
+    centres = np.random.Generator(np.random.Philox(0)).normal(size=(clients, d))
     problem = build_wide(centres)
     # About so many seconds at the measured bandwidth.
-    events = int(np.clip(seconds * bandwidth / (replicas * 8 * d * 4), 24, 2000))
-    some = tapes_of("area", {"alpha": 0.1}, _CLIENTS, events, min(replicas, _COMPILED))
-    tapes = [some[place_ % len(some)] for place_ in range(replicas)]
-    program = pack(tapes)
-    each = moved(program, 4, d, 2)
-    rates = {}
-    batched = tensors_of(problem, place.device, torch.float32)
-    count = int((program.descents.steps > 0).sum())
-    for way in ways(place):
-        taken = _run(program, problem, batched, place, torch.float32, fused=way == "fused")
-        rates[way] = count / taken
-    rates["numpy"] = _numpy(problem, tapes[0], np.float32, 3.0)
-    best = max(rate for way, rate in rates.items() if way != "numpy")
-    return Line(what, d, replicas, each, rates, best * each / bandwidth, _difference(place, problem, some[:2]))
+    events = int(np.clip(seconds * bandwidth / (replicas * 8 * d * 8), 3 * clients, 2000))
+    some = tapes_of("area", {"alpha": 0.1}, clients, events, min(replicas, _COMPILED))
+    return measure_line("AREA, diagonal quadratics", place, problem, some, replicas, 2 * d, bandwidth)
+
+
+def fitted(place: Device, replicas: int, problem: Any, iterations: int, bandwidth: float) -> Line:
+    """Measure FedBuff on a linear model with mini-batches, with a client for each of n parts of the data."""
+    some = tapes_of("fedbuff", {"eta_l": 0.05, "count": 1}, problem.n, iterations, min(replicas, _COMPILED))
+    what, data = f"FedBuff, {problem.id}, b = {problem.batch}", problem.batch * (problem.X.shape[1] + 1)
+    return measure_line(what, place, problem, some, replicas, data, bandwidth)
+
+
+def asked(place: Device, d: int) -> str:
+    """Return, in words, what ``boundlab run`` of AREA takes on a new problem of dimension d, and its x* alone."""
+    problem = build_problem("huber", {"clients": _CLIENTS, "dimension": d, "x0": 2.0})
+    taken = _timed(place, problem.optimum)
+    torch_ = Backend("torch", str(place.device))
+    delays, settings = build_delays("exponential", {}, _CLIENTS), {"alpha": "0.1"}
+    whole = _timed(place, lambda: simulate("area", problem, delays, None, settings, 300, 4, 0, None, torch_))
+    return f"x* {taken:.2g} s, 300 iterations of 4 trials {whole:.2g} s"
 
 
 def build_wide(centres: np.ndarray) -> Problem:
@@ -128,21 +155,6 @@ def build_wide(centres: np.ndarray) -> Problem:
     return problem
 
 
-def softmax(place: Device, replicas: int, problem: Problem, iterations: int) -> Line:
-    """Measure FedBuff on softmax regression with mini-batches, with a client for each of n parts of the data."""
-    tapes = tapes_of("fedbuff", {"eta_l": 0.05, "count": 1}, problem.n, iterations, min(replicas, _COMPILED))
-    program = pack([tapes[one % len(tapes)] for one in range(replicas)])
-    batched = tensors_of(problem, place.device, torch.float32)
-    count = int((program.descents.steps > 0).sum())
-    rates = {
-        way: count / _run(program, problem, batched, place, torch.float32, fused=way == "fused") for way in ways(place)
-    }
-    rates["numpy"] = _numpy(problem, tapes[0], np.float32, 3.0)
-    what = f"FedBuff, softmax, n = {problem.n}, b = {getattr(problem, 'batch', 0)}, float32"
-    nothing = float("nan")
-    return Line(what, problem.d, replicas, nothing, rates, nothing, _difference(place, problem, tapes[:2]))
-
-
 def ways(place: Device) -> Iterator[str]:
     """Yield the ways that there are on a device."""
     if place.is_cuda and lockstep.has_triton():
@@ -151,13 +163,14 @@ def ways(place: Device) -> Iterator[str]:
 
 
 def _run(
-    program: Program, problem: Problem, batched: Batched, place: Device, dtype: torch.dtype, *, fused: bool
+    programs: Sequence[Program], problem: Problem, batched: Batched, place: Device, dtype: torch.dtype, *, fused: bool
 ) -> float:
     """Return the seconds of a run, after one that loads what is compiled."""
-    trials = list(range(program.places))
 
     def work() -> None:
-        lockstep.run(program, problem.x0, batched, 0, trials, lambda *_: None, place.device, dtype, fused=fused)
+        for program in programs:
+            trials = list(range(program.places))
+            lockstep.run(program, problem.x0, batched, 0, trials, lambda *_: None, place.device, dtype, fused=fused)
 
     _timed(place, work)
     return min(_timed(place, work) for _ in range(2))
@@ -208,16 +221,23 @@ def measure(
     bandwidth = copy_bandwidth(place, (1 << 32) if place.is_cuda else (1 << 27))
     say(f"{place.name}: a copy moves {bandwidth / 1e9:.0f} GB/s")
     lines = []
+
+    def keep(line: Line) -> None:
+        lines.append(line)
+        say(_words(line))
+
     for d in dimensions:
         for count in replicas:
-            lines.append(coordinatewise(place, d, count, seconds, bandwidth))
-            say(_words(lines[-1]))
+            keep(coordinatewise(place, d, count, _CLIENTS, seconds, bandwidth))
+    for count in replicas:
+        keep(coordinatewise(place, dimensions[len(dimensions) // 2], count, _MANY, seconds, bandwidth))
     told = kinked(place, 2000)
     say(f"AREA, Σ|x − c|, d = 100, two trials: {told}")
-    problem = digits()
-    for count in replicas:
-        lines.append(softmax(place, count, problem, 200 if place.is_cuda else 40))
-        say(_words(lines[-1]))
+    for problem in (digits(), logistic()):
+        for count in replicas:
+            keep(fitted(place, count, problem, 200 if place.is_cuda else 40, bandwidth))
+    whole = asked(place, dimensions[len(dimensions) // 2])
+    say(f"AREA as boundlab run, d = {dimensions[len(dimensions) // 2]}: {whole}")
     out: dict[str, Any] = _plain(
         {
             "device": place.name,
@@ -225,6 +245,7 @@ def measure(
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
             "copy_bandwidth": bandwidth,
             "kinks": told,
+            "asked": whole,
             "lines": [asdict(line) for line in lines],
         }
     )
@@ -234,7 +255,7 @@ def measure(
 def _words(line: Line) -> str:
     told = ", ".join(f"{way} {rate:.3g}/s" for way, rate in line.rates.items())
     share = f", {line.bandwidth:.0%} of a copy" if np.isfinite(line.bandwidth) else ""
-    return f"{line.what}: d = {line.d}, R = {line.replicas}: {told or line.note}{share}"
+    return f"{line.what}: d = {line.d}, R = {line.replicas} by {line.tile}: {told or line.note}{share}"
 
 
 def names(found: dict[str, Any], folder: Path) -> list[Path]:
@@ -275,24 +296,24 @@ def table(found: dict[str, Any]) -> str:
         f"# Trials in lock step on {found['device']}, {found['date']}, torch {found['torch']}",
         "",
         f"A copy moves {found['copy_bandwidth'] / 1e9:.0f} GB/s (read and written). Events are client updates of all R "
-        "replicas; `fused` is the Triton kernel, `eager` torch without it, `numpy` one replica of the reference "
-        "executor; off by: float64 from NumPy's, over the largest number. Where gradients jump (AREA on "
-        f"Σ|x − c|, d = 100, two trials): {found['kinks']}.",
+        "replicas, which run in tiles as trials of users do; `fused` is a Triton kernel, `eager` torch without it, "
+        "`numpy` one replica of the reference executor; bytes: what an event must move, by shapes alone; of a copy: "
+        "what the best way moves of them over what a copy moves; off by: float64 from NumPy's, over the largest one. "
+        f"Where gradients jump (AREA on Σ|x − c|, d = 100, two trials): {found['kinks']}. "
+        f"As `boundlab run`: {found['asked']}.",
         "",
-        "| what | d | R | bytes an event | fused [1/s] | eager [1/s] | NumPy [1/s] | best/NumPy | of a copy | off by |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| what | d | R | tile | bytes | fused [1/s] | eager [1/s] | NumPy [1/s] | best/NumPy | of a copy | off by |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for line in found["lines"]:
-        rates = line["rates"]
+        rates, size = line["rates"], f"| {line['what']} | {line['d']} | {line['replicas']} | {line['tile']} |"
         if not rates:
-            rows.append(f"| {line['what']} | {line['d']} | {line['replicas']} | {line['note']} | | | | | | |")
+            rows.append(f"{size} {line['note']} |{' |' * 6}")
             continue
         best = max(rate for way, rate in rates.items() if way != "numpy")
         shown = [f"{rates[way]:.3g}" if way in rates else "–" for way in ("fused", "eager", "numpy")]
-        each = "–" if line["bytes_an_event"] is None else f"{line['bytes_an_event']:.3g}"
-        share = "–" if line["bandwidth"] is None else f"{line['bandwidth']:.0%}"
         rows.append(
-            f"| {line['what']} | {line['d']} | {line['replicas']} | {each} | {' | '.join(shown)} "
-            f"| {best / rates['numpy']:.3g} | {share} | {line['difference']:.1e} |"
+            f"{size} {line['bytes_an_event']:.3g} | {' | '.join(shown)} | {best / rates['numpy']:.3g} "
+            f"| {line['bandwidth']:.0%} | {line['difference']:.1e} |"
         )
     return "\n".join(rows) + "\n"

@@ -19,7 +19,8 @@ def draw(found: dict[str, Any], path: Path) -> Path:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    lines = [line for line in found["lines"] if line["rates"] and line["bytes_an_event"] is not None]
+    what = found["lines"][0]["what"]
+    lines = [line for line in found["lines"] if line["rates"] and line["what"] == what]
     counts = sorted({line["replicas"] for line in lines})
     figure, axes = plt.subplots(1, len(counts), figsize=(3.2 * len(counts) + 0.8, 3.6), sharey=True, squeeze=False)
     for axis, count in zip(axes[0], counts, strict=True):
@@ -35,7 +36,7 @@ def draw(found: dict[str, Any], path: Path) -> Path:
         axis.grid(visible=True, which="major", color="0.9")
     axes[0][0].set_ylabel("client updates a second, all replicas")
     axes[0][-1].legend(fontsize=8)
-    figure.suptitle(f"AREA on diagonal quadratics, n = 8, float32: {found['device']}", fontsize=10)
+    figure.suptitle(f"{what}: {found['device']}", fontsize=10)
     figure.tight_layout()
     figure.savefig(path, dpi=150)
     plt.close(figure)

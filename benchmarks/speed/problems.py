@@ -61,6 +61,18 @@ def regression(clients: int = 40, rows: int = 250, features: int = 400, batch: i
     return problem
 
 
+def logistic(clients: int = 100, rows: int = 100, features: int = 1000, batch: int = 32) -> Problem:
+    """Return logistic regression on random numbers, float32."""
+    random = np.random.Generator(np.random.Philox(4))
+    options = {"data": "breast_cancer", "clients": 2, "batch": batch, "nu": 1e-3, "dtype": "float32"}
+    small: Any = build_problem("logistic", options)
+    data = random.normal(size=(clients * rows, features)).astype(np.float32)
+    targets, sizes = random.choice([-1.0, 1.0], size=clients * rows).astype(small.y.dtype), np.full(clients, rows)
+    x0 = np.zeros(features, dtype=np.float32)
+    problem: Problem = replace(small, X=data, y=targets, sizes=sizes, x0=x0, source={})
+    return problem
+
+
 def quadratics(clients: int = 10_000, dimension: int = 10) -> Problem:
     """Return quadratics without noise."""
     return build_problem("quadratic", {"clients": clients, "dimension": dimension, "sigma": 0.0})

@@ -51,6 +51,42 @@ def test_the_loop_by_hand_in_torch_ends_where_the_executor_does() -> None:
             )
 
 
+def test_bytes_of_an_event_are_those_of_its_registers_and_of_what_its_steps_read() -> None:
+    pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
+    from benchmarks.speed.gpu import moved
+    from boundlab.execute.packing import pack
+
+    tapes = tapes_of("fedbuff", {"eta_l": 0.01, "count": 1, "M": 3}, 4, 6, 2)
+    events = sum(len(tape.descend.dst) for tape in tapes)
+    rows = sum(len(tape.affine.src) + len(tape.affine.dst) for tape in tapes)
+    # Each event reads one vector and writes another, and reads 11 numbers in each of its three steps.
+    assert moved(pack(tapes), 4, 100, 11) <= 4 * ((rows / events + 2) * 100 + 3 * 11)
+    assert moved(pack(tapes), 8, 100, 11) == 2 * moved(pack(tapes), 4, 100, 11)
+    assert moved(pack(tapes), 4, 100, 11) - moved(pack(tapes), 4, 100, 0) == pytest.approx(4 * 3 * 11)
+
+
+def test_the_measurement_of_a_device_is_rehearsed_on_a_cpu(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
+    from benchmarks.speed import gpu, problems
+
+    small = problems.logistic(clients=3, rows=5, features=6, batch=2)
+    for name in ("digits", "logistic"):
+        monkeypatch.setattr(gpu, name, lambda: small)
+    monkeypatch.setattr(gpu, "_MANY", 9)
+    monkeypatch.setattr(gpu, "_numpy", lambda *_: 1.0)
+    monkeypatch.setattr(gpu, "kinked", lambda *_: "not at all")
+    monkeypatch.setattr(gpu, "copy_bandwidth", lambda *_: 1e9)
+    found = gpu.measure("cpu", (5, 7), (1, 3), 1e-6, lambda _: None)
+    assert [(line["d"], line["replicas"]) for line in found["lines"]] == [
+        *((5, 1), (5, 3), (7, 1), (7, 3), (7, 1), (7, 3)),
+        *((6, 1), (6, 3)) * 2,
+    ]
+    assert all(line["bandwidth"] > 0.0 and line["difference"] < 1e-12 for line in found["lines"])
+    files = gpu.names(found, tmp_path)
+    gpu.save(found, files)
+    assert files[1].read_text(encoding="utf-8").count("\n| ") == 1 + len(found["lines"])
+
+
 def test_works_take_turns() -> None:
     said: list[str] = []
     found = paired(2, (lambda: said.append("a"), 10), (lambda: said.append("b"), 1))
