@@ -1,6 +1,7 @@
 """Minimisers of one-dimensional convex sums, exact or bracketed."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -34,28 +35,30 @@ def nearest_zero(
     tuple
         The minimiser, rounded to float64, and a bound on the rounding.
     """
-    pairs = [(Fraction(c), Fraction(w)) for c, w in zip(centres.tolist(), weights.tolist(), strict=True) if w > 0]
-    if not pairs:
+    used = [(c, w) for c, w in zip(centres.tolist(), weights.tolist(), strict=True) if w > 0]
+    if not used:
         return start, 0.0
+    # Whole numbers of two units, of length and of weight: fractions would be reduced at each step.
+    (*places, width), unit = _whole([*(c for c, _ in used), delta or 0.0])
+    heavy, _ = _whole([w for _, w in used])
     # (position, change of the derivative's slope, jump of the derivative)
-    zero = Fraction(0)
     if delta is None:
-        breaks = [(c, zero, 2 * w) for c, w in pairs]
-        level = -sum((w for _, w in pairs), zero)
+        breaks = [(c, 0, 2 * w) for c, w in zip(places, heavy, strict=True)]
+        level = -sum(heavy)
     else:
-        width = Fraction(delta)
-        breaks = [(c - width, w, zero) for c, w in pairs] + [(c + width, -w, zero) for c, w in pairs]
-        level = -width * sum((w for _, w in pairs), zero)
+        breaks = [(c - width, w, 0) for c, w in zip(places, heavy, strict=True)]
+        breaks += [(c + width, -w, 0) for c, w in zip(places, heavy, strict=True)]
+        level = -width * sum(heavy)
     breaks.sort()
-    low: Fraction | None = None
-    high = position = breaks[0][0]
-    slope = zero
+    low: Fraction | int | None = None
+    high: Fraction | int = breaks[0][0]
+    position, slope = breaks[0][0], 0
     for place, turn, jump in breaks:
         after = level + slope * (place - position)
         if low is None and after >= 0:
-            low = place if slope == 0 else position - level / slope
+            low = place if slope == 0 else position - Fraction(level, slope)
         if after > 0:
-            high = place if slope == 0 else position - level / slope
+            high = place if slope == 0 else position - Fraction(level, slope)
             break
         position, level = place, after + jump
         slope += turn
@@ -67,9 +70,18 @@ def nearest_zero(
         high = place
     if low is None:  # pragma: no cover - the derivative ends positive, so the sweep meets its zero
         low = high
-    best = min(max(Fraction(start), low), high)
+    best = Fraction(min(max(Fraction(start) * unit, low), high)) / unit
     x = float(best)
-    return x, float(abs(Fraction(x) - best)) * (1.0 + 2.0 * EPS)
+    away = abs(Fraction(x) - best)
+    # Among the smallest numbers rounding is no matter of proportion.
+    return x, float(away) * (1.0 + 2.0 * EPS) + math.ulp(0.0) if away else 0.0
+
+
+def _whole(numbers: Sequence[float]) -> tuple[list[int], int]:
+    """Return numbers as multiples of a unit, and how many units make 1: a power of two, for numbers are binary."""
+    ratios = [number.as_integer_ratio() for number in numbers]
+    unit = max(below for _, below in ratios)
+    return [above * (unit // below) for above, below in ratios], unit
 
 
 def bisect(
