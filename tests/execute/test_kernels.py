@@ -1,7 +1,9 @@
 """The kernel that moves registers, in Triton's interpreter: what it leaves is what the executor without it leaves."""
 
 import os
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ import triton.language as tl  # noqa: E402
 from triton.runtime import interpreter  # noqa: E402
 
 from boundlab.execute import fused, kernels, linear_kernel, lockstep  # noqa: E402
+from boundlab.simulate import tensors  # noqa: E402
 from boundlab.simulate.tensors import tensors_of  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -230,3 +233,17 @@ def test_a_triton_that_tests_have_not_compiled_with_is_none(
 ) -> None:
     monkeypatch.setattr(triton, "__version__", version)
     assert lockstep.has_triton() is enough
+
+
+def test_the_documentation_says_what_kernels_and_tiles_cover() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "gpu.md").read_text(encoding="utf-8")
+    inside = re.findall(r"^\| (`.+?) \| inside", text, flags=re.MULTILINE)
+    known = [set(re.findall(r"`([a-z-]+)`", row)) for row in inside]
+    assert known == [set(kernels._KINDS), set(linear_kernel._LOSSES)]
+    assert f"more than {linear_kernel._LONGEST:,} coordinates, {linear_kernel._CLASSES} classes" in text
+    assert linear_kernel._MOST == 2**20
+    assert "2²⁰ numbers of data" in text
+    assert f"up to {fused._ROUNDS} rounds in one launch, {kernels.BLOCK} coordinates" in text
+    assert f"Triton {'.'.join(map(str, lockstep._TRITON))} or newer" in text
+    assert f"up to {tensors._MOST} trials: as many as {tensors._REGISTERS >> 20} MiB" in text
+    assert f"or {2 * tensors.LEAST}, and as {tensors._TAPES >> 30} GiB of tapes leaves, but {tensors.LEAST}" in text
