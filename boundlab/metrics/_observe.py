@@ -142,7 +142,12 @@ class Proved:
 
 
 def _value(problem: "Problem", x: "Array") -> Any:
-    return problem.value(x) if x.ndim == 1 else problem.values(x)
+    return _or_infinite(problem.value(x) if x.ndim == 1 else problem.values(x))
+
+
+def _or_infinite(value: Any) -> Any:
+    """Return what has left the floats, ∞ − ∞ included, as infinite."""
+    return np.where(np.isnan(value), np.inf, value)[()]
 
 
 def _gradient(problem: "Problem", x: "Array") -> Floats:
@@ -158,7 +163,7 @@ def _unknown(value: Any) -> tuple[Any, Any]:
 
 
 def _norm(x: "Array") -> Any:
-    return float(np.linalg.norm(x)) if x.ndim == 1 else np.linalg.norm(x, axis=1)
+    return _or_infinite(np.linalg.norm(x) if x.ndim == 1 else np.linalg.norm(x, axis=1))
 
 
 def gradient_at_minimum(problem: "Problem", client: int) -> tuple["Array", float]:
