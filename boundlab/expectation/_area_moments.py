@@ -109,13 +109,14 @@ def expectation(
 ) -> Enclosure:
     """Return E metric after each of ``ks`` iterations, shape (points,)."""
     where = frame(problem).centred()
-    moments = _Moments(where, parameters, law, sigma**2, average=metric.over.averages_iterates)
+    last = int(ks.max())
+    moments = _Moments(where, parameters, law, sigma**2, last, average=metric.over.averages_iterates)
     errors = _Errors(moments)
     read = enclosing(problem, metric, where.mean, 0.0)
     found = {} if moments.average else {0: read(moments.ss, errors.second(0))}
     wanted = set(ks.tolist())
     with np.errstate(over="ignore", invalid="ignore"):
-        for event in range(int(ks.max())):
+        for event in range(last):
             errors.advance(event)
             moments.advance(event)
             if event + 1 in wanted:
@@ -131,9 +132,9 @@ class _Moments:
     """
 
     def __init__(
-        self, where: Frame, parameters: AreaParameters, law: EventLaw[float], variance: float, average: bool
+        self, where: Frame, parameters: AreaParameters, law: EventLaw[float], variance: float, last: int, average: bool
     ) -> None:
-        self.where, self.parameters, self.law, self.average = where, parameters, law, average
+        self.where, self.parameters, self.law, self.average, self._last = where, parameters, law, average, last
         c, n, e = where.b.shape
         self.c, self.n, self.e = c, n, e
         self._passes = AreaPasses(where, parameters.M, variance)
@@ -165,7 +166,9 @@ class _Moments:
         constant = self.parameters.step.d is None
         k = 0 if constant else k
         if k not in self._ahead:
-            ks = np.arange(k, k + (1 if constant else max(1, _STRIP // self._passes.noise.size)))
+            # No event before the last one takes a later step than that of its own number.
+            most = 1 if constant else min(_STRIP // self._passes.noise.size, self._last + 1 - k)
+            ks = np.arange(k, k + max(1, most))
             self._ahead = dict(zip(ks.tolist(), self._passes.at(self.parameters.step.at(ks)), strict=True))
         return self._ahead[k]
 
