@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
 from typing import Any, Final, Generic, TypeVar, final
 
@@ -26,8 +27,7 @@ _SHORT: Final = 1 << 62
 
 def unique_rows(ids: Ints) -> tuple[Ints, Ints]:
     """Return the place of one row of each class of equal rows, shape (U,), and the class of every row, shape (S,)."""
-    factors = np.random.Generator(np.random.Philox(1)).integers(0, 2**63, ids.shape[1], dtype=np.uint64) * 2 + 1
-    keys = (ids.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
+    keys = (ids.astype(np.uint64) * _factors(ids.shape[1])).sum(axis=1, dtype=np.uint64)
     order = np.argsort(keys, kind="stable")
     differ = keys[order[1:]] != keys[order[:-1]]
     other = (ids[order[1:]] != ids[order[:-1]]).any(axis=1)
@@ -37,6 +37,11 @@ def unique_rows(ids: Ints) -> tuple[Ints, Ints]:
     which = np.empty(len(ids), dtype=np.int64)
     which[order] = np.concatenate([[0], np.cumsum(other)])
     return order[np.concatenate([[True], other])], which
+
+
+@lru_cache(maxsize=256)
+def _factors(width: int) -> NDArray[np.uint64]:
+    return np.random.Generator(np.random.Philox(1)).integers(0, 2**63, width, dtype=np.uint64) * 2 + 1
 
 
 @final

@@ -1,7 +1,7 @@
 """Many problems on one tape: each coordinate of the registers is a coordinate of a problem with its own step size."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -78,6 +78,15 @@ class Columns(Oracle):
 
     layout: Layout
     step_sizes: Floats
+    kinked: bool = field(init=False)
+    turning: bool = field(init=False)
+    reaching: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look once at what each step asks: absolute values, functions that turn linear, balls."""
+        at = self.layout
+        self.kinked = bool((at.delta == 0.0).any())
+        self.turning, self.reaching = (bool(np.isfinite(ends).any()) for ends in (at.delta, at.reach))
 
     def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
         """Return placeholders."""
@@ -88,16 +97,17 @@ class Columns(Oracle):
         return 0
 
     def _slope(self, away: Floats) -> Floats:
+        if not self.turning:
+            return away
         delta = self.layout.delta
-        sharp = delta == 0.0
-        out = np.clip(away, -delta, delta)
-        return np.where(sharp, np.sign(away), out) if sharp.any() else out
+        out = np.minimum(np.maximum(away, -delta), delta)
+        return np.where(delta == 0.0, np.sign(away), out) if self.kinked else out
 
     def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one gradient step in every column."""
         at = self.layout
         x -= self._slope(x - at.c[client]) * at.w[client] * (step_size * self.step_sizes)
-        if np.isfinite(at.reach).any():
+        if self.reaching:
             norms = np.sqrt(at.each(x * x))
             x *= np.where(norms > at.reach, at.reach / np.maximum(norms, at.reach), 1.0)[at.owner]
 

@@ -23,12 +23,18 @@ def problem(kind: str, options: dict[str, Any]) -> Problem:
     return _problem(kind, json.dumps(options))
 
 
+def delays(spec: str, clients: int, who: Algorithm[Any]) -> tuple[DelayModel, ServerPolicy]:
+    """Return a delay model and the policy that goes with it by default; files are read each time."""
+    model = _delays(spec, clients)
+    model = delays_from(spec, clients) if model.files() else model
+    return model, who.policy(None, model)
+
+
+@lru_cache(maxsize=4096)
+def _delays(spec: str, clients: int) -> DelayModel:
+    return delays_from(spec, clients)
+
+
 @lru_cache(maxsize=4096)
 def _problem(kind: str, options: str) -> Problem:
     return build_problem(kind, json.loads(options))
-
-
-def delays(spec: str, clients: int, who: Algorithm[Any]) -> tuple[DelayModel, ServerPolicy]:
-    """Return a delay model and the policy that goes with it by default."""
-    model = delays_from(spec, clients)
-    return model, who.policy(None, model)

@@ -8,11 +8,12 @@ import numpy as np
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.execute import given_tape
 from boundlab.expectation import batches_along, left_side, operations
+from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._batched_problems import rounding
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._shared_runs import points_of, several, tapes
 from boundlab.falsify._sides import CandidateSides
-from boundlab.instance import Plan
+from boundlab.instance import Plan, make_plan
 from boundlab.instance.schedules import Schedules
 from boundlab.metrics import Enclosure, Quantity, terms_of
 from boundlab.theorems import Theorem
@@ -29,8 +30,19 @@ def plan_of(theorem: Theorem, candidate: Candidate, ks: Sequence[int]) -> Plan:
     BoundlabError
         If problem, delays, options and theorem do not fit each other.
     """
-    at = np.array(ks, dtype=np.int64)
-    return candidate.compared(theorem).plan(problem=candidate.build(), ks=at, most=_UPDATES)
+    algorithm, problem = catalog.algorithm(theorem.algorithm), candidate.build()
+    delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
+    return make_plan(
+        theorem,
+        problem,
+        delays,
+        policy,
+        candidate.iterations,
+        candidate.all_settings(),
+        ks=np.array(ks, dtype=np.int64),
+        algorithm=algorithm,
+        most=_UPDATES,
+    )
 
 
 def horizon(candidate: Candidate) -> int:

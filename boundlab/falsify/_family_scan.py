@@ -12,6 +12,7 @@ from boundlab.falsify import _families, _noise, _problem_families, _random_event
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._families import Schedule
 from boundlab.falsify._judge import FAILURES, Judge, Score
+from boundlab.falsify._shared_runs import SharedRun
 from boundlab.falsify._sides import constants_of, step_size
 from boundlab.theorems import Theorem, over
 
@@ -42,7 +43,7 @@ def _random(judge: Judge) -> Iterator[tuple[str, Batch]]:
 def _events(batch: Sequence[Candidate], judge: Judge, _seen: set[Key]) -> tuple[Key, list[Score]]:
     last = batch[0].iterations
     if batch[0].noisy:
-        batch = [one for one in (_widened(judge, each) for each in batch) if one is not None]
+        batch = _widened(judge, batch)
     # A whole run is looked at for the price of its end where events are enumerated.
     return (), judge.scores(batch, range(judge.theorem.first_iteration, last + 1) if last < 20 else None)
 
@@ -108,9 +109,7 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
         ]
     )
     scores += judge.scores(again)
-    widened = (_widened(judge, each) for each in noise if not judge.late)
-    scores += judge.scores([one for one in widened if one is not None])
-    return key, scores
+    return key, scores + judge.scores(_widened(judge, noise))
 
 
 def _runs(judge: Judge, candidates: Sequence[Candidate]) -> Key:
@@ -121,22 +120,44 @@ def _runs(judge: Judge, candidates: Sequence[Candidate]) -> Key:
         return ()
 
 
-def _widened(judge: Judge, candidate: Candidate) -> Candidate | None:
-    """Return the candidate with a quadratic part that its run hardly ever leaves; None if it has no such run."""
-    if not candidate.tailed:
-        return candidate
-    try:
-        shared = judge.shared(candidate)
-        size = step_size(shared, candidate, constants_of(shared.theorem, candidate))
-        spread = _noise.widest(shared, candidate, size) if np.isfinite(size) else np.nan
-    except FAILURES as error:
-        judge.refuse(error)
-        return None
-    if not np.isfinite(spread) or not 0.0 < spread < 1e6:
-        return None
+def _widened(judge: Judge, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates with quadratic parts that their runs hardly ever leave, without those that have no such run."""
+    spread = dict.fromkeys((place for place, one in enumerate(candidates) if one.tailed), np.nan)
+    sized: dict[int, tuple[SharedRun, list[tuple[int, float]]]] = {}
+    for place in spread:
+        if judge.late:
+            break
+        try:
+            shared = judge.shared(candidates[place])
+            size = step_size(shared, candidates[place], constants_of(shared.theorem, candidates[place]))
+        except FAILURES as error:
+            judge.refuse(error)
+            continue
+        if np.isfinite(size):
+            sized.setdefault(id(shared), (shared, []))[1].append((place, size))
+    for shared, some in sized.values():
+        width = _noise.at_once(shared)
+        for part in (some[first : first + width] for first in range(0, len(some), width)):
+            places, sizes = zip(*part, strict=True)
+            try:
+                found = _noise.widest(shared, [candidates[place] for place in places], np.array(sizes))
+            except FAILURES as error:
+                judge.refuse(error, len(part))
+                continue
+            spread |= zip(places, found.tolist(), strict=True)
+    wide = ((one, spread.get(place)) for place, one in enumerate(candidates))
+    return [one if width is None else _with_room(judge.theorem, one, width) for one, width in wide if _usable(width)]
+
+
+def _usable(spread: float | None) -> bool:
+    return spread is None or 0.0 < spread < 1e6
+
+
+def _with_room(theorem: Theorem, candidate: Candidate, spread: float) -> Candidate:
+    """Return a candidate whose quadratic part holds points with this standard deviation."""
     reach = float(np.abs(candidate.start() - candidate.rows("c")).max())
     delta = float(f"{reach + _DEVIATIONS * spread:.1e}")
-    if _problem_families.kind_of(judge.theorem) == "huber":
+    if _problem_families.kind_of(theorem) == "huber":
         return candidate.with_problem(delta=delta)
     # Where only B counts, it stays: B = w·delta.
     weights = [float(f"{one * candidate.problem['delta'] / delta:.2e}") for one in candidate.problem["w"]]

@@ -6,8 +6,8 @@ of linear functions: a Gaussian y has E y⁴ ≤ 3(E y²)², so that E y²·1{le
 the run does after it has left only adds. Noise of two signs has the same second moments, and P is 0 or not known.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -25,6 +25,7 @@ from boundlab.tape import Tape
 
 Floats = NDArray[np.float64]
 LARGEST = 400_000_000  # coefficients that all steps of a run change
+_ENTRIES = 40_000_000  # the same of a run for many candidates
 
 
 @final
@@ -36,18 +37,16 @@ class LinearRun(Oracle):
     ----------
     step_sizes, deviations
         Shape (C,): the step size, and the standard deviation of the noise in this coordinate.
-    watched
-        Whether to remember where gradients were taken.
-    away
-        For each gradient taken what :func:`apart` returns, shape (3, C).
+    watch
+        Is told each point at which a gradient is taken, with the centres of its client, shape (1, C); None: nobody
+        asks.
     """
 
     layout: Layout
     step_sizes: Floats
     deviations: Floats
-    watched: bool
+    watch: Callable[[Array, Floats], object] | None
     taken: int = 0
-    away: list[Floats] = field(default_factory=list)
 
     def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
         """Return the number of each noise."""
@@ -63,18 +62,30 @@ class LinearRun(Oracle):
         """Do one step, and remember how far from the centre its gradient was taken."""
         at = self.layout
         each = x.reshape(len(at.x0), -1)
-        if self.watched:
-            self.away.append(apart(each, at.c[client]))
+        if self.watch is not None:
+            self.watch(each, at.c[client : client + 1])
         a = step_size * self.step_sizes
         each *= (1.0 - a * at.w[client])[:, None]
         each[:, 0] += a * at.w[client] * at.c[client]
         each[:, int(draw)] -= a * self.deviations
 
 
-def apart(each: Array, centres: Floats) -> Floats:
-    """Return |mean of x − centre|, the standard deviation of x, and what all noise of one sign adds, shape (3, C)."""
-    noise = each[:, 1:]
-    return np.array([np.abs(each[:, 0] - centres), np.sqrt((noise**2).sum(axis=1)), np.abs(noise).sum(axis=1)])
+def apart(each: Array, centres: Floats, *, signs: bool) -> list[Floats]:
+    """Return |mean of x − centre| for some centres, each with the standard deviation of x, shape (3, C).
+
+    Parameters
+    ----------
+    signs
+        Whether the third row is what all noise of one sign adds; else nobody asks, and it is 0.
+    """
+    spread = deviation(each)
+    most = np.abs(each[:, 1:]).sum(axis=1) if signs else np.zeros_like(spread)
+    return [np.array([np.abs(each[:, 0] - centre), spread, most]) for centre in centres]
+
+
+def deviation(each: Array) -> Floats:
+    """Return the standard deviation of x, shape (C,)."""
+    return np.asarray(np.sqrt((each[:, 1:] ** 2).sum(axis=1)))
 
 
 def left_side(
@@ -104,53 +115,70 @@ def left_side(
         raise SpecError("noise of two signs is carried along in one dimension only")
     total = np.zeros((len(ks), len(candidates)))
     most = np.zeros(len(candidates))
+    watched = any(one.problem["type"] == "huber" for one in candidates)
     for tape, share in shared.tapes:
-        linear = _linear(tape, candidates, layout, steps)
         series = Series(metric, ks, layout.first.shape)
         # The quadratic part must hold its own minimiser, too.
         still = np.zeros_like(centre)
-        shown = [np.array([np.abs(centre - one), still, still]) for one in layout.c]
+        away = [np.array([np.abs(centre - one), still, still]) for one in layout.c]
 
-        def observe(_row: int, x: Array, linear: LinearRun = linear, series: Series = series, shown=shown) -> None:  # type: ignore[no-untyped-def]
+        def watch(each: Array, centres: Floats, away: list[Floats] = away) -> None:
+            away.extend(apart(each, centres, signs=bool(signs.any())))
+
+        def observe(_row: int, x: Array, series: Series = series, watch=watch) -> None:  # type: ignore[no-untyped-def]
             each = x.reshape(len(layout.x0), -1)
-            if linear.watched:
-                shown.extend(apart(each, one) for one in layout.c)
+            if watched:
+                watch(each, layout.c)
             second = (each[:, 0] - centre) ** 2 + (each[:, 1:] ** 2).sum(axis=1)
             series.add(layout.each(weight * second))
 
-        run(tape, _start(layout, tape), linear, observe)
-        lost = _lost(np.array([*linear.away, *shown]), layout, signs) if linear.watched else np.zeros(len(candidates))
+        run(tape, _start(layout, tape), _linear(tape, candidates, layout, steps, watch if watched else None), observe)
+        lost = _lost(np.array(away), layout, signs) if watched else np.zeros(len(candidates))
         total += share * series.values * np.maximum(0.0, 1.0 - lost)
         most = np.maximum(most, lost)
     return total, most
 
 
-def widest(shared: SharedRun, candidate: Candidate, size: float) -> float:
-    """Return the largest standard deviation of a point at which a gradient is taken or a model shown."""
-    layout = Layout.of([candidate])
-    spread = 0.0
+def widest(shared: SharedRun, candidates: Sequence[Candidate], sizes: Floats) -> Floats:
+    """Return the largest standard deviation of a point at which a gradient is taken or a model shown, shape (B,).
+
+    Raises
+    ------
+    SpecError
+        If a run is too long for one of them.
+    """
+    layout = Layout.of(candidates)
+    columns, found = len(layout.x0), np.zeros(len(candidates))
     for tape, _ in shared.tapes:
-        linear = _linear(tape, [candidate], layout, np.full(len(layout.x0), size))
-        linear.watched = True
-        seen: list[Floats] = []
-        run(
-            tape,
-            _start(layout, tape),
-            linear,
-            lambda _row, x, seen=seen: seen.append(apart(x.reshape(len(layout.x0), -1), layout.c[0])),  # type: ignore[misc]
-        )
-        spread = max(spread, float(np.array([*linear.away, *seen])[:, 1].max(initial=0.0)))
-    return spread
+        spread = np.zeros(columns)
+
+        def watch(each: Array, _: object, spread: Floats = spread) -> None:
+            np.maximum(spread, deviation(each), out=spread)
+
+        linear = _linear(tape, candidates, layout, sizes[layout.owner], watch)
+        run(tape, _start(layout, tape), linear, lambda row, x, watch=watch: watch(x.reshape(columns, -1), row))  # type: ignore[misc]
+        found = np.fmax(found, np.maximum.reduceat(spread, layout.first))
+    return found
 
 
-def _linear(tape: Tape, candidates: Sequence[Candidate], layout: Layout, steps: Floats) -> LinearRun:
+def at_once(shared: SharedRun) -> int:
+    """Return with how many columns runs take little more time than with one."""
+    return max(1, _ENTRIES // max(int(tape.descend.steps.sum()) ** 2 for tape, _ in shared.tapes))
+
+
+def _linear(
+    tape: Tape,
+    candidates: Sequence[Candidate],
+    layout: Layout,
+    steps: Floats,
+    watch: Callable[[Array, Floats], object] | None,
+) -> LinearRun:
     noises = int(tape.descend.steps.sum())
     if noises**2 * len(layout.x0) > LARGEST:
         raise SpecError(f"{noises} noises are too many to keep apart")
     sizes = np.bincount(layout.owner)
     sigma = np.array([float(one.problem["sigma"]) for one in candidates])
-    watched = any(one.problem["type"] == "huber" for one in candidates)
-    return LinearRun(layout, steps, (sigma / np.sqrt(sizes))[layout.owner], watched)
+    return LinearRun(layout, steps, (sigma / np.sqrt(sizes))[layout.owner], watch)
 
 
 def _start(layout: Layout, tape: Tape) -> Floats:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import islice
 from typing import Any, final
@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import Algorithm
+from boundlab.algorithms import Algorithm, Event
 from boundlab.delays import frequencies
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.expectation import event_law, event_sequences, why_no_law
@@ -20,9 +20,9 @@ from boundlab.falsify._rates import local_rate, server_rates
 from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.enclosed import formulas_at, left_side
 from boundlab.instance.points import begun
-from boundlab.instance.schedules import Schedules, kept_by_all
+from boundlab.instance.schedules import NOTHING, Schedules, kept_by_all
 from boundlab.instance.settings import at_options, filled, own_parameters, split
-from boundlab.metrics import Metric
+from boundlab.metrics import Metric, range_of, terms_of
 from boundlab.objective import Optimum, Problem, by_client
 from boundlab.options import number
 from boundlab.randomness import Streams
@@ -102,12 +102,13 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     options, symbols = split(theorem, algorithm, candidate.settings)
     values: dict[str, Any] = {"n": problem.n, **{name: int(number(value, name)) for name, value in symbols.items()}}
     delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
-    first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, options)
+    first = Schedules(theorem, algorithm, problem.n, delays, policy, candidate.iterations, 0, dict(options))
     check(theorem, problem, algorithm, first.parameters, delays, policy, ())
     deviations(theorem, algorithm, options, ())
     if theorem.rule is not None:
         known = {**values, **problem_values(theorem, problem), **candidate.step}
         filled(theorem, algorithm, options, known, partial(first.measured, values))
+        first = replace(first, chosen=dict(options))
     theorem = at_options(theorem, algorithm, options, first.one_tape)
     first = replace(first, theorem=theorem)
     horizon = first.horizon(values)
@@ -115,7 +116,8 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
         raise AssumptionError("the window is longer than the run")
     if algorithm.server == "any":
         values["p"], values["p_s"] = frequencies(delays, policy)
-    events = None if algorithm.server == "any" else first.tape(0)
+    shown = _shown(theorem, horizon, ks)
+    events = None if algorithm.server == "any" else first.tape(0, shown)
     scheduled = {} if events is None else first.read(events, horizon, values)
     for parameter, (name, value) in own_parameters(theorem, algorithm, options, scheduled).items():
         options[parameter] = values[name] = value
@@ -131,7 +133,11 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     points = points_of(theorem, horizon, ks)
     left = left_side(theorem, formulas_at(theorem, values, ()), int(points[-1]))
     points = begun(theorem, left, points)
-    runs = tuple(tapes(schedules, left.records(points)))
+    runs: tuple[tuple[Tape, float], ...]
+    if events is None or shown is NOTHING or schedules.parameters != first.parameters or several(schedules):
+        runs = tuple(tapes(schedules, left.records(points)))
+    else:  # the run is the one that was made to read off it
+        runs = ((events, 1.0),)
     if events is None:
         seen: tuple[Mapping[str, float], ...] = ({},) * len(points)
     else:
@@ -139,6 +145,17 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
         seen = tuple(kept_by_all(theorem, [schedules.read_at(tape, points, values) for tape, _ in runs]))
         seen = tuple({**own, **schedules.pins(own)} for own in seen)
     return SharedRun(theorem, left, algorithm, runs, points, seen, values, server)
+
+
+def _shown(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> RecordAt:
+    """Return what a run shall show; nothing where the left side reads numbers that come with the run."""
+    left = theorem.left
+    if range_of(left) is not None or terms_of(left):
+        return NOTHING
+    try:
+        return left.records(begun(theorem, left, points_of(theorem, horizon, ks)))
+    except SpecError:  # whoever asks for it once more says so
+        return NOTHING
 
 
 def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> NDArray[np.int64]:
@@ -179,8 +196,24 @@ def tapes(schedules: Schedules, records: RecordAt) -> Iterator[tuple[Tape, float
     sequences = list(islice(event_sequences(program, event_law(delays, policy), last), SEQUENCES + 1))
     if len(sequences) > SEQUENCES:
         raise SpecError(f"more than {SEQUENCES} sequences of events are too many for a search")
+    asked = None if records.iterations is None else tuple(records.iterations.tolist())
     for events, weight in sequences:
-        yield who.schedule(parameters, who.drawn_events(parameters, events), n, records, last), weight
+        yield _drawn(who, parameters, n, last, tuple(events), asked, replace(records, iterations=None)), weight
+
+
+@lru_cache(maxsize=2048)
+def _drawn(
+    who: Algorithm[Any],
+    parameters: Any,
+    clients: int,
+    last: int,
+    events: tuple[Event, ...],
+    asked: tuple[int, ...] | None,
+    records: RecordAt,
+) -> Tape:
+    """Compile a sequence of events, whatever its probability is; ``asked``: the iterations to show."""
+    shown = replace(records, iterations=None if asked is None else np.array(asked, dtype=np.int64))
+    return who.schedule(parameters, who.drawn_events(parameters, events), clients, shown, last)
 
 
 def several(schedules: Schedules) -> bool:
@@ -201,10 +234,10 @@ def problem_values(theorem: Theorem, problem: Problem) -> dict[str, Any]:
 
 def constants(theorem: Theorem, candidates: Sequence[Candidate]) -> list[tuple[dict[str, Any], Optimum]]:
     """Return the constants and the optimum of each candidate, computed once a problem."""
-    known: dict[str, tuple[dict[str, Any], Optimum]] = {}
-    for one in candidates:
-        key = one.problem_spec()
-        if key not in known:
-            problem = looked_at(theorem, one.build())
-            known[key] = problem_values(theorem, problem), problem.optimum()
-    return [known[one.problem_spec()] for one in candidates]
+    problems = [one.build() for one in candidates]
+    known: dict[int, tuple[dict[str, Any], Optimum]] = {}
+    for one in problems:  # equal options make the same object
+        if id(one) not in known:
+            problem = looked_at(theorem, one)
+            known[id(one)] = problem_values(theorem, problem), problem.optimum()
+    return [known[id(one)] for one in problems]

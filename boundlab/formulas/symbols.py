@@ -22,6 +22,7 @@ from boundlab.formulas._table import ALONE, ANY, AT_MOST, COPIES, DELAYED, LOWER
 from boundlab.formulas.folds import ClientVector
 from boundlab.options import nearest
 
+_LARGEST: Final = 2**53  # integers up to there are floats
 Side = Literal["exact", "upper", "lower", "any"]
 SIDES: tuple[Side, ...] = ("exact", "upper", "lower", "any")
 Role = Literal[
@@ -61,6 +62,13 @@ class Domain:
         if self.integer:
             inside &= value == np.floor(value)
         return np.asarray(inside)
+
+    def holds(self, value: object) -> bool:
+        """Return whether a value is a plain number inside, without the arrays of :meth:`contains`: False if unsure."""
+        if type(value) is not float and not (type(value) is int and abs(value) <= _LARGEST):
+            return False
+        above = value > self.low if self.open_low else value >= self.low
+        return above and value <= self.high and math.isfinite(value) and not (self.integer and value % 1)
 
     def symbol(self, name: str, kind: type[sympy.Symbol] = sympy.Symbol) -> sympy.Symbol:
         """Return a SymPy symbol with the assumptions of this domain."""
@@ -310,6 +318,8 @@ def check(name: str, value: ArrayLike, symbols: Mapping[str, SymbolInfo] = SYMBO
     boundlab.errors.SymbolError: sigma must be ≥ 0, got -1 (noise level: ...)
     """
     info = lookup(name, symbols)
+    if not info.vector and info.domain.holds(value):
+        return np.asarray(value, dtype=np.float64)
     try:
         if isinstance(value, (str, bytes, bool)) or np.iscomplexobj(value):
             raise TypeError

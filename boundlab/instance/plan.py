@@ -223,7 +223,7 @@ def _plan(
             raise SpecError(f"{theorem.id} does not assume {name!r}; {nearest(name, may_fail)}")
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
-    schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, chosen)
+    schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, {**chosen})
     problem = looked_at(theorem, minimised(problem, algorithm, schedules.parameters))
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
     outside |= deviations(theorem, algorithm, chosen, beyond)
@@ -237,9 +237,10 @@ def _plan(
     outside |= at_every_x.outside
     values |= at_every_x.values
     filled(theorem, algorithm, chosen, {**values, **given}, partial(schedules.measured, values))
+    schedules = replace(schedules, chosen={**chosen})
     theorem = at_options(theorem, algorithm, chosen, schedules.one_tape)
     schedules = replace(schedules, theorem=theorem)
-    first = schedules.tape(0) if algorithm.server != "any" else None
+    first = None if algorithm.server == "any" else schedules.tape(0)
     if first is not None and "N" in read:
         values["N"] = _window(schedules, first, rest, values)
     scheduled = schedules.read(first, schedules.horizon(values), values) if first is not None else {}
@@ -247,10 +248,10 @@ def _plan(
         chosen[parameter] = values[name] = value
     yours = _symbols(theorem, algorithm, rest)
     measured = dict(values)
-    schedules = replace(schedules, given={name: value for name, value in yours.items() if name not in measured})
-    sources = Sources(
-        theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours, at_every_x.certified
-    )
+    given = {name: value for name, value in yours.items() if name not in measured}
+    schedules = replace(schedules, chosen={**chosen}, given=given)
+    certified = at_every_x.certified
+    sources = Sources(theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours, certified)
     sources.check()
     values |= sources.chosen
     worst = schedules.worst(values, scheduled, trials)

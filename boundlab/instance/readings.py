@@ -7,9 +7,10 @@ it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, final
 
-from boundlab.assumptions import FIXED_TIMES, definers
+from boundlab.assumptions import FIXED_TIMES, assumption
 from boundlab.case.provenance import plain
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
@@ -17,7 +18,7 @@ from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
 from boundlab.objective import Constant, Problem
-from boundlab.theorems import SECONDS, Theorem, derive
+from boundlab.theorems import SECONDS, Theorem, derive, once
 
 Origin = Literal["problem", "delays", "tape", "run", "theorem", "yours"]
 
@@ -93,6 +94,11 @@ class AtEveryX:
     outside: Mapping[str, str] = field(default_factory=dict)
 
 
+@once()
+def _step_in_words(theorem: Theorem, name: str) -> str:
+    return written(theorem.step[name], theorem.symbols, theorem.spelling())
+
+
 def safe(info: SymbolInfo, given: float, true: float) -> bool:
     """Return whether a value may stand in place of the true one, or of the certified limit of it."""
     room = _ROUNDING * abs(true)
@@ -133,7 +139,7 @@ def require_safe(theorem: Theorem, name: str, given: float, true: float, whose: 
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sources:
     """Values that the parts of an instance give to the symbols of a theorem.
 
@@ -179,8 +185,7 @@ class Sources:
     @property
     def chosen(self) -> dict[str, float]:
         """Values that the user set in place of others; what follows from p was checked and stays as it follows."""
-        follow = self._of_arrivals()
-        return {name: value for name, value in self.yours.items() if name not in follow}
+        return {name: value for name, value in self.yours.items() if name not in self._of_arrivals}
 
     def readings(self, used: Mapping[str, Any], derived: Mapping[str, Any]) -> tuple[SymbolValue, ...]:
         """Return the table of all symbols that the bound reads, and of all that is somebody's word of the problem.
@@ -201,7 +206,7 @@ class Sources:
         clock = (SECONDS,) if theorem.left.in_seconds else ()
         names = dict.fromkeys((*theorem.inputs(used), *theorem.step, *self.yours, *clock))
         if "p" in used:
-            follow = self._of_arrivals().keys() - {"n"}
+            follow = self._of_arrivals.keys() - {"n"}
             names = dict.fromkeys(("p", *(name for name in names if name not in follow), "p_s"))
         table = tuple(self._reading(name, used, derived) for name in names if name in used or name in derived)
         shown, said = {reading.name for reading in table}, self.problem.claims()
@@ -226,8 +231,7 @@ class Sources:
             constant = self.constants[name]
             return SymbolValue(name, value, constant.side, "problem", constant.how)
         if name in theorem.step:
-            how = f"the step size is {written(theorem.step[name], theorem.symbols, theorem.spelling())}"
-            return SymbolValue(name, value, "exact", "theorem", how)
+            return SymbolValue(name, value, "exact", "theorem", f"the step size is {_step_in_words(theorem, name)}")
         if name == SECONDS:
             return SymbolValue(name, value, "exact", "theorem", "its definition: the run goes so long")
         if name == "n":
@@ -236,7 +240,7 @@ class Sources:
         if info.vector and info.role != "schedule":
             limit = {"upper": "from above", "lower": "from below"}[info.side]
             return SymbolValue(name, value, info.side, "problem", f"of each client, {limit}")
-        if info.vector and FIXED_TIMES in definers(name):
+        if info.vector and name in assumption(FIXED_TIMES).defines:
             return SymbolValue(name, value, info.side, "delays", "of each update, rounded up")
         if name == theorem.horizon_symbol:
             return SymbolValue(name, value, "exact", "run", "the horizon")
@@ -313,8 +317,9 @@ class Sources:
 
     def _determined(self) -> dict[str, Any]:
         """Return what is measured, and what follows from p."""
-        return {**self.measured, **self._of_arrivals()}
+        return {**self.measured, **self._of_arrivals}
 
+    @cached_property
     def _of_arrivals(self) -> dict[str, float]:
         """Return n, p_s, p_min and qbar, which follow from p."""
         if "p" not in self.measured:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from functools import cached_property
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +19,18 @@ from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Evaluation, Theorem, over
 
+NOTHING: Final = RecordAt(np.empty(0, dtype=np.int64))  # is shown
+
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schedules:
     """Tapes of the trials, and what the theorem reads off them.
 
     Parameters
     ----------
     chosen
-        Options of the algorithm, the step size apart: no schedule depends on it.
+        Options of the algorithm, the step size apart: no schedule depends on it. Nobody may change them.
     given
         Symbols that the user set, in place of what a tape would say.
     pinned
@@ -45,7 +48,7 @@ class Schedules:
     given: Mapping[str, float] = field(default_factory=dict)
     pinned: Mapping[str, float] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def parameters(self) -> Any:
         """The parameters, with 1 in place of the step size."""
         return parameters(self.theorem, self.algorithm, self.chosen)
@@ -54,12 +57,11 @@ class Schedules:
         """Return the largest T whose windows lie within the run."""
         return self.iterations - int(values.get("N", 1)) + 1
 
-    def tape(self, trial: int) -> Tape:
-        """Compile a trial without records."""
+    def tape(self, trial: int, records: RecordAt = NOTHING) -> Tape:
+        """Compile a trial, by default without records."""
         streams = Streams(self.seed, trial)
-        nothing = RecordAt(np.empty(0, dtype=np.int64))
         return compile_trial(
-            self.algorithm, self.parameters, self.clients, self.delays, self.policy, self.iterations, nothing, streams
+            self.algorithm, self.parameters, self.clients, self.delays, self.policy, self.iterations, records, streams
         )
 
     def one_tape(self) -> Tape:
@@ -145,7 +147,7 @@ class Schedules:
         read = theorem.read_by(own | theorem.rule_reads) - set(values)
         return replace(self, pinned={name: worst[name] for name in read if name in worst})
 
-    @property
+    @cached_property
     def averaged(self) -> bool:
         """True if the theorem is about the mean over schedules, of which there are several, not about each of them."""
         return over(self.theorem).averaged(self.algorithm, self.parameters, self.clients, self.delays)

@@ -1,6 +1,7 @@
 """Left sides of a run while it goes by: what each record shows, and what the records make."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -65,7 +66,7 @@ class Certified:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Proved:
     """The quantities of a problem at a point that is known up to an error, as (value, smallest, largest).
 
@@ -75,6 +76,10 @@ class Proved:
     """
 
     problem: "Problem"
+
+    @cached_property
+    def _rounding_at_best(self) -> tuple[float, float] | None:
+        return self.problem.rounding(np.asarray(self.problem.optimum().x, dtype=np.float64))
 
     def squared_distance(self, at: tuple["Array", Any]) -> tuple[Any, Any, Any]:
         """Return ‖x − x*‖² for all x this near.
@@ -95,7 +100,7 @@ class Proved:
         x, error = at
         problem, best = self.problem, self.problem.optimum()
         value, constants = _value(problem, x), problem.constants()
-        here, there = (_rounding(problem, np.asarray(one, dtype=np.float64)) for one in (x, best.x))
+        here, there = _rounding(problem, np.asarray(x, dtype=np.float64)), self._rounding_at_best
         above = np.maximum(0.0, value - best.value)
         if here is None or there is None:
             return above, *_unknown(value)

@@ -20,6 +20,7 @@ from boundlab.theorems._core import core as core
 from boundlab.theorems._core_written import as_toml as as_toml
 from boundlab.theorems._core_written import words_of_core as words_of_core
 from boundlab.theorems._evaluate import derive as derive
+from boundlab.theorems._followed import once as once
 from boundlab.theorems._options import Option as Option
 from boundlab.theorems._options import elaborated_options as elaborated_options
 from boundlab.theorems._over import MeanOver as MeanOver

@@ -130,10 +130,11 @@ def admissible(theorem: Statement, known: Mapping[str, Any], options: Mapping[st
     about = [one for one in theorem.conditions if _read(theorem, one) & set(free) and not _read(theorem, one) & absent]
     if not about:
         return dict(options)
+    read = frozenset().union(*(_read(theorem, one) for one in about))
     sized = {
         name: np.asarray(value, dtype=np.float64)[() if theorem.symbols[name].vector else (0,) * np.ndim(value)]
         for name, value in known.items()
-        if name in theorem.symbols and (np.size(value) == 1 or theorem.symbols[name].vector)
+        if name in read and (np.size(value) == 1 or theorem.symbols[name].vector)
     }
     values = {name: as_fractions(value) for name, value in sized.items() if np.isfinite(value).all()}
     for moves in sorted(itertools.product(range(-_ULPS, _ULPS + 1), repeat=len(free)), key=_length):

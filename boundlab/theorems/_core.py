@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final, Literal, final
 
 import sympy
@@ -23,7 +22,7 @@ from boundlab.options import nearest
 from boundlab.registry import lookup
 from boundlab.theorems._assume import Inequality
 from boundlab.theorems._evaluate import inputs, rules
-from boundlab.theorems._followed import Same
+from boundlab.theorems._followed import once
 from boundlab.theorems._options import Option, elaborated_options
 from boundlab.theorems._over import RandomSource, over
 from boundlab.theorems._statement import Statement
@@ -197,6 +196,7 @@ def _plain(value: Any) -> Any:
     return value if names is None else {name: _plain(getattr(value, name)) for name in names}
 
 
+@once()
 def core(theorem: Statement) -> CoreStatement:
     """Elaborate a statement: make everything explicit that it leaves to defaults, and leave out what people read.
 
@@ -205,12 +205,6 @@ def core(theorem: Statement) -> CoreStatement:
     SpecError
         As :func:`boundlab.theorems.over`.
     """
-    return _core(Same(theorem))
-
-
-@lru_cache(maxsize=256)
-def _core(same: Same) -> CoreStatement:
-    theorem = same.statement
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     left, over_ = theorem.left, range_of(theorem.left)
     options = elaborated_options(theorem, algorithm)

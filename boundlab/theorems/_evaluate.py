@@ -1,7 +1,6 @@
 """How a theorem is evaluated: what it needs, what follows from that, and what is refused."""
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +14,7 @@ from boundlab.options import nearest
 from boundlab.theorems._bound import Evaluation, Floats
 from boundlab.theorems._conditions import require
 from boundlab.theorems._defined import require_defined
-from boundlab.theorems._followed import Same
+from boundlab.theorems._followed import once
 from boundlab.theorems._statement import Statement
 
 
@@ -29,12 +28,11 @@ def expanded(given: Iterable[str]) -> frozenset[str]:
 
 def needs(theorem: Statement, given: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the base symbols, and the defined ones in the order of computation."""
-    return _needs(Same(theorem), frozenset(given))
+    return _needs(theorem, frozenset(given))
 
 
-@lru_cache(maxsize=4096)
-def _needs(same: Same, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    theorem = same.statement
+@once(4096)
+def _needs(theorem: Statement, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     defining = theorem.defining()
     absent = theorem.bound.gone(known)
     base: dict[str, None] = {}
@@ -67,7 +65,12 @@ def _needs(same: Same, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[st
 
 def inputs(theorem: Statement, given: Iterable[str]) -> tuple[str, ...]:
     """Return the symbols that need a value when those of ``given`` are set, in the order of the table."""
-    base, _ = needs(theorem, expanded(given))
+    return _inputs(theorem, expanded(given))
+
+
+@once(4096)
+def _inputs(theorem: Statement, given: frozenset[str]) -> tuple[str, ...]:
+    base, _ = needs(theorem, given)
     place = {name: position for position, name in enumerate(theorem.symbols)}
     return tuple(sorted(base, key=place.__getitem__))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final, Literal, final
 
 from boundlab import assumptions as known_assumptions
@@ -13,7 +12,7 @@ from boundlab.formulas.symbols import having
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.theorems._evaluate import inputs
-from boundlab.theorems._followed import Same
+from boundlab.theorems._followed import once
 from boundlab.theorems._options import Option, elaborated_options
 from boundlab.theorems._statement import EACH, MEAN, Statement
 
@@ -100,6 +99,7 @@ def at_random(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: 
     yield from (one.id for one in algorithm.draws if one.when(parameters, clients))
 
 
+@once()
 def over(theorem: Statement) -> MeanOver:
     """Return what the mean is over: noise and batches always, events and draws unless the statement says otherwise.
 
@@ -112,12 +112,6 @@ def over(theorem: Statement) -> MeanOver:
         If the algorithm is unknown; if what the statement says contradicts its assumptions, or leaves two readings
         that differ.
     """
-    return _over(Same(theorem))
-
-
-@lru_cache(maxsize=256)
-def _over(same: Same) -> MeanOver:
-    theorem = same.statement
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     assumed = sorted(known_assumptions.with_implied(theorem.assumptions))
     lawful = tuple(name for name in assumed if known_assumptions.assumption(name).mean)

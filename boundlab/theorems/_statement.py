@@ -18,7 +18,7 @@ from boundlab.metrics import Metric, choices, metric, range_of
 from boundlab.theorems._assume import OF_NOISE, Inequality, check_inequalities
 from boundlab.theorems._bound import Bound, Condition
 from boundlab.theorems._clock import reads_of, require_clock
-from boundlab.theorems._followed import Same, defining, read_by
+from boundlab.theorems._followed import defining, read_by
 
 ANY: Final = "any"
 """The word for an option that a theorem leaves open."""
@@ -301,7 +301,7 @@ class Statement:
 
     def read_by(self, names: Iterable[str], known: Iterable[str] = ()) -> frozenset[str]:
         """Return the names and all symbols that their definitions use, those of ``known`` symbols apart."""
-        return read_by(Same(self), frozenset(names), frozenset(known))
+        return read_by(self, frozenset(names), frozenset(known))
 
     def links(self) -> dict[str, Any]:
         """Return, as JSON-ready fields, what leads on: its counterexample, its repairs, its page, its proof."""
@@ -373,7 +373,7 @@ class Statement:
 
     def defining(self) -> Mapping[str, sympy.Expr]:
         """Return how each defined symbol follows from others; the step size is one of them."""
-        return defining(Same(self))
+        return defining(self)
 
     def formulas(self) -> Iterator[tuple[str, sympy.Expr]]:
         """Yield what each formula is, for messages, and the formula: definitions, steps, conditions, terms."""

@@ -6,6 +6,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from boundlab.errors import SymbolError
 from boundlab.formulas._table import ROLES
@@ -140,3 +142,19 @@ def test_what_can_be_zero_holds_all_noise_delay_and_difference_of_clients() -> N
     assert {"sigma", "sigma_l", "sigma_star", "sigma_g", "sigma_g_mean", "zeta", "tau_max", "share_bias"} <= QUIET
     assert having("heterogeneity") <= QUIET
     assert not QUIET & (having("function", "start", "step", "horizon", "option") | {"G"})
+
+
+@given(
+    st.sampled_from(sorted(DOMAINS)),
+    st.floats() | st.integers() | st.sampled_from([0.0, -0.0, 1.0, 1, 0, 2**53, 0.5]),
+)
+def test_one_number_and_an_array_of_it_are_in_the_same_domains(domain: str, value: float) -> None:
+    known = DOMAINS[domain]
+    large = isinstance(value, int) and abs(value) > 2**53  # no float: asked of an array alone
+    try:
+        inside = bool(known.contains(np.array(value, dtype=np.float64)))
+    except OverflowError:
+        inside = False
+    assert known.holds(value) == (inside and not large)
+    assert not known.holds(True)
+    assert not known.holds(np.array(1.0))
