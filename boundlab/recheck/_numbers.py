@@ -1,20 +1,24 @@
-"""Quotients of polynomials over Q, kept in lowest terms by python-flint.
+"""Quotients of polynomials over Q, in lowest terms.
 
-This module is imported where a proof is read, so that certificates of worst cases need the standard library alone.
+Most numbers of a proof are sums of products of powers, negative powers among them: of these the terms are kept. Where a
+sum is divided by, two polynomials are kept, without common factors by python-flint. This module is imported where a
+proof is read, so that certificates of worst cases need the standard library alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import cached_property, lru_cache
 from typing import Any, TypeAlias, Union, final
 
-from flint import Ordering, fmpq, fmpq_mpoly_ctx
+from flint import fmpq
 
-from boundlab.recheck._work import spend, terms_of_power
+from boundlab.recheck import _polynomials as poly
+from boundlab.recheck._polynomials import UNIT, Monomial, Terms
+from boundlab.recheck._work import spend
 
-Powers: TypeAlias = dict["Symbol", int]
+Quotient: TypeAlias = tuple[tuple["Symbol", ...], Any, Any]
 _EACH = 20  # steps for each number that is made
+_FEW = 4  # with so many terms on one side, products are quicker term by term
+_LARGEST = 1000  # the largest power that is taken at once
 
 
 class NumberError(ValueError):
@@ -22,169 +26,225 @@ class NumberError(ValueError):
 
 
 @final
-@dataclass(frozen=True, eq=False)
 class Symbol:
-    """A symbol; a member of a family, with whole numbers as indices; or a power of either with a symbolic exponent."""
+    """A symbol; a member of a family, with whole numbers as indices; or a power of either with a symbolic exponent.
 
-    name: str
-    indices: tuple["Number", ...] = ()
-    exponent: Union["Number", None] = None
+    Its ``key`` is its text: equal for equal symbols alone.
+    """
 
-    @cached_property
-    def key(self) -> str:
-        """Its text: equal for equal symbols alone."""
-        inside = f"[{';'.join(one.key for one in self.indices)}]" if self.indices else ""
-        return self.name + inside + (f"^({self.exponent.key})" if self.exponent is not None else "")
+    __slots__ = ("_hash", "_names", "exponent", "indices", "key", "name")
+
+    def __init__(self, name: str, indices: tuple["Number", ...] = (), exponent: Union["Number", None] = None) -> None:
+        self.name, self.indices, self.exponent = name, indices, exponent
+        inside = f"[{';'.join([one.key for one in indices])}]" if indices else ""
+        self.key = name + inside + (f"^({exponent.key})" if exponent is not None else "")
+        self._hash = hash(self.key)
+        self._names: frozenset[str] | None = None
 
     @property
     def base(self) -> "Symbol":
         """What it is a power of."""
         return Symbol(self.name, self.indices)
 
-    def names(self) -> Iterator[str]:
-        """Yield all names in it."""
-        yield self.name
-        for one in self.indices:
-            yield from one.names()
-        if self.exponent is not None:
-            yield from self.exponent.names()
+    def names(self) -> frozenset[str]:
+        """Return all names in it."""
+        if self._names is None:
+            inside = self.indices if self.exponent is None else (*self.indices, self.exponent)
+            self._names = frozenset((self.name,)).union(*(one.names() for one in inside))
+        return self._names
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Symbol) and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash(self.key)
-
-
-@lru_cache(maxsize=256)
-def _ring(size: int) -> Any:
-    return fmpq_mpoly_ctx.get(("v", size), Ordering.lex)
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
+        return self._hash
 
 
 @final
 class Number:
-    """top/below, without common factors; the first coefficient of ``below`` is 1, every symbol occurs."""
+    """A number in its one form.
 
-    __slots__ = ("_key", "below", "symbols", "top")
+    Parameters
+    ----------
+    terms
+        Where nothing but products of powers is divided by, the coefficient of each product.
+    quotient
+        Else its symbols, each of which occurs, and the polynomials above and below, without common factors; the first
+        coefficient of that below is 1.
+    """
 
-    def __init__(self, symbols: tuple[Symbol, ...], top: Any, below: Any) -> None:
-        if not below:
-            raise NumberError("a division by 0")
-        spend(_EACH + len(top) + len(below))
-        if not below.is_constant():
-            spend(len(top) * len(below) * len(symbols))
-            common = top.gcd(below)
-            if not common.is_constant():
-                top, below = top / common, below / common
-        lead = below.leading_coefficient()
-        if lead != 1:
-            top, below = top / lead, below / lead
-        # The degrees of 0 are −1.
-        used = [place for place, pair in enumerate(zip(top.degrees(), below.degrees(), strict=True)) if max(pair) > 0]
-        if len(used) < len(symbols):
-            kept = tuple(symbols[place] for place in used)
-            top, below = (_moved(part, used, len(kept)) for part in (top, below))
-            symbols = kept
-        self.symbols, self.top, self.below = symbols, top, below
+    __slots__ = ("_key", "_names", "_quotient", "_symbols", "_terms")
+
+    def __init__(self, terms: Terms | None, quotient: Quotient | None = None) -> None:
+        self._terms, self._quotient = terms, quotient
+        self._symbols: tuple[Symbol, ...] | None = None if quotient is None else quotient[0]
+        self._names: frozenset[str] | None = None
         self._key: str | None = None
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Its symbols, by their texts."""
+        if self._symbols is None:
+            found = {symbol for powers in self._terms or () for symbol, _ in powers}
+            self._symbols = tuple(sorted(found, key=lambda s: s.key))
+        return self._symbols
+
+    def _polynomials(self) -> Quotient:
+        """Return its symbols, and the polynomials above and below in them."""
+        if self._quotient is None:
+            own = self._terms or {}
+            back, place = poly.inverse(poly.low(own)), poly.places(self.symbols)
+            top = {poly.times(powers, back): value for powers, value in own.items()}
+            self._quotient = self.symbols, poly.polynomial(top, place), poly.polynomial({back: UNIT}, place)
+        return self._quotient
+
+    def _ordered(self) -> list[tuple[Monomial, Any]]:
+        """Return the terms of the numerator, times the same product of powers, in one order."""
+        own = poly.terms_of(*self._polynomials()[:2]) if self._terms is None else self._terms
+        if len(own) < 2:
+            return list(own.items())
+        place = poly.places(self.symbols)
+        return sorted(own.items(), key=lambda term: poly.spread(term[0], place), reverse=True)
+
+    def _above(self) -> list[tuple[Monomial, Any]]:
+        """Return the terms of the numerator in one order."""
+        back = poly.inverse(poly.low(self._terms or ()))
+        return [(poly.times(powers, back), value) for powers, value in self._ordered()]
 
     @property
     def key(self) -> str:
         """Its text: equal for equal numbers alone."""
         if self._key is None:
-            parts = [self._text(self.top)]
-            if not self.below.is_constant():
-                parts.append(self._text(self.below))
-            self._key = "/".join(f"({one})" for one in parts) if len(parts) > 1 else parts[0]
+            top, bottom = poly.written(self._above()), self.bottom
+            self._key = top if bottom == ONE else f"({top})/({poly.written(bottom._above())})"
         return self._key
 
-    def _text(self, part: Any) -> str:
-        terms = []
-        for powers, value in sorted(part.to_dict().items(), reverse=True):
-            body = [s.key if e == 1 else f"{s.key}^{e}" for s, e in zip(self.symbols, powers, strict=True) if e]
-            terms.append("*".join([str(value)] * (value != 1 or not body) + body))
-        return " + ".join(terms) or "0"
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Number) and self.key == other.key
+        if not isinstance(other, Number):
+            return False
+        if self._terms is None or other._terms is None:
+            return self._terms is other._terms and self.key == other.key
+        return self._terms == other._terms
 
     def __hash__(self) -> int:
         return hash(self.key)
 
     def __bool__(self) -> bool:
-        return bool(self.top)
+        return self._terms != {}
 
     def __add__(self, other: "Number") -> "Number":
+        if self._terms is not None and other._terms is not None:
+            spend(_EACH + len(self._terms) + poly.TERM * len(other._terms))
+            return Number(poly.add(dict(self._terms), other._terms.items()))
         symbols, (a, b), (c, d) = _together(self, other)
         spend(len(a) + len(c) if b == d else len(a) * len(d) + len(c) * len(b) + len(b) * len(d))
-        return Number(symbols, a + c, b) if b == d else Number(symbols, a * d + c * b, b * d)
+        return _reduced(symbols, a + c, b) if b == d else _reduced(symbols, a * d + c * b, b * d)
 
     def __neg__(self) -> "Number":
-        return Number(self.symbols, -self.top, self.below)
+        return self * _MINUS
 
     def __sub__(self, other: "Number") -> "Number":
         return self + -other
 
     def __mul__(self, other: "Number") -> "Number":
+        one, two = self._terms, other._terms
+        if one is not None and two is not None and min(len(one), len(two)) <= _FEW:
+            spend(_EACH + poly.TERM * len(one) * len(two))
+            return Number(poly.add({}, ((poly.times(p, q), a * b) for p, a in one.items() for q, b in two.items())))
         symbols, (a, b), (c, d) = _together(self, other)
         spend(len(a) * len(c) + len(b) * len(d))
-        return Number(symbols, a * c, b * d)
+        return _reduced(symbols, a * c, b * d)
 
     def __truediv__(self, other: "Number") -> "Number":
+        if other._terms is not None and len(other._terms) == 1:
+            return self * other.power(-1)
         symbols, (a, b), (c, d) = _together(self, other)
         spend(len(a) * len(d) + len(b) * len(c))
-        return Number(symbols, a * d, b * c)
+        return _reduced(symbols, a * d, b * c)
 
     def power(self, count: int) -> "Number":
         """Return a whole power."""
-        if abs(count) > 1000:
+        if abs(count) > _LARGEST:
             raise NumberError(f"a power of {count}")
-        for part in (self.top, self.below):
-            _spend_power(part, abs(count))
+        if self._terms is not None and len(self._terms) == 1:
+            ((powers, value),) = self._terms.items()
+            poly.spend_power(1, value, abs(count))
+            return Number({tuple((symbol, own * count) for symbol, own in powers if count): value**count})
+        symbols, top, below = self._polynomials()
+        for part in (top, below):
+            poly.spend_power(len(part), part.leading_coefficient() if part else UNIT, abs(count))
         if count >= 0:
-            return Number(self.symbols, self.top**count, self.below**count)
-        return Number(self.symbols, self.below**-count, self.top**-count)
+            return _reduced(symbols, top**count, below**count)
+        return _reduced(symbols, below**-count, top**-count)
 
     @property
     def constant(self) -> Fraction | None:
         """The fraction that it is, or None."""
-        if self.symbols:
-            return None
-        return _fraction(self.top.leading_coefficient()) if self.top else Fraction(0)
+        if not self._terms:
+            return None if self._terms is None else Fraction(0)
+        return poly.fraction(self._terms[()]) if len(self._terms) == 1 and () in self._terms else None
 
     def names(self) -> set[str]:
         """Return all names in it."""
-        return {name for one in self.symbols for name in one.names()}
+        if self._names is None:
+            self._names = frozenset[str]().union(*(one.names() for one in self.symbols))
+        return set(self._names)
 
-    def terms(self) -> Iterator[tuple[Powers, Fraction]]:
+    def terms(self) -> Iterator[tuple[dict[Symbol, int], Fraction]]:
         """Yield the terms of its numerator."""
-        for powers, value in sorted(self.top.to_dict().items(), reverse=True):
-            yield {s: int(e) for s, e in zip(self.symbols, powers, strict=True) if e}, _fraction(value)
+        for powers, value in self._above():
+            yield dict(powers), poly.fraction(value)
+
+    def parted(self, inside: Callable[[Symbol], bool]) -> Iterator[tuple["Number", "Number"]]:
+        """Yield the products of powers of some symbols, each with what it is multiplied by, which has none of them.
+
+        Raises
+        ------
+        NumberError
+            If a sum is divided by in which one of these symbols stands.
+        """
+        own, rest = self, ONE
+        if self._terms is None:
+            rest = self.bottom / Number({self.bottom._common(): UNIT})
+            if any(inside(symbol) for symbol in rest.symbols):
+                raise NumberError(f"a sum over an index divides by {rest.key}")
+            own = self * rest
+        for powers, value in own._ordered():
+            kept = tuple(pair for pair in powers if inside(pair[0]))
+            before = Number({tuple(pair for pair in powers if not inside(pair[0])): value})
+            yield Number({kept: UNIT}), before if rest == ONE else before / rest
+
+    def _common(self) -> Monomial:
+        """Return the product of powers that divides a polynomial."""
+        terms = [dict(powers) for powers, _ in self._above()]
+        least = ((symbol, min(powers.get(symbol, 0) for powers in terms)) for symbol in self.symbols)
+        return tuple(pair for pair in least if pair[1])
 
     @property
     def bottom(self) -> "Number":
         """Its denominator."""
-        return Number(self.symbols, self.below, _one(len(self.symbols)))
+        if self._terms is not None:
+            back = poly.inverse(poly.low(self._terms))
+            return Number({back: UNIT}) if back else ONE
+        symbols, _, below = self._polynomials()
+        return _reduced(symbols, below, poly.one(len(symbols)))
 
     @property
     def upper(self) -> "Number":
         """Its numerator."""
-        return Number(self.symbols, self.top, _one(len(self.symbols)))
+        return Number(dict(self._above()))
 
     def factors(self) -> tuple[Fraction, list[tuple["Number", int]]]:
         """Return a fraction, and irreducible polynomials with their powers, negative ones for the denominator."""
         if not self:
             return Fraction(0), []
-        for part in (self.top, self.below):
+        symbols, top, below = self._polynomials()
+        for part in (top, below):
             spend(len(part) ** 2 * (1 + sum(map(int, part.degrees()))))
-        (first, above), (second, below) = self.top.factor(), self.below.factor()
-        parts = [*above, *((part, -count) for part, count in below)]
-        one = _one(len(self.symbols))
-        return _fraction(first / second), [(Number(self.symbols, part, one), int(count)) for part, count in parts]
+        (first, above), (second, under) = top.factor(), below.factor()
+        parts = [*above, *((part, -count) for part, count in under)]
+        one = poly.one(len(symbols))
+        return poly.fraction(first / second), [(_reduced(symbols, part, one), int(count)) for part, count in parts]
 
     def put(self, what: Callable[[Symbol], Union["Number", None]]) -> "Number":
         """Return it with numbers in place of symbols; None for those that stay."""
@@ -195,115 +255,113 @@ class Number:
                 found[one] = new
         if not found:
             return self
-        return _value(self.symbols, self.top, found) / _value(self.symbols, self.below, found)
+        below = poly.low(self._terms or ())
+        if (
+            self._terms is None
+            or any(one._terms is None for one in found.values())
+            or any(len(found[symbol]._terms or ()) != 1 for symbol, _ in below if symbol in found)
+        ):
+            symbols, top, bottom = self._polynomials()
+            return _value(symbols, top, found) / _value(symbols, bottom, found)
+        # Terms are gathered by the powers that change, so that nothing is multiplied out twice.
+        moved: dict[Monomial, Terms] = {}
+        for powers, value in self._terms.items():
+            changing = tuple(pair for pair in powers if pair[0] in found)
+            moved.setdefault(changing, {})[tuple(pair for pair in powers if pair[0] not in found)] = value
+        whole = ZERO
+        for changing, terms in moved.items():
+            part = Number(terms)
+            for symbol, count in changing:
+                part = part * found[symbol].power(count)
+            whole = whole + part
+        return whole
 
 
-def _spend_power(part: Any, count: int) -> None:
-    """Count the work of a power: of the terms that it may have, and of the digits of its coefficients."""
-    if part and count > 1:
-        lead = part.leading_coefficient()
-        digits = 1 + count * (int(lead.p).bit_length() + int(lead.q).bit_length()) // 64
-        spend(terms_of_power(len(part), count) * digits)
-
-
-def _one(size: int) -> Any:
-    return _ring(size).from_dict({(0,) * size: 1})
-
-
-def _moved(part: Any, used: list[int], size: int) -> Any:
-    """Return a polynomial in fewer symbols."""
-    return _ring(size).from_dict(
-        {tuple(powers[place] for place in used): value for powers, value in part.to_dict().items()}
-    )
+def _reduced(symbols: tuple[Symbol, ...], top: Any, below: Any) -> Number:
+    """Return the number top/below."""
+    if not below:
+        raise NumberError("a division by 0")
+    spend(_EACH + len(top) + len(below))
+    if not below.is_constant():
+        spend(len(top) * len(below) * len(symbols))
+        common = top.gcd(below)
+        if not common.is_constant():
+            top, below = top / common, below / common
+    lead = below.leading_coefficient()
+    if lead != 1:
+        top, below = top / lead, below / lead
+    if len(below) == 1:
+        ((powers, _),) = poly.terms_of(symbols, below).items()
+        return Number(
+            {poly.times(own, poly.inverse(powers)): value for own, value in poly.terms_of(symbols, top).items()}
+        )
+    # The degrees of 0 are −1.
+    degrees = zip(symbols, top.degrees(), below.degrees(), strict=True)
+    place = poly.places(symbol for symbol, *pair in degrees if max(pair) > 0)
+    return Number(None, (tuple(place), *(poly.moved(symbols, part, place) for part in (top, below))))
 
 
 def _together(one: Number, other: Number) -> tuple[tuple[Symbol, ...], tuple[Any, Any], tuple[Any, Any]]:
-    if one.symbols == other.symbols:
-        return one.symbols, (one.top, one.below), (other.top, other.below)
-    every = tuple(sorted({*one.symbols, *other.symbols}, key=lambda s: s.key))
-    place = {symbol: number for number, symbol in enumerate(every)}
-    found = []
-    for each in (one, other):
-        to = [place[symbol] for symbol in each.symbols]
-        found.append((_spread(each.top, to, len(every)), _spread(each.below, to, len(every))))
-    return every, found[0], found[1]
-
-
-def _spread(part: Any, to: list[int], size: int) -> Any:
-    terms = {}
-    for powers, value in part.to_dict().items():
-        key = [0] * size
-        for place, power in zip(to, powers, strict=True):
-            key[place] = power
-        terms[tuple(key)] = value
-    return _ring(size).from_dict(terms)
-
-
-def _times(one: Any, other: Any) -> Any:
-    spend(len(one) * len(other))
-    return one * other
+    (mine, a, b), (its, c, d) = one._polynomials(), other._polynomials()
+    if mine == its:
+        return mine, (a, b), (c, d)
+    place = poly.places({*mine, *its})
+    every = tuple(place)
+    return (
+        every,
+        (poly.moved(mine, a, place), poly.moved(mine, b, place)),
+        (poly.moved(its, c, place), poly.moved(its, d, place)),
+    )
 
 
 def _value(symbols: tuple[Symbol, ...], part: Any, values: Mapping[Symbol, Number]) -> Number:
     """Return a polynomial with numbers in place of some symbols: numerators and denominators apart, divided once."""
     new = [values.get(symbol, of(symbol)) for symbol in symbols]
-    every = tuple(sorted({symbol for one in new for symbol in one.symbols}, key=lambda s: s.key))
-    place_of = {symbol: number for number, symbol in enumerate(every)}
+    place = poly.places({symbol for one in new for symbol in one.symbols})
     tops, belows = [], []
     for one in new:
-        to = [place_of[symbol] for symbol in one.symbols]
-        tops.append(_spread(one.top, to, len(every)))
-        belows.append(None if one.below.is_one() else _spread(one.below, to, len(every)))
+        own, top, below = one._polynomials()
+        tops.append(poly.moved(own, top, place))
+        belows.append(None if below.is_one() else poly.moved(own, below, place))
     degrees = [max(int(degree), 0) for degree in part.degrees()]
-    found, unit = _ring(len(every)).from_dict({}), _one(len(every))
+    unit = poly.one(len(place))
+    found, whole = unit * 0, unit
     for powers, value in part.to_dict().items():
         term = unit * value
         for top, below, power, degree in zip(tops, belows, powers, degrees, strict=True):
             if power:
-                _spend_power(top, int(power))
-                term = _times(term, top ** int(power))
+                term = poly.times_power(term, top, int(power))
             if below is not None and degree > power:
-                _spend_power(below, int(degree - power))
-                term = _times(term, below ** int(degree - power))
+                term = poly.times_power(term, below, int(degree - power))
         found = found + term
-    whole = unit
     for below, degree in zip(belows, degrees, strict=True):
         if below is not None and degree:
-            _spend_power(below, degree)
-            whole = _times(whole, below**degree)
-    return Number(every, found, whole)
+            whole = poly.times_power(whole, below, degree)
+    return _reduced(tuple(place), found, whole)
 
 
 def rational(value: Fraction | int) -> Number:
     """Return a fraction as a number."""
     own = Fraction(value)
-    return Number((), _ring(0).from_dict({(): fmpq(own.numerator, own.denominator)}), _one(0))
+    return Number({(): fmpq(own.numerator, own.denominator)} if own else {})
 
 
-ZERO, ONE = rational(0), rational(1)
+ZERO, ONE, _MINUS = rational(0), rational(1), rational(-1)
 
 
 def of(symbol: Symbol) -> Number:
     """Return a symbol as a number."""
-    return Number((symbol,), _ring(1).from_dict({(1,): 1}), _one(1))
-
-
-def monomial(powers: Iterable[tuple[Symbol, int]]) -> Number:
-    """Return a product of powers, negative ones too."""
-    found = ONE
-    for symbol, count in powers:
-        found = found * of(symbol).power(count)
-    return found
+    return Number({((symbol, 1),): UNIT})
 
 
 def raised(base: Symbol, exponent: Number) -> Number:
     """Return base^exponent, with q^(a + b) as q^a·q^b and q^(2a) as (q^a)²: one symbol for each monomial exponent."""
-    if not exponent.below.is_constant():
+    if exponent.bottom != ONE and exponent.bottom.constant is None:
         raise NumberError(f"the exponent {exponent.key} is no polynomial")
     found = ONE
     for powers, value in exponent.terms():
         if value.denominator != 1:
             raise NumberError(f"the exponent {exponent.key} is no whole number")
-        own = base if not powers else Symbol(base.name, base.indices, monomial(powers.items()))
+        own = base if not powers else Symbol(base.name, base.indices, Number({tuple(powers.items()): UNIT}))
         found = found * of(own).power(int(value))
     return found

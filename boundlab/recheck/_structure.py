@@ -10,7 +10,8 @@ from typing import Any, final
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._forms import number_of
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, rational
-from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, power, product
+from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, power, product, times
+from boundlab.recheck._work import once
 
 _NAME = re.compile(r"([^\W\d_]\w*'*|@[0-9ik]|_[0-9])\Z")
 _MOST = 1 << 16
@@ -126,6 +127,10 @@ def name(raw: Any, where: str) -> str:
 
 def polynomial(raw: Any, where: str) -> Number:
     """Return [[coefficient, [[symbol, power], …]], …] as a number."""
+    return once("polynomial", repr(raw), lambda: _polynomial(raw, where))
+
+
+def _polynomial(raw: Any, where: str) -> Number:
     found = ZERO
     for term in as_list(raw, where):
         coefficient, powers = as_list(term, where, 2)
@@ -157,6 +162,10 @@ def symbol(raw: Any, where: str) -> Number:
 
 def number(raw: Any, where: str) -> Number:
     """Return a number."""
+    return once("number", repr(raw), lambda: _number(raw, where))
+
+
+def _number(raw: Any, where: str) -> Number:
     own = only(as_dict(raw, where), ("top", "below"), where)
     found = polynomial(own.get("top"), where)
     for pair in as_list(own.get("below", []), where):
@@ -198,7 +207,7 @@ def combination(raw: Any, where: str, *, vectors: bool = False) -> Combination:
         match atom:
             case ["sum", ranges, weight, inside]:
                 opened = _sum(ranges, weight, inside, where)
-                parts.append(Open(opened.ranges, opened.weight * own, opened.base).closed())
+                parts.append(times(once("sum", repr(atom), opened.closed), own) if own else {})
             case _:
                 parts.append({Atom(base(atom, where)): own})
     found = plus(*parts)

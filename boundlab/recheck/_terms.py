@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, final
 
-from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, monomial, of, raised, rational
-from boundlab.recheck._work import spend
+from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, raised, rational
+from boundlab.recheck._work import once, spend
 
 Values: TypeAlias = Mapping[str, Number]
 _WRITTEN_OUT, _MOST = 8, 5
@@ -23,11 +23,11 @@ _fresh = itertools.count()
 
 def put(value: Number, values: Values) -> Number:
     """Return a number with others in place of plain symbols, inside indices and exponents too."""
-    if not values:
+    if values.keys().isdisjoint(value.names()):
         return value
 
     def new(symbol: Symbol) -> Number | None:
-        if not any(name in values for name in symbol.names()):
+        if values.keys().isdisjoint(symbol.names()):
             return None
         if not symbol.indices and symbol.exponent is None:
             return values[symbol.name]
@@ -206,21 +206,8 @@ class Open:
     def _terms(self) -> Iterable[tuple["Open", Number]]:
         """Yield sums whose weight is a product of powers of what depends on an index, and the factor before each."""
         own = {name for name, _, _ in self.ranges}
-
-        def bound(symbol: Symbol) -> bool:
-            return any(name in own for name in symbol.names())
-
-        bottom = self.weight.bottom
-        below = dict(_content(bottom))
-        rest = bottom / monomial(below.items())
-        if any(bound(symbol) for symbol in rest.symbols):
-            raise NumberError(f"a sum over an index divides by {rest.key}")
-        free_below = rest * monomial((s, e) for s, e in below.items() if not bound(s))
-        bound_below = {s: e for s, e in below.items() if bound(s)}
-        for powers, value in self.weight.upper.terms():
-            inside = monomial((s, e) for s, e in powers.items() if bound(s)) / monomial(bound_below.items())
-            outside = monomial((s, e) for s, e in powers.items() if not bound(s)) * rational(value)
-            yield replace(self, weight=inside), outside / free_below
+        for inside, outside in self.weight.parted(lambda symbol: not own.isdisjoint(symbol.names())):
+            yield replace(self, weight=inside), outside
 
     def _closed_term(self, free: Number) -> Combination:
         used = self.weight.names() | self.base.names()
@@ -231,9 +218,14 @@ class Open:
                 return times(replace(self, ranges=left, weight=self.weight * (hi - lo)).closed(), free)
         if len(self.ranges) > _MOST:
             raise NumberError(f"a sum over more than {_MOST} indices")
-        spend(_FORM * math.factorial(len(self.ranges)))
-        forms = [form for order in itertools.permutations(self.ranges) if (form := self._in(order)) is not None]
-        return {min(forms, key=lambda form: form.key): free}
+
+        def first() -> Atom:
+            spend(_FORM * math.factorial(len(self.ranges)))
+            forms = [form for order in itertools.permutations(self.ranges) if (form := self._in(order)) is not None]
+            return min(forms, key=lambda form: form.key)
+
+        given = self._in(self.ranges)
+        return {first() if given is None else once("sum in one form", given.key, first): free}
 
     def _in(self, order: tuple[tuple[str, Number, Number], ...]) -> Atom | None:
         """Return the atom with the ranges in this order, or None if an end names an index that comes later."""
@@ -247,14 +239,6 @@ class Open:
             values[name] = of(Symbol(f"_{place}"))
             later.discard(name)
         return Atom(self.base.put(values), tuple(found), put(self.weight, values))
-
-
-def _content(value: Number) -> Iterable[tuple[Symbol, int]]:
-    """Yield the symbols that divide a polynomial, with their powers."""
-    terms = [powers for powers, _ in value.terms()]
-    for symbol in value.symbols:
-        if least := min(powers.get(symbol, 0) for powers in terms):
-            yield symbol, least
 
 
 def plus(*parts: Mapping[Atom, Number]) -> Combination:

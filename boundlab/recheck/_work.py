@@ -1,10 +1,18 @@
-"""Counts the work that a file asks for, about a step for each product of two terms: no clock decides anything."""
+"""Counts the work that a file asks for, about a step for each product of two terms: no clock decides anything.
 
+What stands in a file many times is worked out once, and counted once.
+"""
+
+from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 # More than ten times what the longest proof that is shipped needs.
 MOST = 500_000_000
 _SPENT: ContextVar[list[int] | None] = ContextVar("steps", default=None)
+_MADE: ContextVar[dict[tuple[str, str], Any] | None] = ContextVar("made", default=None)
 
 
 class TooMuchError(Exception):
@@ -14,6 +22,18 @@ class TooMuchError(Exception):
 def begin() -> None:
     """Begin to count anew."""
     _SPENT.set([0])
+    _MADE.set({})
+
+
+def once(kind: str, text: str, make: Callable[[], T]) -> T:
+    """Return what is made of a text: what was made of it since :func:`begin`, or what is made of it now."""
+    made = _MADE.get()
+    if made is None:
+        return make()
+    found: T | None = made.get((kind, text))
+    if found is None:
+        found = made[kind, text] = make()
+    return found
 
 
 def spent() -> int:
