@@ -12,12 +12,8 @@ from boundlab.prove._scalars import (
     ZERO,
     Poly,
     Scalar,
-    Symbol,
     bound_variable,
     is_bound,
-    mapped,
-    of_symbol,
-    put,
     whole,
 )
 
@@ -49,7 +45,7 @@ class Vec:
 
     def put(self, values: Mapping[str, Scalar]) -> "Vec":
         """Return it with numbers in place of symbols in its indices."""
-        if not values or not self.indices:
+        if all(values.keys().isdisjoint(one.names()) for one in self.indices):
             return self
         return Vec(self.name, tuple(whole(Scalar(one).put(values)) for one in self.indices))
 
@@ -98,7 +94,8 @@ class Inner:
 
     def put(self, values: Mapping[str, Scalar]) -> "Inner":
         """Return it with numbers in place of symbols."""
-        return inner(self.first.put(values), self.second.put(values))
+        first, second = self.first.put(values), self.second.put(values)
+        return self if first is self.first and second is self.second else inner(first, second)
 
     def names(self) -> set[str]:
         """Return the names of symbols in it."""
@@ -196,11 +193,8 @@ def inner(one: Vec, other: Vec) -> Inner:
 
 
 def renamed(value: Scalar, shift: int) -> Scalar:
-    def moved(symbol: Symbol) -> Scalar:
-        names = {name: bound_variable(int(name[1:]) + shift) for name in symbol.names() if is_bound(name)}
-        return put(symbol, names) if names else of_symbol(symbol)
-
-    return mapped(value, moved)
+    names = {name: bound_variable(int(name[1:]) + shift) for name in value.names() if is_bound(name)}
+    return value.put(names)
 
 
 def sum_of(bounds: Bounds, weight: Scalar, atom: Base | Vec) -> dict[Base | Vec | Sum, Scalar]:

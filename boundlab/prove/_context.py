@@ -238,7 +238,7 @@ class Context(Ranges):
         def moved(to: Scalar, sure: frozenset[str]) -> SignProof:
             if to.zero and symbol in _below(top):
                 return SignProof.NOT  # its range, such as 0 < x ≤ 0, is empty
-            current = mapped(Scalar(top), lambda s: to if s == symbol else of_symbol(s))
+            current = mapped(Scalar(top), lambda s: to if s == symbol else None)
             # What stands below is a product of 1 + t and of parts that are to be shown positive.
             if any(count % 2 and not self._below_positive(factor, sure) for factor, count in current.factors):
                 return SignProof.NOT

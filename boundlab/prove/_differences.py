@@ -165,7 +165,7 @@ def _whole(value: Scalar) -> bool:
 
 
 def _put(value: Scalar, symbol: Symbol, by: Scalar) -> Scalar:
-    return mapped(value, lambda one: by if one == symbol else of_symbol(one))
+    return mapped(value, lambda one: by if one == symbol else None)
 
 
 def _from_below(current: Scalar, context: Context, differences: dict[Symbol, tuple[Scalar, Scalar]]) -> Visible | None:

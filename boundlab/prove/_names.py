@@ -138,9 +138,9 @@ class Names(Making):
     def _unnamed(self, value: Scalar, name: str) -> Scalar:
         family = self.families.get(name)
 
-        def of(symbol: Symbol) -> Scalar:
+        def of(symbol: Symbol) -> Scalar | None:
             if name not in symbol.names():
-                return of_symbol(symbol)
+                return None
             if symbol.name != name or any(name in one.names() for one in symbol.indices) or symbol.exponent is not None:
                 raise ProofError(f"{name} occurs in {symbol}")
             if family is None:

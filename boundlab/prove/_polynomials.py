@@ -2,7 +2,7 @@
 
 import heapq
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -53,6 +53,7 @@ class Symbol:
     exponent: Union["Poly", None] = None
     key: str = field(init=False, compare=False)
     hashed: int = field(init=False, compare=False, repr=False)
+    own_names: frozenset[str] = field(init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
         return self.hashed
@@ -62,19 +63,18 @@ class Symbol:
         inside = f"[{', '.join(map(str, self.indices))}]" if self.indices else ""
         power = "" if self.exponent is None else f"^({self.exponent})"
         object.__setattr__(self, "key", f"{self.name}{inside}{power}")
+        found = {self.name}.union(*(one.names() for one in self.indices))
+        found |= frozenset() if self.exponent is None else self.exponent.names()
+        object.__setattr__(self, "own_names", frozenset(found))
 
     @property
     def base(self) -> "Symbol":
         """The symbol that a power is of."""
         return Symbol(self.name, self.indices) if self.exponent is not None else self
 
-    def names(self) -> Iterator[str]:
-        """Yield its name and all names inside."""
-        yield self.name
-        for one in self.indices:
-            yield from one.names()
-        if self.exponent is not None:
-            yield from self.exponent.names()
+    def names(self) -> frozenset[str]:
+        """Return its name and all names inside."""
+        return self.own_names
 
     def __str__(self) -> str:
         return self.key
@@ -97,23 +97,29 @@ def times(one: Monomial, other: Monomial) -> Monomial:
 
 
 def _tidy(value: Rational) -> Rational:
-    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
+    return value if type(value) is int or value.denominator != 1 else value.numerator
 
 
 @final
 class Poly:
     """A polynomial with rational coefficients, whose monomials may have negative powers; immutable."""
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_hash", "_names", "terms")
     terms: Mapping[Monomial, Rational]
     _hash: int | None
+    _names: frozenset[str] | None
 
     def __init__(self, terms: Mapping[Monomial, Rational]) -> None:
-        own = MappingProxyType({powers: _tidy(value) for powers, value in terms.items() if value})
-        object.__setattr__(self, "terms", own)
-        if len(self.terms) > MAX_TERMS:
+        own = dict(terms)  # a copy hashes no monomial anew
+        for value in terms.values():
+            if type(value) is not int or not value:
+                own = {powers: _tidy(value) for powers, value in own.items() if value}
+                break
+        object.__setattr__(self, "terms", MappingProxyType(own))
+        if len(own) > MAX_TERMS:
             raise ProofError(f"a polynomial has more than {MAX_TERMS} terms")
         object.__setattr__(self, "_hash", None)
+        object.__setattr__(self, "_names", None)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a polynomial cannot be changed")
@@ -141,6 +147,10 @@ class Poly:
         return self + other.scaled(-1)
 
     def __mul__(self, other: "Poly") -> "Poly":
+        for longer, single in ((self, other), (other, self)):
+            if len(single.terms) == 1:
+                ((powers, coefficient),) = single.terms.items()
+                return longer.scaled(coefficient, powers)
         found: dict[Monomial, Rational] = {}
         if len(self.terms) * len(other.terms) > 40 * MAX_TERMS:
             raise ProofError("a product of polynomials is too long")
@@ -158,16 +168,21 @@ class Poly:
 
     def scaled(self, by: Rational, powers: Monomial = NO_POWERS) -> "Poly":
         """Return it times a number and a monomial."""
+        if by == 1 and not powers:
+            return self
         return Poly({times(own, powers): value * by for own, value in self.terms.items()})
 
     def symbols(self) -> set[Symbol]:
         """Return the symbols of its monomials."""
         return {symbol for powers in self.terms for symbol, _ in powers}
 
-    def names(self) -> Iterator[str]:
-        """Yield all names in it, those inside indices and exponents too."""
-        for symbol in self.symbols():
-            yield from symbol.names()
+    def names(self) -> frozenset[str]:
+        """Return all names in it, those inside indices and exponents too."""
+        own = self._names
+        if own is None:
+            own = frozenset[str]().union(*(symbol.names() for powers in self.terms for symbol, _ in powers))
+            object.__setattr__(self, "_names", own)
+        return own
 
     @property
     def constant(self) -> Rational | None:

@@ -31,10 +31,8 @@ class Scalar:
     factors: "Factors"
 
     def __init__(self, top: Poly, factors: Factors = ()) -> None:
-        if not top:
-            factors = ()
         kept = []
-        for factor, count in factors:
+        for factor, count in factors if top else ():
             left = count
             while left and len(top.terms) >= len(factor.terms) and (less := divided(top, factor)) is not None:
                 top, left = less, left - 1
@@ -75,6 +73,8 @@ class Scalar:
         if not isinstance(other, (Scalar, int, float, Fraction)):
             return NotImplemented
         two = scalar(other)
+        if not self.factors and not two.factors:
+            return Scalar(self.top * two.top)
         counts = dict(self.factors)
         for factor, count in two.factors:
             counts[factor] = counts.get(factor, 0) + count
@@ -109,8 +109,8 @@ class Scalar:
     def __pow__(self, power: Number) -> "Scalar":
         if isinstance(power, int):
             base = self if power >= 0 else self.inverse()
-            found = Scalar(UNIT)
-            for _ in range(abs(power)):
+            found = base if power else Scalar(UNIT)
+            for _ in range(abs(power) - 1):
                 found = found * base
             return found
         return _symbolic_power(self, whole(power))
@@ -140,14 +140,13 @@ class Scalar:
 
     def names(self) -> set[str]:
         """Return all names in it."""
-        found = set(self.top.names())
-        for factor, _ in self.factors:
-            found |= set(factor.names())
-        return found
+        return set(self.top.names()).union(*(factor.names() for factor, _ in self.factors))
 
     def put(self, values: Mapping[str, "Scalar"]) -> "Scalar":
         """Return it with numbers in place of symbols, inside indices and exponents too; families keep their name."""
-        return mapped(self, lambda symbol: put(symbol, values))
+        if not self.factors and values.keys().isdisjoint(self.top.names()):
+            return self
+        return mapped(self, lambda symbol: None if values.keys().isdisjoint(symbol.names()) else put(symbol, values))
 
     def __str__(self) -> str:
         bottom = "*".join(f"({f})" if count == 1 else f"({f})^{count}" for f, count in self.factors)
@@ -247,11 +246,9 @@ def whole(value: Number) -> Poly:
 
 
 def put(symbol: Symbol, values: Mapping[str, Scalar]) -> Scalar:
-    """Return what a symbol becomes."""
+    """Return what a symbol becomes in which a name of these stands."""
     if not symbol.indices and symbol.exponent is None:
-        return values.get(symbol.name, of_symbol(symbol))
-    if not any(name in values for name in symbol.names()):
-        return of_symbol(symbol)
+        return values[symbol.name]
     indices = tuple(whole(Scalar(one).put(values)) for one in symbol.indices)
     own = values.get(symbol.name) if not indices else None
     base = own if own is not None else of_symbol(Symbol(symbol.name, indices))
@@ -260,25 +257,31 @@ def put(symbol: Symbol, values: Mapping[str, Scalar]) -> Scalar:
     return base ** Scalar(symbol.exponent).put(values)
 
 
-def mapped(value: Scalar, what: Callable[[Symbol], Scalar]) -> Scalar:
-    """Return a number with others in place of its symbols."""
-    known: dict[Symbol, Scalar] = {}
+def mapped(value: Scalar, what: Callable[[Symbol], Scalar | None]) -> Scalar:
+    """Return a number with others in place of its symbols; None for those that stay."""
+    known: dict[Symbol, Scalar | None] = {}
 
     def of(top: Poly) -> Scalar:
         # Terms are gathered by the symbols that change, so that nothing is multiplied out twice.
-        moved = {s for s in top.symbols() if not _unchanged(known.setdefault(s, what(s)), s)}
+        moved: dict[Symbol, Scalar] = {}
+        for symbol in top.symbols():
+            if symbol not in known:
+                known[symbol] = what(symbol)
+            new = known[symbol]
+            if new is not None and not _unchanged(new, symbol):
+                moved[symbol] = new
         if not moved:
             return Scalar(top)
         kept: dict[Monomial, dict[Monomial, Rational]] = {}
         for powers, coefficient in top.terms.items():
-            changing = tuple(pair for pair in powers if pair[0] in moved)
-            rest = tuple(pair for pair in powers if pair[0] not in moved)
+            changing = tuple([pair for pair in powers if pair[0] in moved])
+            rest = tuple([pair for pair in powers if pair[0] not in moved]) if changing else powers
             kept.setdefault(changing, {})[rest] = coefficient
         found = ZERO
         for changing, rest_terms in kept.items():
             part = Scalar(Poly(rest_terms))
             for symbol, power in changing:
-                part = part * known[symbol] ** power
+                part = part * moved[symbol] ** power
             found = found + part
         return found
 
