@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, final
 
 from boundlab.prove._errors import ProofError
@@ -143,6 +144,10 @@ class Instance:
 
     def least(self) -> dict[str, Fraction]:
         """Return the constants of the functions and of the noise; roots that are not rational are rounded up."""
+        return dict(self._least)
+
+    @cached_property
+    def _least(self) -> dict[str, Fraction]:
         found: dict[str, Fraction] = {}
         slopes = [one.lipschitz() for one in self.functions]
         if all(one is not None for one in slopes):
@@ -211,7 +216,7 @@ class Instance:
         return ""
 
     def _misses(self, assumption: str) -> str:
-        least = self.least()
+        least = self._least
         match assumption:
             case "convex":
                 return "" if least["mu"] >= 0 else "a function is not convex"

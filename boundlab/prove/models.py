@@ -89,9 +89,9 @@ class Model(SymbolNumbers):
         if why := setting.why_not(instance):
             raise UnfitError(why)
         self.instance, self.setting = instance, setting
-        own = setting.constants(instance)
+        self.constants = setting.constants(instance)
         super().__init__(
-            {name: own[name] for name in sorted(setting.own_symbols & own.keys())},
+            {name: self.constants[name] for name in sorted(setting.own_symbols & self.constants.keys())},
             setting.families(instance),
         )
         self.read(setting.kernel)
@@ -125,7 +125,7 @@ class Model(SymbolNumbers):
 
     def _quantity(self, of: sympy.Expr) -> Real:
         """Return what a condition is about: a number of the instance, or one that symbols of the setting make up."""
-        own = self.setting.constants(self.instance).get(str(of))
+        own = self.constants.get(str(of))
         return self.number(self.setting.formula(of), {}) if own is None else self.values.get(str(of), own)
 
     def _meets(self, fact: Fact) -> None:
