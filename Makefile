@@ -18,10 +18,11 @@ test: $(VENV)/.stamp-test
 	PYTHONDONTWRITEBYTECODE= $(RUN)python -m pytest -n 2 -q --dist worksteal
 
 # Everything that test runs with ten times the examples, and what is marked nightly: full sweeps, long fuzzing. Then
-# 300 errors are planted one by one, of which the suite must notice 95 %.
+# 300 errors are planted one by one, of which the suite must notice 95 %, and no benchmark may be slower than recorded.
 nightly: $(VENV)/.stamp-nightly
 	BOUNDLAB_EXAMPLES=500 $(RUN)python -m pytest -n 2 -q -m "nightly or not nightly"
 	$(RUN)python -m benchmarks.mutation
+	$(RUN)python -m benchmarks.speed cpu --guard $(lastword $(sort $(wildcard benchmarks/results/cpu-*.json)))
 
 lint: $(VENV)/.stamp-dev types
 	$(RUN)ruff check .

@@ -7,6 +7,7 @@ python -m benchmarks.speed gpu --device cuda      # trials in lock step; --devic
 
 import argparse
 import contextlib
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,6 +27,9 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default="cuda", help="of gpu: cuda, cuda:1, or cpu to rehearse")
     parser.add_argument("--small", action="store_true", help="of gpu: small sizes, to rehearse")
     parser.add_argument("--out", type=Path, help="a folder for JSON, table and figure")
+    parser.add_argument(
+        "--guard", type=Path, help="of cpu: recorded results; exit 1 where a row is slower than they say"
+    )
     asked = parser.parse_args(given)
     try:
         if asked.out is not None:
@@ -34,8 +38,8 @@ def main(given: Sequence[str] | None = None) -> int:
             _gpu(asked.device, asked.out, small=asked.small)
         elif not 0.0 < asked.share <= 100.0 or not 1 <= asked.repeats <= 100:
             raise SpecError("--share must be above 0 and at most 100, --repeats from 1 to 100")
-        else:
-            _cpu(asked.share, asked.repeats, asked.out)
+        elif not _cpu(asked.share, asked.repeats, asked.out, asked.guard):
+            return 1
     except BoundlabError as error:
         sys.stderr.write(f"error: {error}\n")
         return int(error.exit_code)
@@ -56,22 +60,32 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _cpu(share: float, repeats: int, out: Path | None) -> None:
-    from benchmarks.speed.cpu import measure_compared, measure_exact, measure_sampling, names, report, save
+def _cpu(share: float, repeats: int, out: Path | None, guard: Path | None) -> bool:
+    """Measure, and return whether nothing is slower than a file says."""
+    from benchmarks.speed import cpu
+    from benchmarks.speed.cpu import names, report, save
     from benchmarks.speed.problems import where_from
     from benchmarks.speed.trials import measure_jobs, measure_trials, words
 
     with one_thread():
         rows = measure_trials(share, repeats, _say)
-        more = [*measure_jobs(share, repeats), *measure_sampling(repeats)]
+        more = [*measure_jobs(share, repeats), *cpu.measure_sampling(repeats), *cpu.measure_tapes(repeats)]
         with contextlib.suppress(MissingExtraError):
-            more += measure_exact(repeats)
-        more += measure_compared(repeats)
+            more += cpu.measure_exact(repeats)
+        more += cpu.measure_compared(repeats)
+        exponents = cpu.growth(repeats)
     for row in more:
         _say(words(row))
-    found = report([*rows, *more], where_from())
+    _say(f"exponents of growth: {exponents}")
+    found = report([*rows, *more], where_from(), exponents)
     if out is not None:
         save(found, names(found, out))
+    if guard is None:
+        return True
+    lines = cpu.worse([*rows, *more], json.loads(guard.read_text(encoding="utf-8")))
+    for line in lines:
+        _say(f"slower than recorded: {line}")
+    return not lines
 
 
 def _gpu(device: str, out: Path | None, *, small: bool) -> None:

@@ -1,5 +1,6 @@
 """Benchmarks: our time over the time of a bare loop that does only the unavoidable work, in one run."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from platform import processor, python_version
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -18,12 +19,24 @@ from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import read_policy, sample_events
 from boundlab.files import write_json, write_text
 from boundlab.metrics import METRICS
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
+from boundlab.simulate import pick, simulate
 from boundlab.simulate.parallel import cores
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt
 
 _EVENTS = 10**6
 _ITERATIONS = 1000  # of the moments
+_UPDATES = 10_000  # of the server, where tapes are written
+
+
+class Times(NamedTuple):
+    """Seconds a unit of work, one each repeat: by the clock on the wall, and of the processor."""
+
+    wall: list[float]
+    cpu: list[float]
 
 
 @final
@@ -36,18 +49,23 @@ class Row:
     what, floor
         What is measured, and what the floor does.
     ours, bare
-        Seconds a unit of work, one each repeat, measured in turns.
+        Measured in turns.
     """
 
     what: str
     floor: str
-    ours: Sequence[float]
-    bare: Sequence[float]
+    ours: Times
+    bare: Times
 
     @property
     def ratios(self) -> list[float]:
-        """Our time over the floor's, sorted."""
-        return sorted(one / other for one, other in zip(self.ours, self.bare, strict=True))
+        """Our time over the floor's by the clock, sorted."""
+        return _over(self.ours.wall, self.bare.wall)
+
+    @property
+    def cpu_ratio(self) -> float:
+        """The median of our processor time over the floor's, which neighbours on a busy machine disturb less."""
+        return float(np.median(_over(self.ours.cpu, self.bare.cpu)))
 
     @property
     def ratio(self) -> float:
@@ -59,13 +77,18 @@ class Row:
         return {
             "what": self.what,
             "floor": self.floor,
-            "rate": 1.0 / float(np.median(self.ours)),
-            "floor_rate": 1.0 / float(np.median(self.bare)),
+            "rate": 1.0 / float(np.median(self.ours.wall)),
+            "floor_rate": 1.0 / float(np.median(self.bare.wall)),
             "ratio": self.ratio,
+            "cpu_ratio": self.cpu_ratio,
             "spread": [self.ratios[0], self.ratios[-1]],
-            "ours": list(self.ours),
-            "bare": list(self.bare),
+            "ours": self.ours._asdict(),
+            "bare": self.bare._asdict(),
         }
+
+
+def _over(ours: Sequence[float], bare: Sequence[float]) -> list[float]:
+    return sorted(one / other for one, other in zip(ours, bare, strict=True))
 
 
 def measure_sampling(repeats: int) -> list[Row]:
@@ -78,7 +101,62 @@ def measure_sampling(repeats: int) -> list[Row]:
         (lambda: sample_events(delays, policy, Streams(0), _EVENTS), _EVENTS),
         (lambda: np.argsort(arrivals, kind="stable"), _EVENTS),
     )
-    return [Row(f"sampled events ({_EVENTS})", "one stable argsort", ours, bare)]
+    rows = [Row(f"sampled events ({_EVENTS})", "one stable argsort", ours, bare)]
+    many, some = build_delays("exponential", {"spread": 4}, 10_000), arrivals[:10_000]
+    ours, bare = paired(
+        repeats,
+        (lambda: many.sample(Streams(0), len(some), 0.0), len(some)),
+        (lambda: np.argsort(some, kind="stable"), len(some)),
+    )
+    return [*rows, Row("sampled events (10,000 of as many clients)", "one stable argsort", ours, bare)]
+
+
+# How tapes are written: one loop, or sums over all events at a time.
+TAPES = {
+    "fedbuff": {"eta_l": 0.01},
+    "fedstaleweight": {"eta_l": 0.01, "count": 5},
+    "fedfa": {"eta_l": 0.01, "K": 5},
+    "async_sgd": {"alpha": 0.01},
+    "area": {"alpha": 0.01},
+    "fedcompass": {"eta": 0.01, "Qmin": 2, "Qmax": 8},
+}
+
+
+def measure_tapes(repeats: int) -> list[Row]:
+    """Measure how fast 10,000 server updates of 100 clients become a tape, sampling included: a client update."""
+    records, rows = RecordAt(np.array([_UPDATES])), []
+    delays = build_delays("exponential", {"spread": 4}, 100)
+    for name, settings in TAPES.items():
+        who = lookup("algorithms", name)
+        words = who, who.read(Options(name, settings)), 100, delays, who.policy(None, delays), _UPDATES, records
+        count = len(compile_trial(*words, Streams(0)).descend.client)
+        numbers = np.random.Generator(np.random.Philox(0)).random(count)
+        ours, bare = paired(
+            repeats,
+            (lambda words=words: compile_trial(*words, Streams(0)), count),
+            (lambda numbers=numbers: np.argsort(numbers, kind="stable"), count),
+        )
+        rows.append(Row(f"{name}: events and tape (n = 100, {_UPDATES} updates)", "one stable argsort", ours, bare))
+    return rows
+
+
+def growth(repeats: int) -> dict[str, float]:
+    """Return the exponents with which a run's processor time grows: in K, n, d and R, each over a factor of 16."""
+    base = {"K": 20_000, "n": 100, "d": 100, "R": 8}
+
+    def seconds(axis: str, factor: int) -> float:
+        size = {**base, axis: base[axis] * factor}
+        problem = build_problem("huber", {"clients": size["n"], "dimension": size["d"], "x0": 1.0})
+        delays, where = (
+            build_delays("exponential", {}, size["n"]),
+            pick("auto", "cpu", 1, problem, size["R"], size["K"]),
+        )
+        _ = problem.optimum()
+        words = "fedbuff", problem, delays, None, {"eta_l": 0.01}, size["K"], size["R"], 0
+        [took] = paired(repeats, (partial(simulate, *words, backend=where), 1))
+        return min(took.cpu)
+
+    return {axis: math.log(seconds(axis, 16) / seconds(axis, 1)) / math.log(16.0) for axis in base}
 
 
 def measure_exact(repeats: int) -> list[Row]:
@@ -171,22 +249,36 @@ def measure_compared(repeats: int) -> list[Row]:
     return found
 
 
-def paired(repeats: int, *works: tuple[Callable[[], object], int]) -> list[list[float]]:
-    """Return seconds a unit of each (work, units), measured in turns so that a busy machine slows all of them alike.
+def paired(repeats: int, *works: tuple[Callable[[], object], int]) -> list[Times]:
+    """Return the times of each (work, units), measured in turns so that a busy machine slows all of them alike.
 
     What is loaded or compiled at first is done before.
     """
-    found: list[list[float]] = [[] for _ in works]
+    found = [Times([], []) for _ in works]
     for turn in range(repeats + 1):
         for place, (work, units) in enumerate(works):
-            begin = time.perf_counter()
+            begin = time.perf_counter(), time.process_time()
             work()
             if turn:
-                found[place].append((time.perf_counter() - begin) / units)
+                found[place].wall.append((time.perf_counter() - begin[0]) / units)
+                found[place].cpu.append((time.process_time() - begin[1]) / units)
     return found
 
 
-def report(rows: Sequence[Row], data: str) -> dict[str, Any]:
+def worse(rows: Sequence[Row], recorded: dict[str, Any]) -> list[str]:
+    """Return a line for each row whose processor time over the floor's is beyond what was recorded of it.
+
+    By a quarter more than the largest ratio of that day: machines differ from day to day, too.
+    """
+    known = {row["what"]: max(row["spread"][1], row.get("cpu_ratio", 0.0)) for row in recorded["rows"]}
+    return [
+        f"{row.what}: {row.cpu_ratio:.2f} of {row.floor}, at most {known[row.what]:.2f} on {recorded['date']}"
+        for row in rows
+        if row.what in known and row.cpu_ratio > 1.25 * known[row.what]
+    ]
+
+
+def report(rows: Sequence[Row], data: str, exponents: dict[str, float] | None = None) -> dict[str, Any]:
     """Return all measurements and what they were made on, JSON-ready."""
     return {
         "processor": f"{_processor()}, {cores()} cores",
@@ -195,6 +287,7 @@ def report(rows: Sequence[Row], data: str) -> dict[str, Any]:
         "data": data,
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "rows": [row.as_dict() for row in rows],
+        "growth": exponents or {},
     }
 
 
@@ -228,15 +321,19 @@ def table(found: dict[str, Any]) -> str:
         f"# Our time over the time of bare loops, {found['date']}",
         "",
         f"{found['processor']}, Python {found['python']}, NumPy {found['numpy']}, {found['data']}. Medians of "
-        f"{len(found['rows'][0]['ours'])} repeats, measured in turns; the spread is the least and the largest ratio.",
+        f"{len(found['rows'][0]['ours']['wall'])} repeats, measured in turns; the spread is the least and the largest "
+        "ratio by the clock.",
         "",
-        "| what | floor | ours [µs] | floor [µs] | time over floor | spread |",
-        "|---|---|---|---|---|---|",
+        "| what | floor | ours [µs] | floor [µs] | time over floor | spread | processor time over floor |",
+        "|---|---|---|---|---|---|---|",
     ]
     for row in found["rows"]:
         low, high = row["spread"]
         rows.append(
             f"| {row['what']} | {row['floor']} | {1e6 / row['rate']:.3g} | {1e6 / row['floor_rate']:.3g} "
-            f"| {row['ratio']:.2f} | {low:.2f}–{high:.2f} |"
+            f"| {row['ratio']:.2f} | {low:.2f}–{high:.2f} | {row['cpu_ratio']:.2f} |"
         )
+    if found["growth"]:
+        each = ", ".join(f"{axis}: {power:.2f}" for axis, power in found["growth"].items())
+        rows += ["", f"Exponents of growth of a run of FedBuff on Huber functions, over a factor of 16: {each}."]
     return "\n".join(rows) + "\n"

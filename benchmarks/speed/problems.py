@@ -52,7 +52,7 @@ def digits(clients: int = 128, batch: int = 32) -> Problem:
     return problem
 
 
-def regression(clients: int = 40, rows: int = 250, features: int = 400, batch: int = 256) -> Problem:
+def regression(clients: int = 40, rows: int = 1000, features: int = 400, batch: int = 256) -> Problem:
     """Return least squares on random numbers, float64."""
     random = np.random.Generator(np.random.Philox(3))
     small: Any = build_problem("least-squares", {"data": "diabetes", "clients": 2, "batch": batch})

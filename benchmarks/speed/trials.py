@@ -12,11 +12,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.speed.cpu import Row, paired
+from benchmarks.speed.cpu import Row, Times, paired
 from benchmarks.speed.problems import STEP, digits, quadratics, regression, tapes_of
+from boundlab.arithmetic.compiled import installed, worth
 from boundlab.arithmetic.tensors import load_torch
 from boundlab.errors import MissingExtraError
-from boundlab.execute import floats
+from boundlab.execute import compiled, floats
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.simulate.parallel import cores, in_order
@@ -54,7 +55,7 @@ class Setting:
 SETTINGS = (
     Setting("T1", "softmax 784×10, {n}, b = 32, M = 1, float32", digits, 128, 1000),
     Setting("T2", "softmax 784×10, {n}, b = 32, M = 50, float32", digits, 128, 30, 50),
-    Setting("T3", "least squares in 400 numbers, 250 rows a client, {n}, b = 256, float64", regression, 40, 1000),
+    Setting("T3", "least squares in 400 numbers, 1000 rows a client, {n}, b = 256, float64", regression, 40, 1000),
     Setting("T4", "quadratics, {n}, d = 10, float64", quadratics, 10_000, 10_000),
 )
 
@@ -68,6 +69,10 @@ def measure_trials(share: float, repeats: int, say: Callable[[str], None]) -> li
         own = _in_numpy(f"{setting.id} NumPy: {told}", problem, tapes[0], repeats)
         rows.append(own)
         say(words(own))
+        if setting.id == "T4" and installed():
+            for row in _compiled(problem, updates, repeats):
+                rows.append(row)
+                say(words(row))
         try:
             load_torch()
         except MissingExtraError as missing:
@@ -103,7 +108,7 @@ def measure_jobs(share: float, repeats: int) -> list[Row]:
             f"{setting.id}, {trials} trials in {count} processes",
             f"1/{count} of one's time",
             own,
-            [one / count for one in alone],
+            Times(*([one / count for one in column] for column in alone)),
         )
     ]
 
@@ -111,9 +116,8 @@ def measure_jobs(share: float, repeats: int) -> list[Row]:
 def words(row: Row) -> str:
     """Return a measurement in a line."""
     low, high = row.ratios[0], row.ratios[-1]
-    return (
-        f"{row.what}: {1e6 * float(np.median(row.ours)):.3g} µs, {row.ratio:.2f} of {row.floor} ({low:.2f}–{high:.2f})"
-    )
+    took = 1e6 * float(np.median(row.ours.wall))
+    return f"{row.what}: {took:.3g} µs, {row.ratio:.2f} of {row.floor} ({low:.2f}–{high:.2f})"
 
 
 def _in_numpy(what: str, problem: Problem, tape: Tape, repeats: int) -> Row:
@@ -127,6 +131,26 @@ def _in_numpy(what: str, problem: Problem, tape: Tape, repeats: int) -> Row:
     bare = _by_hand(problem, tape, step)
     own, floor = paired(repeats, (ours, updates), (bare, updates))
     return Row(what, "FedBuff by hand", own, floor)
+
+
+def _compiled(problem: Problem, updates: int, repeats: int) -> list[Row]:
+    """Measure the executor in machine code, and a whole trial from the first event on; microseconds a client update."""
+    settings = "fedbuff", {"eta_l": STEP, "count": 1, "M": 1}, problem.n, updates, 1
+    [tape], clients = tapes_of(*settings), problem.compiled()
+    assert clients is not None  # noqa: S101  (for the type checker)
+    count, bare = len(tape.descend.client), _by_hand(problem, tape, _quadratic_steps(problem))
+    worth(10**9)  # as after some trials
+
+    def run(one: Tape) -> object:
+        return compiled.run(one, problem.x0, clients, problem.oracle(Streams(0)), lambda *_: None)
+
+    alone, whole, floor = paired(
+        repeats, (lambda: run(tape), count), (lambda: run(tapes_of(*settings)[0]), count), (bare, count)
+    )
+    return [
+        Row("T4 in machine code", "FedBuff by hand", alone, floor),
+        Row("T4 in machine code, events and tape included", "FedBuff by hand, without its events", whole, floor),
+    ]
 
 
 def _by_hand(

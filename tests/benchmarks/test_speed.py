@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.speed import cpu, trials
 from benchmarks.speed.__main__ import main
-from benchmarks.speed.cpu import Row, names, paired, report, save, table
+from benchmarks.speed.cpu import Row, Times, names, paired, report, save, table, worse
 from benchmarks.speed.problems import tapes_of
 
 SMALL = 0.02
@@ -91,11 +91,11 @@ def test_works_take_turns() -> None:
     said: list[str] = []
     found = paired(2, (lambda: said.append("a"), 10), (lambda: said.append("b"), 1))
     assert said == ["a", "b"] * 3  # the first turn is not counted
-    assert [len(one) for one in found] == [2, 2]
+    assert [(len(one.wall), len(one.cpu)) for one in found] == [(2, 2), (2, 2)]
 
 
 def test_a_row_tells_medians_and_the_spread_of_the_ratios(tmp_path: Any) -> None:
-    row = Row("x", "a floor", [2.0, 4.0, 3.0], [1.0, 1.0, 2.0])
+    row = Row("x", "a floor", Times([2.0, 4.0, 3.0], [2.0] * 3), Times([1.0, 1.0, 2.0], [1.0] * 3))
     assert row.ratios == [1.5, 2.0, 4.0]
     shown = row.as_dict()
     assert (shown["ratio"], shown["spread"], shown["rate"], shown["floor_rate"]) == (2.0, [1.5, 4.0], 1 / 3.0, 1.0)
@@ -104,7 +104,15 @@ def test_a_row_tells_medians_and_the_spread_of_the_ratios(tmp_path: Any) -> None
     save(found, files)
     assert json.loads(files[0].read_text(encoding="utf-8"))["rows"][0]["ratio"] == 2.0
     assert files[1].read_text(encoding="utf-8") == table(found)
-    assert "| x | a floor | 3e+06 | 1e+06 | 2.00 | 1.50–4.00 |" in table(found)
+    assert "| x | a floor | 3e+06 | 1e+06 | 2.00 | 1.50–4.00 | 2.00 |" in table(found)
+
+
+def test_what_became_slower_than_its_recorded_spread_is_told() -> None:
+    times = lambda ratio: Row("x", "a floor", Times([ratio] * 2, [ratio] * 2), Times([1.0] * 2, [1.0] * 2))  # noqa: E731
+    recorded = report([times(2.0)], "no data")
+    assert worse([times(2.4)], recorded) == []
+    [line] = worse([times(2.6)], recorded)
+    assert line.startswith("x: 2.60 of a floor, at most 2.00 on ")
 
 
 @pytest.mark.parametrize("share", ["0", "-1", "nan", "101"])
@@ -114,10 +122,12 @@ def test_a_share_must_make_sense(share: str, capsys: Any) -> None:
 
 
 def test_results_are_added_to_a_folder_that_holds_others(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = Row("x", "a floor", [2.0], [1.0])
+    row = Row("x", "a floor", Times([2.0], [2.0]), Times([1.0], [1.0]))
     monkeypatch.setattr(trials, "measure_trials", lambda *_: [row])
     monkeypatch.setattr(trials, "measure_jobs", lambda *_: [])
     monkeypatch.setattr(cpu, "measure_sampling", lambda *_: [])
+    monkeypatch.setattr(cpu, "measure_tapes", lambda *_: [])
+    monkeypatch.setattr(cpu, "growth", lambda *_: {"K": 1.0})
     monkeypatch.setattr(cpu, "measure_exact", lambda *_: [])
     monkeypatch.setattr(cpu, "measure_compared", lambda *_: [])
     (tmp_path / "cpu-of-somebody.json").write_text("{}", encoding="utf-8")
