@@ -1,7 +1,7 @@
 """boundlab: a type-checker for convergence theorems of asynchronous and federated first-order methods.
 
 The names below are the public API; each is imported when it is first used. ``audit``, ``compare``, ``delays``,
-``exact``, ``falsify``, ``prove``, ``sweep`` and ``worst_case`` are packages that can also be called:
+``exact``, ``falsify``, ``prove``, ``simulate``, ``sweep`` and ``worst_case`` are packages that can also be called:
 ``boundlab.compare(…)`` asks, and ``boundlab.compare.Comparison`` is what is inside.
 """
 
@@ -75,12 +75,16 @@ _WHERE = {
     "replay": "api",
     "results": "sweep.results",
     "run": "api",
-    "simulate": "simulate",
     "theorem": "api",
     "trace": "api",
 }
-_CALLABLE = ("audit", "compare", "delays", "exact", "falsify", "prove", "sweep", "worst_case")
-_ASKED = {"audit": "boundlab.audit", "sweep": "boundlab.sweep.results"}  # the others are those of boundlab.api
+_CALLABLE = ("audit", "compare", "delays", "exact", "falsify", "prove", "simulate", "sweep", "worst_case")
+# The others are those of boundlab.api.
+_ASKED = {
+    "audit": "boundlab.audit",
+    "simulate": "boundlab.simulate.simulation",
+    "sweep": "boundlab.sweep.results",
+}
 
 __all__ = ["__version__", *sorted((*_WHERE, *_CALLABLE))]
 

@@ -14,7 +14,7 @@ from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate import compile_trial, run_once
+from boundlab.simulate.trial import compile_trial, run_once
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem, load_theorem
 

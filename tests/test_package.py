@@ -34,6 +34,18 @@ def test_every_public_name_can_be_imported():
         boundlab.nothing  # noqa: B018  (the access is the test)
 
 
+def test_every_public_name_is_the_same_when_it_is_asked_again():
+    """The import system names a subpackage in its package, which must not hide what is public there."""
+    program = (
+        "import boundlab as bl; before = {name: getattr(bl, name) for name in bl.__all__}; "
+        "changed = [name for name in bl.__all__ if getattr(bl, name) is not before[name]]; "
+        "dead = [name for name in bl.__all__ if name != '__version__' and not callable(before[name])]; "
+        "assert not changed + dead, changed + dead"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_no_module_is_longer_than_400_lines():
     assert {path.name: size for path in SOURCES if (size := len(path.read_text().splitlines())) > 400} == {}
 

@@ -118,7 +118,7 @@ def compare(
     from boundlab.api._compared import Compared, Horizons
     from boundlab.compare import compare as compare_plan
     from boundlab.instance import make_plan
-    from boundlab.simulate import pick
+    from boundlab.simulate.backend import pick
 
     statement, chosen = read_theorem(theorem), read_problem(problem)
     algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
@@ -176,7 +176,8 @@ def run(
         If an option is wrong.
     """
     from boundlab.api._ran import Ran
-    from boundlab.simulate import pick, simulate
+    from boundlab.simulate.backend import pick
+    from boundlab.simulate.simulation import simulate
 
     chosen = read_problem(problem)
     amount = count(trials, "trials", 1, MOST_TRIALS)

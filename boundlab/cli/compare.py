@@ -47,7 +47,7 @@ def compare(
     """
     from boundlab.api import compare as ask
     from boundlab.pages.save import files_of, save_case, save_comparison
-    from boundlab.simulate import stoppable
+    from boundlab.simulate.work import stoppable
 
     option.alone(quiet, json=as_json, verbose=verbose, terms=terms and plot is None)
     if axis == "time" and plot is None:

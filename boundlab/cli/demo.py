@@ -73,7 +73,7 @@ def demo(
 
     def check(plan: "Plan", trials: int = _TRIALS) -> "Comparison":
         from boundlab.compare import compare
-        from boundlab.simulate import pick
+        from boundlab.simulate.backend import pick
 
         where = pick("numpy", None, None, plan.problem, trials)
         with progress(plan.theorem.id, trials) as tick:

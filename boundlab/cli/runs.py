@@ -33,7 +33,7 @@ def run(
 ) -> ExitCode:
     """Simulate an algorithm on a problem under delays and show the error, frequencies and staleness."""
     from boundlab.api import run as ask
-    from boundlab.simulate import stoppable
+    from boundlab.simulate.work import stoppable
 
     files = writable(out, csv, trace_out)
     with progress("trials", trials) as tick, stoppable():

@@ -18,7 +18,7 @@ from boundlab.compare.unsampled import random_events
 from boundlab.files import Document, json_value, schema
 from boundlab.instance.plan import Plan
 from boundlab.instance.ranges import MetricEnclosure
-from boundlab.simulate import NUMPY, Backend
+from boundlab.simulate.backend import NUMPY, Backend
 from boundlab.tape import Statistics
 from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict

@@ -17,8 +17,7 @@ from boundlab.expectation import left_side
 from boundlab.metrics import Watch, metric
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate import run_once
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.trial import compile_trial, run_once
 from boundlab.tape import RecordAt, verify_identities
 
 LSVRG, SCAFFNEW = lookup("algorithms", "lsvrg"), lookup("algorithms", "scaffnew")

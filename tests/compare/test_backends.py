@@ -18,8 +18,9 @@ from boundlab.cli import invoke
 from boundlab.compare import compare
 from boundlab.compare.trials import compute_trials, run_trials
 from boundlab.errors import MissingExtraError, SpecError
-from boundlab.simulate import Backend, pick, simulate
+from boundlab.simulate.backend import Backend, pick
 from boundlab.simulate.parallel import in_order
+from boundlab.simulate.simulation import simulate
 
 NUMPY, TWO, TORCH = Backend(), Backend("numpy", "cpu", 2), Backend("torch", "cpu")
 SOFTMAX = "softmax:data=digits,clients=4,batch=8,nu=0.1"

@@ -9,8 +9,10 @@ from boundlab import files
 from boundlab.case.build import delays_from, problem_from
 from boundlab.errors import SpecError
 from boundlab.problems import common
-from boundlab.simulate import Backend, fit, simulate
+from boundlab.simulate import fit
+from boundlab.simulate.backend import Backend
 from boundlab.simulate.fit import at_a_time, bytes_of, fitting, room
+from boundlab.simulate.simulation import simulate
 from boundlab.tape import Tape, recycle
 
 

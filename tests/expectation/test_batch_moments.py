@@ -17,7 +17,7 @@ from boundlab.metrics import metric
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate import compile_trial, run_once
+from boundlab.simulate.trial import compile_trial, run_once
 from boundlab.tape import RecordAt
 
 ROWS = [[[1, 0], [1, 1], [0, 2]], [[1, -1], [2, 0]]]

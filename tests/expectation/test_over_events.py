@@ -34,7 +34,7 @@ from boundlab.metrics import INDEX, Metric, compose, metric, valued
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate import compile_trial, run_once
+from boundlab.simulate.trial import compile_trial, run_once
 from boundlab.tape import Initial, Op, RecordAt
 
 P = [Fraction(1, 4), Fraction(1, 8), Fraction(1, 8)]

@@ -18,7 +18,7 @@ from boundlab.objective.weighted import Weighted, minimised
 from boundlab.objective.weighted._spread import spread_factor
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.simulate import simulate
+from boundlab.simulate.simulation import simulate
 
 FAMILIES = {
     "huber": "huber:c=[0,1,3],w=[1,2,0.5],delta=0.7,x0=2",
