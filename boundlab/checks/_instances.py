@@ -15,7 +15,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, apart, having
-from boundlab.registry import registered
+from boundlab.registry import find
 
 Values = Mapping[str, Any]
 
@@ -89,7 +89,7 @@ UNEQUAL_SQUARED_GRADIENT = sympy.Rational(1, 9)
 
 @cache
 def _algorithm(name: str) -> Algorithm[Any] | None:
-    found: Algorithm[Any] | None = registered("algorithms").get(name)
+    found: Algorithm[Any] | None = find("algorithms", name)
     return found
 
 

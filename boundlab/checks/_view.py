@@ -336,7 +336,7 @@ def _number(value: Any) -> Any:
     return sympy.Tuple(*map(sympy.sympify, value.tolist())) if np.ndim(value) else sympy.sympify(value)
 
 
-def _draw_vector(generator: np.random.Generator, name: str, values: Mapping[str, Any]) -> np.ndarray:
+def _draw_vector(generator: "np.random.Generator", name: str, values: Mapping[str, Any]) -> np.ndarray:
     """Return one number for each of three clients; of what is bounded by one number for all, none beyond that."""
     if name == "p":
         return np.full(3, 0.2)
@@ -345,7 +345,7 @@ def _draw_vector(generator: np.random.Generator, name: str, values: Mapping[str,
     return drawn if over_all is None else over_all * (drawn if name == "mu_i" else 1 / (1 + drawn))
 
 
-def _draw(generator: np.random.Generator, info: SymbolInfo) -> float:
+def _draw(generator: "np.random.Generator", info: SymbolInfo) -> float:
     """Return a number of the domain, most of them between 1/10 and 10."""
     domain = info.domain
     if domain.integer:

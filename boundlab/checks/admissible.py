@@ -154,9 +154,9 @@ def parent(theorem: Theorem) -> Theorem | None:
     """Return the theorem that a printed rate is a corollary of: the same paper, algorithm and left side."""
     if not theorem.shape or theorem.status != "as printed":
         return None
-    from boundlab.registry import registered
+    from boundlab.registry import beside
 
-    for other in registered("theorems").values():
+    for other in beside("theorems", theorem).values():
         same = (other.paper, other.algorithm, other.metric, other.status) == (
             theorem.paper,
             theorem.algorithm,

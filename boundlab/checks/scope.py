@@ -15,7 +15,7 @@ from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.metrics import Quantity
 from boundlab.options import Options, nearest
 from boundlab.randomness import Streams
-from boundlab.registry import registered
+from boundlab.registry import find, lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.theorems import SECONDS, Theorem, elaborated_options
@@ -31,13 +31,13 @@ _EXTENDED = frozenset({"F0"})
 def checks(view: View) -> Iterator[Check]:
     """Check the algorithm, its options, the symbols of bound and conditions, and what nobody uses."""
     theorem = view.theorem
-    known = registered("algorithms")
+    algorithm: Algorithm[Any] | None = find("algorithms", theorem.algorithm)
     statement = "the algorithm exists"
-    if theorem.algorithm not in known:
+    if algorithm is None:
+        known = registered("algorithms")
         text = f"there is no algorithm {theorem.algorithm!r}; {nearest(theorem.algorithm, known)}"
         yield Check("scope.algorithm", statement, "failed", text, "not defined")
         return
-    algorithm: Algorithm[Any] = known[theorem.algorithm]
     yield Check("scope.algorithm", statement, "passed")
     options = _options(theorem, algorithm)
     yield options
@@ -177,7 +177,7 @@ def _unused(view: View) -> Check:
         and not read & set(symbols)
     ]
     idle += [f"definition {name}" for name in theorem.definitions if name not in read]
-    reached, own = theorem.read, registered("algorithms")[theorem.algorithm].parameters
+    reached, own = theorem.read, lookup("algorithms", theorem.algorithm).parameters
     idle += [
         f"parameter {option} (no formula reads {name}: {option} stands at its default)"
         for option, name in theorem.parameters.items()

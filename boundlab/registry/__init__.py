@@ -4,8 +4,10 @@ from boundlab.registry._command import command_line as command_line
 from boundlab.registry._registry import TYPES as TYPES
 from boundlab.registry._registry import WORDS as WORDS
 from boundlab.registry._registry import Registration as Registration
+from boundlab.registry._registry import beside as beside
 from boundlab.registry._registry import catalogue as catalogue
 from boundlab.registry._registry import choices as choices
+from boundlab.registry._registry import find as find
 from boundlab.registry._registry import lookup as lookup
 from boundlab.registry._registry import registered as registered
 from boundlab.registry._sources import BUILT_IN as BUILT_IN

@@ -95,27 +95,56 @@ def choices(kind: Kind, name: str, built_in: Mapping[str, Any]) -> Mapping[str, 
 
 
 def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
-    """Return the object of that id: of ``built_in``, which loads nothing, else the registered one.
-
-    Entry points whose name begins the id are asked first, so that one theorem does not load all papers.
+    """Return the object of that id, as :func:`find` does.
 
     Raises
     ------
     SpecError
         If there is none; the message names the nearest id, and what could not be loaded.
     """
+    found = find(kind, name, built_in)
+    if found is None:
+        rows = _rows(kind, sources(kind))
+        broken = "".join(f"; {row.id}: cannot be loaded ({row.reason})" for row in rows if row.reason)
+        raise SpecError(f"unknown {WORDS[kind]} {name!r}; {nearest(name, _by_id(kind, rows))}{broken}")
+    return found
+
+
+def find(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Return the object of that id: of ``built_in``, which loads nothing, else the registered one; None if none has it.
+
+    Entry points whose name begins the id are asked first, so that one theorem does not load all papers.
+
+    Raises
+    ------
+    SpecError
+        If two of those that were asked register the same id.
+    """
     if name in built_in:
         return built_in[name]
     everything = sources(kind)
-    found = _by_id(kind, _rows(kind, (source for source in everything if source.likely(name))))
-    if name in found:
-        return found[name]
-    rows = _rows(kind, everything)
-    found = _by_id(kind, rows)
-    if name not in found:
-        broken = "".join(f"; {row.id}: cannot be loaded ({row.reason})" for row in rows if row.reason)
-        raise SpecError(f"unknown {WORDS[kind]} {name!r}; {nearest(name, found)}{broken}")
-    return found[name]
+    for asked in ([source for source in everything if source.likely(name)], everything):
+        found = _by_id(kind, _rows(kind, asked))
+        if name in found:
+            return found[name]
+    return None
+
+
+def beside(kind: Kind, item: Any) -> dict[str, Any]:
+    """Return the objects among which those that belong to one are found, such as the theorems of its paper.
+
+    Of a built-in one these are those of its own entry point, and all that others register; else they are all.
+
+    Raises
+    ------
+    SpecError
+        If two of them have the same id.
+    """
+    everything = sources(kind)
+    own = [source for source in everything if source.origin == BUILT_IN and source.likely(item.id)]
+    if _by_id(kind, _rows(kind, own)).get(item.id) is not item:
+        return registered(kind)
+    return _by_id(kind, _rows(kind, [*own, *(source for source in everything if source.origin != BUILT_IN)]))
 
 
 def _by_id(kind: Kind, rows: Iterable[Registration]) -> dict[str, Any]:

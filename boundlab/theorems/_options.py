@@ -10,7 +10,7 @@ from boundlab.algorithms import VARIABLES, Algorithm, StepRule
 from boundlab.errors import SpecError
 from boundlab.formulas.parse import parse
 from boundlab.options import nearest
-from boundlab.registry import registered
+from boundlab.registry import find
 from boundlab.theorems._statement import ANY, OTHERS, Statement
 
 Of = Literal["fixed", "default", "open", "symbol", "step", "unused"]
@@ -96,7 +96,7 @@ def rule_of(theorem: Statement) -> dict[str, str]:
 
     Nothing, too, where the statement leaves the option open.
     """
-    known = registered("algorithms").get(theorem.algorithm)
+    known = find("algorithms", theorem.algorithm)
     if known is None or not known.rule:
         return {}
     said = StepRule(theorem.rule) if theorem.rule is not None else theorem.options.get(known.rule, ANY).strip()

@@ -13,7 +13,7 @@ from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, names_of
 from boundlab.formulas.units import degrees
 from boundlab.metrics import INDEX, index_symbol
-from boundlab.registry import lookup, registered
+from boundlab.registry import find
 from boundlab.theorems._statement import OTHERS
 from boundlab.theorems._steps_at import put_in
 
@@ -48,7 +48,7 @@ def step_of_each(
     """
     step, k = formulas["step"], INDEX["K"]
     found = SYMBOLS["c"].symbol / (k + SYMBOLS["d"].symbol) if "c" in step else SYMBOLS["alpha"].symbol
-    known = lookup("algorithms", algorithm) if algorithm in registered("algorithms") else None
+    known = find("algorithms", algorithm)
     option = "" if known is None else known.rule
     for name, rule in list(step.items()):
         index = {one for one in rule.free_symbols if one.name not in symbols}

@@ -18,7 +18,7 @@ from boundlab.formulas.parse import FUNCTIONS
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol
 from boundlab.metrics import INDEX, choices, index_symbol
 from boundlab.options import nearest
-from boundlab.registry import registered
+from boundlab.registry import find
 from boundlab.theorems._assume import Inequality, inequality
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._clock import SECONDS
@@ -191,7 +191,7 @@ def read_theorem(path: Path) -> Theorem:
                     f'leave the entry out, or write {option} = "any" under [options]'
                 )
         refuse_lookalikes(data.get("symbols", {}), read, symbols, where)
-        if theorem.algorithm in registered("algorithms"):
+        if find("algorithms", theorem.algorithm) is not None:
             over(theorem)  # a file that leaves two readings is refused where it is read
     except BoundlabError as error:
         if str(error).startswith(where):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from own_theorems import own_theorem
 
-from boundlab.checks import Check, check, exit_code, groups, read_groups
+from boundlab.checks import Check, admissible, check, exit_code, groups, read_groups
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
@@ -147,6 +147,14 @@ def test_vacuity_names_the_range_and_it_is_right() -> None:
                 }
             )
             assert found.total >= 1 - 1e-9
+
+
+def test_what_a_rate_is_a_corollary_of_is_found_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No theorem of another entry point is of the same paper, algorithm and left side as a printed rate."""
+    found = {name: admissible.parent(theorem) for name, theorem in THEOREMS.items()}
+    monkeypatch.setattr("boundlab.registry.beside", lambda kind, _: registered(kind))
+    assert {name: admissible.parent(theorem) for name, theorem in THEOREMS.items()} == found
+    assert any(one is not None for one in found.values())
 
 
 def test_the_corollary_leaves_its_theorem_for_long_horizons() -> None:

@@ -13,7 +13,7 @@ from boundlab import assumptions, metrics
 from boundlab.assumptions import assumption
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
-from boundlab.registry import KINDS, TYPES, WORDS, catalogue, lookup, registered, value_of
+from boundlab.registry import KINDS, TYPES, WORDS, beside, catalogue, find, lookup, registered, value_of
 
 GOOD = """
 import dataclasses
@@ -119,6 +119,25 @@ def test_two_packages_must_not_register_the_same_id(package):
     package("fine", POINTS, fine_plugin=GOOD.replace("mine.theorem", "area.theorem8"))
     with pytest.raises(SpecError, match=r"two packages register theorem area\.theorem8"):
         registered("theorems")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_object_is_found_by_its_id_and_none_by_another(kind):
+    for name, item in registered(kind).items():
+        assert find(kind, name) is item
+        assert lookup(kind, name) is item
+    assert find(kind, "of nobody") is None
+
+
+def test_beside_a_built_in_object_stand_those_of_its_entry_point_and_of_plug_ins(package):
+    package("fine", POINTS, fine_plugin=GOOD)
+    every = registered("theorems")
+    for name, item in every.items():
+        near = beside("theorems", item)
+        assert near[name] is item
+        assert {"mine.theorem"} <= near.keys() <= every.keys()
+    assert beside("theorems", every["mine.theorem"]) == every
+    assert "fedfa.theorem1" not in beside("theorems", every["area.theorem8"])
 
 
 def test_an_unknown_id_is_answered_with_the_nearest():
