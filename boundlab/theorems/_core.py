@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal, final
 
 import sympy
@@ -32,12 +33,34 @@ _APART: Final = " != 0"
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula, as text that the parser reads back, and what must be so for it to have a value, as it is written."""
+    """A formula, as text that the parser reads back, and what must be so for it to have a value, as it is written.
 
-    text: str
-    where: tuple[str, ...]
+    Both are worked out when one is asked for: most engines ask a core statement for its options and assumptions alone.
+    """
+
+    def __init__(self, theorem: Statement, formula: sympy.Expr) -> None:
+        self._of = theorem, formula
+
+    @cached_property
+    def _said(self) -> tuple[str, tuple[str, ...]]:
+        return _said(*self._of)
+
+    @property
+    def text(self) -> str:
+        """The formula as text."""
+        return self._said[0]
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """The demands, in one order."""
+        return self._said[1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Formula) and other._said == self._said
+
+    def __hash__(self) -> int:
+        return hash(self._said)
 
 
 @final
@@ -189,7 +212,9 @@ class CoreStatement:
 
 
 def _plain(value: Any) -> Any:
-    """Return data classes as objects and tuples as lists."""
+    """Return data classes and formulas as objects, and tuples as lists."""
+    if isinstance(value, Formula):
+        return {"text": value.text, "where": list(value.where)}
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     names = getattr(value, "__dataclass_fields__", None)
@@ -224,17 +249,17 @@ def core(theorem: Statement) -> CoreStatement:
         quantity=left.quantity.name.lower(),
         aggregation=left.over.id,
         units=left.units,
-        weights=None if over_ is None or over_.weights is None else _formula(theorem, over_.weights),
-        over_models=None if over_ is None else (_formula(theorem, over_.begin), _formula(theorem, over_.end)),
-        terms=tuple((_formula(theorem, one.times), one.quantity.name.lower(), one.point) for one in terms_of(left)),
+        weights=None if over_ is None or over_.weights is None else Formula(theorem, over_.weights),
+        over_models=None if over_ is None else (Formula(theorem, over_.begin), Formula(theorem, over_.end)),
+        terms=tuple((Formula(theorem, one.times), one.quantity.name.lower(), one.point) for one in terms_of(left)),
         in_seconds=left.in_seconds,
         shape=theorem.shape,
         growth=tuple(sorted(theorem.growth)),
-        right=tuple((name, _formula(theorem, term)) for name, term in theorem.bound.expressions().items()),
+        right=tuple((name, Formula(theorem, term)) for name, term in theorem.bound.expressions().items()),
         recursion=theorem.bound.as_dict()["recursion"],
-        step=tuple((name, _formula(theorem, rule)) for name, rule in theorem.step.items()),
+        step=tuple((name, Formula(theorem, rule)) for name, rule in theorem.step.items()),
         definitions=tuple(_definitions(theorem)),
-        conditions=tuple((_formula(theorem, one.quantity), _formula(theorem, one.limit)) for one in theorem.conditions),
+        conditions=tuple((Formula(theorem, one.quantity), Formula(theorem, one.limit)) for one in theorem.conditions),
         settable=tuple(sorted(theorem.settable)),
         generous=tuple(sorted(theorem.generous.items())),
         symbols=tuple(_symbols(theorem, options)),
@@ -246,7 +271,7 @@ def core(theorem: Statement) -> CoreStatement:
 def _inequality(theorem: Statement, one: Inequality) -> Iterator[tuple[str, Formula]]:
     """Yield the quantities, each with its coefficient, which is the same however the inequality is put."""
     for name, rule in sorted(one.coefficients.items()):
-        yield name, _formula(theorem, sympy.expand(rule))
+        yield name, Formula(theorem, sympy.expand(rule))
 
 
 def _objective(theorem: Statement, algorithm: Algorithm[Any], options: tuple[Option, ...]) -> str:
@@ -267,15 +292,18 @@ def _definitions(theorem: Statement) -> Iterator[tuple[str, Formula]]:
     """Yield the definitions that the claim uses, and those of what may be set beside it."""
     used = [name for name in rules(theorem) if name in theorem.definitions]
     more = sorted((theorem.read_by(theorem.settable) & theorem.definitions.keys()) - {*used})
-    yield from ((name, _formula(theorem, theorem.definitions[name])) for name in (*used, *more))
+    yield from ((name, Formula(theorem, theorem.definitions[name])) for name in (*used, *more))
 
 
-def _formula(theorem: Statement, formula: sympy.Expr) -> Formula:
-    """Return a formula as text; what cancels in it stands beside it, as x/x, since the text must demand the same."""
+def _said(theorem: Statement, formula: sympy.Expr) -> tuple[str, tuple[str, ...]]:
+    """Return a formula as text, and what it demands.
+
+    What cancels in it stands beside it, as x/x, since the text must demand the same.
+    """
     settled, where = _settled(theorem, formula), sorted(set(demanded(theorem.demands(formula))))
     text, said = str(settled), set(demanded(demands(settled)))
     gone = [one.removesuffix(_APART) for one in where if one not in said and one.endswith(_APART)]
-    return Formula("*".join([f"({text})", *(f"(({one})/({one}))" for one in gone)]) if gone else text, tuple(where))
+    return "*".join([f"({text})", *(f"(({one})/({one}))" for one in gone)]) if gone else text, tuple(where)
 
 
 def _settled(theorem: Statement, formula: sympy.Expr) -> sympy.Expr:
