@@ -8,7 +8,6 @@ import csv
 import json
 import math
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -68,6 +67,12 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def named_file(name: str, ending: str) -> Path | None:
+    """Return the file that a word names, which ends so or is there; None where the word is an id."""
+    path = Path(name)
+    return path if name.endswith(ending) or is_file(path) else None
 
 
 def hashes(paths: Iterable[Path]) -> dict[str, str]:
@@ -181,7 +186,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         target = path.resolve()
         mode = _mode(target, path)
-        temporary = target.with_name(f".boundlab-{secrets.token_hex(6)}{target.suffix[:16]}")
+        temporary = target.with_name(f".boundlab-{os.urandom(6).hex()}{target.suffix[:16]}")
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except (OSError, ValueError, RuntimeError) as reason:  # RuntimeError: links that go round in circles
         raise OutputError(f"cannot write {path}: {getattr(reason, 'strerror', None) or reason}") from None
@@ -195,6 +200,23 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def cache_folder(kind: str) -> Path:
+    """Return the folder for what can be made again: in XDG_CACHE_HOME, or else in ``~/.cache``.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be made.
+    """
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    found = (Path(given) if given else Path.home() / ".cache") / "boundlab" / kind
+    try:
+        found.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{found} cannot be made ({error.strerror or error}); set XDG_CACHE_HOME") from None
+    return found
 
 
 def _mode(target: Path, path: Path) -> int | None:
@@ -284,7 +306,7 @@ def folder(path: Path) -> Path:
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        probe = path / f".boundlab-{secrets.token_hex(6)}"
+        probe = path / f".boundlab-{os.urandom(6).hex()}"
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         probe.unlink()
         empty = next(path.iterdir(), None) is None

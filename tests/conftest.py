@@ -14,6 +14,8 @@ os.environ.setdefault("BOUNDLAB_PATIENCE", "20")
 
 # Objects of whoever runs the tests are none that the tests know of.
 os.environ.pop("BOUNDLAB_PLUGINS", None)
+# What was shown before is not shown again, but where a test is about that.
+os.environ["BOUNDLAB_CACHE"] = "0"
 
 import hypothesis
 import pytest

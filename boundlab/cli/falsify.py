@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver
-from boundlab.cli.terminal import print_json, print_line, print_page, print_related_links, status
+from boundlab.cli.terminal import print_json, print_line, print_links, print_page, status
 from boundlab.errors import BoundlabError
 from boundlab.files import RESULT, folder, write_folder, write_json
 from boundlab.options import Default
@@ -33,6 +33,7 @@ def falsify(
     A counterexample always leaves THEOREM.counterexample.json, in the current folder unless --out names another.
     """
     from boundlab.api import falsify as ask
+    from boundlab.pages.related_links import related_links
     from boundlab.pages.save import case_name
     from boundlab.theorems import load_theorem
 
@@ -54,7 +55,7 @@ def falsify(
             print_line(found.line())
         else:
             print_page([*found.page(theorem, case[0] if case else None), *(_derivation(found) if verbose else ())])
-            print_related_links(statement)
+            print_links(related_links(statement))
 
     def write() -> None:
         if out is not None:

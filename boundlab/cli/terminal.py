@@ -309,7 +309,9 @@ def show(
     else:
         print_page(page(), folded=folded)
         if theorem is not None:
-            print_related_links(theorem)
+            from boundlab.pages.related_links import related_links
+
+            print_links(related_links(theorem))
 
 
 def print_json(value: Any) -> None:
@@ -338,11 +340,9 @@ def print_page(blocks: "Iterable[Block]", *, folded: bool = False) -> None:
     print_on(console(), blocks, folded=folded)
 
 
-def print_related_links(theorem: "Theorem") -> None:
+def print_links(lines: str) -> None:
     """Print the pointers of a theorem, if there are any; a terminal wraps them: paths stay whole."""
-    from boundlab.pages.related_links import related_links
-
-    if lines := related_links(theorem):
+    if lines:
         console().print(f"\n{lines}", soft_wrap=True)
 
 

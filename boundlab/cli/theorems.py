@@ -1,34 +1,58 @@
 """``boundlab show`` and ``boundlab eval``."""
 
+from typing import Any
+
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import print_json
-from boundlab.cli.terminal import show as show_page
+from boundlab.cli.terminal import print_json, print_links, print_page
 from boundlab.errors import SpecError, visible
+from boundlab.files import named_file
 
 
 def show(
     theorem: option.Theorem, latex: option.BoundLatex = False, core: option.Core = False, as_json: option.AsJson = False
 ) -> None:
     """Show a theorem: assumptions, metric, step size, bound, symbols."""
-    from boundlab.theorems import core as core_of
-    from boundlab.theorems import load_theorem, words_of_core
+    from boundlab.cli._kept import keep, kept, key_of
 
     if latex and as_json:
         raise SpecError("--latex prints LaTeX, and no JSON: leave one of the two out")
-    statement = load_theorem(theorem)
-    if core and as_json:
-        print_json(core_of(statement).as_dict())
-    elif core:
-        for line in words_of_core(core_of(statement)):
+    asked, file = ["show", theorem, latex, core, as_json], named_file(theorem, ".toml")
+    key = key_of(asked, file)
+    shown = kept(key)
+    if shown is None:
+        shown = _shown(theorem, latex, core, as_json)
+        if key == key_of(asked, file):  # nothing has changed while it was made
+            keep(key, shown)
+    if as_json:
+        print_json(shown)
+    elif core or latex:
+        for line in shown:
             typer.echo(visible(line))
-    elif latex:
-        typer.echo(visible(statement.latex()))
     else:
-        from boundlab.pages import page
+        from boundlab.pages.blocks import from_data
 
-        show_page(statement, lambda: page(statement), as_json=as_json, theorem=statement)
+        print_page(map(from_data, shown["page"]))
+        print_links(shown["links"])
+
+
+def _shown(theorem: str, latex: bool, core: bool, as_json: bool) -> Any:
+    """Return what is shown of a theorem, JSON-ready: a document, lines, or a page and its links."""
+    from boundlab.pages import page
+    from boundlab.pages.blocks import as_data
+    from boundlab.pages.related_links import related_links
+    from boundlab.theorems import core as core_of
+    from boundlab.theorems import load_theorem, words_of_core
+
+    statement = load_theorem(theorem)
+    if core:
+        return core_of(statement).as_dict() if as_json else words_of_core(core_of(statement))
+    if latex:
+        return [statement.latex()]
+    if as_json:
+        return statement.as_dict()
+    return {"page": [*map(as_data, page(statement))], "links": related_links(statement)}
 
 
 def evaluate(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias, final
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, final
 
 Tone = Literal["", "strong", "code", "command", "good", "bad", "open", "dim", "mark", "note"]
 _TONES: Final[dict[str, Tone]] = {
@@ -237,3 +237,25 @@ class Section:
 
 
 Block: TypeAlias = Words | Points | FormulaBlock | Rows | Commands | Chart | Part | Fold | Section
+
+_KINDS: Final = {
+    one.__name__: one for one in (Piece, Words, Points, FormulaBlock, Rows, Commands, Curve, Chart, Part, Fold, Section)
+}
+
+
+def as_data(value: Any) -> Any:
+    """Return a block, or a part of one, as lists that JSON holds; see :func:`from_data`."""
+    if type(value).__name__ in _KINDS:
+        names = _KINDS[type(value).__name__].__match_args__
+        return {type(value).__name__: [as_data(getattr(value, name)) for name in names]}
+    if isinstance(value, frozenset):
+        return {"frozenset": sorted(value)}
+    return [as_data(one) for one in value] if isinstance(value, tuple) else value
+
+
+def from_data(data: Any) -> Any:
+    """Return the block that :func:`as_data` has been given."""
+    if isinstance(data, dict):
+        ((kind, values),) = data.items()
+        return frozenset(values) if kind == "frozenset" else _KINDS[kind](*map(from_data, values))
+    return tuple(map(from_data, data)) if isinstance(data, list) else data

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from math import isqrt
 from typing import TypeAlias, final
 
@@ -335,7 +334,6 @@ def in_hull(point: Point, of: tuple[Point, ...]) -> bool:
     return False
 
 
-@lru_cache(maxsize=4096)
 def minimise(functions: tuple[Function, ...], near: Point) -> tuple[Point, tuple[Point, ...]] | None:
     """Return the nearest minimiser of the mean of convex functions, with subgradients of sum 0; None: not found."""
     if functions[0].dimension == 1:
@@ -353,7 +351,6 @@ def minimise(functions: tuple[Function, ...], near: Point) -> tuple[Point, tuple
     return tuple(star), tuple(one.slope(tuple(star)) for one in functions)
 
 
-@lru_cache(maxsize=4096)
 def infimum(functions: tuple[Function, ...]) -> Fraction | None:
     """Return the infimum of the mean of functions of one variable, convex or not; None where there is none."""
     marks = sorted({at for one in functions for at in one.breaks()}) or [_ZERO]

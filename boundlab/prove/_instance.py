@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, final
 
 from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import Function, Point, in_hull, infimum, inner, minimise, plus, root_above, square_root
 
 _HALF, _ZERO, _ONE = Fraction(1, 2), Fraction(0), Fraction(1)
+# In a search for a witness the same few functions come again and again.
+_minimise, _infimum = lru_cache(maxsize=4096)(minimise), lru_cache(maxsize=4096)(infimum)
 
 
 class UnfitError(ProofError):
@@ -124,12 +126,12 @@ class Instance:
         """Return a minimiser and subgradients of sum 0 there."""
         if self.star is not None:
             return self.star, self.leaning
-        return minimise(self.functions, self.start) if all(one.convexity() >= 0 for one in self.functions) else None
+        return _minimise(self.functions, self.start) if all(one.convexity() >= 0 for one in self.functions) else None
 
     def lowest(self) -> Fraction | None:
         """Return the infimum of f, None where it is not known."""
         if self.dimension == 1:
-            return infimum(self.functions)
+            return _infimum(self.functions)
         best = self.minimum()
         return None if best is None else self.objective(best[0])
 
@@ -137,7 +139,7 @@ class Instance:
         """Return the minimiser of each function, where all are strongly convex."""
         if any(one.convexity() <= 0 for one in self.functions):
             return None
-        found = [minimise((one,), self.start) for one in self.functions]
+        found = [_minimise((one,), self.start) for one in self.functions]
         return tuple(one[0] for one in found if one is not None) if None not in found else None
 
     # ------------------------------------------------------------------ constants

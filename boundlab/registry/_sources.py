@@ -81,6 +81,13 @@ def files() -> tuple[Path, ...]:
     return tuple(path for path in found if path not in _RUNNING.get())
 
 
+def only_built_in() -> tuple[str, ...] | None:
+    """Return the entry points of boundlab as they are declared; None where others register objects, too."""
+    every = [one for found in _entries(tuple(sys.path)).values() for one in found]
+    alone = not files() and not any(map(_foreign, every))
+    return tuple(sorted(f"{one.group}: {one.name} = {one.value}" for one in every)) if alone else None
+
+
 def load_plugin(path: str | Path) -> None:
     """Add a file to BOUNDLAB_PLUGINS for the rest of this process and of those that it starts.
 

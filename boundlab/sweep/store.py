@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Self, final
 
 from boundlab.errors import OutputError, SpecError
-from boundlab.files import read_json, replacing, schema, write_json
+from boundlab.files import cache_folder, read_json, replacing, schema, write_json
 from boundlab.sweep.cell import Row
 from boundlab.sweep.lines import read_lines
 from boundlab.sweep.question import machine
@@ -159,7 +159,8 @@ class Index:
         self._store = store
         self._named: set[str] = set()  # settings that have a column
         self.path = (
-            _cache() / f"{store.id}-{sha256(os.fsencode(store.folder.absolute())).hexdigest()[:8]}-{_LAYOUT}.sqlite"
+            cache_folder("sweeps")
+            / f"{store.id}-{sha256(os.fsencode(store.folder.absolute())).hexdigest()[:8]}-{_LAYOUT}.sqlite"
         )
         try:
             self._base = self._opened()
@@ -340,14 +341,3 @@ def _quoted(name: str) -> str:
 def _reads_only(action: int, *_: Any) -> int:
     allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
     return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
-
-
-def _cache() -> Path:
-    """Return the folder for what can be made again."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    found = (Path(given) if given else Path.home() / ".cache") / "boundlab" / "sweeps"
-    try:
-        found.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{found} cannot be made ({error.strerror or error}); set XDG_CACHE_HOME") from None
-    return found

@@ -1,8 +1,6 @@
 """Theorems as objects: built-in ones, those of other packages, and a user's own from a TOML file."""
 
-from pathlib import Path
-
-from boundlab.files import is_file
+from boundlab.files import named_file
 from boundlab.registry import lookup
 from boundlab.theorems._assume import POINTWISE as POINTWISE
 from boundlab.theorems._assume import Inequality as Inequality
@@ -47,8 +45,7 @@ def load_theorem(name_or_path: str) -> Theorem:
     FormulaError
         If a formula of the file is not on the whitelist.
     """
-    path = Path(name_or_path)
-    if name_or_path.endswith(".toml") or is_file(path):
+    if (path := named_file(name_or_path, ".toml")) is not None:
         from boundlab.theorems._toml import read_theorem
 
         return read_theorem(path)

@@ -125,12 +125,12 @@ JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "
 @pytest.mark.parametrize(
     ("line", "judges", "most"),
     [
-        ("show area.theorem7", set(), 110),
-        ("list theorems", set(), 120),
-        ("run gd -k 3 -r 2", set(), 190),
-        ("check classics.gd.convex", {"checks", "signs"}, 200),
+        ("show area.theorem7", set(), 104),
+        ("list theorems", set(), 114),
+        ("run gd -k 3 -r 2", set(), 174),
+        ("check classics.gd.convex", {"checks", "signs"}, 166),
         ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 244),
-        ("exact area.theorem8", {"exact"}, 270),
+        ("exact area.theorem8", {"exact"}, 266),
         ("falsify area.theorem8 --candidates 3", {"compare", "exact", "falsify"}, 298),
     ],
 )
