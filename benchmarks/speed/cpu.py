@@ -22,8 +22,9 @@ from boundlab.metrics import METRICS
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate import pick, simulate
+from boundlab.simulate.backend import pick
 from boundlab.simulate.parallel import cores
+from boundlab.simulate.simulation import simulate
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
 

@@ -20,8 +20,9 @@ from boundlab.execute.packing import Program, pack
 from boundlab.files import write_json, write_text
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.simulate import Backend, simulate
+from boundlab.simulate.backend import Backend
 from boundlab.simulate.fit import bytes_of
+from boundlab.simulate.simulation import simulate
 from boundlab.simulate.tensors import tensors_of, tile_of
 from boundlab.tape import Tape
 

@@ -1,7 +1,7 @@
 """Loops of numbers that Numba compiles, where it is installed and there is enough to do.
 
 A loop is a function of numbers, arrays and named tuples of them, with helpers in its own module. Machine code is kept
-on disk, next to the source or, where that cannot be written, in ``~/.cache/boundlab``.
+on disk, next to the source or, where that cannot be written, in the user's cache folder.
 """
 
 import hashlib
@@ -15,6 +15,9 @@ from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+
+from boundlab.errors import OutputError
+from boundlab.files import cache_folder
 
 _WORTH: Final = 200_000  # passes of a loop from which on an import of Numba is made up for
 _passed = 0
@@ -68,8 +71,9 @@ def _kept(source: str) -> Path | None:
     for path in (source, __file__):
         key.update(Path(path).read_bytes())
     name = f"numba-{key.hexdigest()[:16]}"
-    for folder in (Path(source).parent / "__pycache__" / name, Path.home() / ".cache" / "boundlab" / name):
-        with suppress(OSError):
+    for found in (lambda: Path(source).parent / "__pycache__" / name, lambda: cache_folder(name)):
+        with suppress(OSError, OutputError):
+            folder = found()
             folder.mkdir(parents=True, exist_ok=True)
             if os.access(folder, os.W_OK):
                 return folder

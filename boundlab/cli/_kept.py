@@ -15,7 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import boundlab
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import cache_folder, check_readable, write_text
 from boundlab.registry import only_built_in
@@ -91,6 +90,6 @@ def _parts(asked: Sequence[Any], file: Path | None) -> Iterator[tuple[str, bytes
     if file is not None:
         check_readable(file, SpecError, _LARGEST)
         yield str(file.absolute()), file.read_bytes()
-    for folder, inside, names in os.walk(Path(boundlab.__file__).resolve(strict=True).parent):
+    for folder, inside, names in os.walk(Path(__file__).resolve(strict=True).parents[1]):
         inside[:] = sorted(one for one in inside if one != "__pycache__")
         yield from ((f"{folder}/{name}", Path(folder, name).read_bytes()) for name in sorted(names))

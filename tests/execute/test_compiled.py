@@ -27,7 +27,7 @@ from boundlab.metrics import METRICS, Certified, Proved
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.simulate import NUMPY, Backend
+from boundlab.simulate.backend import NUMPY, Backend
 from boundlab.tape import RecordAt, Tape
 from boundlab.testing._subject import CompiledRun, Subject
 
