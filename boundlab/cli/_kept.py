@@ -20,6 +20,7 @@ from boundlab.files import cache_folder, check_readable, write_text
 from boundlab.registry import only_built_in
 
 VARIABLE = "BOUNDLAB_CACHE"
+_PACKAGE = Path(__file__).parents[1]
 _FOLDER, _MOST = "shown", 500
 _LARGEST = 1 << 22
 _INSTALLED = (".dist-info", ".egg-info", ".egg-link", ".pth")
@@ -90,6 +91,6 @@ def _parts(asked: Sequence[Any], file: Path | None) -> Iterator[tuple[str, bytes
     if file is not None:
         check_readable(file, SpecError, _LARGEST)
         yield str(file.absolute()), file.read_bytes()
-    for folder, inside, names in os.walk(Path(__file__).resolve(strict=True).parents[1]):
+    for folder, inside, names in os.walk(_PACKAGE.resolve(strict=True)):
         inside[:] = sorted(one for one in inside if one != "__pycache__")
         yield from ((f"{folder}/{name}", Path(folder, name).read_bytes()) for name in sorted(names))

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -45,11 +44,17 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def package(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that takes the place of boundlab's, with a few files in it."""
     place = tmp_path / "boundlab"
-    texts = {"__init__.py": "", "__about__.py": "v = '1'", "theorems/area.py": "K", "schemas/a.json": "{}"}
+    texts = {
+        "__init__.py": "",
+        "cli/_kept.py": "",
+        "__about__.py": "v = '1'",
+        "theorems/area.py": "K",
+        "schemas/a.json": "{}",
+    }
     for name, text in texts.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text)
-    monkeypatch.setattr(_kept, "boundlab", SimpleNamespace(__file__=str(place / "__init__.py")))
+    monkeypatch.setattr(_kept, "_PACKAGE", place)
     return place
 
 
