@@ -202,6 +202,8 @@ def _descend(
             after = _norm(x)
             rounding = 8.0 * errors.ulp * (before + after) + _TINY
             rounding += size * (errors.offset[client] + errors.slope[client] * (before + after))
+            if errors.proximal[client]:  # the norm that a projection divides by
+                rounding += (len(x) + 8) * errors.ulp * after
             growth = max(1.0 - size * errors.mu[client], size * errors.L[client] - 1.0) * (1.0 + 1e-15)
             lipschitz = 1.0 + growth if errors.proximal[client] else size * errors.L[client]
             moved += lipschitz * off + rounding

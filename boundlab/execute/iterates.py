@@ -115,6 +115,8 @@ class Iterates(EnclosedVectors[Array]):
                 rounding = 8.0 * self.ulp * (before + after) + size * bounds.error(
                     x if row.implicit else old, before + after
                 )
+                if bounds.proximal:  # the norm that a projection divides by
+                    rounding += (len(x) + 8) * self.ulp * after
                 if row.implicit:
                     # z + size·∇f(z) is strongly monotone: its distance from x is no less than the error of z.
                     rounding += norm(x + size * self.problem.gradient(client, x) - old)

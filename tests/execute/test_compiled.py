@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -215,6 +216,28 @@ def test_no_iterate_is_further_off_than_is_said(algorithm: Algorithm[Any], spec:
         for (x, off), true in zip(found, exactly(tape, problem), strict=False):
             square = sum((Fraction(float(one)) - other) ** 2 for one, other in zip(x, true, strict=True))
             assert square <= Fraction(off) ** 2
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_projection_in_many_dimensions_is_as_far_off_as_is_said(fast: bool) -> None:
+    # After 1 each further square is less than half a unit in the last place of the sum, and is lost.
+    d, small = 3000, 2.0 * float(np.sqrt(0.9 * 1.1e-16))
+    problem = problem_from(f"huber:c=[[2{f',{small!r}' * (d - 1)}]],delta=10,ball=0.5,x0=0")
+    tape, found, oracle = tape_of("fedbuff", {"eta_l": "0.5"}, 1, 3, records=RecordAt()), [], problem.full_gradients()
+    if fast:
+        clients = compiled.clients_of(problem, tape)
+        compiled.run_proved(tape, problem, clients, oracle, lambda _, X, off: found.extend(zip(X.copy(), off.copy())))  # noqa: B905
+    else:
+        vectors = iterates.Iterates(tape, problem, oracle)
+        enclosed.run(tape, own_numbers(tape), vectors, lambda _, at: found.append((at.value.copy(), at.error)))
+    with mpmath.workdps(40):
+        x, centre = [mpmath.mpf(0)] * d, [mpmath.mpf(2), *[mpmath.mpf(small)] * (d - 1)]
+        for value, off in found:
+            away = mpmath.sqrt(sum((one - mpmath.mpf(float(other))) ** 2 for one, other in zip(x, value, strict=True)))
+            assert away <= off
+            x = [one - (one - other) / 2 for one, other in zip(x, centre, strict=True)]
+            size = mpmath.sqrt(sum(one * one for one in x))
+            x = [one / (2 * size) for one in x] if 2 * size > 1 else x
 
 
 @given(programs(4, distinct=True), st.sampled_from(["huber", "quadratic"]))
