@@ -71,9 +71,10 @@ def _kept(source: str) -> Path | None:
     for path in (source, __file__):
         key.update(Path(path).read_bytes())
     name = f"numba-{key.hexdigest()[:16]}"
-    for found in (lambda: Path(source).parent / "__pycache__" / name, lambda: cache_folder(name)):
+    beside: Callable[[str], Path] = (Path(source).parent / "__pycache__").joinpath
+    for found in (beside, cache_folder):
         with suppress(OSError, OutputError):
-            folder = found()
+            folder = found(name)
             folder.mkdir(parents=True, exist_ok=True)
             if os.access(folder, os.W_OK):
                 return folder
