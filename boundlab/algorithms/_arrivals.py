@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from boundlab.algorithms import _loop
 from boundlab.algorithms._loop import Asked, Busy, Rules, Sheet
 from boundlab.algorithms._steps import LocalSteps
-from boundlab.arithmetic.compiled import compiled, worth
+from boundlab.arithmetic.compiled import machine_code, worth
 from boundlab.arithmetic.weights import Weights
 from boundlab.errors import SpecError, TapeError
 from boundlab.events import Events
@@ -20,8 +20,8 @@ from boundlab.tape import SERVER_MODEL, Affine, Descend, Initial, Record, Record
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-# (client, staleness) of all results, in the order in which they enter server updates → their weights there.
 Exact = dict[float, Fraction | None]
+# (client, staleness) of all results, in the order in which they enter server updates → their weights there.
 Weigh = Callable[[Ints, Ints], Floats]
 
 
@@ -87,8 +87,8 @@ class Arrivals:
         """
         if records.point is not None:
             raise TapeError(f"records ask for the point {records.point}, which this algorithm does not have")
-        asked, columns = _asked(records, iterations), array if not worth(len(events)) else _Numbers
-        loop: Any = _loop.arrivals if columns is array else compiled(_loop.arrivals)
+        asked, columns = _asked(records, iterations), _numbers if worth(len(events)) else array
+        loop: Any = _loop.arrivals if columns is array else machine_code(_loop.arrivals)
         first = 1 + 2 * records.average
         registers = first + clients + self.spare
         actor, answered = (_column(columns, one) for one in (events.actor, target))
@@ -123,10 +123,10 @@ class Arrivals:
         work = Busy(new(clients + self.spare), new(rules.size + 1), new(clients), new(clients), new(clients), new(room))
         for client in range(clients):
             work.oldest[client] = -1
-        kept, steps = combined + room + shown, [room] * 5
-        columns_ = [kept] * 3 + [combined] * 2 + [terms, -terms] + steps + [rules.size * moves] * 3 + [room] * 2
-        sheet: Any = (*columns_, shown, shown, events)
-        return work, Sheet(*(new(size) if size >= 0 else new(-size, "d") for size in sheet))
+        begin = [combined + room + shown] * 3 + [combined] * 2 + [terms]
+        end = [room] * 5 + [rules.size * moves] * 3 + [room] * 2 + [shown] * 2 + [events]
+        sheet: list[Any] = [*map(new, begin), new(terms, "d"), *map(new, end)]
+        return work, Sheet(*sheet)
 
     def _put(
         self, rows: Sheet, count: list[int], events: Events, clients: int, asked: Asked, records: RecordAt,
@@ -185,12 +185,9 @@ class Arrivals:
         return tape
 
 
-class _Numbers:
-    """Makes arrays as the standard library's does."""
-
-    def __new__(cls, kind: str, data: bytes) -> Any:
-        """Return a writable array."""
-        return np.frombuffer(bytearray(data), dtype=np.float64 if kind == "d" else np.int64)
+def _numbers(kind: str, data: bytes) -> Any:
+    """Return a writable array, made as one of the standard library is."""
+    return np.frombuffer(bytearray(data), dtype=np.float64 if kind == "d" else np.int64)
 
 
 def _column(columns: Any, values: ArrayLike) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._arrivals import Arrivals, Weigh
-from boundlab.algorithms._loop import Rules
+from boundlab.algorithms._loop import POST, PRE, WAIT, Rules
 from boundlab.algorithms._program import Event
 from boundlab.algorithms._steps import LocalSteps
 from boundlab.delays import DelayModel, ServerPolicy
@@ -31,6 +31,7 @@ REPLY: Final[Mapping[Reply, str]] = MappingProxyType(
         "wait": "every client waits for the aggregation of its update",
     }
 )
+_REPLIES: Final[Mapping[Reply, int]] = MappingProxyType({"post": POST, "pre": PRE, "wait": WAIT})
 
 
 class BufferParameters(option.Parameters):
@@ -87,7 +88,7 @@ class Buffered(Algorithm[P]):
         check_wait(self.id, parameters.reply, parameters.count, clients)
         rules = Rules(
             parameters.count,
-            reply=list(REPLY).index(parameters.reply),
+            reply=_REPLIES[parameters.reply],
             stalest=-1 if stalest is None else stalest,
             stops=self.stops(parameters),
             models=self.models,

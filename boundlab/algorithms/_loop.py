@@ -6,12 +6,14 @@ enough to do (:mod:`boundlab.arithmetic.compiled`). So it knows whole numbers an
 
 from typing import Any, Final, NamedTuple
 
+from boundlab.tape import SERVER_MODEL as _X_S
+from boundlab.tape import Op
+
 DONE: Final = 0  # all is written
 NO_WORK: Final = 1  # the last event is of a client that has nothing to send
 NO_ROOM: Final = 2  # there are more rows than the columns hold
 POST, PRE, WAIT = 0, 1, 2  # who is answered when: see boundlab.algorithms._buffer.REPLY
-AFFINE, DESCEND, RECORD = 0, 1, 2  # as boundlab.tape.Op counts
-_X_S = 0  # the register of the server model
+AFFINE, DESCEND, RECORD = (int(op) for op in Op)
 # What is counted; FREE are the registers that hold nothing, HELD the results that the server holds.
 ROWS, COMBINED, TERMS, RUNS, USES, DROPPED, RECORDS, EVENTS, MOVES, FREE, HELD = range(11)
 

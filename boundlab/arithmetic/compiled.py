@@ -1,6 +1,6 @@
 """Loops of numbers that Numba compiles, where it is installed and there is enough to do.
 
-A loop is a function of numbers, arrays and named tuples of them, with helpers in its own module. Machine code is kept
+A loop is a function of numbers, arrays and named tuples of them; so is what it calls. Machine code is kept
 on disk, next to the source or, where that cannot be written, in the user's cache folder.
 """
 
@@ -37,20 +37,17 @@ def worth(passes: int) -> bool:
 
 
 @cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop in machine code, helpers of its own module included."""
+def machine_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a loop in machine code, helpers included."""
     import numba
 
     assert isinstance(function, FunctionType)  # noqa: S101  (for the type checker)
-    own, module = function.__globals__, function.__module__
-    helpers = {
-        name: compiled(own[name])
-        for name in function.__code__.co_names
-        if isinstance(own.get(name), FunctionType) and own[name].__module__ == module
-    }
-    twin = FunctionType(function.__code__, {**own, **helpers}, function.__name__, function.__defaults__)
-    twin.__module__, twin.__qualname__ = module, function.__qualname__
-    kept, before = _kept(function.__code__.co_filename), numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    helpers = {name: machine_code(one) for name, one in _helpers(function).items()}
+    twin = FunctionType(
+        function.__code__, {**function.__globals__, **helpers}, function.__name__, function.__defaults__
+    )
+    twin.__module__, twin.__qualname__ = function.__module__, function.__qualname__
+    kept, before = _kept(_sources(function)), numba.config.CACHE_DIR  # type: ignore[attr-defined]
     # Loops make no arrays; counting who still reads those that they are given would be most of the work.
     options: dict[str, Any] = {"cache": kept is not None, "nogil": True, "error_model": "numpy", "_nrt": False}
     try:
@@ -61,17 +58,35 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-@cache
-def _kept(source: str) -> Path | None:
-    """Return the folder of the machine code of a module, or None where none can be written.
+def _helpers(function: FunctionType) -> dict[str, FunctionType]:
+    """Return the functions of boundlab that a loop calls."""
+    named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    return {
+        name: one
+        for name, one in named.items()
+        if isinstance(one, FunctionType) and one.__module__.startswith("boundlab.")
+    }
 
-    It bears the text of the sources in its name: what another text left there cannot even be read.
+
+def _sources(function: FunctionType) -> tuple[str, ...]:
+    """Return the files of a loop and of all that it calls, its own first."""
+    found = dict.fromkeys([function.__code__.co_filename])
+    for helper in _helpers(function).values():
+        found |= dict.fromkeys(_sources(helper))
+    return (*found,)
+
+
+@cache
+def _kept(sources: tuple[str, ...]) -> Path | None:
+    """Return the folder of the machine code of sources, or None where none can be written.
+
+    It bears their text in its name: what another text left there cannot even be read.
     """
     key = hashlib.sha256()
-    for path in (source, __file__):
+    for path in (*sources, __file__):
         key.update(Path(path).read_bytes())
     name = f"numba-{key.hexdigest()[:16]}"
-    beside: Callable[[str], Path] = (Path(source).parent / "__pycache__").joinpath
+    beside: Callable[[str], Path] = (Path(sources[0]).parent / "__pycache__").joinpath
     for found in (beside, cache_folder):
         with suppress(OSError, OutputError):
             folder = found(name)

@@ -29,12 +29,15 @@ from boundlab.arithmetic.compiled import (
     SOFTMAX,
     Clients,
 )
+from boundlab.execute.enclosed import EPS, TINY, UP
+from boundlab.objective import step_growth, step_moved, step_rounding
+from boundlab.tape import Op
 
-_AFFINE, _DESCEND = 0, 1  # as boundlab.tape.Op counts
+_AFFINE, _DESCEND = int(Op.AFFINE), int(Op.DESCEND)
 DONE, DRAW, SHOW, GAVE_UP = range(4)  # why the loop stops: at the end, for random numbers, for room, for good
-_UP = 1.0 + 1e-14  # sums and products of a few norms and errors, rounded up
-_TINY = 1e-290  # more than what underflow adds to a norm in a step
-_DOUBLE = 2.220446049250313e-16
+# Where the loop is: instruction, combination, row of local steps, record; the first row with random numbers and the row
+# after the last one; the first record that is shown; how many values were written.
+NOW, COMBINATION, ROW, RECORD, DRAWN, UNTIL, SHOWN, VALUES = range(8)
 
 
 class Listing(NamedTuple):
@@ -109,37 +112,36 @@ def walk(
     work
         Shape (3, d or more): room to work in.
     at
-        Instruction, combination, row of local steps, record; the first row with random numbers, the row after the last
-        one, the first record in ``shown``; how many values were written.
+        Where it is: a column of whole numbers, by :data:`NOW` … :data:`VALUES`.
     """
-    for now in range(at[0], len(program.op)):
-        at[0] = now
+    for now in range(at[NOW], len(program.op)):
+        at[NOW] = now
         op = program.op[now]
         if op == _AFFINE:
             if proved and not _prove_combination(program, errors, at):
                 return GAVE_UP
-            _combine(program, registers, work, at[1])
+            _combine(program, registers, work, at[COMBINATION])
             if proved:
-                dst = program.dst[at[1]]
+                dst = program.dst[at[COMBINATION]]
                 errors.norm[dst] = _norm(registers[dst]) + errors.off[dst]
-            at[1] += 1
+            at[COMBINATION] += 1
         elif op == _DESCEND:
-            row = at[2]
-            if row >= at[5]:
+            row = at[ROW]
+            if row >= at[UNTIL]:
                 return DRAW
-            _descend(program, clients, registers, noise, batch, work, row, row - at[4], proved, errors, at)
-            at[2] += 1
+            _descend(program, clients, registers, noise, batch, work, row, row - at[DRAWN], proved, errors, at)
+            at[ROW] += 1
         else:
-            place = at[3] - at[6]
+            place = at[RECORD] - at[SHOWN]
             if place >= len(shown):
                 return SHOW
-            source = program.shows[at[3]]
+            source = program.shows[at[RECORD]]
             for j in range(registers.shape[1]):
                 shown[place, j] = registers[source, j]
             if proved:
                 errors.shown[place] = errors.off[source]
-            at[3] += 1
-    at[0] = len(program.op)
+            at[RECORD] += 1
+    at[NOW] = len(program.op)
     return DONE
 
 
@@ -200,24 +202,23 @@ def _descend(
         _step(clients, x, client, size, noise, batch, place, q, work)
         if proved:
             after = _norm(x)
-            rounding = 8.0 * errors.ulp * (before + after) + _TINY
-            rounding += size * (errors.offset[client] + errors.slope[client] * (before + after))
-            if errors.proximal[client]:  # the norm that a projection divides by
-                rounding += (len(x) + 8) * errors.ulp * after
-            growth = max(1.0 - size * errors.mu[client], size * errors.L[client] - 1.0) * (1.0 + 1e-15)
-            lipschitz = 1.0 + growth if errors.proximal[client] else size * errors.L[client]
+            lost = size * (errors.offset[client] + errors.slope[client] * (before + after))
+            proximal = errors.proximal[client]
+            rounding = step_rounding(before, after, lost, len(x), errors.ulp, proximal) + TINY
+            growth = step_growth(size, errors.mu[client], errors.L[client])
+            lipschitz = step_moved(size, errors.L[client], growth, proximal)
             moved += lipschitz * off + rounding
-            off = (growth * off + rounding) * _UP
+            off = (growth * off + rounding) * UP
             before = after
     if proved:
         errors.off[dst], errors.norm[dst], errors.moved[dst] = (
             off,
             before + off,
-            moved * (_UP + 1e-15 * program.steps[row]),
+            moved * (UP + 1e-15 * program.steps[row]),
         )
         errors.began[dst] = began
-        at[7] += 1
-        errors.value[dst] = at[7]
+        at[VALUES] += 1
+        errors.value[dst] = at[VALUES]
 
 
 def _step(
@@ -350,12 +351,12 @@ def _norm(x: Any) -> float:
     total = 0.0
     for j in range(len(x)):
         total += float(x[j]) * float(x[j])
-    return math.sqrt(total) * (1.0 + (len(x) + 8) * _DOUBLE)
+    return math.sqrt(total) * (1.0 + (len(x) + 8) * EPS)
 
 
 def _prove_combination(program: Listing, errors: Errors, at: Any) -> bool:
     """Write how far a combination will be off; return whether that is known well enough."""
-    row = at[1]
+    row = at[COMBINATION]
     dst, first, last = program.dst[row], program.start[row], program.start[row + 1]
     if last == first + 1 and program.coef[first] == 1.0:  # the same value in another register
         src = program.src[first]
@@ -380,7 +381,7 @@ def _prove_combination(program: Listing, errors: Errors, at: Any) -> bool:
         off = share * errors.moved[result] + (program.coef[plus] - share) * errors.off[result]
         off += (-program.coef[minus] - share) * errors.off[start]
     terms = last - first
-    off = (off + (terms + 2) * errors.ulp * sizes + _TINY) * (_UP + 1e-15 * terms)
-    at[7] += 1
-    errors.off[dst], errors.value[dst], errors.began[dst], errors.moved[dst] = off, at[7], -1, math.inf
+    off = (off + (terms + 2) * errors.ulp * sizes + TINY) * (UP + 1e-15 * terms)
+    at[VALUES] += 1
+    errors.off[dst], errors.value[dst], errors.began[dst], errors.moved[dst] = off, at[VALUES], -1, math.inf
     return True

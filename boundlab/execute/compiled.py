@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic import compiled
-from boundlab.arithmetic.compiled import BATCHES, EXACT, SAMPLES, SEPARABLE, Clients
+from boundlab.arithmetic.compiled import BATCHES, EXACT, SAMPLES, SEPARABLE, Clients, installed, machine_code
 from boundlab.execute import _walk
 from boundlab.execute._walk import Errors, Listing
 from boundlab.execute.enclosed import norm as norm_up
@@ -29,7 +28,7 @@ _SHORT = 20_000
 
 def clients_of(problem: Problem, tape: Tape) -> Clients | None:
     """Return the clients whose steps a tape makes; None where it makes others, the problem has none, or no Numba is."""
-    if tape.implicit.any() or not compiled.installed():
+    if tape.implicit.any() or not installed():
         return None
     return problem.compiled()
 
@@ -85,20 +84,20 @@ def _go(
     shown = np.empty((min(max(1, len(tape.record.src)), max(1, _SHOWN // d)), d), dtype=kind)
     errors = _errors(tape, registers, len(shown), bounds)
     at = np.zeros(8, dtype=np.int64)
-    at[7] = len(registers) + 1
+    at[_walk.VALUES] = len(registers) + 1
     blocks, noise, batch = _drawn(tape, clients, oracle), np.empty((0, 0, 0), kind), np.empty((0, 0, 0), np.int64)
-    walk = compiled.compiled(_walk.walk)
+    walk = machine_code(_walk.walk)
     while True:
         ended = walk(program, clients, registers, noise, batch, shown, work, at, bounds is not None, errors)
         if ended == _walk.DRAW:
-            at[4], at[5], noise, batch = next(blocks)
+            at[_walk.DRAWN], at[_walk.UNTIL], noise, batch = next(blocks)
             continue
-        seen = np.arange(at[6], at[3])
+        seen = np.arange(at[_walk.SHOWN], at[_walk.RECORD])
         if len(seen) and ended != _walk.GAVE_UP:
             observe(seen, shown[: len(seen)], errors.shown[: len(seen)])
         if ended != _walk.SHOW:
             return bool(ended == _walk.DONE)
-        at[6] = at[3]
+        at[_walk.SHOWN] = at[_walk.RECORD]
 
 
 def _drawn(tape: Tape, clients: Clients, oracle: Oracle) -> Iterator[tuple[int, int, Any, Any]]:

@@ -12,7 +12,7 @@ from boundlab.execute._rows import Update, own_numbers
 from boundlab.execute.enclosed import TINY, UNKNOWN, UP, EnclosedVectors, Point, norm, summed
 from boundlab.execute.floats import draws
 from boundlab.metrics import Enclosure, Metric, Proved, Quantity, Series
-from boundlab.objective import Array, Oracle, Problem
+from boundlab.objective import Array, Oracle, Problem, step_rounding
 from boundlab.tape import Initial, Tape
 
 CLOSE = "an iterate meets a kink too closely for floating point to tell its side"
@@ -112,11 +112,8 @@ class Iterates(EnclosedVectors[Array]):
             if bounds is None or (bounds.kinks and row.implicit):
                 error = moved = UNKNOWN
             else:
-                rounding = 8.0 * self.ulp * (before + after) + size * bounds.error(
-                    x if row.implicit else old, before + after
-                )
-                if bounds.proximal:  # the norm that a projection divides by
-                    rounding += (len(x) + 8) * self.ulp * after
+                lost = size * bounds.error(x if row.implicit else old, before + after)
+                rounding = step_rounding(before, after, lost, len(x), self.ulp, bounds.proximal)
                 if row.implicit:
                     # z + size·∇f(z) is strongly monotone: its distance from x is no less than the error of z.
                     rounding += norm(x + size * self.problem.gradient(client, x) - old)

@@ -11,6 +11,9 @@ from boundlab.objective._constants import QuadraticForm as QuadraticForm
 from boundlab.objective._constants import Side as Side
 from boundlab.objective._constants import StepBounds as StepBounds
 from boundlab.objective._constants import along as along
+from boundlab.objective._constants import step_growth as step_growth
+from boundlab.objective._constants import step_moved as step_moved
+from boundlab.objective._constants import step_rounding as step_rounding
 from boundlab.objective._oracle import NO_NOISY_PROX as NO_NOISY_PROX
 from boundlab.objective._oracle import Oracle as Oracle
 from boundlab.objective._problem import FullGradients as FullGradients

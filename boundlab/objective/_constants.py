@@ -118,7 +118,7 @@ class StepBounds:
 
     def growth(self, size: float) -> float:
         """Return a Lipschitz constant of the step: max(1 − size·mu, size·L − 1) for convex functions."""
-        return max(1.0 - size * self.mu, size * self.L - 1.0) * (1.0 + 1e-15)
+        return step_growth(size, self.mu, self.L)
 
     def moved(self, size: float, growth: float) -> float:
         """Return a Lipschitz constant of what the step adds to x: size·L, or with a proximal map that of both points.
@@ -128,7 +128,34 @@ class StepBounds:
         growth
             A Lipschitz constant of the step.
         """
-        return 1.0 + growth if self.proximal else size * self.L
+        return step_moved(size, self.L, growth, self.proximal)
+
+
+# Loops in machine code follow errors by these, too.
+def step_growth(size: float, mu: float, L: float) -> float:
+    """Return what :meth:`StepBounds.growth` says."""
+    return max(1.0 - size * mu, size * L - 1.0) * (1.0 + 1e-15)
+
+
+def step_moved(size: float, L: float, growth: float, proximal: bool) -> float:
+    """Return what :meth:`StepBounds.moved` says."""
+    return 1.0 + growth if proximal else size * L
+
+
+def step_rounding(before: float, after: float, lost: float, d: int, ulp: float, proximal: bool) -> float:
+    """Return how far rounding puts the result of one local step off.
+
+    Parameters
+    ----------
+    before, after
+        The norms of x.
+    lost
+        How far size·g is off.
+    """
+    rounding = 8.0 * ulp * (before + after) + lost
+    if proximal:  # the norm that a projection divides by is a sum of d squares
+        rounding += (d + 8) * ulp * after
+    return rounding
 
 
 @final

@@ -10,7 +10,6 @@ import numpy as np
 
 from boundlab.arithmetic.compiled import installed
 from boundlab.errors import MissingExtraError, SpecError
-from boundlab.execute import floats
 from boundlab.metrics import Certified
 from boundlab.objective import Array, Problem
 from boundlab.options import BACKENDS as BACKENDS
@@ -18,6 +17,7 @@ from boundlab.options import nearest
 from boundlab.randomness import Streams
 from boundlab.simulate.fit import fitting, room
 from boundlab.simulate.parallel import in_order, processes
+from boundlab.simulate.trial import run_once
 from boundlab.simulate.work import Result, Work, collect
 
 _TRIALS = 32  # from here on many trials at once are worth the padding of a tile
@@ -163,15 +163,5 @@ def _one(work: Work[Result], problem: Problem, seed: int, trial: int, *, compile
         for place, metric in enumerate(work.metrics):
             shows[place, rows] = np.array(metric.at(function, x)).T
 
-    oracle, clients = problem.oracle(Streams(seed, trial)), None
-    if compiled:
-        from boundlab.execute import compiled as executor
-
-        clients = executor.clients_of(problem, tape)
-    # Metrics of a run that overflows are infinite; that is a result.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if clients is not None:
-            executor.run(tape, problem.x0, clients, oracle, observe)
-        else:
-            floats.run(tape, problem.x0, oracle, observe)
+    run_once(tape, problem, Streams(seed, trial), observe, compiled=compiled)
     return work.end(tape, shows)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
-from boundlab.execute.floats import Observe, run
+from boundlab.execute.floats import run
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape
@@ -42,11 +42,27 @@ def compile_trial(
         count = max(count + 8, min(16 * count, int(1.1 * count * iterations / max(tape.iterations, 1))))
 
 
-def run_once(tape: Tape, problem: Problem, streams: Streams, observe: Observe) -> None:
-    """Execute a tape with the problem's stochastic gradients; ``observe`` sees the records as they come."""
+def run_once(tape: Tape, problem: Problem, streams: Streams, observe: Any, *, compiled: bool = False) -> None:
+    """Execute a tape with the problem's stochastic gradients.
+
+    Parameters
+    ----------
+    observe
+        Called as observe(row, x) with the records as they come, or as observe(rows, X, off) with many of them.
+    compiled
+        Whether machine code runs it, where the problem has steps to compile.
+    """
+    clients, oracle = None, problem.oracle(streams)
+    if compiled:
+        from boundlab.execute import compiled as machine
+
+        clients = machine.clients_of(problem, tape)
     # Metrics of a run that overflows are infinite; that is a result.
     with np.errstate(over="ignore", invalid="ignore"):
-        run(tape, problem.x0, problem.oracle(streams), observe)
+        if clients is None:
+            run(tape, problem.x0, oracle, observe)
+        else:
+            machine.run(tape, problem.x0, clients, oracle, observe)
 
 
 def spaced_iterations(total: int, first: int) -> NDArray[np.int64]:
