@@ -91,6 +91,6 @@ def _parts(asked: Sequence[Any], file: Path | None) -> Iterator[tuple[str, bytes
     if file is not None:
         check_readable(file, SpecError, _LARGEST)
         yield str(file.absolute()), file.read_bytes()
-    for folder, inside, names in os.walk(_PACKAGE.resolve(strict=True)):
+    for folder, inside, names in os.walk(_PACKAGE.resolve(strict=True), followlinks=True):
         inside[:] = sorted(one for one in inside if one != "__pycache__")
         yield from ((f"{folder}/{name}", Path(folder, name).read_bytes()) for name in sorted(names))

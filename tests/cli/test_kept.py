@@ -142,6 +142,14 @@ class TestAllThatItDependsOn:
         (package / "theorems" / "__pycache__" / "area.pyc").touch()
         assert key_of(["a"], None) == keys[0]
 
+    def test_what_a_link_leads_to(self, package: Path, tmp_path: Path) -> None:
+        (package / "theorems").rename(tmp_path / "elsewhere")
+        (package / "theorems").symlink_to(tmp_path / "elsewhere")
+        before = key_of(["a"], None)
+        (tmp_path / "elsewhere" / "area.py").write_text("M")
+        assert None not in (before, key_of(["a"], None))
+        assert before != key_of(["a"], None)
+
     def test_every_byte_of_the_users_file_and_where_it_is(self, package: Path, tmp_path: Path) -> None:
         path, other = tmp_path / "mine.toml", tmp_path / "other.toml"
         path.write_text(OWN)
