@@ -361,7 +361,6 @@ def ask(one: Asked, folder: Path, *, all_engines: bool = False) -> Answers:
                     first.plan.iterations,
                     events=events,
                     settings={**known, **one.settings},
-                    find_function=False,
                 ),
             )
     put("check", lambda: bl.check(theorem))

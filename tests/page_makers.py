@@ -17,7 +17,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "horizons": lambda: bl.compare(*FALSE, iterations=[3, 6], M=50),
     "exact value": lambda: bl.exact("area.theorem8", derivation=False),
     "derivation": lambda: bl.exact("area.theorem8"),
-    "worst case": lambda: bl.worst_case("classics.gd.convex", 2),
+    "worst case": lambda: bl.worst_case("classics.gd.convex", 2, find_function=True),
     "checks": lambda: bl.check("area.theorem8", "units,limits"),
     "all checks": lambda: bl.check("area.theorem7"),
     "search": lambda: bl.falsify("area.theorem8", candidates=5, jobs=1),

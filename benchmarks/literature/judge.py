@@ -85,7 +85,7 @@ def _check(theorem: Theorem, *, mutant: bool) -> Answer:
 
 def _worst(theorem: Theorem, entry: Entry) -> Answer:
     needed = {name: value for name, value in DEFAULTS.items() if name in theorem.inputs()}
-    found = bl.worst_case(theorem, HORIZON, settings={**needed, **entry.worst}, find_function=False)
+    found = bl.worst_case(theorem, HORIZON, settings={**needed, **entry.worst})
     return Answer(str(found.words), found.verdict is Verdict.VIOLATED, found.line())
 
 

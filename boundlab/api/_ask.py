@@ -301,7 +301,7 @@ def worst_case(
     average: bool | None = None,
     delays: str | None = None,
     events: Sequence[Any] | None = None,
-    find_function: bool = True,
+    find_function: bool = False,
     settings: Mapping[str, Any] | None = None,
     **symbols: Any,
 ) -> "Worst":
@@ -314,7 +314,8 @@ def worst_case(
     average, delays, events
         The mean over all event sequences, or one run: see :func:`boundlab.worst_case.worst_case`.
     find_function
-        Whether the function is wanted, too, or its value alone.
+        Whether a function that makes the worst case is wanted, too, as ``.function``: no verdict needs it, and it takes
+        longer than the value.
     settings, symbols
         R, B, L, mu, p, …, and parameters of the algorithm; R, B, L and F0 are 1 unless set.
 

@@ -247,6 +247,9 @@ Average = Annotated[
         "--average/--single", "Average over all event sequences, or take one run (default: what the theorem is about)."
     ),
 ]
+Function = Annotated[
+    bool, _option("--function", "Look for a function that makes the worst case, too, and replay it, as --out does.")
+]
 Fitted = Annotated[
     Any,
     _option(

@@ -25,6 +25,7 @@ def worst_case(
     delays: option.Schedule = None,
     events: option.Events = None,
     average: option.Average = None,
+    function: option.Function = False,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
@@ -50,11 +51,12 @@ def worst_case(
     asked["events"] = None if events is None else _events(events)
     statement = load_theorem(theorem)
     if fit is not None:
-        if files:
-            raise SpecError(f"--fit looks at several horizons: {files[0]} would be the file of one")
-        found = {horizon: ask(statement, horizon, find_function=False, **asked) for horizon in fit}
+        if files or function:
+            one = f"{files[0]} would be the file of" if files else "--function looks at"
+            raise SpecError(f"--fit looks at several horizons, {one} one")
+        found = {horizon: ask(statement, horizon, **asked) for horizon in fit}
         return _show_fit(statement, found, as_json)
-    result = ask(statement, iterations, **asked)
+    result = ask(statement, iterations, find_function=function or out is not None, **asked)
 
     def page() -> "list[Block]":
         from boundlab.pages.worst_case import multipliers_page

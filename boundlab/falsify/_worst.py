@@ -84,11 +84,11 @@ def answer(judge: Judge, ask: Ask) -> Score | None:
     if "p" in given:
         del given["n"]
     try:
-        found = worst_case(judge.theorem, ask.iterations, given, find_function=False, certificates=False)
+        found = worst_case(judge.theorem, ask.iterations, given, certificates=False)
         judge.tried[FAMILY] += 1
         if not found.primal > found.bound * (1.0 + _NEAR):
             return None
-        found = worst_case(judge.theorem, ask.iterations, given, certificates=False)
+        found = worst_case(judge.theorem, ask.iterations, given, find_function=True, certificates=False)
     except MissingExtraError:
         raise
     except FAILURES as error:

@@ -79,7 +79,7 @@ class Form:
 def inner(one: Vector, other: Vector, weight: Fraction = Fraction(1)) -> Form:
     """Return weight·⟨u, v⟩ for combinations u and v of the basis."""
     gram: dict[tuple[int, int], Fraction] = {}
-    for i, left in one.items():
+    for i, left in one.items() if weight else ():
         for j, right in other.items():
             pair = (min(i, j), max(i, j))
             gram[pair] = gram.get(pair, Fraction(0)) + weight * left * right

@@ -230,9 +230,7 @@ def _worst(cell: Cell) -> Row:
     from boundlab.api import worst_case
 
     delays, settings = cell.delays or None, dict(cell.settings)
-    found = worst_case(
-        theorem_of(cell.theorem), cell.iterations[0], delays=delays, settings=settings, find_function=False
-    )
+    found = worst_case(theorem_of(cell.theorem), cell.iterations[0], delays=delays, settings=settings)
     return _judged(found.verdict, found.reason) | _sides(found.primal, float(found.bound))
 
 

@@ -36,7 +36,7 @@ def kept() -> dict[str, Any]:
 
     found = {}
     for name, (theorem, iterations, settings, side) in ASKED.items():
-        result = worst_case(load_theorem(theorem), iterations, settings, find_function=False)
+        result = worst_case(load_theorem(theorem), iterations, settings)
         found[name] = result.certificates[side], result
     return found
 

@@ -21,7 +21,7 @@ pytest.importorskip("PEPit")
 
 @cache
 def certificates(theorem: str, *horizons: int, **settings: str) -> dict[int, Any]:
-    found = {K: worst_case(load_theorem(theorem), K, dict(settings), find_function=False) for K in horizons}
+    found = {K: worst_case(load_theorem(theorem), K, dict(settings)) for K in horizons}
     return {K: one.certificates["upper"] for K, one in found.items()}
 
 

@@ -68,7 +68,7 @@ def times(function: Callable[..., Any], factor: Fraction) -> Callable[..., Any]:
 
 
 def ask(theorem: Theorem, iterations: int, **more: float) -> WorstCase:
-    return worst_case(theorem, iterations, values_of(theorem, **more), find_function=False)
+    return worst_case(theorem, iterations, values_of(theorem, **more))
 
 
 def never_wrong(name: str, iterations: int, shares: tuple[Fraction, ...]) -> None:
@@ -194,7 +194,7 @@ def test_every_number_of_the_json_says_what_it_is(tmp_path: Path, capsys: pytest
 def test_without_certificates_nothing_is_decided() -> None:
     for factor in (Fraction(1, 2), Fraction(1), Fraction(2)):
         theorem = scaled(load_theorem("classics.gd.convex"), factor)
-        found = worst_case(theorem, 2, find_function=False, certificates=False)
+        found = worst_case(theorem, 2, certificates=False)
         assert found.primal == pytest.approx(0.1, rel=1e-6)
         assert found.certified_upper is None
         assert found.certified_lower is None
@@ -219,13 +219,13 @@ def test_a_theorem_with_noise_is_answered_without_it() -> None:
 
 def test_a_step_beyond_its_condition_is_beside_the_theorem_by_however_little() -> None:
     theorem = load_theorem("classics.gd.ergodic")
-    assert stays_below(worst_case(theorem, 2, {"alpha": 1.0}, find_function=False))
+    assert stays_below(worst_case(theorem, 2, {"alpha": 1.0}))
     for step in (1.0000000000009, 1.00000000000001):
         with pytest.raises(AssumptionError, match="α ≤ 1/L"):
-            worst_case(theorem, 2, {"alpha": step}, find_function=False)
+            worst_case(theorem, 2, {"alpha": step})
     # 1/L is rounded to a float, and is 1/L all the same.
     for smooth in (3.0, 0.7, 0.123456789, 49.0):
-        assert stays_below(worst_case(theorem, 2, {"L": smooth}, find_function=False))
+        assert stays_below(worst_case(theorem, 2, {"L": smooth}))
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_symbol_without_its_assumption_decides_nothing(tmp_path: Path, capsys:
 def test_values_of_the_user_are_held_against_the_run(settings: dict[str, float], outcome: WorstCaseOutcome) -> None:
     theorem = load_theorem("fedbuff.rf1")
     known = {"n": 2, "sigma_g_mean": 0.5, "G_sq": 1.0, "count": 1, **settings}
-    found = worst_case(theorem, 3, known, find_function=False)
+    found = worst_case(theorem, 3, known)
     assert found.outcome is outcome
     assert ("yours, not certified" in found.reason) == (outcome is WorstCaseOutcome.UNDECIDED)
     with pytest.raises(AssumptionError, match=r"tau_max = 0 is set, but the schedule has"):

@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolErr
 from boundlab.formulas.symbols import symbol
 from boundlab.registry import lookup, registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
-from boundlab.worst_case import WorstCaseOutcome, worst_case
+from boundlab.worst_case import WorstCaseOutcome, program, worst_case
 from boundlab.worst_case.result import downwards, upwards
 
 B, K, L, R, alpha, mu = (symbol(name) for name in ("B", "K", "L", "R", "alpha", "mu"))
 ONE = Integer(1)
+with_function = partial(worst_case, find_function=True)
 BELOW = (WorstCaseOutcome.HOLDS, WorstCaseOutcome.CONDITIONAL)  # the latter of theorems about noise
 
 
@@ -67,7 +69,7 @@ STRONG = claim(
 def test_the_mean_of_area_over_all_event_sequences_has_the_known_worst_case(
     theorem: str, M: int, iterations: int, value: float, bound: float
 ) -> None:
-    found = worst_case(load_theorem(theorem), iterations, {"p": [0.5], "M": M, "R": 1, "B": 1})
+    found = with_function(load_theorem(theorem), iterations, {"p": [0.5], "M": M, "R": 1, "B": 1})
     assert found.status == "optimal"
     assert found.primal == pytest.approx(value, abs=1e-4)
     assert found.bound == pytest.approx(bound, abs=1e-4)
@@ -80,7 +82,7 @@ def test_the_mean_of_area_over_all_event_sequences_has_the_known_worst_case(
 
 
 def test_the_printed_theorem_8_is_refuted_by_a_function_whose_constants_are_exact() -> None:
-    found = worst_case(load_theorem("area.theorem8"), 5, {"p": [0.5], "M": 3})
+    found = with_function(load_theorem("area.theorem8"), 5, {"p": [0.5], "M": 3})
     case = found.case
     assert case is not None
     slopes, offsets = np.array(case["problem"]["a"]), np.array(case["problem"]["b"])
@@ -111,7 +113,7 @@ def test_the_printed_theorem_8_is_refuted_by_a_function_whose_constants_are_exac
 def test_textbook_bounds_that_are_attained_are_the_worst_case(
     theorem: Theorem, settings: dict[str, float], iterations: int
 ) -> None:
-    found = worst_case(theorem, iterations, settings)
+    found = with_function(theorem, iterations, settings)
     assert found.primal == pytest.approx(found.bound, rel=1e-5)
     assert found.outcome in BELOW
     assert found.attained
@@ -139,7 +141,7 @@ def test_no_textbook_theorem_is_exceeded(name: str) -> None:
     theorem = load_theorem(name)
     read = theorem.inputs()
     values = {key: value for key, value in {"mu": 0.1, "alpha": 0.8, "beta": 0.3}.items() if key in read}
-    found = worst_case(theorem, 3, values)
+    found = with_function(theorem, 3, values)
     assert found.status == "optimal"
     if name in NESTED:
         assert found.outcome is WorstCaseOutcome.UNDECIDED
@@ -157,7 +159,7 @@ def test_no_textbook_theorem_is_exceeded(name: str) -> None:
 
 
 def test_the_case_of_a_single_run_replays_to_the_same_end(tmp_path: Path) -> None:
-    found = worst_case(load_theorem("classics.gd.convex"), 4, {"L": 2})
+    found = with_function(load_theorem("classics.gd.convex"), 4, {"L": 2})
     file = tmp_path / "case.json"
     file.write_text(json.dumps(found.case))
     case = load_case(file)
@@ -175,9 +177,25 @@ def test_a_bound_that_is_too_small_by_a_hundredth_is_exceeded() -> None:
     assert found.outcome.verdict.exit_code == 1
 
 
+def test_a_verdict_takes_the_program_and_its_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The program itself, and one to move its multipliers towards; where the bound is exceeded one for a point inside.
+    solved, solve = [], program._solve
+    monkeypatch.setattr(program, "_solve", lambda *given: solved.append(given) or solve(*given))
+    for name, iterations, settings, programs in (
+        ("classics.gd.strongly-convex", 3, {"mu": 0.1, "alpha": 1.5}, 2),
+        ("area.theorem8", 5, {"p": [0.5], "M": 3}, 3),
+    ):
+        solved.clear()
+        found = worst_case(load_theorem(name), iterations, settings)
+        assert found.outcome in (*BELOW, WorstCaseOutcome.EXCEEDS)
+        assert len(solved) == programs
+        assert found.function is None
+        assert found.missing == "no function was asked for"
+
+
 def test_many_equal_clients_do_no_worse_than_one() -> None:
     # f is smooth and convex whoever holds its parts, and gradient descent sees f only.
-    one, two = (worst_case(GD, 2, {"n": n}) for n in (1, 2))
+    one, two = (with_function(GD, 2, {"n": n}) for n in (1, 2))
     assert two.primal == pytest.approx(one.primal, rel=1e-5)
     assert two.replayed == pytest.approx(one.primal, rel=1e-4)
     # Nothing bounds how far the two differ, so that the optima have no interior: only the bound itself is certified.
@@ -195,14 +213,14 @@ def test_nonconvex_functions_have_the_worst_case_of_the_descent_lemma() -> None:
     F0, T = symbol("F0"), symbol("T")
     # α = 1/L, T = 1: ‖∇f(x_0)‖² ≤ 2·L·F0, attained by a quadratic.
     lemma = claim("gradient-norm", ("smooth", "bounded-below"), ONE / L, 2 * L * F0 / T)
-    found = worst_case(lemma, 1, {"L": 3, "F0": 2})
+    found = with_function(lemma, 1, {"L": 3, "F0": 2})
     assert found.primal == pytest.approx(12.0, rel=1e-6)
     assert found.outcome in BELOW
     assert found.replayed == pytest.approx(12.0, rel=1e-4)
 
 
 def test_heterogeneous_clients_stay_within_zeta() -> None:
-    found = worst_case(
+    found = with_function(
         load_theorem("area.theorem7.recursion"),
         3,
         {"p": [0.25, 0.25], "M": 2, "mu": 0.1, "L": 1, "zeta": 0.5, "alpha": 0.3},
@@ -215,7 +233,7 @@ def test_heterogeneous_clients_stay_within_zeta() -> None:
 
 
 def test_bounded_gradients_at_visited_points_make_an_upper_value() -> None:
-    found = worst_case(load_theorem("afl_dga.r1"), 3, {"n": 1, "G": 1})
+    found = with_function(load_theorem("afl_dga.r1"), 3, {"n": 1, "G": 1})
     assert "visited points only" in found.kind.relaxed
     assert found.outcome in BELOW
     assert found.replayed is not None
@@ -224,7 +242,7 @@ def test_bounded_gradients_at_visited_points_make_an_upper_value() -> None:
 
 def test_the_step_of_a_single_run_comes_from_its_own_events() -> None:
     events = [[1, 0], [2, "s"], [3, 0], [4, "s"]]
-    found = worst_case(load_theorem("area.theorem8.repaired"), 4, {"p": [0.5], "M": 2}, events=events)
+    found = with_function(load_theorem("area.theorem8.repaired"), 4, {"p": [0.5], "M": 2}, events=events)
     assert found.outcome is WorstCaseOutcome.BESIDE
     assert "one run" in found.reason
     case = found.case
@@ -276,8 +294,11 @@ def test_the_command_prints_both_sides_and_writes_the_function(
     assert case["theorem"] == "area.theorem8"
     assert case["iterations"] == 5
     assert invoke([*arguments, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["replayed"] is None
+    assert invoke([*arguments, "--json", "--function"]) == 1
     result = json.loads(capsys.readouterr().out)
     assert result["words"] == "exceeds the bound"
+    assert result["replayed"] > result["bound"]
     assert Fraction(result["certified_upper_exact"]) <= Fraction(result["certified_upper"])
     assert invoke(["worst-case", "area.theorem8", "--iterations", "5"]) == 2
 
@@ -303,7 +324,7 @@ def test_a_longer_average_exceeds_the_printed_bound_too() -> None:
 
 @pytest.mark.slow
 def test_two_clients_share_a_worst_case() -> None:
-    found = worst_case(load_theorem("area.theorem8.repaired"), 4, {"p": [0.25, 0.25], "M": 2})
+    found = with_function(load_theorem("area.theorem8.repaired"), 4, {"p": [0.25, 0.25], "M": 2})
     assert found.outcome in BELOW
     assert found.in_class
     assert found.replayed == pytest.approx(found.primal, abs=1e-3)
@@ -313,7 +334,7 @@ def test_clients_that_differ_more_have_a_larger_worst_case() -> None:
     theorem = load_theorem("classics.sgd.heterogeneous")
     known = {"n": "2", "mu": "0.5"}
     none, little, more, most = (
-        worst_case(theorem, 2, {**known, "zeta": zeta}, find_function=False).primal for zeta in ("0", "0.5", "1", "2")
+        worst_case(theorem, 2, {**known, "zeta": zeta}).primal for zeta in ("0", "0.5", "1", "2")
     )
     assert none + 1e-3 < little
     assert little + 1e-3 < more
