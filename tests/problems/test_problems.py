@@ -37,6 +37,16 @@ def test_to_descend_is_to_go_along_the_gradient(kind: str) -> None:
             np.testing.assert_allclose(rows, expected, rtol=0.0, atol=64 * np.finfo(rows.dtype).eps * np.abs(x).max())
 
 
+@pytest.mark.parametrize("kind", ["huber", "pseudo-huber", "lad"])
+def test_many_coordinates_descend_bit_by_bit_as_few_do(kind: str) -> None:
+    # Separable functions go through wide vectors in parts, of which the last one is not full.
+    problem = make(kind, clients=2, dimension=100_001, seed=3)
+    x = np.random.default_rng(0).normal(size=problem.d)
+    expected = x - 0.3 * problem.gradient(1, x)
+    problem.descend(1, x, 0.3)
+    np.testing.assert_array_equal(x, expected)
+
+
 def test_a_quadratic_has_no_lipschitz_constant_and_says_why() -> None:
     with pytest.raises(AssumptionError, match=r"area.theorem8 assumes lipschitz .* quadratic is unbounded"):
         make("quadratic").require("lipschitz", "area.theorem8")
