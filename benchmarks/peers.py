@@ -15,6 +15,7 @@ its trainer and its FedBuff, at logging switched off; only the agents, which rea
 
 import argparse
 import logging
+import sys
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -69,7 +70,7 @@ def appfl() -> float:
     settings = {"K": BUFFER, "alpha": 1.0, "client_weights_mode": "equal", "optimize_memory": False}
     server = FedBuffAggregator(model, OmegaConf.create(settings), quiet)
     agent = SimpleNamespace(
-        get_parameters=lambda client_id=None, **_: {name: value.clone() for name, value in model.state_dict().items()},
+        get_parameters=lambda **_: {name: value.clone() for name, value in model.state_dict().items()},
         global_update=lambda client_id, local_model, **_: server.aggregate(client_id, local_model),
         training_finished=lambda: server.global_step >= UPDATES,
         scheduler=SimpleNamespace(get_num_global_epochs=lambda: server.global_step),
@@ -102,9 +103,8 @@ def main() -> None:
     parser.add_argument("whose", choices=known)
     whose = parser.parse_args().whose
     least, _, median, _, most = sorted(known[whose]() for _ in range(5))
-    print(
-        f"{whose}: {least * 1e6:.1f} / {median * 1e6:.1f} / {most * 1e6:.1f} µs a local step (least/median/most of 5)"
-    )
+    each = " / ".join(f"{one * 1e6:.1f}" for one in (least, median, most))
+    sys.stdout.write(f"{whose}: {each} µs a local step (least / median / most of 5)\n")
 
 
 if __name__ == "__main__":
