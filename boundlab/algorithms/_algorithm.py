@@ -178,6 +178,12 @@ class Algorithm(ABC, Generic[P]):
             return sample_events(delays, policy, streams, count)
         return arrivals(delays, streams, count)
 
+    def in_one_pass(
+        self, parameters: P, clients: int, delays: DelayModel, iterations: int, records: RecordAt, streams: Streams
+    ) -> Tape | None:
+        """Return the tape of a trial where drawing events schedules them; None: they are drawn, then scheduled."""
+        return None
+
     def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
         """Return the events of a run whose program chose these, one a unit of time."""
         detail = tuple(one[1:] for one in drawn) if any(len(one) > 1 for one in drawn) else ()

@@ -32,6 +32,9 @@ def compile_trial(
     SpecError
         If the delays or the parameters cannot make so many iterations.
     """
+    made = algorithm.in_one_pass(parameters, clients, delays, iterations, records, streams)
+    if made is not None:
+        return made
     count = max(algorithm.events_for(parameters, clients, iterations), 1)
     while True:
         events = algorithm.sample(parameters, delays, policy, streams, clients, count)

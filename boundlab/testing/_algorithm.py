@@ -19,10 +19,12 @@ from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.example_options import Setting, surroundings
 from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.tape import Tape
 from boundlab.testing import _schedule
 from boundlab.testing._check import Check, about, at_each, expect, named, reads_declared, spoken
 from boundlab.testing._interpret import NEGLIGIBLE
-from boundlab.testing._subject import ITERATIONS, REFUSED, CompiledRun, Subject
+from boundlab.testing._subject import ITERATIONS, NOTHING, REFUSED, CompiledRun, Subject
 
 _FEW, _MANY = 9, 80  # events
 _LONG = 40  # iterations, until clients have arrived several times
@@ -103,7 +105,7 @@ def _differ(subject: Subject, name: str, some: Sequence[str]) -> bool:
         for value in some:
             given = {key: word for key, word in {**setting, name: value}.items() if word}
             try:
-                runs.append(_fingerprint(subject.schedule(given, model, iterations, trial)))
+                runs.append(_fingerprint(subject.schedule(given, model, iterations, trial).long))
             except REFUSED:
                 continue
         most = max(most, len(runs))
@@ -128,9 +130,8 @@ def _places(subject: Subject) -> Iterator[tuple[Setting, DelayModel, int, int]]:
         yield setting, first, ITERATIONS, 0
 
 
-def _fingerprint(at: CompiledRun) -> bytes:
+def _fingerprint(tape: Tape) -> bytes:
     """Return what only equal runs share: the events, and the program."""
-    tape = at.long
     parts: list[NDArray[Any]] = [tape.events.time, tape.events.actor, tape.op, tape.row, tape.local, tape.implicit]
     for table in (tape.affine, tape.descend, tape.record, tape.uses):
         parts += [getattr(table, one.name) for one in fields(table)]
@@ -243,6 +244,17 @@ def _begins(subject: Subject) -> None:
             _schedule.same_events(f"sample({_MANY})", long.head(size), short)
 
 
+def _in_one_pass(subject: Subject) -> None:
+    """Check that a tape that is made while events are drawn is that of these events."""
+    a = subject.algorithm
+    for setting, model in product(subject.settings, subject.models):
+        for at in subject.runs([(setting, model)]):
+            made = a.in_one_pass(at.parameters, model.n, model, at.most, NOTHING, Streams(7, 0))
+            if made is not None:
+                other = a.schedule(at.parameters, at.events, model.n, NOTHING, at.most)
+                expect(_fingerprint(made) == _fingerprint(other), f"{at.who}: in_one_pass makes another tape")
+
+
 def _forgotten(subject: Subject) -> None:
     """Check that a use table is empty only where some run shows that it cannot be filled."""
     for setting in subject.settings:
@@ -293,6 +305,7 @@ _CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "options are read as they are declared, and again from JSON": _declared,
     "every assumption on runs is answered": _answers,
     "more events begin with the same ones": _begins,
+    "events and tape in one pass are those in two": _in_one_pass,
     "events survive a case file": _each(_schedule.round_trip),
     "a second interpreter executes the tape": _each(_schedule.readers),
     "a shorter run is the beginning of a longer one": _each(_schedule.beginnings),

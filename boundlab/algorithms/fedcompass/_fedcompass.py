@@ -1,6 +1,6 @@
 """FedCompass: semi-asynchronous aggregation by arrival groups (Li et al. 2024), Algorithms 1 to 3."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from types import MappingProxyType
@@ -17,7 +17,6 @@ from boundlab.algorithms.fedcompass._scheduler import (
     Compass,
     Group,
     Moment,
-    clock_time,
     closed_loop,
     follow,
 )
@@ -60,9 +59,22 @@ class FedCompass(Algorithm[FedCompassParameters]):
         count: int,
     ) -> Events:
         """Return the first ``count`` events, timers included: the delay model gives the time of ONE local step."""
-        arrival = _own_clock(parameters.speeds) if parameters.speeds is not None else _clock(delays, streams)
-        moments = islice(closed_loop(parameters.compass(clients), arrival), count)
-        return _events(list(moments))
+        arrival = _arrival(parameters, delays, streams)
+        return _events(list(islice(closed_loop(parameters.compass(clients), arrival), count)))
+
+    def in_one_pass(
+        self,
+        parameters: FedCompassParameters,
+        clients: int,
+        delays: DelayModel,
+        iterations: int,
+        records: RecordAt,
+        streams: Streams,
+    ) -> Tape:
+        """Return the tape of a trial: what the scheduler answers is known when events are drawn."""
+        compass = parameters.compass(clients)
+        moments = _until(closed_loop(compass, _arrival(parameters, delays, streams)), iterations)
+        return _ArrivalCompiler(parameters, compass, moments, clients, records, iterations).tape()
 
     def schedule(
         self, parameters: FedCompassParameters, events: Events, clients: int, records: RecordAt, iterations: int
@@ -74,8 +86,9 @@ class FedCompass(Algorithm[FedCompassParameters]):
         SpecError
             If an arrival is impossible, or a named timer does not exist.
         """
-        moments = _follow(parameters.compass(clients), events, iterations)
-        return _ArrivalCompiler(parameters, moments, clients, records, iterations).tape()
+        compass = parameters.compass(clients)
+        moments = _follow(compass, events, iterations)
+        return _ArrivalCompiler(parameters, compass, moments, clients, records, iterations).tape()
 
     def quantities(
         self, parameters: FedCompassParameters, tape: Tape, until: int, settings: Mapping[str, float]
@@ -131,7 +144,7 @@ class FedCompass(Algorithm[FedCompassParameters]):
             "tau_max": int(tau.max(initial=0)),
             "mean_Q": [float(s / r) if r else None for s, r in zip(steps, runs, strict=True)],
             "groups": len(compass.history),
-            "group_history": [_group_as_dict(group) for group in compass.history[:_GROUPS_SHOWN]],
+            "group_history": [_group_as_dict(compass, group) for group in compass.history[:_GROUPS_SHOWN]],
         }
 
 
@@ -146,6 +159,7 @@ class _ArrivalCompiler:
     def __init__(
         self,
         parameters: FedCompassParameters,
+        compass: Compass,
         moments: Sequence[Moment],
         clients: int,
         records: RecordAt,
@@ -161,7 +175,7 @@ class _ArrivalCompiler:
         self.run, self.version, self.steps = [-1] * clients, [0] * clients, [0] * clients
         self.weight, self.arrived = [0.0] * clients, [-1] * clients
         self.group, self.next_steps = [-1] * len(moments), [-1] * len(moments)
-        self._send(parameters.compass(clients).started)
+        self._send(compass.started)
 
     def tape(self) -> Tape:
         """Compile every moment."""
@@ -225,62 +239,66 @@ class _ArrivalCompiler:
 
 def _follow(compass: Compass, events: Events, iterations: int) -> list[Moment]:
     """Schedule the events up to the one that completes the last iteration."""
-    times = [shortest_decimal(time) for time in events.time.tolist()]
-    actors = events.actor.tolist()
-    both = list(zip(times, actors, strict=True))
+    both = list(zip(events.time.tolist(), events.actor.tolist(), strict=True))
     named = [time for time, actor in both if actor == SERVER]
-    moments: list[Moment] = []
+    return _until(follow(compass, [pair for pair in both if pair[1] != SERVER], named), iterations)
+
+
+def _until(moments: Iterator[Moment], iterations: int) -> list[Moment]:
+    """Return moments up to the one that completes the last iteration, or all there are."""
+    found: list[Moment] = []
     versions = 0
-    if versions < iterations:
-        for moment in follow(compass, [pair for pair in both if pair[1] != SERVER], named):
-            moments.append(moment)
-            versions += moment.answer.updates
-            if versions == iterations:
-                break
-    return moments
+    while versions < iterations and (moment := next(moments, None)) is not None:
+        found.append(moment)
+        versions += moment.answer.updates
+    return found
 
 
 def _events(moments: Sequence[Moment]) -> Events:
     return Events(
-        np.array([float(moment.time) for moment in moments]),
+        np.array([moment.time for moment in moments], dtype=np.float64),
         np.array([moment.actor for moment in moments], dtype=np.int32),
     )
 
 
-def _clock(delays: DelayModel, streams: Streams) -> Callable[[int, Fraction, int], Fraction]:
+def _arrival(
+    parameters: FedCompassParameters, delays: DelayModel, streams: Streams
+) -> Callable[[int, float, int], float]:
+    """Return when a client's next update comes, by its own speeds or by the delay model."""
+    if parameters.speeds is not None:
+        return _own_clock(parameters.speeds)
     clock = delays.clock(streams)
 
-    def arrival(client: int, start: Fraction, steps: int) -> Fraction:
-        begin = float(start)
-        time = clock.arrival(client, begin, steps=steps)
+    def arrival(client: int, start: float, steps: int) -> float:
+        time = float(clock.arrival(client, start, steps=steps))
         # 0.1 + 0.2 is 0.3 on a clock: fourteen digits drop the rounding of the sum, which floors would feel.
         rounded = float(f"{time:.14g}")
-        return shortest_decimal(rounded if rounded > begin else time)
+        return rounded if rounded > start else time
 
     return arrival
 
 
-def _own_clock(speeds: tuple[tuple[Fraction, ...], ...]) -> Callable[[int, Fraction, int], Fraction]:
+def _own_clock(speeds: tuple[tuple[Fraction, ...], ...]) -> Callable[[int, float, int], float]:
     done = [0] * len(speeds)
 
-    def arrival(client: int, start: Fraction, steps: int) -> Fraction:
+    def arrival(client: int, start: float, steps: int) -> float:
         rounds = speeds[client]
         speed = rounds[min(done[client], len(rounds) - 1)]
         done[client] += 1
-        return clock_time(start + steps * speed)
+        return float(shortest_decimal(start) + steps * speed)
 
     return arrival
 
 
-def _group_as_dict(group: Group) -> dict[str, Any]:
+def _group_as_dict(compass: Compass, group: Group) -> dict[str, Any]:
     return {
         "group": group.id,
-        "created": float(group.created),
-        "expected": float(group.expected),
-        "latest": float(group.latest),
+        "created": group.created,
+        "expected": float(compass.expected(group)),
+        "latest": group.latest,
         "clients": [{"client": sent.client, "Q": sent.steps} for sent in group.assignments],
         "late": list(group.late),
-        "aggregated": None if group.aggregated is None else float(group.aggregated),
+        "aggregated": group.aggregated,
         "by_timer": group.by_timer,
     }
 

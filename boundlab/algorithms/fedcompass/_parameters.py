@@ -169,7 +169,7 @@ class FedCompassParameters(Parameters):
         """
         self._one_each("p", self.p, clients)
         self._one_each("speeds", self.speeds, clients)
-        known = [rounds[0] for rounds in self.speeds] if self.speeds and self.warmup == "speeds" else None
+        known = [float(rounds[0]) for rounds in self.speeds] if self.speeds and self.warmup == "speeds" else None
         return Compass(self.rules, clients, known)
 
     def _one_each(self, name: str, given: Sequence[object] | None, clients: int) -> None:

@@ -1,28 +1,22 @@
 """Compass, the computing power-aware scheduler of FedCompass (Li et al. 2024), Algorithm 2 and Appendix A.
 
 Who trains when, for how many local steps, and which updates are aggregated together: no models in here.
-Time is exact: a float stands for its shortest decimal, so that ⌊(12 − 0.9)/0.1⌋ is 111. Speeds are times
-per local step.
+Time is exact: a float stands for its shortest decimal, so that ⌊(12 − 0.9)/0.1⌋ is 111. Instants of the clock are
+floats, and whole numbers of ticks of 10⁻ᵉ, with e as large as any of them needs; the time of a local step is a number
+of ticks over one of steps, and so is T_a, which no clock shows.
 """
 
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
-from typing import Literal, final
+from math import lcm
+from typing import Literal, NamedTuple, final
 
-from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
-
-
-def clock_time(time: Fraction) -> Fraction:
-    """Return the nearest time that an event can have: that of the nearest float.
-
-    A case file can then name every instant, and denominators do not grow from round to round.
-    """
-    return shortest_decimal(float(time))
 
 
 @final
@@ -47,9 +41,7 @@ class CompassRules:
     prose_max: bool = False
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(NamedTuple):
     """A client is sent off with so many local steps to arrive with a group; −1: the warm-up, no group."""
 
     client: int
@@ -64,8 +56,10 @@ class Group:
 
     Parameters
     ----------
-    expected, latest
-        T_a and T_max.
+    ticks, steps
+        T_a in ticks, a quotient.
+    latest
+        T_max: the nearest float, so that a case file can name it, and denominators do not grow from round to round.
     waiting, arrived
         CL and ACL: who is still awaited, and whose update is held, in the order of arrival.
     assignments
@@ -76,26 +70,28 @@ class Group:
         When the group was aggregated, None before.
     by_timer
         Whether T_max caused it.
+    fastest
+        Who of its clients takes the least time for a step; None where that has to be found out.
     """
 
     id: int
-    created: Fraction
-    expected: Fraction
-    latest: Fraction
+    created: float
+    ticks: int
+    steps: int
+    latest: float
     waiting: list[int] = field(default_factory=list)
     arrived: list[int] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
-    aggregated: Fraction | None = None
+    aggregated: float | None = None
     by_timer: bool = False
+    fastest: int | None = None
 
 
 Kind = Literal["first", "held", "complete", "late", "timer", "void"]
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """Response of the server to an arrival or a timer.
 
     Parameters
@@ -124,24 +120,12 @@ class Answer:
         return self.kind in ("first", "complete", "timer")
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """An arrival (actor: the client) or a timer (actor: SERVER), and what the server did."""
 
-    time: Fraction
+    time: float
     actor: int
     answer: Answer
-
-
-@final
-@dataclass(slots=True)
-class _ScheduledClient:
-    speed: Fraction
-    group: int = -1
-    steps: int = 0
-    start: Fraction = Fraction(0)
-    running: bool = False
 
 
 class Compass:
@@ -154,21 +138,30 @@ class Compass:
         formed at time 0. Without them everybody begins with Qmin steps and no group.
     """
 
-    def __init__(self, rules: CompassRules, clients: int, speeds: Sequence[Fraction] | None = None) -> None:
+    def __init__(self, rules: CompassRules, clients: int, speeds: Sequence[float] | None = None) -> None:
         self.rules = rules
         self.groups: dict[int, Group] = {}
         self.history: list[Group] = []
-        self._timers: list[tuple[Fraction, int]] = []
-        self._clients = [_ScheduledClient(speed) for speed in speeds or [Fraction(0)] * clients]
-        self._start = Fraction(0)
+        self._open: dict[int, Group] = {}  # those that have not been aggregated, in the order of creation
+        self._timers: list[tuple[float, int]] = []
+        self._places, self._unit = 0, 1  # ticks of a unit of time: ten to the power of the places
+        # Of each client: ticks over steps of its last run, group and steps of the one under way, when that began.
+        self._ticks, self._per = [0] * clients, [1] * clients
+        self._group, self._steps, self._running = [-1] * clients, [0] * clients, [False] * clients
+        self._start, self._began = [0] * clients, [0.0] * clients
         everyone = range(clients)
         if speeds is None:
-            self.started = tuple(self._send(i, -1, rules.Qmin, self._start) for i in everyone)
+            self.started = tuple(self._send(i, -1, rules.Qmin, 0.0, 0) for i in everyone)
         else:
-            by_speed = sorted(everyone, key=lambda i: speeds[i])
-            self.started = tuple(self._assign(i, self._start) for i in by_speed)
+            for i, speed in enumerate(speeds):
+                self._ticks[i] = self._in_ticks(speed)  # makes ticks finer, too: of those that stand there already
+            self.started = tuple(self._assign(i, 0.0, 0) for i in self._by_speed(everyone))
 
-    def arrive(self, client: int, now: Fraction) -> Answer:
+    def expected(self, group: Group) -> Fraction:
+        """Return T_a."""
+        return Fraction(group.ticks, group.steps * self._unit)
+
+    def arrive(self, client: int, now: float) -> Answer:
         """Take a client's update (Algorithm 1, lines 9 to 30).
 
         Raises
@@ -176,33 +169,37 @@ class Compass:
         SpecError
             If the client has no run under way, or its run took no time.
         """
-        state = self._clients[client]
-        if not state.running:
+        number = self._group[client]
+        if not self._running[client]:
             raise SpecError(
-                f"fedcompass: client {client} cannot arrive at {float(now):.12g}: its last update waits for arrival "
-                f"group {state.group}, due by {float(self.groups[state.group].latest):.12g}"
+                f"fedcompass: client {client} cannot arrive at {now:.12g}: its last update waits for arrival "
+                f"group {number}, due by {self.groups[number].latest:.12g}"
             )
-        if now <= state.start:
+        if now <= self._began[client]:
             raise SpecError(
-                f"fedcompass: client {client} cannot arrive at {float(now):.12g}: its {state.steps} local steps begin "
-                f"at {float(state.start):.12g} and must take some time"
+                f"fedcompass: client {client} cannot arrive at {now:.12g}: its {self._steps[client]} local steps begin "
+                f"at {self._began[client]:.12g} and must take some time"
             )
-        state.speed, state.running = (now - state.start) / state.steps, False
-        if state.group < 0:
-            return Answer("first", -1, (client,), (self._assign(client, now),))
-        group = self.groups[state.group]
+        tick = self._in_ticks(now)
+        self._ticks[client], self._per[client] = tick - self._start[client], self._steps[client]
+        self._running[client] = False
+        if number < 0:
+            return Answer("first", -1, (client,), (self._assign(client, now, tick),))
+        group = self.groups[number]
         group.waiting.remove(client)
         if now > group.latest:
             group.late.append(client)
             if not group.waiting:
-                del self.groups[group.id]
-            return Answer("late", group.id, (), (self._assign(client, now),))
+                del self.groups[number]
+                self._open.pop(number, None)
+            return Answer("late", number, (), (self._assign(client, now, tick),))
         group.arrived.append(client)
         if group.waiting:
-            return Answer("held", group.id)
-        return self._aggregate(group, now, by_timer=False)
+            self._noticed(group, client)
+            return Answer("held", number)
+        return self._aggregate(group, now, tick, by_timer=False)
 
-    def next_timer(self) -> Fraction | None:
+    def next_timer(self) -> float | None:
         """Return the earliest T_max that has not passed, of groups that are gone too."""
         return self._timers[0][0] if self._timers else None
 
@@ -210,68 +207,114 @@ class Compass:
         """Let the next timer pass; it does nothing where its group is gone."""
         now, number = heapq.heappop(self._timers)
         group = self.groups.get(number)
-        answer = Answer("void", number) if group is None else self._aggregate(group, now, by_timer=True)
-        return Moment(now, SERVER, answer)
+        if group is None:
+            return Moment(now, SERVER, Answer("void", number))
+        return Moment(now, SERVER, self._aggregate(group, now, self._in_ticks(now), by_timer=True))
 
-    def _aggregate(self, group: Group, now: Fraction, *, by_timer: bool) -> Answer:
+    def _in_ticks(self, time: float) -> int:
+        """Return an instant in ticks, which become finer where it needs that."""
+        text = repr(time)
+        whole, _, part = (f"{Decimal(text):f}" if "e" in text else text).partition(".")
+        if part == "0":
+            return int(whole) * self._unit
+        if len(part) > self._places:
+            self._finer(len(part))
+        number: int = int(whole + part) * 10 ** (self._places - len(part))
+        return number
+
+    def _finer(self, places: int) -> None:
+        """Make ticks of which more fit into a unit of time."""
+        times = 10 ** (places - self._places)
+        self._places, self._unit = places, self._unit * times
+        self._ticks = [one * times for one in self._ticks]
+        self._start = [one * times for one in self._start]
+        for group in self.history:
+            group.ticks *= times
+
+    def _aggregate(self, group: Group, now: float, tick: int, *, by_timer: bool) -> Answer:
         """Aggregate a group and send its clients off again, the fastest first (Algorithm 3)."""
         group.aggregated, group.by_timer = now, by_timer
+        self._open.pop(group.id, None)
         arrived, group.arrived = tuple(group.arrived), []
         if not group.waiting:
             # Before anybody is assigned: nobody can join the group that is being aggregated.
             del self.groups[group.id]
-        by_speed = sorted(arrived, key=lambda i: self._clients[i].speed)
-        assigned = tuple(self._assign(i, now) for i in by_speed)
+        assigned = tuple([self._assign(i, now, tick) for i in self._by_speed(arrived)])
         return Answer("timer" if by_timer else "complete", group.id, arrived, assigned)
 
-    def _assign(self, client: int, now: Fraction) -> Assignment:
-        return self._join(client, now) or self._create(client, now)
+    def _by_speed(self, clients: Sequence[int]) -> list[int]:
+        """Return clients by the time of a step; equal ones in the order given."""
+        common = lcm(*(self._per[i] for i in clients))
+        return sorted(clients, key=lambda i: self._ticks[i] * (common // self._per[i]))
 
-    def _open(self) -> Iterator[Group]:
-        """Yield the groups that have not been aggregated, in the order of creation."""
-        return (group for group in self.groups.values() if group.aggregated is None)
+    def _faster(self, one: int, other: int) -> bool:
+        """Return whether a client takes less time for a step than another."""
+        return self._ticks[one] * self._per[other] < self._ticks[other] * self._per[one]
 
-    def _join(self, client: int, now: Fraction) -> Assignment | None:
+    def _noticed(self, group: Group, client: int) -> None:
+        """Keep who is the fastest of a group right where the speed of one of its clients is new."""
+        if group.fastest == client:
+            group.fastest = None  # it may have become slower
+        elif group.fastest is not None and self._faster(client, group.fastest):
+            group.fastest = client
+
+    def _fastest(self, group: Group) -> int:
+        if group.fastest is None:
+            first, *others = (*group.waiting, *group.arrived)
+            for other in others:
+                first = other if self._faster(other, first) else first
+            group.fastest = first
+        return group.fastest
+
+    def _assign(self, client: int, now: float, tick: int) -> Assignment:
+        return self._join(client, now, tick) or self._create(client, now, tick)
+
+    def _join(self, client: int, now: float, tick: int) -> Assignment | None:
         """Join the group with the most local steps in range; of equal ones the latest (JoinGroup)."""
-        speed, best, steps = self._clients[client].speed, -1, -1
-        for group in self._open():
-            q = (group.expected - now) // speed
-            if self.rules.Qmin <= q <= self.rules.Qmax and q >= steps:
+        own, per, Qmax = self._ticks[client], self._per[client], self.rules.Qmax
+        best, steps = -1, self.rules.Qmin
+        for group in self._open.values():
+            q = (group.ticks - tick * group.steps) * per // (own * group.steps)
+            if steps <= q <= Qmax:
                 best, steps = group.id, q
-        return None if best < 0 else self._send(client, best, steps, now)
+        return None if best < 0 else self._send(client, best, steps, now, tick)
 
-    def _create(self, client: int, now: Fraction) -> Assignment:
+    def _create(self, client: int, now: float, tick: int) -> Assignment:
         """Make a group that an existing one can join after its next arrival (CreateGroup)."""
-        rules, speed = self.rules, self._clients[client].speed
+        rules, own, per = self.rules, self._ticks[client], self._per[client]
         candidates = []
-        for group in self._open():
-            if now < group.expected:
-                fastest = min(self._clients[i].speed for i in (*group.waiting, *group.arrived))
-                candidates.append((group.expected + fastest * rules.Qmax - now) // speed)
+        for group in self._open.values():
+            left = group.ticks - tick * group.steps
+            if left > 0:
+                fastest = self._fastest(group)
+                others, each = self._ticks[fastest] * rules.Qmax, self._per[fastest]
+                candidates.append((left * each + others * group.steps) * per // (group.steps * each * own))
         if rules.prose_max:
             candidates = [q for q in candidates if rules.Qmin <= q <= rules.Qmax]
         steps = max(rules.Qmin, min(rules.Qmax, max(candidates, default=rules.Qmax)))
-        expected = now + steps * speed
-        latest = clock_time(now + steps * speed * rules.latest_time_factor)
-        made = Group(len(self.history) + 1, now, expected, latest)
-        self.groups[made.id] = made
+        factor = rules.latest_time_factor
+        wait = steps * own * factor.numerator
+        # A quotient of whole numbers is rounded once.
+        latest = (tick * per * factor.denominator + wait) / (per * factor.denominator * self._unit)
+        made = Group(len(self.history) + 1, now, tick * per + steps * own, per, latest)
+        self.groups[made.id] = self._open[made.id] = made
         self.history.append(made)
-        heapq.heappush(self._timers, (made.latest, made.id))
-        return self._send(client, made.id, steps, now)
+        heapq.heappush(self._timers, (latest, made.id))
+        return self._send(client, made.id, steps, now, tick)
 
-    def _send(self, client: int, group: int, steps: int, now: Fraction) -> Assignment:
-        state = self._clients[client]
-        state.group, state.steps, state.start, state.running = group, steps, now, True
+    def _send(self, client: int, group: int, steps: int, now: float, tick: int) -> Assignment:
+        self._group[client], self._steps[client], self._running[client] = group, steps, True
+        self._start[client], self._began[client] = tick, now
         assignment = Assignment(client, group, steps)
         if group >= 0:
-            self.groups[group].waiting.append(client)
-            self.groups[group].assignments.append(assignment)
+            joined = self.groups[group]
+            joined.waiting.append(client)
+            joined.assignments.append(assignment)
+            self._noticed(joined, client)
         return assignment
 
 
-def follow(
-    compass: Compass, arrivals: Sequence[tuple[Fraction, int]], named: Sequence[Fraction] = ()
-) -> Iterator[Moment]:
+def follow(compass: Compass, arrivals: Sequence[tuple[float, int]], named: Sequence[float] = ()) -> Iterator[Moment]:
     """Schedule given arrivals; timers come by themselves.
 
     Timers follow arrivals of the same time. After the last arrival only those pass that are named, or come
@@ -289,7 +332,7 @@ def follow(
     """
     left = Counter(named)
 
-    def pass_timers(until: Fraction, *, inclusive: bool) -> Iterator[Moment]:
+    def pass_timers(until: float, *, inclusive: bool) -> Iterator[Moment]:
         while (due := compass.next_timer()) is not None and (due < until or (inclusive and due == until)):
             void = []
             while compass.next_timer() == due:
@@ -311,17 +354,17 @@ def follow(
     wrong = min((time for time, count in left.items() if count > 0), default=None)
     if wrong is not None:
         raise SpecError(
-            f'fedcompass: no arrival group\'s latest time is {float(wrong):.12g}, but the events name "s" there; '
+            f'fedcompass: no arrival group\'s latest time is {wrong:.12g}, but the events name "s" there; '
             "timers need not be named"
         )
 
 
-def closed_loop(compass: Compass, arrival: Callable[[int, Fraction, int], Fraction]) -> Iterator[Moment]:
+def closed_loop(compass: Compass, arrival: Callable[[int, float, int], float]) -> Iterator[Moment]:
     """Schedule without end: arrival(client, start, steps) says when the client's next update comes.
 
     Events of the same time happen in the order of the client indices, timers last.
     """
-    coming = [(arrival(sent.client, Fraction(0), sent.steps), sent.client) for sent in compass.started]
+    coming = [(arrival(sent.client, 0.0, sent.steps), sent.client) for sent in compass.started]
     heapq.heapify(coming)
     while True:
         due = compass.next_timer()
