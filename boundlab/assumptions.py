@@ -209,7 +209,7 @@ BUILT_IN: tuple[Assumption, ...] = (
         "every update is used the same number of server updates after it was begun",
         "run",
         by_construction=True,
-        fits="deterministic delays of equal rates would fit",
+        fits="fedfa with mode=param and deterministic delays of equal rates would fit",
         defines=("lag", "C_lag"),
     ),
 )

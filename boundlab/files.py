@@ -1,7 +1,4 @@
-"""Read files of a limited size with clear messages; write whole files or nothing, and only where it is safe.
-
-Beside it, how much memory there is: what does not fit is refused before it is begun.
-"""
+"""Read files of a limited size with clear messages; write whole files or nothing, where it is safe; count memory."""
 
 import contextlib
 import csv
@@ -22,6 +19,11 @@ _DIGITS, _SHOWN = 17, 40
 SHARE = 0.8  # of the free memory that registers may take
 RESULT = "result.json"
 SCHEMA = "boundlab/{}/1"  # what a document of boundlab's says of itself; the number changes where a key changes
+_KINDS = {  # by ending
+    ".toml": "a TOML file holds a theorem, for boundlab show, check, compare …, or the plan of a sweep",
+    ".json": "a JSON file holds a case, for boundlab exact and replay, or a certificate, for boundlab recheck",
+    ".py": "a Python file is a plug-in, boundlab --plugin FILE …, which boundlab doctor FILE checks",
+}
 _MARK = "files"  # the key of RESULT under which the files of a folder stand that belong to it
 
 
@@ -131,11 +133,16 @@ def read_json(path: Path, error: type[BoundlabError] = CaseError) -> Any:
     except RecursionError:
         raise error(f"{path} is nested too deeply") from None
     except json.JSONDecodeError as reason:
-        raise error(f"{path}, line {reason.lineno}: {reason.msg}") from None
+        raise error(f"{path}, line {reason.lineno}: {reason.msg}{other_kind(path, '.json')}") from None
     except RoundedError as reason:
         raise error(f"{path}: {reason}") from None
     except ValueError:  # Python reads no integer of more than 4300 digits
         raise error(f"{path} holds an integer with too many digits") from None
+
+
+def other_kind(path: Path, wanted: str) -> str:
+    """Return what a file is by its ending, where a file of another kind is wanted."""
+    return f"; {_KINDS[path.suffix]}" if path.suffix in _KINDS and path.suffix != wanted else ""
 
 
 class RoundedError(ValueError):

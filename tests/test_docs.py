@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import click
 import typer
 
 from boundlab.cli._app import application
+from boundlab.formulas.symbols import DOMAINS, Role, Side
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 FOLDERS = ("boundlab", "problems", "proofs", "tests", "benchmarks", "docs", "notebooks")
@@ -174,6 +176,15 @@ def test_every_command_and_option_that_a_page_shows_is_there():
                 yield from (f"boundlab {name} {option}" for option in OPTION.findall(after) if option not in own)
 
     assert missing(PAGES, look) == {}
+
+
+def test_what_a_symbol_of_ones_own_may_be_is_listed():
+    page = (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8")
+    paragraph = next(part for part in page.split("\n\n") if part.startswith("A symbol of one's own"))
+    for domain in DOMAINS.values():
+        assert f"`{domain.id}` ({domain.rule})" in " ".join(paragraph.split())
+    for word in (*get_args(Role), *get_args(Side)):
+        assert f"`{word}`" in paragraph
 
 
 def test_the_readme_has_a_line_for_every_command():

@@ -59,9 +59,10 @@ def invoke(arguments: Sequence[str]) -> int:
             code = ExitCode.INTERRUPTED
             complain(INTERRUPTED)
         elif out.lost is not None and code not in (ExitCode.USAGE, ExitCode.UNFORESEEN, ExitCode.INTERRUPTED):
-            reason = getattr(out.lost, "strerror", None) or str(out.lost)
             code = ExitCode.USAGE
-            complain(f"cannot write the output: {reason}; the output is lost")
+            if not isinstance(out.lost, BrokenPipeError):  # who closes a pipe, as head does, has read what it wanted
+                reason = getattr(out.lost, "strerror", None) or str(out.lost)
+                complain(f"cannot write the output: {reason}; the output is lost")
     return code
 
 

@@ -11,9 +11,10 @@ import typer
 
 from boundlab.cli import _complete as complete
 from boundlab.errors import SpecError
-from boundlab.options import BACKENDS, LOG_FORMS, Axis, BandKind, Objective, numbers, split_setting, whole
+from boundlab.options import BACKENDS, LOG_FORMS, Axis, BandKind, Objective, number, numbers, split_setting, whole
 
 LISTED = ("theorems", "algorithms", "problems", "delays", "metrics", "assumptions", "checks", "proofs", "symbols")
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 BEGUN = ("algorithm", "theorem", "problem", "delays", "metric", "check", "proof")
 
 
@@ -71,6 +72,13 @@ def _read_required(given: Any) -> str:
     if given != "holds":
         raise SpecError(f"--require knows holds only, got {given!r}")
     return "holds"
+
+
+def _read_time(given: Any) -> float:
+    """Return seconds: 90, 90s, 1.5m or 2h."""
+    text = str(given).strip()
+    unit = text[-1:] if text[-1:] in _SECONDS else "s"
+    return _SECONDS[unit] * number(text.removesuffix(unit), "--budget")
 
 
 # What a command is about.
@@ -263,8 +271,8 @@ Fitted = Annotated[
 Groups = Annotated[
     str | None, _option("--only GROUPS", "Some of scope, units, … (boundlab list checks).", complete.ids("checks"))
 ]
-SearchBudget = Annotated[float, _option("--budget SECONDS", "Time limit of the search, in seconds.")]
-AuditBudget = Annotated[float, _option("--budget SECONDS", "Approximate time limit, in seconds.")]
+SearchBudget = Annotated[float, _option("--budget TIME", "Time limit of the search: 90, 90s, 1.5m.", reader=_read_time)]
+AuditBudget = Annotated[float, _option("--budget TIME", "Approximate time limit: 90, 90s, 1.5m.", reader=_read_time)]
 SearchCandidates = Annotated[
     int | None,
     _integer("--candidates", "About how many to try, shrinking not counted; the time limit is then ignored."),

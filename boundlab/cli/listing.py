@@ -81,16 +81,31 @@ def _others(what: "Kind", rows: "Sequence[Registration]") -> "list[Rows]":
         from boundlab.delays import RATE_OPTIONS
 
         shared = RATE_OPTIONS
+    of_data = [_options(row.item) for row in rows if "data" in _options(row.item)] if what == "problems" else []
+    if len(of_data) > 1:
+        shared = dict(set.intersection(*(set(one.items()) for one in of_data)))
+        shared = {key: said for key, said in of_data[0].items() if key in shared}
     listed: list[Cells] = []
     for row in rows:
-        own = [(key, said) for key, said in _options(row.item).items() if shared.get(key) != said]
+        own = [
+            (key, said) for key, said in _options(row.item).items() if shared.get(key) != said or not _shares(row, what)
+        ]
         more = _origin(row, rows)
         listed.append((row.id, _summary(row.item), *more))
         listed += [(line((f"    {key}", "dim")), line((said, "dim")), *[""] * len(more)) for key, said in own]
     table = _listed((WORDS[what], "summary", *_more(rows)), listed)
     if what == "delays":
         return [table, *_delay_tables(shared)]
-    return [table, _composite_table()] if what == "problems" else [table]
+    if what != "problems":
+        return [table]
+    names = ", ".join(row.id for row in rows if "data" in _options(row.item))
+    data = _listed(("data split over clients", names), [(f"    {key}", said) for key, said in shared.items()])
+    return [table, *([data] if shared else []), _composite_table()]
+
+
+def _shares(row: "Registration", what: str) -> bool:
+    """Return whether options that several have are listed once, below."""
+    return what == "delays" or "data" in _options(row.item)
 
 
 def _composite_table() -> "Rows":

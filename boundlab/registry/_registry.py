@@ -5,7 +5,7 @@ a file that the user names. Behind an entry point is one object, or a tuple or l
 entry point is loaded on its own: one that cannot be loaded takes no other down.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from types import MappingProxyType
@@ -106,8 +106,14 @@ def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType
     if found is None:
         rows = _rows(kind, sources(kind))
         broken = "".join(f"; {row.id}: cannot be loaded ({row.reason})" for row in rows if row.reason)
-        raise SpecError(f"unknown {WORDS[kind]} {name!r}; {nearest(name, _by_id(kind, rows))}{broken}")
+        raise SpecError(f"unknown {WORDS[kind]} {name!r}; {_hint(name, [*_by_id(kind, rows)])}{broken}")
     return found
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    """Return which ids begin with a name, as theorems do with that of their algorithm, or the nearest ones."""
+    begun = sorted(one for one in known if one.startswith(f"{name}."))
+    return f"there are {', '.join(begun)}" if begun else nearest(name, known)
 
 
 def find(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:

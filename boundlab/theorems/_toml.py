@@ -10,7 +10,7 @@ from typing import Any, get_args
 import sympy
 
 from boundlab.errors import BoundlabError, SpecError
-from boundlab.files import decimal, read_text
+from boundlab.files import decimal, other_kind, read_text
 from boundlab.formulas.choice import sides
 from boundlab.formulas.defined import Demands
 from boundlab.formulas.folds import NAMES
@@ -246,7 +246,7 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
     except RecursionError:
         raise SpecError(f"{path} is nested too deeply") from None
     except ValueError as reason:  # no TOML, numbers that floats round, integers of over 4300 digits
-        raise SpecError(f"{str(path)!r}: {reason}") from None
+        raise SpecError(f"{str(path)!r}: {reason}{other_kind(path, '.toml')}") from None
 
 
 def _measured(value: Any) -> Any:

@@ -95,6 +95,12 @@ NONSENSE = [
     ("exact area.theorem8 {broken}", "expecting property name"),
     ("exact area.theorem8 {case}", "client 7"),
     ("exact area.theorem9 {case}", "unknown theorem"),
+    ("show area", "there are area.theorem7, area.theorem7.explicit"),
+    ("check {python}", "a Python file is a plug-in"),
+    ("replay {toml}", "a TOML file holds a theorem"),
+    ("show {json}", "a JSON file holds a case"),
+    ("falsify area.theorem8 --budget 5 minutes", "unexpected extra argument"),
+    ("falsify area.theorem8 --budget 5x", "--budget must be a number"),
     ("worst-case area.theorem8", "needs p"),
     ("worst-case area.theorem8 --iterations 0", "iterations"),
     ("worst-case area.theorem8 --iterations 5000", "between 1 and 1000"),
@@ -139,6 +145,9 @@ def files(tmp_path):
         whole = gzip.compress(bytes(4000), mtime=0)
         (made["truncated"] / name).write_bytes(whole[: len(whole) // 2])
     made["file"].write_text("in the way")
+    for kind, text in (("toml", 'id = "own"'), ("json", "{}"), ("python", "import math")):
+        made[kind] = tmp_path / f"own.{'py' if kind == 'python' else kind}"
+        made[kind].write_text(text)
     return made
 
 

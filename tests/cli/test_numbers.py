@@ -64,6 +64,13 @@ def test_every_integer_option_reads_powers_of_ten_and_refuses_fractions(
         assert capsys.readouterr().err == f"boundlab: {option.opts[0]} must be an integer, got '1.5'\n"
 
 
+def test_time_limits_have_units() -> None:
+    [option] = [one for one in COMMANDS["falsify"].params if one.name == "budget"]
+    context = click.Context(COMMANDS["falsify"])
+    read = [option.type_cast_value(context, text) for text in ("90", "90s", "1.5m", "0.025h", 90.0)]
+    assert read == [90.0] * 5
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

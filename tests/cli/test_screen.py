@@ -132,6 +132,9 @@ def test_a_lost_answer_is_no_answer(
             patch.setattr(sys, "stdout", Broken(room, error))
             assert invoke(line(command)) == ExitCode.USAGE
         err = capsys.readouterr().err
+        if isinstance(error, BrokenPipeError):
+            assert err == ""  # head and its like have read what they wanted
+            continue
         assert err.startswith("boundlab: cannot write the output: ")
         assert err.count("\n") == 1
 
