@@ -25,6 +25,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "new": ("new", "theorem", "mine", "--out={fresh}"),
     "doctor": ("doctor",),
     "schema": ("schema", "case"),
+    "docs": ("docs", "verdicts"),
     "falsify": ("falsify", "area.theorem8", "--candidates=60"),
     "audit": ("audit", "classics.gd.convex", "--candidates=20", "--budget=20"),
 }

@@ -46,6 +46,7 @@ SHARES = {
     "new": 6,
     "doctor": 1,
     "schema": 2,
+    "docs": 2,
 }
 FITTING = 0.65  # of the lines that ask for what fits, so that more than half of all reach a verdict
 QUICK_PROOFS = ("classics.gd.convex", "classics.gd.strongly-convex", "classics.subgradient.fixed-step")
@@ -350,6 +351,7 @@ class Fuzz:
             "new": [kind, name, "--out", "{folder}"],
             "doctor": rng.choice(([], ["--json"])),
             "schema": [rng.choice(("case", "theorem", "result", "error"))],
+            "docs": [rng.choice(("verdicts", "area", "theorems#left-sides"))],
         }
         return made[command]
 
@@ -388,6 +390,7 @@ class Fuzz:
             "new": [new, rng.choice(("mine", "my-own", "1", "class", "a/b", "")), *folder],
             "doctor": rng.choice((["--json"], ["{script}"], ["{csv}"])),
             "schema": [rng.choice(("case", "theorem", "result", "error", "../x"))],
+            "docs": [rng.choice(("verdicts", "area#", "theorems#nothing", "../x", "#"))],
             "show": [theorem, *rng.choice(([], ["--latex"], ["--json"]))],
             "eval": [theorem, *values, *settings, *rng.choice(([], ["--terms"], ["--csv"], ["--json"]))],
             "optimal-rate": ["--rates", rates, *rng.choice(([], ["--objective", "per-time"])), *shown],

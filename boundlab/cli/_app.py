@@ -45,6 +45,7 @@ _COMMANDS = {
     "new": ("new:new", "algorithm mine"),
     "doctor": ("doctor:doctor", "tests/plugin_example/example.py"),
     "schema": ("schemas:schema", "case"),
+    "docs": ("docs:docs", "verdicts"),
 }
 
 

@@ -129,6 +129,9 @@ Name = Annotated[str, _argument("NAME", "Its id: letters, digits, -, _ and dots.
 Schema = Annotated[
     str | None, _argument("[NAME]", "case, theorem, result, …; without one, all are listed.", complete.schemas)
 ]
+Page = Annotated[
+    str | None, _argument("[PAGE]", "verdicts, theorems, area#anchor, …; default: a list.", complete.pages)
+]
 
 # Runs.
 Problem = Annotated[

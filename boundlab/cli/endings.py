@@ -96,6 +96,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         "demo": {ExitCode.STANDS: "all parts ran, whatever their verdicts"},
         "new": {ExitCode.STANDS: "written"},
         "schema": {ExitCode.STANDS: "shown"},
+        "docs": {ExitCode.STANDS: "shown"},
         "doctor": {
             ExitCode.STANDS: "all installed packages work, and the plug-in conforms",
             ExitCode.REFUTED: "an object of the plug-in does not conform to its interface",

@@ -13,20 +13,32 @@ def related_links(theorem: "Theorem") -> str:
     --------
     >>> from boundlab.theorems import load_theorem
     >>> print(related_links(load_theorem("area.theorem8")))
-    refuted: proofs/counterexamples/area.theorem8.json
+    refuted: boundlab exact area.theorem8
     repaired: area.theorem8.repaired
     step by step: boundlab prove area.theorem8
-    why: docs/theory/area.md
+    why: boundlab docs area
     """
     answered = theorem.refuted_by or theorem.repaired_by
     return "\n".join(
         f"{what}: {where}"
         for what, where in (
-            ("refuted", theorem.refuted_by),
+            ("refuted", _case(theorem)),
             ("repaired", ", ".join(theorem.repaired_by)),
-            ("proof", theorem.proof),
+            ("proof", _page(theorem.proof)),
             ("step by step", ", ".join(f"boundlab prove {one}" for one in theorem.proofs)),
-            ("why" if answered else "page", theorem.page if answered or not theorem.proof else ""),
+            ("why" if answered else "page", _page(theorem.page) if answered or not theorem.proof else ""),
         )
         if where
     )
+
+
+def _case(theorem: "Theorem") -> str:
+    """Return the command that replays a counterexample of boundlab's, or the path of the user's."""
+    own = theorem.refuted_by.startswith("proofs/")
+    return f"boundlab exact {theorem.id}" if own else theorem.refuted_by
+
+
+def _page(where: str) -> str:
+    """Return the command that prints a page of boundlab's, or the path of the user's."""
+    page = where.removeprefix("docs/")
+    return where if page == where else f"boundlab docs {page.removeprefix('theory/').replace('.md', '')}"

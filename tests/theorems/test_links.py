@@ -101,13 +101,13 @@ def test_the_letters_are_those_of_the_papers() -> None:
 
 def test_the_lines_lead_on() -> None:
     assert related_links(THEOREMS["fedstaleweight.theorem1"]) == (
-        "refuted: proofs/counterexamples/fedstaleweight.theorem1.json\n"
+        "refuted: boundlab exact fedstaleweight.theorem1\n"
         "repaired: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3\n"
         "step by step: boundlab prove fedstaleweight.theorem1\n"
-        "why: docs/theory/fedstaleweight.md"
+        "why: boundlab docs fedstaleweight"
     )
-    assert related_links(THEOREMS["classics.sgd.gap"]) == "proof: docs/theory/classics.md#stochastic-gradients"
-    assert related_links(THEOREMS["classics.ogm"]) == "page: docs/theory/classics.md"
+    assert related_links(THEOREMS["classics.sgd.gap"]) == "proof: boundlab docs classics#stochastic-gradients"
+    assert related_links(THEOREMS["classics.ogm"]) == "page: boundlab docs classics"
     assert related_links(THEOREMS["area.theorem7"]).startswith("repaired: area.theorem7.explicit, ")
 
 

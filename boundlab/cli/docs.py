@@ -1,0 +1,56 @@
+"""``boundlab docs``."""
+
+import re
+from pathlib import Path
+
+import typer
+
+from boundlab.cli import _options as option
+from boundlab.cli._complete import page_files
+from boundlab.errors import SpecError, visible
+from boundlab.options import nearest
+
+
+def docs(page: option.Page = None) -> None:
+    """Print a page of the documentation, in Markdown, or a section of it; without a name list them."""
+    pages = page_files()
+    if page is None:
+        from boundlab.cli.terminal import print_page
+        from boundlab.pages.blocks import table
+
+        print_page([table("", ("page", "title"), [(name, _title(path)) for name, path in pages.items()], whole=(0,))])
+        return
+    name, _, anchor = page.partition("#")
+    name = Path(name).stem
+    if name not in pages:
+        raise SpecError(f"there is no page {name!r}; {nearest(name, pages)}")
+    text = pages[name].read_text(encoding="utf-8")
+    for line in (_section(name, text, anchor) if anchor else text).splitlines():
+        typer.echo(visible(line))
+
+
+def _title(path: Path) -> str:
+    """Return the first heading of a page."""
+    with path.open(encoding="utf-8") as lines:
+        return next((line[2:].strip() for line in lines if line.startswith("# ")), path.stem)
+
+
+def _section(name: str, text: str, anchor: str) -> str:
+    """Return what stands below a heading, up to the next one that is as high.
+
+    Raises
+    ------
+    SpecError
+        If the page has no such heading.
+    """
+    headings = [(one.start(), len(one[1]), anchor_of(one[2])) for one in re.finditer(r"(?m)^(#+) (.+)$", text)]
+    for place, (start, depth, own) in enumerate(headings):
+        if own == anchor:
+            ends = [at for at, other, _ in headings[place + 1 :] if other <= depth]
+            return text[start : ends[0] if ends else None].rstrip()
+    raise SpecError(f"the page {name} has no section {anchor!r}; {nearest(anchor, [own for *_, own in headings])}")
+
+
+def anchor_of(heading: str) -> str:
+    """Return the anchor under which Markdown's readers know a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
