@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, final
 
 from boundlab.api import Shown, reported
+from boundlab.audit._brief import brief
 from boundlab.audit._evidence import Evidence
 from boundlab.audit._ruling import Ruling, rule
 from boundlab.audit._sections import sections
@@ -37,9 +38,18 @@ class Audit(Evidence, Shown):
         """How the command ends."""
         return self.ruling.code
 
+    @property
+    def only_tried(self) -> bool:
+        """True if nothing refutes the theorem, and nothing proves it either."""
+        return self.ruling.word == "not refuted"
+
     def line(self) -> str:
-        """Return the verdict in one line."""
-        return visible(f"{self.theorem.id}: {self.ruling.sentence}")
+        """Return the verdict in one line of at most 200 letters."""
+        return visible(self.ruling.within(200, f"{self.theorem.id}: "))
+
+    def brief(self) -> list[Block]:
+        """Return about ten lines, to be pasted into a review."""
+        return [*brief(self)]
 
     def page(self) -> list[Block]:
         """Return the sections of the page, in the order in which a referee asks."""

@@ -48,6 +48,25 @@ class Ruling:
         """The whole line."""
         return f"{self.word}: {'; '.join(self.reasons)}" if self.reasons else self.word
 
+    def within(self, letters: int, head: str) -> str:
+        """Return the head, and of the line as many reasons as there is room for.
+
+        The first is cut where its instance is described, before the numbers; others are left out as a whole.
+        """
+        text = f"{head}{self.sentence}"
+        if len(text) <= letters or not self.reasons:
+            return text
+        first, *others = self.reasons
+        start, room = f"{head}{self.word}: ", letters - len(head) - len(self.word) - 2
+        room -= sum(len(one) + 2 for one in others if one.startswith("repaired") and 3 * len(one) < letters)
+        if len(first) > room:
+            numbers = first.rpartition(": ")[2]
+            first = f"{first[: max(0, room - len(numbers) - 3)].rstrip(' ,')}…: {numbers}"
+        text = start + first
+        for one in others:
+            text = f"{text}; {one}" if len(text) + len(one) + 2 <= letters else text
+        return text if len(text) <= letters else f"{text[: letters - 1]}…"
+
     @property
     def code(self) -> ExitCode:
         """How the command ends."""

@@ -33,6 +33,7 @@ from boundlab.verdict import Verdict
 if TYPE_CHECKING:
     from boundlab.api import Evaluated
     from boundlab.audit._evidence import Evidence, Repair
+    from boundlab.theorems import Theorem
 
 
 def sections(audit: "Evidence") -> list[Section]:
@@ -65,6 +66,19 @@ def _statement(audit: "Evidence") -> Iterator[Block]:
     theorem = audit.theorem
     yield words((theorem.title, "strong"))
     yield words(f"{source_of(theorem)}; here ", (theorem.id, "code"))
+    # A file's own letters are text of a stranger: LaTeX would run them.
+    latex = "" if theorem.source else theorem.latex()
+    yield FormulaBlock(tuple((one,) for one in claim(theorem)), latex)
+    if theorem.letters:
+        letters = theorem.spelling()
+        own = [f"{letter_of_latex(letter)} for {letters.get(name, name)}" for name, letter in theorem.letters.items()]
+        yield words(f"The paper writes {', '.join(own)}.")
+    # Title and source stand above already.
+    yield Fold("Assumptions, symbols and options in full", tuple(theorem_page(theorem)[2:]))
+
+
+def claim(theorem: "Theorem") -> tuple[str, ...]:
+    """Return the inequality, the step size and what else is defined, and the conditions, in letters."""
     letters = theorem.spelling()
     right = " + ".join(written(one, theorem.symbols, letters) for one in theorem.terms.values())
     right = right or theorem.bound.as_dict()["recursion"]
@@ -86,16 +100,8 @@ def _statement(audit: "Evidence") -> Iterator[Block]:
     conditions = [
         f"{text(one.quantity)} ≤ {text(one.limit)}" if theorem.source else one.statement for one in theorem.conditions
     ]
-    # A file's own letters are text of a stranger: LaTeX would run them.
-    latex = "" if theorem.source else theorem.latex()
     relation = "=" if theorem.shape else "≤"
-    texts = (f"{theorem.left.expectation} {relation} {bound}", *rules, *inequalities(theorem, letters), *conditions)
-    yield FormulaBlock(tuple((one,) for one in texts), latex)
-    if theorem.letters:
-        own = [f"{letter_of_latex(letter)} for {letters.get(name, name)}" for name, letter in theorem.letters.items()]
-        yield words(f"The paper writes {', '.join(own)}.")
-    # Title and source stand above already.
-    yield Fold("Assumptions, symbols and options in full", tuple(theorem_page(theorem)[2:]))
+    return (f"{theorem.left.expectation} {relation} {bound}", *rules, *inequalities(theorem, letters), *conditions)
 
 
 def _verdict(audit: "Evidence") -> Iterator[Block]:

@@ -306,6 +306,7 @@ Debug = Annotated[bool, _option("--debug", "Show the traceback of an unexpected 
 Quiet = Annotated[bool, _option("--quiet -q", "Print the verdict alone, in one line.")]
 _MORE = "Print more: derivations, terms, what passed."
 Verbose = Annotated[bool, _option("--verbose -v", _MORE)]
+Brief = Annotated[bool, _option("--brief", "Print ten lines, to be pasted into a review.")]
 VerboseOrAll = Annotated[bool, _option("--verbose -v --all", _MORE)]
 AsJson = Annotated[bool, _option("--json", "Print JSON instead of a table.")]
 Terms = Annotated[bool, _option("--terms", "Show the named terms of the bound.")]

@@ -26,6 +26,8 @@ def audit(
     latex: option.LatexFile = None,
     markdown: option.MarkdownFile = None,
     json: option.JsonFile = None,
+    brief: option.Brief = False,
+    require: option.Require = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
 ) -> ExitCode:
@@ -38,7 +40,7 @@ def audit(
     from boundlab.audit import Audit
     from boundlab.audit import audit as ask
 
-    option.alone(quiet, verbose=verbose)
+    option.alone(quiet, verbose=verbose, brief=brief)
     makers: dict[Path, Callable[[Audit], str]] = {}
     for path, make in ((html, Audit.html), (latex, Audit.latex), (markdown, Audit.markdown), (json, _json)):
         if path in makers:
@@ -48,13 +50,14 @@ def audit(
         found = ask(theorem, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
 
     def show_found(files: Sequence[Path]) -> None:
-        show(found, found.page, folded=verbose, quiet=quiet or bool(files))
+        show(found, found.brief if brief else found.page, folded=verbose, quiet=quiet or (bool(files) and not brief))
 
     def write() -> None:
         for path, make in makers.items():
             write_text(path, make(found))
 
-    return deliver(found.exit_code, [*makers], show_found, write, quiet=quiet)
+    code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else found.exit_code
+    return deliver(code, [*makers], show_found, write, quiet=quiet)
 
 
 def _json(audit: "Audit") -> str:

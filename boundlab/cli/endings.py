@@ -80,18 +80,19 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         "audit": {
             ExitCode.STANDS: "proved, or not refuted by anything that was tried",
             ExitCode.REFUTED: "false; of a printed O(·), false with universal constants",
-            ExitCode.UNDECIDED: "nothing could be decided, or two answers contradict each other",
+            ExitCode.UNDECIDED: "nothing could be decided, or two answers contradict each other; "
+            "with --require holds also not refuted",
             ExitCode.NOT_APPLICABLE: "a printed O(·): it says nothing that a number could refute",
         },
         "sweep": {
             ExitCode.STANDS: "every cell was answered, and none is refuted or open; or the plan was shown",
             ExitCode.REFUTED: "a cell is refuted",
-            ExitCode.UNDECIDED: "a cell is open, or has no answer",
+            ExitCode.UNDECIDED: "a cell is open, or has no answer; with --require holds also one that is consistent",
         },
         "results": {
             ExitCode.STANDS: "every cell was answered, and none is refuted or open",
             ExitCode.REFUTED: "a cell is refuted",
-            ExitCode.UNDECIDED: "a cell is open, or has no answer",
+            ExitCode.UNDECIDED: "a cell is open, or has no answer; with --require holds also one that is consistent",
         },
         "demo": {ExitCode.STANDS: "all parts ran, whatever their verdicts"},
         "new": {ExitCode.STANDS: "written"},

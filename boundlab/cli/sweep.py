@@ -20,6 +20,7 @@ def sweep(
     dask: option.DaskAddress = None,
     again: option.Again = None,
     dry_run: option.DryRun = False,
+    require: option.Require = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
@@ -50,7 +51,7 @@ def sweep(
         tell = stack.enter_context(sweep_progress())
         found = ask(asked, out, executor, jobs=many, shard=part, again=again or "", tell=tell)
     show(found, lambda: found.page(verbose), quiet=quiet, as_json=as_json)
-    return found.exit_code
+    return found.ending(require)
 
 
 def results(
@@ -62,6 +63,7 @@ def results(
     csv: option.CsvFile = None,
     parquet: option.ParquetFile = None,
     against: option.Against = None,
+    require: option.Require = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
@@ -97,7 +99,7 @@ def results(
         if parquet is not None:
             found.save_parquet(parquet)
 
-    return deliver(found.exit_code, files, show_found, write, quiet=as_json or quiet)
+    return deliver(found.ending(require), files, show_found, write, quiet=as_json or quiet)
 
 
 def _axes(text: str) -> tuple[str, str]:

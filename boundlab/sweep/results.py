@@ -20,7 +20,7 @@ from boundlab.sweep.drive import Executor, Progress, exit_code, run
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import NO_CASE
 from boundlab.sweep.store import Index, Store, column
-from boundlab.verdict import ExitCode
+from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     import pandas
@@ -72,7 +72,13 @@ class Swept(Shown):
     @property
     def exit_code(self) -> ExitCode:
         """How the command ends: 70 if a cell crashed, else 1 if one is refuted, 3 if one is open, else 0."""
-        return exit_code(self.index.counts("status", "code"))
+        return self.ending()
+
+    def ending(self, require: str | None = None) -> ExitCode:
+        """Return how the command ends where ``holds`` is required: 3 if a cell is consistent, too."""
+        left_open = self.index.counts("verdict") if require == "holds" else []
+        open_too = [("done", ExitCode.UNDECIDED, count) for word, count in left_open if word == Verdict.CONSISTENT]
+        return exit_code([*self.index.counts("status", "code"), *open_too])
 
     @property
     def verdict(self) -> str:

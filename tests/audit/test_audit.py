@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import typer.main
 from html_pages import read
+from hypothesis import given
+from hypothesis import strategies as st
 from own_theorem import own_theorem
 
 import boundlab as bl
@@ -73,6 +75,42 @@ def each(request: pytest.FixtureRequest) -> Audit:
 
 
 # ---- verdicts ------------------------------------------------------------------------------------------------------
+
+
+def test_a_line_has_at_most_200_letters_and_ten_lines_have_what_a_review_says(
+    each: Audit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(each.line()) <= 200
+    assert each.line().startswith(f"{each.theorem.id}: {each.verdict}")
+    print_page(console(), each.brief())
+    text = " ".join(capsys.readouterr().out.split())
+    assert len(each.brief()) <= 10
+    assert each.theorem.left.expectation in text
+    assert each.verdict in text
+    assert "boundlab audit" in text
+    if each.exact is not None:
+        assert " ".join(f"instance: {each.case_text}, ".split()) in text
+    for one in each.repairs:
+        assert f"instead: {one.theorem.id}, " in text
+
+
+def test_a_review_of_area_names_the_slip(area: Audit, capsys: pytest.CaptureFixture[str]) -> None:
+    print_page(console(), area.brief())
+    text = " ".join(capsys.readouterr().out.split())
+    assert "goes wrong where Lemma 21 is applied" in text
+    assert "there left side 1 > 0.99999 bound (exact)" in text
+    assert "(proved); there 1 ≤ 1.394" in text
+
+
+@given(st.lists(st.text("ab:; ", max_size=300), max_size=4), st.text("x", min_size=1, max_size=60))
+def test_a_verdict_in_one_line_keeps_its_word_and_its_length(reasons: list[str], name: str) -> None:
+    line = Ruling("not refuted", tuple(reasons)).within(200, f"{name}: ")
+    assert len(line) <= 200
+    assert line.startswith(f"{name}: not refuted")
+
+
+def test_what_only_trials_speak_for_is_open_where_holds_is_required(mine: Audit, true: Audit, area: Audit) -> None:
+    assert [one.only_tried for one in (mine, true, area)] == [True, False, False]
 
 
 def test_a_false_theorem_comes_with_its_instance_the_slip_and_the_repair(area: Audit) -> None:

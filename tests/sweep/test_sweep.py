@@ -385,6 +385,14 @@ def test_exact_values_and_worst_cases_are_asked_like_comparisons() -> None:
     assert answer(cell)["verdict"] == "holds"
 
 
+def test_a_sweep_of_trials_alone_is_open_where_holds_is_required(tmp_path: Path) -> None:
+    noisy = {"problems": ["pseudo-huber:clients=2,dimension=2,x0=1,sigma=0.3"], "set": {"M": [2]}}
+    consistent = {**PLAN, **noisy, "theorems": ["area.theorem8.repaired"], "run": {"iterations": [4], "trials": 20}}
+    found = sweep(SweepPlan.of(consistent), tmp_path / "out", jobs=1)
+    assert {row["verdict"] for row in found.rows()} == {"consistent"}
+    assert (found.exit_code, found.ending("holds")) == (0, 3)
+
+
 def test_a_sweep_ends_with_the_worst_that_it_found() -> None:
     rows = {"done": ("done", 0, 3), "bad": ("done", 1, 1), "open": ("done", 3, 1), "aside": ("done", 4, 2)}
     assert exit_code([rows["done"], rows["aside"]]) == 0

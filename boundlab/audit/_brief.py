@@ -1,0 +1,73 @@
+"""An audit in ten lines, to be pasted into a review."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from boundlab.audit._commands import commands, statement_hash
+from boundlab.audit._first_false_step import first_false_step
+from boundlab.audit._ruling import apart, rule
+from boundlab.audit._sections import claim, tone
+from boundlab.pages.blocks import Block, Commands, Tone, words
+from boundlab.pages.theorem import source_of
+from boundlab.registry import command_line
+
+if TYPE_CHECKING:
+    from boundlab.audit._evidence import Evidence, Repair
+
+_MOST = 2
+_SHOWING = ("boundlab show ", "boundlab check ")
+
+
+def brief(audit: "Evidence") -> Iterator[Block]:
+    """Yield statement, verdict, instance, both numbers, what is wrong in the proof, what is true, and the commands."""
+    theorem, ruling = audit.theorem, rule(audit)
+    yield words((theorem.id, "code"), f", {source_of(theorem)}: {'; '.join(claim(theorem))}")
+    # The instance, its numbers and the repairs have lines of their own.
+    own = ("smallest instance found", "repaired")
+    said = "; ".join(one for one in ruling.reasons if not one.startswith(own))
+    yield words((ruling.word, tone(audit)), f": {said}" if said else "")
+    yield from _instance(audit)
+    for one in audit.proofs:
+        step, steps = first_false_step(one), len(one.outcome.steps)
+        whose = "the paper's proof" if one.outcome.script.printed else f"proof {one.outcome.script.id}"
+        if step is not None:
+            yield words(f"{whose} ({steps} steps) goes wrong where {step.name} (", step.at, f"): {step.status.value}")
+        elif not one.settles:
+            yield words(f"{whose} ({steps} steps): {one.outcome.verdict}")
+    for repair in audit.repairs:
+        yield words("true instead: " if repair.proved else "registered instead: ", *_repaired(repair))
+    if audit.gaps:
+        gaps = dict.fromkeys(f"{gap.what} ({gap.why})" for gap in audit.gaps)
+        yield words(f"not decided: {'; '.join([*gaps][:_MOST])}")
+    deciding = [one for one in commands(audit) if not one.startswith(_SHOWING)]
+    yield Commands((*deciding[:_MOST], command_line("audit", audit.typed)))
+    version = audit.provenance.get("boundlab", "")
+    yield words((f"boundlab {version}, seed {audit.seed}, statement {statement_hash(theorem)[:16]}", "dim"))
+
+
+def _instance(audit: "Evidence") -> Iterator[Block]:
+    """Yield the instance that was looked at, and both sides there."""
+    counter, exact, search = audit.theorem.horizon_symbol, audit.exact, audit.search
+    if exact is not None:
+        left, right = apart(exact.left, exact.right)
+        yield words(f"instance: {audit.case_text}, {counter} = {exact.k}")
+        yield words(_sides(left, right, exact.left > exact.right, exact.kind))
+    elif search is not None and search.found.best is not None:
+        one = search.found.smallest or search.found.best
+        left, right = apart(one.left, one.right)
+        yield words(f"instance: {one.words()}, {counter} = {one.iterations}")
+        yield words(_sides(left, right, one.left > one.right, one.kind))
+
+
+def _sides(left: str, right: str, above: bool, kind: str) -> str:
+    return f"there left side {left} {'>' if above else '≤'} {right} bound ({kind})"
+
+
+def _repaired(repair: "Repair") -> Iterator[tuple[str, Tone] | str]:
+    yield repair.theorem.id, "code"
+    yield f", {repair.theorem.title}{' (proved)' if repair.proved else ''}"
+    if repair.on_case is not None:
+        left, right = apart(repair.on_case.left, repair.on_case.right)
+        yield (
+            f"; there {left} ≤ {right}" if repair.on_case.left <= repair.on_case.right else f"; there {left} > {right}"
+        )
