@@ -48,6 +48,9 @@ class Candidate:
     step: Mapping[str, float]
     iterations: int
 
+    def __hash__(self) -> int:
+        return hash((self.delays, self.iterations, *self.settings.items(), *self.step.items()))
+
     @property
     def clients(self) -> int:
         """The number of clients."""
