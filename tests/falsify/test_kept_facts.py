@@ -85,6 +85,28 @@ def test_a_candidate_is_known_by_all_its_numbers() -> None:
 
 @pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", EVERY)
+def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> None:
+    # The fingerprint is that of the runs themselves, whichever delays were looked at before.
+    scorer = Judge(load_theorem(name), float("inf"))
+    if scorer.expectation:
+        return
+    for schedule in islice(_families.schedules(scorer.theorem, scorer.algorithm), 30):
+        for one in _families.problems(scorer.theorem, schedule, 6, 0)[:1]:
+            runs = said(scorer.shared, one)
+            own = runs if isinstance(runs, tuple) else runs.fingerprint
+            assert said(scorer.fingerprint, one) == own, one.key()
+
+
+def test_fewer_runs_are_made_than_schedules_where_nobody_waits_for_arrivals() -> None:
+    scorer = Judge(load_theorem("classics.gd.convex"), float("inf"))
+    for delays in ("deterministic", "deterministic:rates=[2,1]", "exponential:rates=[3,1]"):
+        problem = {"type": "huber", "sigma": 0.0, "delta": 1.0, "w": [1.0, 1.0], "c": [0.0, 0.0], "x0": 1.0}
+        scorer.fingerprint(Candidate("own", problem, delays, {"M": "1"}, {}, 5))
+    assert len(scorer.shared_runs) == len(scorer.fingerprints) == 1
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("name", EVERY)
 def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(name: str) -> None:
     theorem = load_theorem(name)
     for one in some(theorem):
