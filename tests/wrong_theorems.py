@@ -72,6 +72,10 @@ WRONG: Mapping[str, Theorem] = {
     ),
     "noise where gradients are bounded": for_full_gradients("classics.sgd.convex"),
     "noise of AREA where gradients are bounded": for_full_gradients("area.theorem8.repaired.fixed-step"),
+    "what M local steps add is that of one": changed(
+        "area.theorem8.algorithm-start",
+        terms("area.theorem8.algorithm-start") | {"subgradient": alpha * symbol("B") ** 2 / 2},
+    ),
     "both numbers of a decreasing step are free": changed(
         "classics.sgd.gap.decreasing", {"bound": d * F0 / (K + d) / 2}, step={"c": c, "d": d}
     ),

@@ -86,7 +86,7 @@ class ExactEngine:
         self.formulas: Formulas = formulas(plan, case, model, self.law)
         if plan.metric.in_seconds:
             require_last(plan, self.formulas)
-        self.plan = replace(plan, metric=left_side(plan.theorem, self.formulas, int(plan.ks[-1])))
+        self.plan = replace(plan, metric=left_side(plan.theorem, lambda: self.formulas, int(plan.ks[-1])))
         self.best = model.minimum()
         self.method = ""
         self._trace: Callable[[], ExactTrace]

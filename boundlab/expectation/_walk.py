@@ -27,6 +27,8 @@ _SHORT: Final = 1 << 62
 
 def unique_rows(ids: Ints) -> tuple[Ints, Ints]:
     """Return the place of one row of each class of equal rows, shape (U,), and the class of every row, shape (S,)."""
+    if len(ids) == 1:
+        return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     keys = (ids.astype(np.uint64) * _factors(ids.shape[1])).sum(axis=1, dtype=np.uint64)
     order = np.argsort(keys, kind="stable")
     differ = keys[order[1:]] != keys[order[:-1]]

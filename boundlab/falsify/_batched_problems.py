@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.errors import SpecError
 from boundlab.execute.floats import run
 from boundlab.falsify._candidate import Candidate
 from boundlab.metrics import Metric, Quantity, Series
@@ -32,6 +33,8 @@ class Layout:
         Shape (C,): where the loss turns linear; inf for quadratics, 0 for absolute values.
     x0
         Shape (C,).
+    penalty
+        Shape (C,): what h(x) = penalty·|x| weighs beside f; 0 where there is none.
     reach
         Shape (B,): the radius of the ball around 0 onto which each problem projects; inf where it does not.
     first
@@ -44,6 +47,7 @@ class Layout:
     c: Floats
     delta: Floats
     x0: Floats
+    penalty: Floats
     reach: Floats
     first: NDArray[np.int64]
     owner: NDArray[np.int64]
@@ -55,10 +59,14 @@ class Layout:
         starts = [one.start() for one in candidates]
         sizes = np.array([len(one) for one in starts])
         widths = [_KINDS.get(one.problem["type"], one.problem.get("delta", 0.0)) for one in candidates]
-        balls = np.array([float(one.problem.get("ball", np.inf)) for one in candidates])
+        penalties, balls = (
+            np.array([float(one.problem.get(name, without)) for one in candidates])
+            for name, without in (("l1", 0.0), ("ball", np.inf))
+        )
         owner = np.repeat(np.arange(len(candidates)), sizes)
         first = np.cumsum(sizes) - sizes
-        return cls(w, c, np.array(widths, dtype=np.float64)[owner], np.concatenate(starts), balls, first, owner)
+        delta, x0 = np.array(widths, dtype=np.float64)[owner], np.concatenate(starts)
+        return cls(w, c, delta, x0, penalties[owner], balls, first, owner)
 
     def each(self, per_column: Floats) -> Floats:
         """Add up what the columns of each problem say, shape (B,)."""
@@ -68,7 +76,7 @@ class Layout:
 @final
 @dataclass(slots=True)
 class Columns(Oracle):
-    """Full gradients of the columns, the step sizes multiplied in.
+    """Full gradients of the columns, the step sizes multiplied in; the proximal map of h follows each step.
 
     Parameters
     ----------
@@ -81,11 +89,12 @@ class Columns(Oracle):
     kinked: bool = field(init=False)
     turning: bool = field(init=False)
     reaching: bool = field(init=False)
+    penalised: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Look once at what each step asks: absolute values, functions that turn linear, balls."""
+        """Look once at what each step asks: absolute values, functions that turn linear, balls, penalties."""
         at = self.layout
-        self.kinked = bool((at.delta == 0.0).any())
+        self.kinked, self.penalised = bool((at.delta == 0.0).any()), bool(at.penalty.any())
         self.turning, self.reaching = (bool(np.isfinite(ends).any()) for ends in (at.delta, at.reach))
 
     def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
@@ -110,9 +119,20 @@ class Columns(Oracle):
         if self.reaching:
             norms = np.sqrt(at.each(x * x))
             x *= np.where(norms > at.reach, at.reach / np.maximum(norms, at.reach), 1.0)[at.owner]
+        if self.penalised:
+            threshold = at.penalty * (step_size * self.step_sizes)
+            x -= np.minimum(np.maximum(x, -threshold), threshold)
 
     def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
-        """Do one proximal step in every column."""
+        """Do one proximal step in every column.
+
+        Raises
+        ------
+        SpecError
+            If there is an h: the proximal map of f_client + h has no closed form.
+        """
+        if self.reaching or self.penalised:
+            raise SpecError("there is no proximal step of f_i + h")
         at = self.layout
         away, a = x - at.c[client], step_size * self.step_sizes * at.w[client]
         steepest = np.where(at.delta == 0.0, 1.0, at.delta)
@@ -132,7 +152,7 @@ class Columns(Oracle):
         size = np.abs(x - at.c)
         small = np.minimum(size, at.delta)
         out: Floats = (at.w * np.where(at.delta == 0.0, size, small * (size - small / 2.0))).mean(axis=0)
-        return out
+        return out + at.penalty * np.abs(x) if self.penalised else out
 
 
 def rounding(metric: Metric, candidate: Candidate, iterations: int) -> float:
@@ -143,6 +163,7 @@ def rounding(metric: Metric, candidate: Candidate, iterations: int) -> float:
     start, rows = candidate.start(), candidate.rows("c")
     reach = float(max(np.abs(start).max(), np.abs(rows).max(), 1e-30))
     slope = float(candidate.rows("w").max()) * (1.0 if candidate.problem["type"] == "lad" else reach)
+    slope += float(candidate.problem.get("l1", 0.0))
     tiny = _STEP * (64.0 + iterations)
     most = {
         Quantity.GAP: slope * reach * tiny,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from boundlab.falsify import _catalog as catalog
 from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem
+from boundlab.objective.simple import OPTIONS
 from boundlab.options import numbers, parse_spec, spec_of, typed
 from boundlab.theorems import Theorem
 
@@ -48,6 +49,9 @@ class Candidate:
     step: Mapping[str, float]
     iterations: int
 
+    def __hash__(self) -> int:
+        return hash((self.delays, self.iterations, *self.settings.items(), *self.step.items()))
+
     @property
     def clients(self) -> int:
         """The number of clients."""
@@ -75,8 +79,8 @@ class Candidate:
 
     @property
     def constrained(self) -> bool:
-        """True if the objective is one on a box or a ball: its steps are projected."""
-        return "ball" in self.problem or "box" in self.problem
+        """True if the objective is F = f + h, on a box or a ball or with a penalty: proximal maps follow steps."""
+        return not OPTIONS.keys().isdisjoint(self.problem)
 
     @property
     def noisy(self) -> bool:
@@ -159,7 +163,7 @@ class Candidate:
     def in_units(self, value: float, length: float, digits: int = 12) -> "Candidate":
         """Return the candidate with function values and lengths multiplied, written with so many digits."""
         gradient, curvature = value / length, value / length**2
-        scales = dict.fromkeys(("c", "x0", "delta", "ball", "box"), length) | {"sigma": gradient}
+        scales = dict.fromkeys(("c", "x0", "delta", "ball", "box"), length) | {"sigma": gradient, "l1": gradient}
         scales["w"] = gradient if self.problem["type"] == "lad" else curvature
         scales |= {"a": curvature**0.5, "y": value**0.5}
         problem = {

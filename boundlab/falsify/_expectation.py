@@ -16,8 +16,9 @@ from boundlab.falsify._sides import CandidateSides
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.schedules import Schedules
 from boundlab.metrics import Enclosure, Quantity, terms_of
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, once
 
+_KEPT: Final = 256  # candidates that are asked for once more: shrinking begins again and again
 _UPDATES: Final = 512  # of a statement in seconds
 _MOST: Final = 3e7  # operations of one candidate: a tenth of a second
 
@@ -30,6 +31,11 @@ def plan_of(theorem: Theorem, candidate: Candidate, ks: Sequence[int]) -> Plan:
     BoundlabError
         If problem, delays, options and theorem do not fit each other.
     """
+    return _plan_of(theorem, candidate, tuple(ks))
+
+
+@once(_KEPT)
+def _plan_of(theorem: Theorem, candidate: Candidate, ks: tuple[int, ...]) -> Plan:
     algorithm, problem = catalog.algorithm(theorem.algorithm), candidate.build()
     delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
     return make_plan(
@@ -60,12 +66,17 @@ def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = 
     SpecError
         If no exact engine applies.
     """
-    points = points_of(theorem, horizon(candidate), ks)
+    return _evaluate(theorem, candidate, tuple(points_of(theorem, horizon(candidate), ks).tolist()))
+
+
+@once(_KEPT)
+def _evaluate(theorem: Theorem, candidate: Candidate, ks: tuple[int, ...]) -> CandidateSides:
+    points = np.array(ks)
     nothing = CandidateSides(
         points, np.zeros((len(points), 1)), np.full((len(points), 1), np.inf), [np.empty(0)], np.zeros(1)
     )
     try:
-        plan = plan_of(theorem, candidate, points.tolist())
+        plan = plan_of(theorem, candidate, ks)
     except SymbolError:
         return nothing
     except AssumptionError as error:
@@ -90,8 +101,8 @@ def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
         √(3P) of a run with normal noise that leaves the quadratic part of its functions with a probability of at most
         P, see :mod:`boundlab.falsify._noise`: the left side is then one of quadratics, and only its lower end holds.
     """
-    mean = plan.one_schedule or not plan.own_case
-    if plan.algorithm.server == "any" or (candidate.noisy and not candidate.carried and mean):
+    noisy = candidate.noisy and not candidate.carried
+    if plan.algorithm.server == "any" or (noisy and (plan.one_schedule or not plan.own_case)):
         return left_side(*plan.random_run, plan.iterations, plan.ks)
     problem = candidate.quadratic().build() if candidate.carried else plan.problem
     schedules = Schedules(

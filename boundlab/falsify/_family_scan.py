@@ -115,7 +115,7 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
 def _runs(judge: Judge, candidates: Sequence[Candidate]) -> Key:
     """Return what only schedules share that make the same runs; nothing where there are none."""
     try:
-        return (judge.shared(candidates[0]).fingerprint, candidates[0].problem_spec()) if candidates else ()
+        return (judge.fingerprint(candidates[0]), candidates[0].problem_spec()) if candidates else ()
     except FAILURES:
         return ()
 

@@ -168,7 +168,7 @@ def _moves(one: Candidate, factor: float) -> Iterator[Candidate]:
 
 
 def _problems(one: Candidate, by: float) -> Iterator[Candidate]:
-    for name in ("delta", "sigma"):
+    for name in ("delta", "sigma", "l1"):
         if one.problem.get(name):
             yield one.with_problem(**{name: one.problem[name] * by})
     weights, centres, start = one.rows("w"), one.rows("c"), one.start()

@@ -26,6 +26,7 @@ from boundlab.theorems import Theorem
 _SHARED_RUNS = 12
 # What problems are told apart by.
 _CONSTANTS = having("function", "noise", "heterogeneity", "start")
+_SCHEDULE = having("schedule")
 # What engines say, and what floating point does to numbers that nobody would choose; all else is a defect to be seen.
 FAILURES = (BoundlabError, ArithmeticError, np.linalg.LinAlgError)
 
@@ -89,6 +90,7 @@ class Judge:
     forgiven: int = 0
     weights: dict[tuple[object, ...], bool] = field(default_factory=dict)
     shared_runs: OrderedDict[tuple[object, ...], SharedRun | BoundlabError] = field(default_factory=OrderedDict)
+    fingerprints: dict[tuple[object, ...], bytes] = field(default_factory=dict)
 
     @property
     def algorithm(self) -> Algorithm[Any]:
@@ -239,6 +241,34 @@ class Judge:
         if isinstance(found, BoundlabError):
             raise type(found)(str(found))
         return found
+
+    def fingerprint(self, candidate: Candidate) -> bytes:
+        """Return that of a candidate's runs; where delays change nothing of them, no others are made to tell.
+
+        Raises
+        ------
+        BoundlabError
+            If they cannot be made.
+        """
+        if self._delayed(candidate):
+            return self.shared(candidate).fingerprint
+        key = self._tape(replace(candidate, delays=""))
+        if key not in self.fingerprints:
+            self.fingerprints[key] = self.shared(candidate).fingerprint
+        return self.fingerprints[key]
+
+    def _delayed(self, one: Candidate) -> bool:
+        """Return whether delays may change a candidate's runs, or what the theorem reads off them or asks of them."""
+        theorem, asked = self.theorem, map(assumption, self.theorem.core.asked)
+        if self.algorithm.arrivals or theorem.left.in_seconds or not _SCHEDULE.isdisjoint(theorem.inputs()):
+            return True
+        if any(each.of == "run" and not each.by_construction for each in asked):
+            return True
+        try:
+            own = parameters(theorem, self.algorithm, one.settings)
+        except BoundlabError:
+            return True
+        return any(draw.when(own, one.clients) for draw in self.algorithm.draws)
 
     def _tape(self, one: Candidate) -> tuple[object, ...]:
         """Return what a candidate's tapes depend on; other rates than the local one may depend on L, mu and others."""

@@ -19,6 +19,7 @@ _SHORTEST = 1e-4
 _SMALLEST = 1e-12
 _STEP = 1e-3  # by how much an integer must help
 _LARGEST_INTEGER = 500
+_SIZES = ("delta", "sigma", "ball", "l1")  # positive numbers of a problem whose coordinates do not mix
 _DATA = ("a", "y", "x0")  # numbers of a problem that is made of data
 _ENUMERATED = 12  # iterations of which all sequences of events are looked at
 
@@ -102,7 +103,7 @@ def perturbed(candidate: Candidate, rng: np.random.Generator) -> Candidate:
 
 
 def to_vector(candidate: Candidate) -> Floats:
-    """Return the continuous numbers: steps, delta, sigma and weights as logarithms, probabilities as log-odds.
+    """Return the continuous numbers: steps, sizes and weights as logarithms, probabilities as log-odds.
 
     The first client's centre and its first weight stay what they are: they fix the origin and a unit. Rows of data are
     moved as they are, with their targets. Of other problems whose coordinates mix only the step sizes are moved.
@@ -111,9 +112,7 @@ def to_vector(candidate: Candidate) -> Floats:
     out = [np.log(value) for value in candidate.step.values()]
     out += flat([problem[name] for name in _DATA]) if candidate.sampled else []
     if candidate.separable:
-        out += [np.log(problem["delta"])] if "delta" in problem else []
-        out += [np.log(problem["sigma"])] if candidate.noisy else []
-        out += [np.log(problem["ball"])] if "ball" in problem else []
+        out += [np.log(problem[name]) for name in _SIZES if problem.get(name)]
         out += np.log(np.maximum(candidate.rows("w").reshape(-1)[1:], _SMALLEST)).tolist()
         out += candidate.rows("c")[1:].reshape(-1).tolist()
         out += candidate.start().tolist()
@@ -130,7 +129,7 @@ def from_vector(candidate: Candidate, z: Floats) -> Candidate:
         found = found.with_problem(**{name: shaped(candidate.problem[name], entries) for name in _DATA})
     if candidate.separable:
         problem: dict[str, Any] = dict(candidate.problem)
-        for name in ("delta", "sigma", "ball"):
+        for name in _SIZES:
             if problem.get(name):
                 problem[name] = float(np.exp(next(entries)))
         w, c, start = candidate.rows("w"), candidate.rows("c"), candidate.start()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.assumptions import BOUNDED_DOMAIN
+from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE
 from boundlab.theorems import Theorem
 
 Shape = tuple[str, dict[str, Any]]
@@ -93,10 +93,33 @@ def _everywhere(theorem: Theorem, kind: str, clients: int, lasts: Sequence[int])
         for last in lasts:
             for delta in dict.fromkeys((1.0 / (2 * last + 1), 1.0 / (last + 1))):
                 yield "equal functions, linear far out", {**base, "delta": delta, "c": [0.0] * clients, "x0": 1.0}
+    if COMPOSITE in theorem.core.assumed and "constrained" not in theorem.core.assumed and kind != "lad":
+        yield from _penalised(theorem, kind, base, clients, lasts)
     if clients > 1:
         yield from _apart(theorem, kind, base, clients)
     if clients == 1 or (clients == 2 and kind == "quadratic"):
         yield from _directions(theorem, kind, clients)
+
+
+def _penalised(
+    theorem: Theorem, kind: str, base: dict[str, Any], clients: int, lasts: Sequence[int]
+) -> Iterator[Shape]:
+    """Yield functions with a penalty: flat ones, of which only the penalty moves a run, and clients apart.
+
+    K steps of 1/L along |x| times LR/(2K) end half way, at a gap of LR²/(4K): h = 0 leaves LR²/(4K + 2) at most.
+    """
+    for last in lasts if clients == 1 else ():
+        whole = 1.0 / (2 * last)  # the slope of f and h together
+        if kind == "huber":
+            delta = 1e-3 * whole
+            flat = {**base, "delta": delta, "l1": whole - delta, "c": [0.0], "x0": 1.0}
+            yield "a penalty, nearly flat functions", flat
+        for low in _LOW[1:] if kind == "quadratic" else (0.0,):
+            flat = {**base, "w": [[low, 1.0]], "l1": whole, "c": [[0.0, 0.0]], "x0": [1.0, 0.0]}
+            yield "a penalty, functions that are flat in one direction", flat
+    if clients > 1 and "one-function" not in theorem.core.assumed:
+        for weight in (0.1, 0.5):
+            yield "two centres and a penalty", {**base, "c": [0.0] * (clients - 1) + [1.0], "l1": weight, "x0": 1.0}
 
 
 def _base(kind: str, clients: int) -> dict[str, Any]:

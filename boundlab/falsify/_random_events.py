@@ -11,6 +11,7 @@ from boundlab.falsify._families import steps
 from boundlab.falsify._optimise import iid
 from boundlab.falsify._options import settings
 from boundlab.falsify._problem_families import bounded, noise_allowed
+from boundlab.instance.settings import open_rates
 from boundlab.theorems import Theorem
 
 _LOCAL = ("1", "2", "5", "20", "50", "3", "10")
@@ -19,10 +20,12 @@ _LONG = (10, 1, 3, 100, 1000)
 _SHARES = (0.5, 0.25, 0.75, 0.1)
 _SIZES = (0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 0.001, 2.0)
 _OPTIONS = 8  # combinations of further options
+_PASSES = 3  # batches before the one of long passes
+_FORGOTTEN = 40  # iterations after which a start hardly counts
 
 
 def candidates(theorem: Theorem) -> Iterator[list[Candidate]]:
-    """Yield batches: few clients, few iterations and few local steps first."""
+    """Yield batches: few clients, few iterations and few local steps first, and early one of long passes."""
     algorithm = catalog.algorithm(theorem.algorithm)
     rough = "strongly-convex" not in theorem.core.assumed
     shapes = [one for one in (_rough(theorem) if rough else _smooth()) if noise_allowed(theorem) or not one[1]["sigma"]]
@@ -32,7 +35,9 @@ def candidates(theorem: Theorem) -> Iterator[list[Candidate]]:
     most = max(map(len, others.values()))
     axes = [range(len(axis)) for axis in (shapes, local, horizons, _SHARES)]
     places = sorted(product(*axes, range(most)), key=lambda place: (sum(place) + 2 * place[-1], place))
-    for shape, steps_, last, share, other in places:
+    for number, (shape, steps_, last, share, other) in enumerate(places):
+        if number == _PASSES and rough and theorem.core.varies("M"):
+            yield from filter(None, [_to_and_fro(theorem, others[1])])
         family, problem = shapes[shape]
         n = len(problem["c"])
         if other >= len(others[n]) or (rough and horizons[last] > 8 and n > 1):
@@ -44,6 +49,24 @@ def candidates(theorem: Theorem) -> Iterator[list[Candidate]]:
         setting = {**others[n][other], **({"M": local[steps_]} if theorem.core.varies("M") else {})}
         for unequal in (False, True)[: min(n, 2)]:
             yield list(_batch(theorem, family, problem, setting, longest or horizons[last], _SHARES[share], unequal))
+
+
+def _to_and_fro(theorem: Theorem, others: Sequence[dict[str, str]]) -> list[Candidate]:
+    """Return |x| with steps that go just across the kink: passes of an even length end a step away, again and again.
+
+    The start is forgotten by then, so that left sides are what the local steps do.
+    """
+    rates = open_rates(theorem)
+    if len(rates) != 1 or not theorem.symbols[rates[0]].is_step_size or not others:
+        return []
+    problem = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}
+    return [
+        Candidate(
+            "|x|, to and fro", problem, iid([share]), {**others[0], "M": str(passes)}, {rates[0]: size}, _FORGOTTEN
+        )
+        for passes, size in ((2, 1.002), (4, 0.334), (10, 0.1114))
+        for share in (0.72, 0.9)
+    ]
 
 
 def _others(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> list[dict[str, str]]:

@@ -23,6 +23,7 @@ from boundlab.instance import Plan
 from boundlab.instance.conditional import uncertified
 from boundlab.metrics import Enclosure
 from boundlab.objective import Constant
+from boundlab.objective.simple import OPTIONS
 from boundlab.options import typed
 from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict
@@ -104,7 +105,7 @@ class JudgedInstance:
         parts = [f"{n} client{'s' * (n > 1)}, {kind}"]
         shown = (
             name
-            for name in ("w", "c", "a", "y", "batch", "replacement", "delta", "sigma", "noise", "ball", "box", "x0")
+            for name in ("w", "c", "a", "y", "batch", "replacement", "delta", "sigma", "noise", *OPTIONS, "x0")
             if name in one.problem and one.independent
         )
         parts += [f"{name} = {typed(one.problem[name])}" for name in shown]

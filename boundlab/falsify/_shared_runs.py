@@ -131,7 +131,7 @@ def make_shared_run(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | 
     behind = theorem.read_by(theorem.rule_reads, values) & scheduled.keys()
     schedules = replace(first, chosen={**options, **server}, pinned={name: scheduled[name] for name in behind})
     points = points_of(theorem, horizon, ks)
-    left = left_side(theorem, formulas_at(theorem, values, ()), int(points[-1]))
+    left = left_side(theorem, partial(formulas_at, theorem, values, ()), int(points[-1]))
     points = begun(theorem, left, points)
     runs: tuple[tuple[Tape, float], ...]
     if events is None or shown is NOTHING or schedules.parameters != first.parameters or several(schedules):

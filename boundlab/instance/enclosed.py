@@ -1,7 +1,7 @@
 """The right side of an instance in balls: constants, steps and settings are the exact numbers that their floats are."""
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -48,13 +48,13 @@ def right_sides(theorem: Theorem, values: Sequence[Mapping[str, Any]], measured:
     return Enclosure(found[:, 0], found[:, 1], found[:, 2])
 
 
-def left_side(theorem: Theorem, formulas: Formulas, horizon: int) -> Metric:
+def left_side(theorem: Theorem, formulas: Callable[[], Formulas], horizon: int) -> Metric:
     """Return the left side with the numbers of its formulas.
 
     Parameters
     ----------
     formulas
-        The symbols at the numbers that whoever asks takes them for.
+        Gives the symbols at the numbers that whoever asks takes them for; most left sides read none.
     horizon
         The largest K (or T) that is asked for.
 
@@ -66,8 +66,10 @@ def left_side(theorem: Theorem, formulas: Formulas, horizon: int) -> Metric:
     if range_of(theorem.left) is None and not terms_of(theorem.left):
         return theorem.left
 
+    known = formulas()
+
     def value(name: str) -> Fraction | None:
-        found = formulas.exact(theorem.symbols[name].symbol)
+        found = known.exact(theorem.symbols[name].symbol)
         return Fraction(int(found.p), int(found.q)) if found is not None and found.is_Rational else None
 
     return valued(theorem.left, functools.cache(value), horizon, theorem.id)

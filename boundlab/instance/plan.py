@@ -267,7 +267,7 @@ def _plan(
             return theorem.at_iterations(values, at)
         return schedules.evaluate(schedules.read_at(first, at, values), at, values)
 
-    left = left_side(theorem, formulas_at(theorem, values, fractional_options(theorem)), iterations)
+    left = left_side(theorem, partial(formulas_at, theorem, values, fractional_options(theorem)), iterations)
     if ks is None:
         points, evaluation = spoken(theorem, left, schedules.horizon(values), bounds)
     else:

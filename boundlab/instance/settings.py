@@ -10,7 +10,9 @@ from boundlab.instance.enclosed import formulas_at
 from boundlab.metrics import INDEX
 from boundlab.options import Options
 from boundlab.tape import Tape
-from boundlab.theorems import Theorem, at_steps, reads_steps
+from boundlab.theorems import Theorem, at_steps, once, reads_steps
+
+_PLAIN = (str, int)  # options that have a hash, and no two of which are equal and written otherwise
 
 
 def own_rates(algorithm: Algorithm[Any]) -> frozenset[str]:
@@ -48,7 +50,18 @@ def parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str
     SpecError
         If the algorithm does not take the options.
     """
+    if all(type(value) in _PLAIN for value in options.values()):
+        return _parameters(theorem, algorithm, tuple((name, value, type(value)) for name, value in options.items()))
+    return _read(theorem, algorithm, options)
+
+
+def _read(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[str, Any]) -> Any:
     return algorithm.read(Options(algorithm.id, without_open({**dict.fromkeys(theorem.step, 1), **options})))
+
+
+@once(4096)
+def _parameters(theorem: Theorem, algorithm: Algorithm[Any], options: tuple[tuple[str, Any, type], ...]) -> Any:
+    return _read(theorem, algorithm, {name: value for name, value, _ in options})
 
 
 def split(

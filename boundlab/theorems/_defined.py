@@ -42,12 +42,15 @@ def require_defined(
     needed = theorem.demands(formula)
     if not needed:
         return
+    with np.errstate(all="ignore"):
+        doubts = [_doubtful(one, found) for one in looked_at(needed)]
+    if not any(one.any() for one in doubts):
+        return
     names = [one for one in theorem.read_by(theorem.reads(formula)) if one in found]
     shape = np.broadcast_shapes((1,), *(found[name].shape for name in names if not theorem.symbols[name].vector))
     doubt = np.zeros(shape, dtype=bool)
-    with np.errstate(all="ignore"):
-        for one in looked_at(needed):
-            doubt |= _doubtful(one, found)
+    for one in doubts:
+        doubt |= one
     for place in map(tuple, np.argwhere(doubt).tolist()):
         here = at_place(theorem, names, found, shape, place)
 

@@ -119,7 +119,7 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
             root = _root(theorem, formulas, found, about)
         elif abs(float(found) - about) <= _FAR * abs(about):
             steps[about] = _fraction(found)
-    left = left_side(theorem, formulas, int(values[theorem.horizon_symbol]))
+    left = left_side(theorem, lambda: formulas, int(values[theorem.horizon_symbol]))
     return Exactly(left, _right(theorem, formulas, values, bound), steps, _first_broken(theorem, formulas), root)
 
 

@@ -12,10 +12,12 @@ from boundlab.errors import BoundlabError
 from boundlab.falsify import Candidate, _families, _fit, _noise, _random_events
 from boundlab.falsify._expectation import horizon, plan_of
 from boundlab.falsify._judge import Judge
+from boundlab.falsify._options import settings
 from boundlab.falsify._problem_families import noise_allowed
 from boundlab.falsify._shared_runs import make_shared_run, tapes
 from boundlab.falsify._sides import constants_of, step_size
 from boundlab.instance.schedules import Schedules
+from boundlab.instance.settings import _read, parameters
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, load_theorem
 
@@ -58,6 +60,49 @@ def test_a_plan_is_the_one_of_a_copy_of_the_statement_of_which_nothing_is_known_
     for one, first, again in zip(tried, kept, kept[len(tried) :], strict=False):
         assert same(first, said(plan_of, replace(theorem), one, [horizon(one)])), one.key()
         assert same(first, again), one.key()
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("name", EVERY)
+def test_parameters_are_those_that_are_read_anew(name: str) -> None:
+    theorem = load_theorem(name)
+    algorithm = registered("algorithms")[theorem.algorithm]
+    for given in islice((one for n in (1, 2) for one in settings(theorem, algorithm, n)), 12):
+        whole = {word: int(value) if value.isdigit() else value for word, value in given.items()}
+        for options in ({**theorem.core.fixed, **given}, {**theorem.core.fixed, **whole}):
+            fresh = said(_read, theorem, algorithm, options)
+            assert said(parameters, theorem, algorithm, options) == fresh
+            assert said(parameters, theorem, algorithm, dict(options)) == fresh
+
+
+def test_a_candidate_is_known_by_all_its_numbers() -> None:
+    [base, *_] = some(load_theorem("classics.gd.convex"))
+    assert replace(base) == base
+    assert hash(replace(base)) == hash(base)
+    others = [base.with_problem(x0=0.25), replace(base, iterations=7), replace(base, step={"alpha": 0.3})]
+    assert len({base, *others}) == 4
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("name", EVERY)
+def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> None:
+    # The fingerprint is that of the runs themselves, whichever delays were looked at before.
+    scorer = Judge(load_theorem(name), float("inf"))
+    if scorer.expectation:
+        return
+    for schedule in islice(_families.schedules(scorer.theorem, scorer.algorithm), 30):
+        for one in _families.problems(scorer.theorem, schedule, 6, 0)[:1]:
+            runs = said(scorer.shared, one)
+            own = runs if isinstance(runs, tuple) else runs.fingerprint
+            assert said(scorer.fingerprint, one) == own, one.key()
+
+
+def test_fewer_runs_are_made_than_schedules_where_nobody_waits_for_arrivals() -> None:
+    scorer = Judge(load_theorem("classics.gd.convex"), float("inf"))
+    for delays in ("deterministic", "deterministic:rates=[2,1]", "exponential:rates=[3,1]"):
+        problem = {"type": "huber", "sigma": 0.0, "delta": 1.0, "w": [1.0, 1.0], "c": [0.0, 0.0], "x0": 1.0}
+        scorer.fingerprint(Candidate("own", problem, delays, {"M": "1"}, {}, 5))
+    assert len(scorer.shared_runs) == len(scorer.fingerprints) == 1
 
 
 @pytest.mark.sweep(4)

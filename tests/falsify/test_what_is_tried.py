@@ -1,16 +1,21 @@
 """What a search looks at: the instances that are known to be worst, or that say what nothing else says, are there."""
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import pytest
+from wrong_theorems import WRONG
 
 from boundlab.errors import MissingExtraError
-from boundlab.falsify import Candidate, _families, _fit, _search, _worst
+from boundlab.falsify import Candidate, _families, _fit, _random_events, _search, _worst, falsify
 from boundlab.falsify._judge import Judge
 from boundlab.falsify._problem_families import noisy, quiet
 from boundlab.falsify._smallest import _exchanges
-from boundlab.theorems import load_theorem
+from boundlab.formulas.symbols import symbol
+from boundlab.instance.settings import open_rates
+from boundlab.registry import registered
+from boundlab.theorems import FormulaBound, load_theorem
 
 
 def judge(name: str) -> Judge:
@@ -99,3 +104,37 @@ def test_conditions_are_tried_on_every_kind_of_schedule() -> None:
     kinds = {(one[0], one[1]) for one in islice(_families.schedules(scorer.theorem, scorer.algorithm), _fit._SCHEDULES)}
     assert len(kinds) > len({clients for _, clients in kinds})
     assert {(one.family.rsplit("; ", 1)[1], one.clients) for one in _fit._bases(scorer)} == kinds
+
+
+OPEN_PASSES = [
+    name
+    for name, one in registered("theorems").items()
+    if one.algorithm == "area"
+    and "lipschitz" in one.core.assumed
+    and one.core.varies("M")
+    and open_rates(one)
+    and not one.refuted_by
+]
+
+
+@pytest.mark.parametrize("name", OPEN_PASSES)
+def test_passes_of_several_steps_end_across_the_kink_early_in_a_search(name: str) -> None:
+    # A step α just across 0 and one back: what M local steps add is all that is left, with a factor M in true bounds.
+    theorem = load_theorem(name)
+    early = [one for batch in islice(_random_events.candidates(theorem), 5) for one in batch]
+    some = [one for one in early if one.family == "|x|, to and fro"]
+    assert len({one.settings["M"] for one in some}) > 2
+    own = dict(theorem.bound.expressions())
+    lost = replace(theorem, bound=FormulaBound({**own, "subgradient": own["subgradient"] / symbol("M")}))
+    false, true = (Judge(one, float("inf")).scores(some) for one in (lost, theorem))
+    assert len(true) == len(some)
+    assert max(score.ratio for score in true) <= 1.0
+    assert sum(score.ratio > 1.05 for score in false) > len(some) / 2
+
+
+def test_a_lost_factor_of_local_steps_is_refuted_exactly() -> None:
+    found = falsify(WRONG["what M local steps add is that of one"], limit=60)
+    assert found.violated
+    assert found.best is not None
+    assert found.best.kind == "exact"
+    assert int(found.best.candidate.settings["M"]) > 1
