@@ -74,8 +74,8 @@ def expectation(
     return Enclosure.of_means([found[k] for k in ks.tolist()], 1)
 
 
-class _Turn(NamedTuple):
-    """Who may act at an event: p of each group and p_s, and what moments are multiplied by.
+class _Chances(NamedTuple):
+    """Probabilities at an event, p of each group and p_s, and what moments are multiplied by.
 
     ``own`` and ``stay``, shape (n, 1, 1), are p_i and 1 − p_i; ``keep``, ``rows`` and ``columns`` lie over parts of the
     table of :class:`_Moments`.
@@ -91,7 +91,7 @@ class _Turn(NamedTuple):
 
 
 @final
-class _Own:
+class _OwnMoments:
     """Moments of one client's n, x, y with each other, ``table`` of shape (c, 3, 3, n, e, e); those of n are made anew.
 
     ``taken``, shape (c, 2, 2, n, e, e): what sums with the client itself in them would add to (x, y) against (X, Y).
@@ -147,9 +147,9 @@ class _Moments:
         tall, wide = self._tall, self._wide = n * e, len(first) * e
         self._group = np.repeat(np.arange(len(first)), self.sizes)
         self._ahead: dict[int, AreaPass] = {}
-        self._turns: dict[bool, _Turn] = {}
+        self._turns: dict[bool, _Chances] = {}
         table = self._table = np.zeros((c, 3 * tall + e * average, 3 * wide + e + 1))
-        self.own = _Own(c, n, e)
+        self.own = _OwnMoments(c, n, e)
         self._top = np.zeros((c, e + 1, 2 * wide + e + 1))
         self._server = self._top[:, :, 2 * wide :]  # E (s, 1)(s, 1)ᵀ
         self.ss, self.tt = self._server[:, :e, :e], np.zeros((c, e, e))
@@ -219,7 +219,7 @@ class _Moments:
         """Return E (x − x*)(x − x*)ᵀ of what a metric sees at iteration k, shape (c, e, e)."""
         return self.tt / k**2 if self.average else self.ss
 
-    def turn(self, event: int) -> _Turn:
+    def turn(self, event: int) -> _Chances:
         """Return who may act at an event."""
         count = self.parameters.count
         kind = count is not None and (event + 1) % (count + 1) == 0
@@ -231,7 +231,7 @@ class _Moments:
             self._turns[kind] = self._turn(p, p_s)
         return self._turns[kind]
 
-    def _turn(self, p: Floats, p_s: float) -> _Turn:
+    def _turn(self, p: Floats, p_s: float) -> _Chances:
         e, wide = self.e, self._wide
         rows = np.zeros((self._state.shape[1], 1))
         rows[: 2 * self._tall, 0] = np.tile(np.repeat(p, e), 2)
@@ -239,9 +239,9 @@ class _Moments:
         columns[: 2 * wide] = np.tile(np.repeat(p[self.first], e), 2)
         own = p[:, None, None]
         keep = 1.0 - rows - columns
-        return _Turn(p[self.first], p_s, own, 1.0 - own, keep, rows[: 2 * self._tall], columns[: 2 * wide])
+        return _Chances(p[self.first], p_s, own, 1.0 - own, keep, rows[: 2 * self._tall], columns[: 2 * wide])
 
-    def advance(self, turn: _Turn, answer: AreaPass) -> None:
+    def advance(self, turn: _Chances, answer: AreaPass) -> None:
         """Do one event: E over everybody who may act."""
         own, state, to_y = self.own, self._state, self._to_y
         self._top_sums[...] = np.add.reduceat(self._with_server, self.first, axis=2)
@@ -304,7 +304,7 @@ class _Errors:
         bound = np.reshape(self.t / k**2 if of.average else self.s, (of.c, 1, 1))
         return np.asarray(bound * np.eye(of.e))
 
-    def advance(self, turn: _Turn, answer: AreaPass) -> None:
+    def advance(self, turn: _Chances, answer: AreaPass) -> None:
         """Do an event that the moments have yet to do."""
         of, rounding, p_s = self._of, answer.rounding, turn.p_s
         p = turn.p.item() if self._plain else turn.p

@@ -86,7 +86,7 @@ def test_a_client_far_larger_than_the_others_of_its_group_hides_no_rounding(size
         {"A": [[[1]], [[1]], [[0.5]], [[1]]], "b": [[size], [1], [3], [-2]], "x0": [5], "sigma": 0.5},
     )
     for start in ("algorithm", "analysis"):
-        parameters = AreaParameters(StepSize(0.375), 2, None, "pre", start)  # type: ignore[arg-type]
+        parameters = AreaParameters(StepSize(0.375), 2, None, "pre", start)
         p, ks = [0.125] * 4, [3, 12]
         ends = found(problem, parameters, p, side, ks)
         exact = in_fractions(problem, parameters, p, side, ks)
