@@ -45,7 +45,7 @@ from boundlab.objective import Problem
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_BATCH = 5_000  # entries of passes that are made at a time: they stay in the cache
+_BATCH = 10_000  # entries of passes that are made at a time: they stay in the cache
 
 
 def expectation(
@@ -244,7 +244,7 @@ class _Moments:
     def advance(self, turn: _Chances, answer: AreaPass) -> None:
         """Do one event: E over everybody who may act."""
         own, state, to_y = self.own, self._state, self._to_y
-        self._top_sums[...] = np.add.reduceat(self._with_server, self.first, axis=2)
+        np.add.reduceat(self._with_server, self.first, axis=2, out=self._top_sums)
         if self.average:
             ts = self._of_total[:, :, -1 - self.e : -1]
             self.tt += ts + ts.swapaxes(1, 2) + self.ss
