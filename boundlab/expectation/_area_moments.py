@@ -25,8 +25,12 @@ group are. Then the others stand for it: some constant in all their η² makes t
 a quarter of their mean if 2 becomes 4, since g clients of probability p each have g·p ≤ 1 and the largest of g numbers
 is at most g times their mean. So 8ρ(m_a² + …) is enough.
 
-Of β² of a group's x_i and y_i only the mean is followed, with root mean squares of ‖H_i‖ and ‖c_i‖, by Minkowski's
-inequality. Where a pass expands every client is a group by itself, since the growth of one need not be that of all.
+Of β² of a group's x_i and y_i only a weighted mean is followed, with root mean squares of ‖H_i‖ and ‖c_i‖ so weighted,
+by Minkowski's inequality: (mean β)² ≤ mean(β²/ω) if mean ω = 1. Where ω_i is about ‖H_i‖, errors shrink as their mean
+does, not as its root mean square. For ω_i in proportion to ‖H_i‖ + mean‖H‖/3, as for constant steps, max ω·mean(1/ω) is
+at most 4(g − 1)²: 4 for g = 2, and at most 3g + 1. So what stands for client i is at most all of the mean in place of a
+quarter, and 4 becomes 8. For other steps ω is 1. Where a pass expands every client is a group by itself, since the
+growth of one need not be that of all.
 """
 
 from dataclasses import replace
@@ -140,10 +144,12 @@ class _Moments:
         order = np.argsort(law.p, kind="stable")
         self._p, self._p_s = law.p[order], law.p_s
         where = replace(where, A=where.A[:, order], b=where.b[:, order])
-        self._passes = AreaPasses(where, parameters.M, variance, self._p, float(parameters.step.at(np.array(0))))
+        largest = float(parameters.step.at(np.array(0)))
+        self._passes = AreaPasses(where, parameters.M, variance, self._p, largest, constant=parameters.step.d is None)
         self.c, self.n, self.e = c, n, e = where.b.shape
         first = self.first = self._passes.first
-        self.sizes = np.diff(first, append=n)
+        self.sizes, self.weights = np.diff(first, append=n), self._passes.weights
+        self.mean_weight = self._passes.mean(np.ones((c, n)))
         tall, wide = self._tall, self._wide = n * e, len(first) * e
         self._group = np.repeat(np.arange(len(first)), self.sizes)
         self._ahead: dict[int, AreaPass] = {}
@@ -284,8 +290,8 @@ class _Errors:
         self._of, c, n, e = moments, moments.c, moments.n, moments.e
         groups = len(moments.sizes)
         self._plain, self._shares = c * groups == 1, (moments.sizes / n)[:, None]
-        mean = np.repeat(np.diag(1.0 / moments.sizes), moments.sizes, axis=0)
-        self._over, self._ones = np.repeat(mean, e, axis=0), np.ones(e)
+        mean = np.repeat(np.diag(1.0 / moments.sizes), moments.sizes, axis=0) * moments.weights[..., None]
+        self._over, self._ones = np.repeat(mean, e, axis=1), np.ones(e)
         # Diagonals, as views: of own moments of x_i and y_i, of ss and of tt
         self._own = np.einsum("ckknii->ckni", moments.own.table)[:, 1:]
         self._server, self._total = (np.einsum("cii->ci", one) for one in (moments.ss, moments.tt))
@@ -293,7 +299,7 @@ class _Errors:
         at_start = self._traces(self._server)
         self.one: Any = first.rounding
         self.s, self.t = at_start * first.rounding, 0.0 * at_start
-        self.x = self.y = self.s if self._plain else np.repeat(self.s, groups, axis=1)
+        self.x = self.y = self.s * (moments.mean_weight.item() if self._plain else moments.mean_weight)
         if moments.parameters.start == "algorithm":
             norm, shift, of_x, of_one = first.error
             self.x = (norm * self.s**0.5 + shift * self.one**0.5) ** 2 + 4.0 * (of_x * at_start + of_one)

@@ -19,7 +19,7 @@ class AreaPass(NamedTuple):
     ``both`` is (H_i | c_i), shape (c, 1, n, e, e + 1), ``matrix`` the same, shape (c, n·e, e + 1), ``noise`` is V,
     shape (c, n, e, e), ``groups`` (Σ H_i | Σ c_i)ᵀ over each group, shape (c, e + 1, G·e). ``rounding`` is 8ρ.
     ``error``, four times shape (c, G), or four numbers where that is one, says what β² is in an answer:
-    (error₀·β_s + error₁·β_1)² + error₂·E‖x_s‖² + error₃, as a mean over each group.
+    (error₀·β_s + error₁·β_1)² + error₂·E‖x_s‖² + error₃, as a weighted mean over each group.
     """
 
     both: Floats
@@ -39,22 +39,37 @@ class AreaPasses:
         E‖noise‖².
     p
         Sorted probabilities of the clients: those of one probability are a group.
-    largest
-        The largest step size. Where passes of this size expand, each client is a group.
+    largest, constant
+        The largest step size, and whether all are. Where passes of this size expand, each client is a group.
 
     Attributes
     ----------
     first
         The first client of each group.
+    weights
+        Shape (c, n): 1/ω, what β² of a client is multiplied by in the means over groups.
     """
 
-    def __init__(self, where: Frame, M: int, variance: float, p: Floats, largest: float) -> None:
+    def __init__(self, where: Frame, M: int, variance: float, p: Floats, largest: float, *, constant: bool) -> None:
         self.where, self.M = where, M
         self.values, self.basis = np.linalg.eigh(where.A)
         self.noise = variance * self._times(self._times(self.basis.swapaxes(2, 3), where.noise[:, None]), self.basis)
         self._sizes = [_norms(one) for one in (where.A, where.b, variance * where.noise[:, None])]
-        expands = np.abs(1.0 - largest * self.values).max() > 1.0 + 1e-9
+        left = np.abs(1.0 - largest * self.values).max(axis=2)
+        expands = left.max() > 1.0 + 1e-9
         self.first: Ints = np.flatnonzero(np.append(True, np.diff(p) > 0.0) | expands)
+        self._clients = np.diff(self.first, append=len(p))
+        norm = left**M if constant else np.ones_like(left)
+        shape = norm + self._spread(norm) / 3.0 + 1e-12
+        self.weights = self._spread(shape) / shape
+
+    def mean(self, of_clients: Floats) -> Floats:
+        """Return weighted means over groups, along the last axis."""
+        return np.asarray(np.add.reduceat(of_clients * self.weights, self.first, axis=-1) / self._clients)
+
+    def _spread(self, of_clients: Floats) -> Floats:
+        """Return for each client the mean over its group."""
+        return np.repeat(np.add.reduceat(of_clients, self.first, axis=1) / self._clients, self._clients, axis=1)
 
     def _times(self, a: Floats, b: Floats) -> Floats:
         """Return the products of blocks, which NumPy multiplies one by one."""
@@ -107,7 +122,7 @@ class AreaPasses:
         of_one = 24.0 * rounding * np.square(shift + off[1] / rounding) + off[2] + UNDERFLOW
         # m² is at most what floats find and (e + 1)β² more.
         each = np.stack([np.square(norm) + (e + 1) * of_x, np.square(shift), of_x, of_one], axis=1)
-        mean = np.add.reduceat(each, self.first, axis=3) / np.diff(self.first, append=norm.shape[-1])
+        mean = self.mean(each)
         mean[:, :2] = np.sqrt(mean[:, :2])
         return np.asarray(mean * (1.0 + 16.0 * rounding[:, None]))
 

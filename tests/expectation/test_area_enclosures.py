@@ -118,6 +118,15 @@ def test_the_growth_of_one_client_is_not_that_of_all_of_its_group() -> None:
     assert ends.upper[0] - ends.lower[0] <= 1e-7 * ends.value[0]
 
 
+def test_errors_shrink_as_their_mean_over_clients_does() -> None:
+    # Of the clients some hardly move and others are at x* at once: the root mean square of ‖H_i‖ is far above the mean.
+    blocks = [[[2.0**-power]] for power in (0, 1, 3, 6, 10)]
+    problem = build_problem("quadratic", {"A": blocks, "b": [[1]] * 5, "x0": [3]})
+    ends = found(problem, AreaParameters(StepSize(1.0), 8), [0.125] * 5, "squared-distance", [2500])
+    assert 0.0 < ends.value[0] < 1e-70
+    assert ends.upper[0] - ends.lower[0] <= 0.5 * ends.value[0]
+
+
 def both(problem: Problem, parameters: AreaParameters, p: list[float], last: int, *, average: bool = False) -> Any:
     """Return the moments and their errors before the first event."""
     law, where = EventLaw(np.array(p), 1.0 - sum(p)), frame(problem).centred()

@@ -186,7 +186,7 @@ def test_what_floats_lose_of_an_answers_second_moment_is_at_most_what_is_said(e:
         A = root @ root.T + np.eye(e)
         problem = build_problem("quadratic", {"A": [A.tolist()], "b": [[b] * e], "x0": [b + 1.0] * e})
         where, size = frame(problem), 0.3 / float(np.trace(A))
-        (one,) = AreaPasses(where, M, 0.0, np.ones(1), size).at(np.array([size]))
+        (one,) = AreaPasses(where, M, 0.0, np.ones(1), size, constant=True).at(np.array([size]))
         norm, shift, of_x, of_one = one.error
         H, c = exact_pass(A, -A @ where.b[0, 0], [size] * M)
         # (H s + c)(H s + c)ᵀ of s = (1, …, 1)
