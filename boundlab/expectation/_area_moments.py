@@ -1,11 +1,40 @@
 """The exact mean and second moment of AREA on quadratics, over independent events and additive noise.
 
-All states are taken relative to x*. Client i's answer is x_i ← H_i x_s + c_i + noise with H_i = (I − αA_i)^M and
-c_i = (I − H_i)(b_i − x*), an aggregation is x_s ← mean(y); so first and second moments follow linear recursions.
-Where all A_i commute, coordinates in their common basis do not mix and each has a recursion of 2n+1 numbers squared.
+All states are taken relative to x*. Client i's answer is n_i = H_i x_s + c_i + noise with H_i = (I − αA_i)^M and
+c_i = (I − H_i)(b_i − x*); when it arrives, y_i ← x_i ← n_i, and an aggregation is x_s ← mean(y): second moments follow
+a linear recursion. Where all A_i commute, coordinates in their common basis do not mix and each has its own.
+
+Second moments of two clients are not followed one by one: clients that arrive equally often form a group, and
+E x_i(Σ x_j)ᵀ over the *other* clients j of a group obeys a recursion as E x_i x_jᵀ does, since p_j is one number there.
+Of client i with itself three moments are followed besides. So G groups take about 4nG numbers. All matrices are written
+in place, and an event takes few calls, which is what it costs where n is small.
+
+What floats lose
+----------------
+Let each register a of (1, x_s, x_i, y_i, Σ x_s) have a number β_a so that what floats give for E a bᵀ is off by at
+most β_a·β_b in the Frobenius norm, and for sums over clients by the sum of that. An event keeps this with β'_a² = E β²
+of what a becomes: ‖H_i‖β_s + ‖c_i‖β_1 for an answer, the mean for a mean, the sum for a sum. For E a bᵀ becomes the
+mean over what can happen of E (new a)(new b)ᵀ, all of it linear, and E(β_new a·β_new b) ≤ β'_a·β'_b by Cauchy and
+Schwarz.
+
+An event's own rounding is at most ρ times the absolute values of what is added up, if ρ is at least EPS times the
+number of additions. With m_a² ≥ E‖a‖² in the place of β² that is by the same inequality at most η_a·η_b with η_a² =
+2ρ(m_a² + p·m² of what a may become), and β'_a² grows by η_a². That H_i is off by δ adds δ/ρ to ‖H_i‖ there, and so for
+c_i. What client i takes away from a sum with itself in it loses up to 4ρ·p·m_i·m_n however small the others of its
+group are. Then the others stand for it: some constant in all their η² makes the product large enough, and it is at most
+a quarter of their mean if 2 becomes 4, since g clients of probability p each have g·p ≤ 1 and the largest of g numbers
+is at most g times their mean. So 8ρ(m_a² + …) is enough.
+
+Of β² of a group's x_i and y_i only a weighted mean is followed, with root mean squares of ‖H_i‖ and ‖c_i‖ so weighted,
+by Minkowski's inequality: (mean β)² ≤ mean(β²/ω) if mean ω = 1. Where ω_i is about ‖H_i‖, errors shrink as their mean
+does, not as its root mean square. For ω_i in proportion to ‖H_i‖ + mean‖H‖/3, as for constant steps, max ω·mean(1/ω) is
+at most 4(g − 1)²: 4 for g = 2, and at most 3g + 1. So what stands for client i is at most all of the mean in place of a
+quarter, and 4 becomes 8. For other steps ω is 1. Where a pass expands every client is a group by itself, since the
+growth of one need not be that of all.
 """
 
-from typing import NamedTuple, final
+from dataclasses import replace
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,90 +42,14 @@ from numpy.typing import NDArray
 from boundlab.algorithms import EventLaw
 from boundlab.algorithms.area import AreaParameters
 from boundlab.execute.coordinates import Frame, frame
-from boundlab.expectation._passes import EPS
+from boundlab.expectation._area_passes import UNDERFLOW, AreaPass, AreaPasses
 from boundlab.expectation._second_moments import enclosing
 from boundlab.metrics import Enclosure, Metric
 from boundlab.objective import Problem
 
 Floats = NDArray[np.float64]
-_STRIP = 25_000  # entries
-
-
-class AreaPass(NamedTuple):
-    """M local steps: x ← H x + c + noise of covariance V; shapes (c, n, e, e), (c, n, e), (c, n, e, e).
-
-    ``norm`` and ``shift``, shape (c, n): at least ‖H‖ and ‖c‖. ``lost``, shape (2, c, n): what floats lose of the
-    second moment of (x, 1), as a trace, is at most this times (E‖x‖², 1).
-    """
-
-    H: Floats
-    c: Floats
-    V: Floats
-    norm: Floats
-    shift: Floats
-    lost: Floats
-
-
-class AreaPasses:
-    """M local steps of every client for any step sizes, from the eigenvalues of the A_i.
-
-    Parameters
-    ----------
-    variance
-        E‖noise‖².
-    """
-
-    def __init__(self, where: Frame, M: int, variance: float) -> None:
-        self.where, self.M = where, M
-        self.values, self.basis = np.linalg.eigh(where.A)
-        self.noise = variance * (self.basis.swapaxes(2, 3) @ where.noise[:, None] @ self.basis)
-        self._sizes = [_norms(one) for one in (where.A, where.b, variance * where.noise[:, None])]
-
-    def at(self, sizes: Floats) -> list[AreaPass]:
-        """Return what M steps of each of these sizes do."""
-        size = sizes[:, None, None, None]
-        one = 1.0 - size * self.values
-        # Powers and Σ_{l<M} (one_j·one_k)^l by the binary digits of M; for j = k from sums of like signs only.
-        power, total = np.ones_like(one), np.zeros((*one.shape, one.shape[-1]))
-        for digit in f"{self.M:b}":
-            total, power = total + _square(power) * total, power**2
-            if digit == "1":
-                total, power = total + _square(power), power * one
-        turned = self.basis.swapaxes(2, 3)
-        H = (self.basis * power[..., None, :]) @ turned
-        c = self.where.b - (H @ self.where.b[..., None])[..., 0]
-        V = size[..., None] ** 2 * (self.basis @ (self.noise * total) @ turned)
-        off = self._off(sizes[:, None])
-        norm = np.abs(power).max(axis=3) + off[0][:, None]
-        shift = np.sqrt(np.square(c).sum(axis=3)) * (1.0 + 1e-12)
-        lost = self._lost(off, norm, shift)
-        return [AreaPass(*one) for one in zip(H, c, V, norm, shift + off[1][:, None], lost.swapaxes(0, 1), strict=True)]
-
-    def _off(self, size: Floats) -> Floats:
-        """Return how far H, c and V are off for sizes (m, 1), in Frobenius norms of a block, shape (3, m, n)."""
-        # An eigensolver finds those of a matrix that is off by about d·EPS of its norm (LAPACK Users' Guide, 4.7), here
-        # four times as much; a function of symmetric matrices is as Lipschitz as on the eigenvalues.
-        (A, b, N), e, M = self._sizes, self.values.shape[-1], self.M
-        growth = np.abs(1.0 - size[..., None, None] * self.values).max(axis=(1, 3))
-        power = np.maximum(growth, 1.0) ** M * (1.0 + 1e-9)
-        steep = M * EPS * (8.0 * e * abs(size) * A + 4.0 * (1.0 + abs(size) * A))
-        H = power * (steep + 16.0 * EPS * e**1.5)
-        c = b * (H + (e + 4) * EPS * (1.0 + power * e**0.5))
-        V = size**2 * N * M * power**2 * (64.0 * EPS * e**1.5 + 4.0 * steep + 8.0 * M * EPS)
-        return np.array([H, c, V])
-
-    def _lost(self, off: Floats, norm: Floats, shift: Floats) -> Floats:
-        """Return what floats lose of what answers add to second moments, shape (2, m, c, n)."""
-        _, n, e = self.values.shape
-        H, c, V = off[:, :, None]
-        share = np.maximum(_rounding(n, e), H.max(axis=-1, keepdims=True))
-        of_x, of_one = share * norm**2 + e * H**2 / share, share * shift**2 + e * c**2 / share
-        return np.array([2.0 * (e + 1.0) * of_x, 2.0 * (e + 1.0) * of_one + e * V])
-
-
-def _rounding(n: int, e: int) -> float:
-    """Return how far a sum of products of an event is off, relative to that of their absolute values."""
-    return (n * e + 2 * e + 24) * EPS
+Ints = NDArray[np.int64]
+_BATCH = 10_000  # entries of passes that are made at a time: they stay in the cache
 
 
 def expectation(
@@ -117,49 +70,145 @@ def expectation(
     wanted = set(ks.tolist())
     with np.errstate(over="ignore", invalid="ignore"):
         for event in range(last):
-            errors.advance(event)
-            moments.advance(event)
+            turn, answer = moments.turn(event), moments.pass_at(parameters.answers_with(event))
+            errors.advance(turn, answer)
+            moments.advance(turn, answer)
             if event + 1 in wanted:
                 found[event + 1] = read(moments.second(event + 1), errors.second(event + 1))
     return Enclosure.of_means([found[k] for k in ks.tolist()], 1)
 
 
-class _Moments:
-    """First and second moments of s = x_s, x = (x_1 … x_n), y, and t = Σ x_s,j.
+class _Chances(NamedTuple):
+    """Probabilities at an event, p of each group and p_s, and what moments are multiplied by.
 
-    ``ss[c]`` is E s sᵀ (e×e), ``sx[c]`` E s xᵀ (e×ne), ``xy[c]`` E x yᵀ (ne×ne), and so on; E y yᵀ is
-    ``half`` plus its transpose, which spares a transposition an event.
+    ``own`` and ``stay``, shape (n, 1, 1), are p_i and 1 − p_i; ``keep``, ``rows`` and ``columns`` lie over parts of the
+    table of :class:`_Moments`.
+    """
+
+    p: Floats
+    p_s: float
+    own: Floats
+    stay: Floats
+    keep: Floats
+    rows: Floats
+    columns: Floats
+
+
+@final
+class _OwnMoments:
+    """Moments of one client's n, x, y with each other, ``table`` of shape (c, 3, 3, n, e, e); those of n are made anew.
+
+    ``taken``, shape (c, 2, 2, n, e, e): what sums with the client itself in them would add to (x, y) against (X, Y).
+    """
+
+    def __init__(self, c: int, n: int, e: int) -> None:
+        table = self.table = np.zeros((c, 3, 3, n, e, e))
+        self._answers, self._squares, self.to_y = table[:, 0], table[:, 0, 0], table[:, 1:, 2]
+        self._forward, self._turned = table[:, 0, 1:], table[:, 0, 1:].swapaxes(3, 4)
+        self._back, self._before, self.state = table[:, 1:, 0], table[:, :2, :2], table[:, 1:, 1:]
+        taken = self.taken = np.zeros((c, 2, 2, n, e, e))
+        self._of_x, self._of_y, self._turned_y = taken[:, 0], taken[:, 1, 0], taken[:, 0, 1].swapaxes(2, 3)
+        self._twice, self._turned_x = taken[:, 0, 0], taken[:, 0, 0].swapaxes(2, 3)
+
+    def answer(self, both: Floats, with_server: Floats, noise: Floats) -> None:
+        """Set the moments of the answers, from E (s, 1)(n, x, y)ᵀ, shape (c, 3, n, e + 1, e)."""
+        np.matmul(both, with_server, out=self._answers)
+        self._squares += noise
+        self._back[...] = self._turned
+
+    def take(self, p: Floats) -> Floats:
+        """Return ``taken`` where clients of probabilities p are among the clients of sums."""
+        np.multiply(self._forward, p, out=self._of_x)
+        self._of_y[...] = self._turned_y
+        self._twice += self._turned_x
+        return self.taken
+
+    def advance(self, p: Floats, stay: Floats) -> None:
+        """Do y ← x ← n with probability p."""
+        np.add(self.state * stay, self._before * p, out=self.state)
+
+
+@final
+class _Moments:
+    """First and second moments of s = x_s, of x_i, y_i, and of t = Σ x_s,j.
+
+    ``_table`` has rows n_1 … n_n, x_1 … x_n, y_1 … y_n and, for averages, t, and columns N_1 … N_G, X_1 … X_G,
+    Y_1 … Y_G, s, 1: E of their product; capitals are sums over a group's other clients, and over all of it for t. n_i
+    is what the answer would be. ``_top`` has rows s, 1 and the columns from X_1 on, over all clients.
     """
 
     def __init__(
         self, where: Frame, parameters: AreaParameters, law: EventLaw[float], variance: float, last: int, average: bool
     ) -> None:
-        self.where, self.parameters, self.law, self.average, self._last = where, parameters, law, average, last
-        c, n, e = where.b.shape
-        self.c, self.n, self.e = c, n, e
-        self._passes = AreaPasses(where, parameters.M, variance)
+        self.parameters, self.average, self._last = parameters, average, last
+        order = np.argsort(law.p, kind="stable")
+        self._p, self._p_s = law.p[order], law.p_s
+        where = replace(where, A=where.A[:, order], b=where.b[:, order])
+        largest = float(parameters.step.at(np.array(0)))
+        self._passes = AreaPasses(where, parameters.M, variance, self._p, largest, constant=parameters.step.d is None)
+        self.c, self.n, self.e = c, n, e = where.b.shape
+        first = self.first = self._passes.first
+        self.sizes, self.weights = np.diff(first, append=n), self._passes.weights
+        self.mean_weight = self._passes.mean(np.ones((c, n)))
+        tall, wide = self._tall, self._wide = n * e, len(first) * e
+        self._group = np.repeat(np.arange(len(first)), self.sizes)
         self._ahead: dict[int, AreaPass] = {}
-        start = where.x0
-        every = np.tile(start, (1, n))  # (c, ne)
-        self.s, self.y, self.x = start.copy(), every.copy(), every.copy()
-        spread = np.zeros((c, n, e, e))
-        if parameters.start == "algorithm":
+        self._turns: dict[bool, _Chances] = {}
+        table = self._table = np.zeros((c, 3 * tall + e * average, 3 * wide + e + 1))
+        self.own = _OwnMoments(c, n, e)
+        self._top = np.zeros((c, e + 1, 2 * wide + e + 1))
+        self._server = self._top[:, :, 2 * wide :]  # E (s, 1)(s, 1)ᵀ
+        self.ss, self.tt = self._server[:, :e, :e], np.zeros((c, e, e))
+        # Views, made once, since making one takes as long as a small sum
+        self._answers, self._sums = table[:, :tall, wide:], table[:, tall:, :wide]
+        self._from_rows, self._from_columns = table[:, : 2 * tall, wide:], table[:, tall:, : 2 * wide]
+        self._state, self._to_server = table[:, tall:, wide:], table[:, tall:, 3 * wide :]
+        self._of_clients, self._to_sums = self._state[:, : 2 * tall], self._state[:, :, : 2 * wide]
+        self._of_total, self._of_s = self._state[:, 2 * tall :], self._top[:, :e]
+        self._with_y = table[:, tall:, 2 * wide :]
+        with_server = table[:, : 3 * tall, 3 * wide :].reshape(c, 3, n, e, e + 1)
+        self._with_server, self._turned = with_server[:, 1:], with_server.swapaxes(3, 4)
+        self._top_sums = self._top[:, :, : 2 * wide].reshape(c, e + 1, 2, len(first), e).transpose(0, 2, 3, 4, 1)
+        self._flat, self._places, self._mine = table.reshape(-1), self._own_places(), table[:0]
+        if len(first) == 1:  # then these are all places of X and Y
+            sums = table[:, tall : 3 * tall, wide : 3 * wide].reshape(c, 2, n, e, 2, e)
+            self._mine = sums.transpose(0, 1, 4, 2, 3, 5)
+        # Sums over no other client
+        self._alone = self._places[:, :, :, self.sizes[self._group] == 1].ravel()
+        self._to_y = np.zeros((c, 2 * tall + e * average, e + 1))  # E z·(n ȳ, n)ᵀ
+        self._own_to_y = self._to_y[:, : 2 * tall].reshape(c, 2, n, e, e + 1)[..., :e]
+        self._y_to_y, self._new_s = self._to_y[:, tall : 2 * tall], self._server[:, :e]
+        self._in_row, self._in_column = self._server[:, e, :e], self._server[:, :e, e]
+        # Of columns Y_1 … Y_G, s, 1: n·ȳ and n; of rows y_1 … y_n: ȳ
+        self._all = np.zeros((wide + e + 1, e + 1))
+        self._all[:wide, :e], self._all[-1, -1] = np.tile(np.eye(e), (len(first), 1)), n
+        self._mean = np.tile(np.eye(e) / n, n)
+        self._begin(where.x0)
+
+    def _own_places(self) -> Ints:
+        """Return where the table has E x_i X_gᵀ, and so on, of i's own group, shape (c, 2, 2, n, e, e)."""
+        c, n, e = self.c, self.n, self.e
+        rows = self._tall + np.arange(2 * n * e).reshape(2, 1, n, e, 1)
+        columns = self._wide * np.arange(1, 3)[:, None, None, None] + e * self._group[:, None, None] + np.arange(e)
+        height, width = self._table.shape[1:]
+        return np.asarray(height * width * np.arange(c).reshape(c, 1, 1, 1, 1, 1) + width * rows + columns)
+
+    def _begin(self, start: Floats) -> None:
+        """Set all moments before the first event; ``start`` is x_s, shape (c, e)."""
+        c, n, e = self.c, self.n, self.e
+        models = np.repeat(start[:, None], 2 * n, axis=1).reshape(c, 2, n, e)
+        if self.parameters.start == "algorithm":
             first = self.pass_at(0)
-            self.x = ((first.H @ start[:, None, :, None])[..., 0] + first.c).reshape(c, n * e)
-            spread = first.V
-        self.ss, self.sx, self.sy = _outer(self.s, self.s), _outer(self.s, self.x), _outer(self.s, self.y)
-        self.xx, self.xy, self.half = _outer(self.x, self.x), _outer(self.x, self.y), _outer(self.y, self.y) / 2.0
-        self.own_xx, self.own_xy, self.own_half = map(self._blocks, (self.xx, self.xy, self.half))
-        self.own_xx += spread
-        self.t = np.zeros_like(start)
-        self.tt, self.ts = _outer(self.t, self.t), _outer(self.t, self.s)
-        self.tx, self.ty = _outer(self.t, self.x), _outer(self.t, self.y)
-        self._mean = np.tile(np.eye(e), (n, 1)) / n  # averages over clients by a product
-        rows = max(1, _STRIP // (c * n * e))
-        self._strips = [slice(first, first + rows) for first in range(0, n * e, rows)]
-        self._scratch, self._crossed = np.empty((c, min(rows, n * e), n * e)), np.empty_like(self.xx)
-        self._own_crossed = self._blocks(self._crossed)
-        self._plans: dict[bool, tuple[Floats, float, Floats, Floats]] = {}
+            models[:, 0] = (first.both[:, 0, ..., :e] @ start[:, None, :, None])[..., 0] + first.both[:, 0, ..., e]
+            self.own.state[:, 0, 0] = first.noise
+        server = np.concatenate([start, np.ones((c, 1))], axis=1)
+        sums = np.add.reduceat(models, self.first, axis=2).reshape(c, 2 * self._wide)
+        seen = np.concatenate([sums, server], axis=1)
+        self._of_clients[...] = models.reshape(c, -1, 1) * seen[:, None]
+        self._server[...] = server[:, :, None] * server[:, None]
+        own = models[:, :, None, :, :, None] * models[:, None, :, :, None]
+        self.own.state += own
+        self._flat[self._places] -= own
 
     def pass_at(self, k: int) -> AreaPass:
         """Return the pass with α_k; those of constant steps are one, others are made some at a time."""
@@ -167,163 +216,130 @@ class _Moments:
         k = 0 if constant else k
         if k not in self._ahead:
             # No event before the last one takes a later step than that of its own number.
-            most = 1 if constant else min(_STRIP // self._passes.noise.size, self._last + 1 - k)
+            most = 1 if constant else min(_BATCH // self._passes.noise.size, self._last + 1 - k)
             ks = np.arange(k, k + max(1, most))
             self._ahead = dict(zip(ks.tolist(), self._passes.at(self.parameters.step.at(ks)), strict=True))
         return self._ahead[k]
-
-    def _blocks(self, matrix: Floats) -> Floats:
-        """Return a view of the n diagonal e×e blocks, shape (c, n, e, e)."""
-        c, n, e = self.c, self.n, self.e
-        a, b, d = matrix.strides
-        return np.lib.stride_tricks.as_strided(matrix, (c, n, e, e), (a, e * (b + d), b, d))
 
     def second(self, k: int) -> Floats:
         """Return E (x − x*)(x − x*)ᵀ of what a metric sees at iteration k, shape (c, e, e)."""
         return self.tt / k**2 if self.average else self.ss
 
-    def plan(self, event: int) -> tuple[Floats, float, Floats, Floats]:
-        """Return p, p_s, p by entry of x, and the probability that neither of two entries changes."""
+    def turn(self, event: int) -> _Chances:
+        """Return who may act at an event."""
         count = self.parameters.count
         kind = count is not None and (event + 1) % (count + 1) == 0
-        if kind not in self._plans:
+        if kind not in self._turns:
             if count is None:
-                p, p_s = self.law.p, self.law.p_s
+                p, p_s = self._p, self._p_s
             else:
-                p, p_s = (np.zeros(self.n), 1.0) if kind else (self.law.p / self.law.p.sum(), 0.0)
-            each = np.repeat(p, self.e)
-            self._plans[kind] = p, p_s, each, 1.0 - each[:, None] - each
-        return self._plans[kind]
+                p, p_s = (np.zeros(self.n), 1.0) if kind else (self._p / self._p.sum(), 0.0)
+            self._turns[kind] = self._turn(p, p_s)
+        return self._turns[kind]
 
-    def advance(self, event: int) -> None:
+    def _turn(self, p: Floats, p_s: float) -> _Chances:
+        e, wide = self.e, self._wide
+        rows = np.zeros((self._state.shape[1], 1))
+        rows[: 2 * self._tall, 0] = np.tile(np.repeat(p, e), 2)
+        columns = np.full(self._state.shape[2], p_s)
+        columns[: 2 * wide] = np.tile(np.repeat(p[self.first], e), 2)
+        own = p[:, None, None]
+        keep = 1.0 - rows - columns
+        return _Chances(p[self.first], p_s, own, 1.0 - own, keep, rows[: 2 * self._tall], columns[: 2 * wide])
+
+    def advance(self, turn: _Chances, answer: AreaPass) -> None:
         """Do one event: E over everybody who may act."""
-        p, p_s, each, keep = self.plan(event)
-        answer = self.pass_at(self.parameters.answers_with(event))
-        c, n, e = self.c, self.n, self.e
+        own, state, to_y = self.own, self._state, self._to_y
+        np.add.reduceat(self._with_server, self.first, axis=2, out=self._top_sums)
         if self.average:
-            self.tt += self.ts + self.ts.transpose(0, 2, 1) + self.ss
-            self.ts += self.ss
-            self.tx += self.sx
-            self.ty += self.sy
-            self.t = self.t + self.s
-        # p_i·(H_i | c_i) times (E s zᵀ over E zᵀ) gives p_i E[(H_i s + c_i) zᵀ] for every i at once.
-        H = (p[:, None, None] * np.concatenate([answer.H, answer.c[..., None]], axis=3)).reshape(c, n * e, e + 1)
-        answers_s = H @ _stack(self.ss, self.s)
-        lose = p[:, None, None]
-        own_xx, own_xy, own_yy = (own.copy() for own in (self.own_xx, self.own_xy, self.own_half))
-        # E ȳ xᵀ, E ȳ yᵀ, E ȳ ȳᵀ before anything changes
-        mean_x = (self.xy @ self._mean).transpose(0, 2, 1)
-        mean_y = self._mean.T @ self.half + (self.half @ self._mean).transpose(0, 2, 1)
-        mean_mean = mean_y @ self._mean
-        self._scale_and_add(H, each, keep)
-        self.own_half[...] = (1.0 - lose) * own_yy + lose * own_xx / 2.0
-        self.own_xy[...] = (1.0 - lose) * own_xy + self._own_crossed
-        self.xx += self._crossed.transpose(0, 2, 1)
-        # E of an answer squared: H E[ssᵀ] Hᵀ + H E[s]cᵀ + its transpose + c cᵀ + V
-        mixed = answer.H @ self.s[:, None, :, None] @ answer.c[:, :, None, :]
-        square = answer.H @ self.ss[:, None] @ answer.H.swapaxes(2, 3) + mixed + mixed.swapaxes(2, 3)
-        square += answer.c[..., :, None] * answer.c[..., None, :] + answer.V
-        self.own_xx[...] = (1.0 - lose) * own_xx + lose * square
-
-        stay = 1.0 - p_s - each  # of x_s and one x_i or y_i
-        if self.average:
-            answers_t = H @ _stack(self.ts.transpose(0, 2, 1), self.t)
-            self.ts = (1.0 - p_s) * self.ts + p_s * self.ty.reshape(c, e, n, e).mean(axis=2)
-            self.ty = (1.0 - each) * self.ty + each * self.tx
-            self.tx = (1.0 - each) * self.tx + answers_t.transpose(0, 2, 1)
-        sy = stay * self.sy + each * self.sx + p_s * mean_y
-        self.sx = stay * self.sx + answers_s.transpose(0, 2, 1) + p_s * mean_x
-        self.sy, self.ss = sy, (1.0 - p_s) * self.ss + p_s * mean_mean
-        s = (1.0 - p_s) * self.s + p_s * self.y.reshape(c, n, e).mean(axis=1)
-        self.y = (1.0 - each) * self.y + each * self.x
-        self.x = (1.0 - each) * self.x + (H[..., :e] @ self.s[..., None] + H[..., e:])[..., 0]
-        self.s = s
-
-    def _scale_and_add(self, H: Floats, each: Floats, keep: Floats) -> None:
-        """Do what two different clients' vectors need, in strips that stay in the cache, and leave ``_crossed``."""
-        second_x, second_y = _stack(self.sx, self.x), _stack(self.sy, self.y)
-        for rows in self._strips:
-            xx, xy, half, crossed = (part[:, rows] for part in (self.xx, self.xy, self.half, self._crossed))
-            scratch = self._scratch[:, : xx.shape[1]]
-            np.multiply(each[rows, None], xy, out=scratch)
-            half *= keep[rows]
-            half += scratch
-            np.multiply(xx, each, out=scratch)
-            xy *= keep[rows]
-            xy += scratch
-            xy += np.matmul(H[:, rows], second_y, out=scratch)
-            np.matmul(H[:, rows], second_x, out=crossed)
-            xx *= keep[rows]
-            xx += crossed
+            ts = self._of_total[:, :, -1 - self.e : -1]
+            self.tt += ts + ts.swapaxes(1, 2) + self.ss
+            self._of_total += self._of_s
+        # What the answers would be, and their sums
+        np.matmul(answer.matrix, self._top, out=self._answers)
+        np.matmul(self._to_server, answer.groups, out=self._sums)
+        own.answer(answer.both, self._turned, answer.noise)
+        np.matmul(self._with_y, self._all, out=to_y)
+        self._own_to_y += own.to_y
+        to_y *= turn.p_s / self.n
+        rows, columns = self._from_rows * turn.rows, self._from_columns * turn.columns
+        state *= turn.keep
+        self._of_clients += rows
+        self._to_sums += columns
+        self._to_server += to_y
+        if len(self._mine):
+            self._mine -= own.take(turn.own)
+        elif len(self.first) < self.n:
+            self._flat[self._places] -= own.take(turn.own)
+        if len(self._alone):
+            self._flat[self._alone] = 0.0
+        own.advance(turn.own, turn.stay)
+        self._new_s *= 1.0 - turn.p_s
+        self._new_s += self._mean @ self._y_to_y
+        self._in_row[...] = self._in_column
 
 
 @final
 class _Errors:
-    """Bounds on the errors of the moments, with those of 1: −B ⪯ error ⪯ B in the order of symmetric matrices.
+    """β² of x_s, of 1 and of t, and its means over groups, of x_i and of y_i.
 
-    An event brings B between its images (:mod:`boundlab.expectation._recursion`) and adds what floats lose. Of B the
-    traces of the diagonal blocks are enough here, shapes (c,) and (c, n): answers contract and aggregations are means,
-    so that by Minkowski's inequality nothing grows.
+    Shapes (c, 1) and (c, G); numbers where there is one of each, which Python adds up faster.
     """
 
     def __init__(self, moments: _Moments) -> None:
-        self._of = moments
-        c, n, e = moments.c, moments.n, moments.e
-        self._many, self._rounding = 2.0 * (1.0 + (2.0 * n + 2.0) * e), 2.0 * _rounding(n, e)
-        first = 8.0 * EPS * self._many
-        self.one, self.t = np.full(c, first), np.zeros(c)
-        self.s, self.x, self.y, _ = (first * trace for trace in self._traces())
+        self._of, c, n, e = moments, moments.c, moments.n, moments.e
+        groups = len(moments.sizes)
+        self._plain, self._shares = c * groups == 1, (moments.sizes / n)[:, None]
+        mean = np.repeat(np.diag(1.0 / moments.sizes), moments.sizes, axis=0) * moments.weights[..., None]
+        self._over, self._ones = np.repeat(mean, e, axis=1), np.ones(e)
+        # Diagonals, as views: of own moments of x_i and y_i, of ss and of tt
+        self._own = np.einsum("ckknii->ckni", moments.own.table)[:, 1:]
+        self._server, self._total = (np.einsum("cii->ci", one) for one in (moments.ss, moments.tt))
+        first = moments.pass_at(0)
+        at_start = self._traces(self._server)
+        self.one: Any = first.rounding
+        self.s, self.t = at_start * first.rounding, 0.0 * at_start
+        self.x = self.y = self.s * (moments.mean_weight.item() if self._plain else moments.mean_weight)
         if moments.parameters.start == "algorithm":
-            of_x, of_one = moments.pass_at(0).lost
-            self.x = self.x + self._many * (of_x * np.square(moments.where.x0).sum(axis=1)[:, None] + of_one)
+            norm, shift, of_x, of_one = first.error
+            self.x = (norm * self.s**0.5 + shift * self.one**0.5) ** 2 + 4.0 * (of_x * at_start + of_one)
 
     def second(self, k: int) -> Floats:
         """Return what E (x − x*)(x − x*)ᵀ of what a metric sees at iteration k is at most off by, shape (c, e, e)."""
-        trace = self.t / k**2 if self._of.average else self.s
-        return trace[:, None, None] * np.eye(self._of.e)
-
-    def advance(self, event: int) -> None:
-        """Do an event that the moments have yet to do."""
-        of, rounding, many = self._of, self._rounding, self._many
-        p, p_s, *_ = of.plan(event)
-        answer = of.pass_at(of.parameters.answers_with(event))
-        off = self.s, self.x, self.y, self.t
-        s, x, y, t = (trace + 3.0 * wrong for trace, wrong in zip(self._traces(), off, strict=True))
-        mass, root = 1.0 + 3.0 * self.one, np.sqrt(self.s)
-        of_x, of_one = answer.lost
-        if of.average:
-            self.t = np.square(np.sqrt(self.t) + root) + many * 2.0 * rounding * (t + s)
-        mean = np.sqrt(self.y).sum(axis=1) / of.n
-        answers = answer.norm * root[:, None] + answer.shift * np.sqrt(self.one)[:, None]
-        self.y = (1.0 - p) * self.y + p * self.x + many * rounding * (y + p * x)
-        new = rounding * x + p * (of_x * s[:, None] + of_one * mass[:, None])
-        self.x = (1.0 - p) * self.x + p * np.square(answers) + many * new
-        self.s = (1.0 - p_s) * self.s + p_s * np.square(mean) + many * rounding * (s + p_s * y.sum(axis=1) / of.n)
-        self.one = self.one + many * rounding * mass
-
-    def _traces(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return those of the diagonal blocks of the second moments of s, x, y and t."""
         of = self._of
-        x, y = (np.einsum("cnii->cn", blocks) for blocks in (of.own_xx, of.own_half))
-        return np.einsum("cii->c", of.ss), x, 2.0 * y, np.einsum("cii->c", of.tt)
+        bound = np.reshape(self.t / k**2 if of.average else self.s, (of.c, 1, 1))
+        return np.asarray(bound * np.eye(of.e))
 
+    def advance(self, turn: _Chances, answer: AreaPass) -> None:
+        """Do an event that the moments have yet to do."""
+        of, rounding, p_s = self._of, answer.rounding, turn.p_s
+        p = turn.p.item() if self._plain else turn.p
+        norm, shift, of_x, of_one = answer.error
+        more = (of.e + 1) * rounding  # what m² is more than floats find, and what this loses itself
+        of_s, (x, y) = self._traces(self._server), self._clients()
+        root = self.s**0.5
+        if of.average:
+            of_t = self._traces(self._total)
+            self.t = (self.t**0.5 + root) ** 2 * (1.0 + 2.0 * more) + 2.0 * rounding * (of_t + of_s)
+        answers = (norm * root + shift * self.one**0.5) ** 2 + of_x * of_s + of_one
+        mean, of_mean = self._mean(self.y**0.5) ** 2, self._mean(y)
+        self.y = (1.0 - p + more) * self.y + p * (1.0 + more) * self.x + rounding * (y + p * x)
+        self.x = (1.0 - p + more) * self.x + p * answers + rounding * x
+        self.s = (1.0 - p_s + more) * self.s + p_s * (1.0 + 2.0 * more) * mean + rounding * (of_s + p_s * of_mean)
+        self.s += UNDERFLOW
+        self.one += 2.0 * rounding
 
-def _norms(blocks: Floats) -> Floats:
-    """Return for each client the largest Frobenius norm of a block, from above, shape (n,)."""
-    each = np.square(blocks).sum(axis=tuple(range(2, blocks.ndim)))
-    return np.asarray(np.sqrt(each).max(axis=0) * (1.0 + 1e-12))
+    def _traces(self, diagonals: Floats) -> Any:
+        """Return the traces of blocks, from shape (c, e)."""
+        traces = diagonals @ self._ones
+        return traces.item() if self._plain else traces[:, None]
 
+    def _clients(self) -> Any:
+        """Return the means over groups of E‖x_i‖² and E‖y_i‖²."""
+        of = self._of
+        means = (self._own.reshape(of.c, 2, of.n * of.e) @ self._over).swapaxes(0, 1)
+        return means.ravel().tolist() if self._plain else means
 
-def _square(a: Floats) -> Floats:
-    """Return the products of the entries along the last axis, shape (…, e, e)."""
-    out: Floats = a[..., :, None] * a[..., None, :]
-    return out
-
-
-def _outer(a: Floats, b: Floats) -> Floats:
-    return a[:, :, None] * b[:, None, :]
-
-
-def _stack(second: Floats, first: Floats) -> Floats:
-    """Put E zᵀ under E s zᵀ, shape (c, e + 1, ·)."""
-    return np.concatenate([second, first[:, None, :]], axis=1)
+    def _mean(self, of_groups: Any) -> Any:
+        """Return the mean over clients from the means over groups."""
+        return of_groups if self._plain else of_groups @ self._shares

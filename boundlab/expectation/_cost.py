@@ -68,22 +68,17 @@ def events(program: EventProgram, law: EventLaw[float], iterations: int) -> Iter
         done += ends
 
 
-def area_moments_operations(problem: Problem, iterations: int, *, average: bool) -> float:
-    """Return the operations of the moments of AREA: some twenty passes over all second moments an event.
+def area_moments_operations(problem: Problem, iterations: int) -> float:
+    """Return the operations of the moments of AREA: some forty passes over all second moments an event.
 
-    Infinite where so many second moments would take too much memory.
-
-    Parameters
-    ----------
-    average
-        Whether the left side is about the average iterate, whose moments are followed too.
+    As many as where no two clients arrive equally often. Infinite where so many would take too much memory.
     """
     n, d = problem.n, problem.d
     if (n * d) ** 2 > LARGEST_MOMENTS:
         return math.inf
     # Where the matrices commute there are fewer; telling costs as much as an event.
     entries = (n * d) ** 2 + n * d**3
-    return iterations * (_EVENT + (30 if average else 20) * entries)
+    return iterations * (_EVENT + 40 * entries)
 
 
 def compiles(program: EventProgram, width: int) -> bool:

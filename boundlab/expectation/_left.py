@@ -140,7 +140,7 @@ def operations(
     average = left.over.averages_iterates
     program, law = program_of(algorithm, parameters, problem.n), event_law(delays, policy)
     if _fast(problem, parameters, left) and how == MOMENTS:
-        return area_moments_operations(problem, iterations, average=average)
+        return area_moments_operations(problem, iterations)
     mixing = _quadratics.by_batches(problem)
     try:
         if how == ENUMERATION:

@@ -15,7 +15,7 @@ from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import ServerPolicy
 from boundlab.execute.coordinates import frame
 from boundlab.expectation import exact_arithmetic, left_side, second_moments
-from boundlab.expectation._area_moments import AreaPasses
+from boundlab.expectation._area_passes import AreaPasses
 from boundlab.expectation._passes import Off, Passes, norm
 from boundlab.metrics import metric
 from boundlab.objective import Problem
@@ -186,13 +186,13 @@ def test_what_floats_lose_of_an_answers_second_moment_is_at_most_what_is_said(e:
         A = root @ root.T + np.eye(e)
         problem = build_problem("quadratic", {"A": [A.tolist()], "b": [[b] * e], "x0": [b + 1.0] * e})
         where, size = frame(problem), 0.3 / float(np.trace(A))
-        (one,) = AreaPasses(where, M, 0.0).at(np.array([size]))
+        (one,) = AreaPasses(where, M, 0.0, np.ones(1), size, constant=True).at(np.array([size]))
+        norm, shift, of_x, of_one = one.error
         H, c = exact_pass(A, -A @ where.b[0, 0], [size] * M)
         # (H s + c)(H s + c)ᵀ of s = (1, …, 1)
         s = np.ones(e)
-        exact, found = H @ np.vectorize(Fraction)(s) + c, np.vectorize(Fraction)(one.H[0, 0] @ s + one.c[0, 0])
-        lost = sum((abs(x * x - y * y) for x, y in zip(exact, found, strict=True)), Fraction(0))
-        assert float(lost) <= float(one.lost[0, 0, 0] * e + one.lost[1, 0, 0])
-        assert frobenius(H) <= one.norm[0, 0] * e**0.5
-        assert frobenius(c) <= one.shift[0, 0]
-        assert one.lost[0, 0, 0] > 0.0
+        exact, found = H @ np.vectorize(Fraction)(s) + c, np.vectorize(Fraction)(one.matrix[0] @ np.append(s, 1.0))
+        assert frobenius(np.outer(exact, exact) - np.outer(found, found)) <= of_x * e + of_one
+        assert frobenius(H) <= norm * e**0.5
+        assert frobenius(c) <= shift
+        assert of_x > 0.0
