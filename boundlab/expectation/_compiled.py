@@ -33,8 +33,9 @@ class Linear:
         Shape (c, written, sources).
     noise
         Shape (c, written, written): added times S_00.
-    lost
-        From how far a sum of products is off: weights of a diagonal that bounds what floats lose.
+    unsure, lost
+        From how far a sum of products is off: what any product is off by, with T; and weights of a diagonal that
+        bounds what floats lose.
     """
 
     share: float
@@ -42,6 +43,7 @@ class Linear:
     sources: Ints
     T: Floats
     noise: Floats
+    unsure: Callable[[float], float]
     lost: Callable[[float], Floats]
 
 
@@ -99,7 +101,7 @@ def _lost(events: Sequence[Linear], triangle: Triangle, rounding: float) -> Any:
     for event in events:
         stays = np.ones(size)
         stays[event.written] = 0.0
-        kept += 2.0 * rounding * event.share * stays
+        kept += 2.0 * event.unsure(rounding) * event.share * stays
         weights = event.share * event.lost(rounding)
         values.append(weights.ravel())
         rows.append(np.broadcast_to(blocks + event.written[:, None], weights.shape).ravel())

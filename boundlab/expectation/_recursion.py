@@ -100,11 +100,15 @@ class Moved:
     spreads: list[PassNoise]
     off: Array
 
+    def unsure(self, rounding: float) -> float:
+        """Return how far products are off, relatively: by rounding, or as T is."""
+        return max(rounding, float(self.off[0].max(initial=0.0)))
+
     def lost(self, rounding: float) -> Array:
         """Return weights of a diagonal that bounds what floats lose, shape (c, written, sources).
 
         If V is no less than the diagonal of the second moments, entries (a, b) of T S Tᵀ + noise are off by at most the
-        geometric mean of entries a and b of weights·V.
+        geometric mean of entries a and b of weights·V; where b is not written its entry is 2·unsure(rounding)·V_b.
 
         Parameters
         ----------
@@ -114,7 +118,7 @@ class Moved:
         many = float(len(self.sources))
         off = np.repeat(self.off[0][:, None], len(self.sources), axis=1)
         off[:, 0] = self.off[1]
-        share = max(rounding, float(self.off[0].max(initial=0.0)))
+        share = self.unsure(rounding)
         weights = 2.0 * many * (share * np.square(self.T) + np.square(off) / share)
         for spread in self.spreads:
             drawn, moved, e = spread.drawn, norm(spread.moved), spread.moved.shape[-1]
@@ -270,7 +274,7 @@ class Recursion(Generic[Number]):
         """Return a diagonal that bounds what floats lose at an event, shape (c, size)."""
         reach = _diagonal(state) + 3.0 * _diagonal(error)
         rounding = EPS * (2.0 * len(event.sources) + 8.0)
-        out: Array = 2.0 * rounding * reach
+        out: Array = 2.0 * event.unsure(rounding) * reach
         if len(event.written):
             out[:, event.written] = (event.lost(rounding) @ reach[:, event.sources, None])[..., 0]
         return np.asarray(self.size * out)
@@ -292,7 +296,7 @@ class Recursion(Generic[Number]):
         noise = np.zeros((event.T.shape[0], len(event.written), len(event.written)))
         for spread in event.spreads:
             noise += spread.moved @ spread.drawn.covariance @ spread.moved.swapaxes(1, 2)
-        return Linear(event.share, event.written, event.sources, event.T, noise, event.lost)
+        return Linear(event.share, event.written, event.sources, event.T, noise, event.unsure, event.lost)
 
     def _events(self, control: Control) -> tuple[list[Moved], bool]:
         if control not in self._known:

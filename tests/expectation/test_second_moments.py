@@ -1,11 +1,14 @@
 """AREA's expectation over events and noise, in floats and in rational numbers, against all sequences one by one."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from exact_makers import sequences
+from hypothesis import given
+from hypothesis import strategies as st
 from moment_makers import Floats, first_and_second, left
 
 from boundlab.algorithms import EventLaw, StepSize
@@ -17,6 +20,7 @@ from boundlab.execute.coordinates import frame
 from boundlab.expectation import exact_arithmetic, left_side, second_moments
 from boundlab.expectation._area_passes import AreaPasses
 from boundlab.expectation._passes import Off, Passes, norm
+from boundlab.expectation._recursion import Moved, Recursion
 from boundlab.metrics import metric
 from boundlab.objective import Problem
 from boundlab.tape import RecordAt
@@ -196,3 +200,31 @@ def test_what_floats_lose_of_an_answers_second_moment_is_at_most_what_is_said(e:
         assert frobenius(H) <= norm * e**0.5
         assert frobenius(c) <= shift
         assert of_x > 0.0
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.sampled_from([1e-12, 1e-9, 1e-6]))
+def test_a_map_that_is_off_by_what_is_said_moves_second_moments_by_no_more_than_is_said(
+    seed: int, size: int, off: float
+) -> None:
+    # One coordinate is written; T is off along the second moments of another, which stays as it is.
+    rng = np.random.default_rng(seed)
+    written, sources = np.array([size - 1]), np.arange(size)
+    T = rng.normal(size=(1, 1, size)) * rng.choice([0.0, 1.0])
+    root = rng.normal(size=(size, size)) * 10.0 ** rng.uniform(-3.0, 3.0, size=(size, 1))
+    S = root @ root.T
+    event = Moved(1.0, ("",), written, sources, T, [], np.array([[off], [off]]))
+    toward = rng.integers(size - 1)
+    apart = S[toward] * np.array([0.0, *[1.0] * (size - 1)])
+    wrong = off * apart / max(float(np.linalg.norm(apart)), 1e-300)
+
+    def after(row: Floats) -> Floats:
+        change = np.eye(size)
+        change[-1] = row
+        return np.asarray(change @ S @ change.T)
+
+    error = after(T[0, 0] + wrong) - after(T[0, 0])
+    room = Recursion._lost(SimpleNamespace(size=size), S[None], np.zeros((1, size, size)), event)[0]  # type: ignore[arg-type]
+    scale = 1.0 / np.sqrt(room)
+    for sign in (1.0, -1.0):
+        lowest = np.linalg.eigvalsh((np.diag(room) + sign * error) * np.outer(scale, scale))[0]
+        assert lowest >= -1e-6
