@@ -13,6 +13,7 @@ from boundlab.api._settings import read_keywords, texts
 from boundlab.case import Case, own_case
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
+from boundlab.files import named_file
 from boundlab.objective import Problem
 from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, BandKind, Default, Objective, count, number, whole
 from boundlab.registry import lookup, registered
@@ -267,7 +268,7 @@ def exact(
     Parameters
     ----------
     case
-        A file, what such a file says, or None for the theorem's own counterexample.
+        A file, what such a file says, the id of a theorem, for its counterexample, or None for that of this one.
     derivation
         Whether the way to both sides is kept, where the numbers are exact.
 
@@ -281,6 +282,8 @@ def exact(
 
     statement = read_theorem(theorem)
     if not isinstance(case, Case):
+        if isinstance(case, (str, Path)) and named_file(str(case), ".json") is None:
+            case = own_case(found) if (found := registered("theorems").get(str(case))) is not None else case
         case = case_of(own_case(statement) if case is None else case)
         _require_about(case, statement)
     return Evaluated.of(evaluate(statement, case, derive=derivation), statement=statement)

@@ -30,7 +30,8 @@ def commands(audit: "Evidence") -> list[str]:
     for repair in audit.repairs:
         name = repair.theorem.id
         found += [one.command for one in repair.proofs]
-        found += [] if repair.on_case is None or not audit.case_file else [command_line("exact", name, audit.case_file)]
+        own = audit.theorem.id if audit.case_file.startswith("proofs/") else audit.case_file
+        found += [] if repair.on_case is None or not own else [command_line("exact", name, own)]
         found += [] if repair.worst is None else [repair.worst.command]
         found += [] if repair.search is None else [repair.search.command]
         found += [] if repair.panel is None else [repair.panel.command]

@@ -101,7 +101,7 @@ CaseOrOwn = Annotated[
     _file_argument(
         "[CASE.json]",
         "explicit events, or delays, server and iterations in their place; "
-        "the theorem's own counterexample where it is left out",
+        "the id of a theorem: its counterexample; left out, that of this one",
     ),
 ]
 Certificate = Annotated[

@@ -1,5 +1,6 @@
 """The Python API: strings or objects, results with a line and a page, and the same answers as the command line."""
 
+import contextlib
 import importlib
 import inspect
 import json
@@ -122,6 +123,20 @@ def test_an_unknown_symbol_and_a_problem_outside_are_errors_of_ours() -> None:
     for wrong in (0, -1, 2.5, [], [3, 3], "many"):
         with pytest.raises(SpecError, match="iterations"):
             bl.compare(*FALSE, iterations=wrong, M=50)
+
+
+def test_a_case_may_be_named_by_the_theorem_that_it_refutes() -> None:
+    refuted = {name: one for name, one in bl.registered("theorems").items() if one.refuted_by}
+    for name, one in refuted.items():
+        for repair in one.repaired_by[:1]:
+            with contextlib.suppress(BoundlabError):  # windows that are longer than the case
+                assert not bl.exact(repair, name).violated
+    found = bl.exact("area.theorem8.repaired", "area.theorem8")
+    assert found.right == pytest.approx(1.39385, rel=1e-5)
+    with pytest.raises(BoundlabError, match="names no counterexample"):
+        bl.exact("area.theorem8.repaired", "classics.gd.convex")
+    with pytest.raises(BoundlabError, match="there is no such file"):
+        bl.exact("area.theorem8.repaired", "nothing")
 
 
 def test_fractions_are_exact_in_a_case() -> None:
