@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal, final
 
@@ -107,8 +108,9 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
 
         def weigh(clients: Ints, taus: Ints) -> Floats:
             averages, size = _Averages(parameters.window), parameters.count
-            updates = [Held(tau, client) for client, tau in zip(clients.tolist(), taus.tolist(), strict=True)]
-            buffers = (updates[place : place + size] for place in range(0, len(updates), size))
+            # A buffer at a time: many objects that live make Python look through all that there are.
+            updates = map(Held, taus.tolist(), clients.tolist())
+            buffers = iter(lambda: [*islice(updates, size)], [])
             return np.array([one for buffer in buffers for one in _weights(parameters, averages, buffer)])
 
         return weigh
