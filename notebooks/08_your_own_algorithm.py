@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Your own algorithm
 #
-# A plug-in in one page. The example is Rennala SGD (Tyurin and Richtárik, *Optimal time complexities of parallel stochastic optimization methods under a fixed computation model*, 2023), for clients with one common function, stated as we implement it:
+# A plug-in in one page. The example is Rennala SGD (Tyurin and Richtárik, *Optimal time complexities of parallel stochastic optimization methods under a fixed computation model*, 2023), for clients with one common function, stated as we implement it (boundlab has it, too, as `rennala`; here it is a file of ours):
 #
 # - every client computes one stochastic gradient after the other, each at the model that the server has when the client begins;
 # - the server keeps a gradient if it was computed at the *present* model, and discards it otherwise;
@@ -21,7 +21,7 @@ os.chdir(tempfile.mkdtemp())  # files of this notebook stay in a folder of their
 # %% [markdown]
 # ## 1. One file
 #
-# `boundlab new algorithm rennala` writes such a file, of asynchronous SGD; what is Rennala's is the version with which each gradient was begun, the sum, and the note about what is discarded. `schedule` runs no gradient: it turns the events of a run (who arrives, in which order) into a tape, and everything else reads the tape.
+# `boundlab new algorithm my_rennala` writes such a file, of asynchronous SGD; what is Rennala's is the version with which each gradient was begun, the sum, and the note about what is discarded. `schedule` runs no gradient: it turns the events of a run (who arrives, in which order) into a tape, and everything else reads the tape.
 
 # %%
 PLUGIN = '''\
@@ -40,7 +40,7 @@ class RennalaParameters(Parameters):
 
 
 class Rennala(Algorithm[RennalaParameters]):
-    id = "rennala"
+    id = "my_rennala"
     summary = "stale gradients are discarded; every b gradients of the present model make a step"
     parameter_type = RennalaParameters
 
@@ -79,15 +79,15 @@ class Rennala(Algorithm[RennalaParameters]):
 BOUNDLAB = {"algorithms": Rennala()}
 '''
 assert len(PLUGIN.splitlines()) < 60
-Path("rennala.py").write_text(PLUGIN, encoding="utf-8")
-os.environ["BOUNDLAB_PLUGINS"] = "rennala.py"  # what --plugin does on the command line
-rennala = bl.lookup("algorithms", "rennala")
+Path("my_rennala.py").write_text(PLUGIN, encoding="utf-8")
+os.environ["BOUNDLAB_PLUGINS"] = "my_rennala.py"  # what --plugin does on the command line
+rennala = bl.lookup("algorithms", "my_rennala")
 print(rennala.id, "-", rennala.summary)
 
 # %% [markdown]
 # ## 2. Does it keep what boundlab relies on?
 #
-# The suite of conformance executes the tape by a second interpreter, holds the table of uses to what really moves the server, asks that every arrival is used, kept or noted as dropped, that options have the effect that they declare, and more. On the command line that is `boundlab doctor rennala.py`.
+# The suite of conformance executes the tape by a second interpreter, holds the table of uses to what really moves the server, asks that every arrival is used, kept or noted as dropped, that options have the effect that they declare, and more. On the command line that is `boundlab doctor my_rennala.py`.
 
 # %%
 from boundlab.testing import conform
@@ -105,8 +105,8 @@ print(f"{len(checks)} checks pass")
 # %%
 problem, delays = "huber:c=[0,0,0,0,0,0,0,0],x0=3,sigma=1", "exponential:spread=100"
 runs = {
-    "rennala, b = 1": bl.run("rennala", problem, delays, iterations=400, trials=20, alpha=0.2, b=1),
-    "rennala, b = 16": bl.run("rennala", problem, delays, iterations=400, trials=20, alpha=0.2, b=16),
+    "rennala, b = 1": bl.run("my_rennala", problem, delays, iterations=400, trials=20, alpha=0.2, b=1),
+    "rennala, b = 16": bl.run("my_rennala", problem, delays, iterations=400, trials=20, alpha=0.2, b=16),
     "async_sgd": bl.run("async_sgd", problem, delays, iterations=400, trials=20, alpha=0.2),
 }
 for name, run in runs.items():
@@ -127,9 +127,9 @@ assert gaps[1] < gaps[0] < gaps[2]
 
 # %%
 TOML = """\
-id = "rennala.nonconvex"
+id = "my_rennala.nonconvex"
 title = "Rennala SGD for one function, any delays"
-algorithm = "rennala"
+algorithm = "my_rennala"
 metric = "gradient-norm"
 assumptions = ["smooth", "bounded-below", "bounded-variance", "one-function"]
 conditions = ["alpha <= 1/L"]
@@ -142,13 +142,13 @@ alpha = "1/L"
 start = "2*F0/(alpha*T)"
 noise = "alpha*L*sigma**2/b"
 """
-Path("rennala.toml").write_text(TOML, encoding="utf-8")
-assert bl.check("rennala.toml").failed == ()
-bl.theorem("rennala.toml")
+Path("my_rennala.toml").write_text(TOML, encoding="utf-8")
+assert bl.check("my_rennala.toml").failed == ()
+bl.theorem("my_rennala.toml")
 
 # %%
 compared = {
-    b: bl.compare("rennala.toml", problem, delays, iterations=400, trials=40, alpha=0.2, b=b) for b in (1, 4, 16)
+    b: bl.compare("my_rennala.toml", problem, delays, iterations=400, trials=40, alpha=0.2, b=b) for b in (1, 4, 16)
 }
 for b, one in compared.items():
     assert one.verdict in {"holds", "consistent"}
@@ -169,7 +169,7 @@ axes.set_yscale("log")
 axes.set_xlabel("server updates $T$")
 axes.set_ylabel(r"mean over $t<T$ of $\mathbb{E}\,\|\nabla f(x_t)\|^2$")
 axes.set_title(
-    "Rennala SGD, rennala.nonconvex: consistent\nHuber's function, 8 clients, rates 100 : 1, $\\alpha=0.2$, $\\sigma=1$",
+    "Rennala SGD, my_rennala.nonconvex: consistent\nHuber's function, 8 clients, rates 100 : 1, $\\alpha=0.2$, $\\sigma=1$",
     fontsize=11,
 )
 figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", frameon=False)
@@ -190,7 +190,7 @@ assert ends[1][1] > ends[4][1] > ends[16][1]
 # `consistent` means that no violation was seen in these samples. The search tries about a hundred small instances; what it calls a violation is confirmed by an exact engine.
 
 # %%
-search = bl.falsify("rennala.toml", candidates=60)
+search = bl.falsify("my_rennala.toml", candidates=60)
 assert not search.violated
 assert search.closest.ratio <= 1
 search
@@ -199,7 +199,7 @@ search
 # Nothing is found, and the closest instance attains the bound. Would the search see a mistake? Take the noise term that a hurried calculation gives, half of the right one:
 
 # %%
-HALF = TOML.replace("sigma**2/b", "sigma**2/(2*b)").replace("rennala.nonconvex", "rennala.half")
+HALF = TOML.replace("sigma**2/b", "sigma**2/(2*b)").replace("my_rennala.nonconvex", "my_rennala.half")
 Path("half.toml").write_text(HALF, encoding="utf-8")
 wrong = bl.falsify("half.toml", candidates=60)
 assert wrong.violated
@@ -217,8 +217,8 @@ assert (refuted.verdict, refuted.kind) == ("violated", "exact")
 refuted
 
 # %%
-case = {**wrong.case, "theorem": "rennala.nonconvex"}
-right = bl.exact("rennala.toml", case)
+case = {**wrong.case, "theorem": "my_rennala.nonconvex"}
+right = bl.exact("my_rennala.toml", case)
 assert right.verdict == "holds"
 print(right)
 
