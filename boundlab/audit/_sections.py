@@ -123,6 +123,8 @@ def _checks(audit: "Evidence") -> Iterator[Block]:
 
 def _case(audit: "Evidence") -> Iterator[Block]:
     exact, search = audit.exact, audit.search
+    if search is not None and (kept := search.found.kept()):
+        yield words(f"The search: {kept}.")
     if search is not None and exact is None and search.found.best is not None:
         one = search.found.best
         left, right = apart(one.left, one.right)
