@@ -19,12 +19,15 @@ class Undecided:
     ----------
     what, why
         In words.
+    decided_by
+        What would decide it, in words.
     of
         The repair that was asked about; empty where it is the theorem itself.
     """
 
     what: str
     why: str
+    decided_by: str
     of: str = ""
 
 

@@ -12,7 +12,7 @@ from boundlab.audit._evidence import Evidence, Panel, ProofEvidence, Repair, Sea
 from boundlab.audit._settings import around, case_words, defaults
 from boundlab.case import Case, load_case, own_case, read_case
 from boundlab.case.provenance import provenance
-from boundlab.errors import AssumptionError, BoundlabError, SpecError
+from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError, UndecidedError
 from boundlab.instance.fitting import CompareOptions
 from boundlab.options import number
 from boundlab.registry import command_line, lookup
@@ -28,6 +28,13 @@ _WORST_HORIZON = 2
 _GRADIENTS = ("G", "G_sq")  # bounds of gradients, which a worst case is asked for
 _BUDGETS = (1.0, 3600.0)
 _MOST_CANDIDATES = 10**6
+_LONGER = "a larger --budget"
+_BY_HAND = "no option: an argument by hand, or a file of the theorem with conditions that settle it"
+_WAYS: tuple[tuple[type[BoundlabError], str], ...] = (
+    (MissingExtraError, "the extra that is named there, installed"),
+    (AssumptionError, "no budget; a file of the theorem in which that is otherwise"),
+    (UndecidedError, "no budget; an argument by hand, or a simpler instance"),
+)
 
 
 def audit(
@@ -83,7 +90,7 @@ class _Asked:
     def __enter__(self) -> bool:
         asker = self.asker
         if asker.spent() > asker.budget and not self.must:
-            asker.gaps.append(Undecided(self.what, asker.late(), self.of))
+            asker.gaps.append(Undecided(self.what, asker.late(), _LONGER, self.of))
             return False
         asker.say(f"{self.what}: {self.of}" if self.of else self.what)
         return True
@@ -93,7 +100,7 @@ class _Asked:
             return False
         why = str(error)
         own = next((lead for lead in (f"{self.of}: ", f"{self.of} ") if self.of and why.startswith(lead)), "")
-        self.asker.gaps.append(Undecided(self.what, why.removeprefix(own), self.of))
+        self.asker.gaps.append(Undecided(self.what, why.removeprefix(own), _decided_by(error), self.of))
         return True
 
 
@@ -174,7 +181,8 @@ class _Questions:
     # ------------------------------------------------------------------ the theorem
 
     def _undecided_checks(self, checks: api.Checks) -> None:
-        self.gaps += [Undecided(f"check {one.id}", one.witness) for one in checks.checks if one.verdict == "unknown"]
+        unknown = (one for one in checks.checks if one.verdict == "unknown")
+        self.gaps += [Undecided(f"check {one.id}", one.witness, _BY_HAND) for one in unknown]
 
     def _own_case(self) -> tuple[Case | None, str]:
         """Return the theorem's own counterexample with its file, where it names one."""
@@ -218,22 +226,24 @@ class _Questions:
     def _panel(self, theorem: Theorem, typed: str, case: Case | None) -> Panel | None:
         """Compare on the problem of the case, or on the first small one that the theorem admits."""
         if theorem.shape:
-            self.gaps.append(Undecided("a comparison", "a printed O(·) has no constants to compare with"))
+            why = "a printed O(·) has no constants to compare with"
+            self.gaps.append(Undecided("a comparison", why, "a file of the theorem with the constants written out"))
             return None
         tries = [around(theorem, case, stretch) for stretch in (_STRETCH, 1)] if case else []
         own = "the problem and the delays of the counterexample" if theorem.refuted_by else "the instance above"
-        small, why = "a small problem that the theorem admits", ""
+        small, why, by = "a small problem that the theorem admits", "", ""
         given = [(one, own) for one in tries if one is not None] + [(one, small) for one in defaults(theorem)]
         for setting, chosen in given:
             if self.spent() > self.budget:
-                why = why or self.late()
+                why, by = why or self.late(), _LONGER
                 break
             self.say("a comparison")
             try:
                 return self._compared(typed, setting, chosen)
             except BoundlabError as error:
                 why = why or str(error)
-        self.gaps.append(Undecided("a comparison", f"no setting that was tried fits: {why}"))
+        by = by or f"{command_line('compare', typed)} with a --problem, --delays and --set that meet it"
+        self.gaps.append(Undecided("a comparison", f"no setting that was tried fits: {why}", by))
         return None
 
     def _compared(self, typed: str, setting: CompareOptions, chosen: str) -> Panel:
@@ -286,6 +296,12 @@ def for_a_class(theorem: Theorem, settings: Mapping[str, str]) -> dict[str, str]
     own = {name for name in theorem.step if name in theorem.defining()}
     kept = {name: value for name, value in settings.items() if name not in own}
     return {name: "1" for name in _GRADIENTS if name in theorem.inputs(kept)} | kept
+
+
+def _decided_by(error: BoundlabError) -> str:
+    """Return what would give a question an answer that ended in this error."""
+    found = (words for kind, words in _WAYS if isinstance(error, kind))
+    return next(found, "what the reason asks for, given to the command of that question")
 
 
 def _is_registered(theorem: Theorem) -> bool:

@@ -123,6 +123,8 @@ def _checks(audit: "Evidence") -> Iterator[Block]:
 
 def _case(audit: "Evidence") -> Iterator[Block]:
     exact, search = audit.exact, audit.search
+    if search is not None and (kept := search.found.kept()):
+        yield words(f"The search: {kept}.")
     if search is not None and exact is None and search.found.best is not None:
         one = search.found.best
         left, right = apart(one.left, one.right)
@@ -202,18 +204,20 @@ def _open(audit: "Evidence") -> Iterator[Block]:
         yield words("Every question that was asked has an answer.")
         return
     # Repairs that have no answer for the same reason share a line.
-    grouped: dict[tuple[str, str], list[str]] = {}
+    grouped: dict[tuple[str, str, str], list[str]] = {}
     for gap in audit.gaps:
-        grouped.setdefault((gap.what, gap.why), []).extend([gap.of] if gap.of else [])
+        grouped.setdefault((gap.what, gap.why, gap.decided_by), []).extend([gap.of] if gap.of else [])
     yield points(
-        line((f"{what} of {', '.join(names)}" if names else what, "strong"), f": {why}")
-        for (what, why), names in grouped.items()
+        line((f"{what} of {', '.join(names)}" if names else what, "strong"), f": {why}; would be decided by: {by}")
+        for (what, why, by), names in grouped.items()
     )
 
 
 def _commands(audit: "Evidence") -> Iterator[Block]:
     yield Commands(tuple(commands(audit)))
     yield words("Core statement: SHA-256 ", (statement_hash(audit.theorem), "code"), ".")
+    for path, digest in audit.provenance["plugins"].items():
+        yield words("Plug-in ", (path, "code"), ": SHA-256 ", (digest, "code"), ".")
     found = origins(audit.theorem)
     if found:
         yield words("What they need beside boundlab:")

@@ -35,7 +35,9 @@ def fields(audit: "Evidence") -> Document:
         proofs=[_proof(one) for one in audit.proofs],
         repairs=[_repair(one) for one in audit.repairs],
         comparison=panel_fields(audit.panel),
-        not_decided=[{"what": one.what, "of": one.of, "why": one.why} for one in audit.gaps],
+        not_decided=[
+            {"what": one.what, "of": one.of, "why": one.why, "decided_by": one.decided_by} for one in audit.gaps
+        ],
         commands=commands(audit),
         core=statement_hash(audit.theorem),
         origins=origins(audit.theorem),

@@ -9,6 +9,7 @@ from boundlab.errors import SpecError
 from boundlab.falsify._rates import tried
 from boundlab.instance.settings import options_of
 from boundlab.instance.settings import parameters as read
+from boundlab.registry import lookup
 from boundlab.theorems import Theorem
 
 _WINDOWS = ("1", "2", "3", "6")
@@ -56,6 +57,20 @@ def choices(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> dict[s
         if name in own and theorem.core.varies(name):
             found[name] = tuple("" if _usual(theorem, algorithm, name, value) else value for value in some)
     return found
+
+
+def unvaried(theorem: Theorem) -> dict[str, str]:
+    """Return the algorithm's options that every search leaves at their defaults, with these; '' is an option left out.
+
+    What the theorem fixes is part of its statement, and not among them.
+    """
+    algorithm = lookup("algorithms", theorem.algorithm)
+    own, open_ones = options_of(theorem, algorithm), choices(theorem, algorithm, 2)
+    return {
+        one.id: one.value
+        for one in theorem.core.options
+        if one.id in own and one.how not in ("fixed", "unused") and len(open_ones.get(one.id, ())) < 2
+    }
 
 
 def _usual(theorem: Theorem, algorithm: Algorithm[Any], name: str, value: str) -> bool:

@@ -16,6 +16,7 @@ from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
+from boundlab.falsify._options import unvaried
 from boundlab.falsify._repeat import Telling
 from boundlab.falsify._shared_runs import several
 from boundlab.files import Document, json_value, schema
@@ -181,6 +182,16 @@ class Falsification:
     growth: "Growth | None" = None
 
     @property
+    def not_varied(self) -> dict[str, str]:
+        """Options of the algorithm that stood at their defaults throughout, with these; '' is an option left out."""
+        return unvaried(self.theorem)
+
+    def kept(self) -> str:
+        """Return :attr:`not_varied` in one line; empty where every option that the theorem leaves open was varied."""
+        found = (f"{name} = {value}" if value else f"{name} left out" for name, value in self.not_varied.items())
+        return f"options not varied, at their defaults: {', '.join(found)}" if self.not_varied else ""
+
+    @property
     def ratio(self) -> float:
         """The largest left/right that is left after shrinking; 0 if nothing was found."""
         return self.best.ratio if self.best is not None else 0.0
@@ -210,6 +221,7 @@ class Falsification:
             "candidates": sum(self.tried.values()),
             "tried": dict(self.tried),
             "refused": dict(self.refused),
+            "not_varied": self.not_varied,
             "unmet": self.unmet,
             "seconds": round(self.seconds, 1),
             "seed": self.seed,

@@ -35,6 +35,7 @@ def search_page(found: "Falsification", typed: str = "", written: Path | None = 
     count = sum(found.tried.values())
     head = f"{statement.id} ({statement.status}): {count} candidates in {found.seconds:.0f} s, seed {found.seed}"
     page: list[Block] = [words(head), *_tried(found.tried), *_refused(found.refused)]
+    page += [words(kept)] if (kept := found.kept()) else []
     if best is None:
         why = f": no instance was found that meets {found.unmet}" if found.unmet else ""
         what = (

@@ -208,6 +208,7 @@ def test_what_the_budget_leaves_out_is_listed() -> None:
     assert found.verdict == "false"
     late = [gap for gap in found.gaps if "budget" in gap.why]
     assert {gap.of for gap in late} >= set(found.theorem.repaired_by)
+    assert {gap.decided_by for gap in late} == {"a larger --budget"}
     assert all(not one.proved for one in found.repairs)
     assert "with no proof decided here" in found.ruling.sentence
 
@@ -386,6 +387,13 @@ def test_json_is_json_and_says_what_the_page_says(each: Audit) -> None:
     assert fields["exit_code"] == each.exit_code
     assert fields["theorem"]["id"] == each.theorem.id
     assert [one["what"] for one in fields["not_decided"]] == [gap.what for gap in each.gaps]
+
+
+def test_each_question_without_an_answer_says_what_would_decide_it(each: Audit) -> None:
+    page = each.markdown()
+    assert page.count("would be decided by: ") >= len({(gap.what, gap.why) for gap in each.gaps})
+    assert all(gap.decided_by for gap in each.gaps)
+    assert [one["decided_by"] for one in each.as_dict()["not_decided"]] == [gap.decided_by for gap in each.gaps]
 
 
 def test_every_medium_has_the_sections_in_the_same_order(area: Audit) -> None:

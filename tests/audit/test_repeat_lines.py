@@ -1,5 +1,6 @@
 """The lines that repeat an audit run from another shell: they name the plug-in, and the statement by its hash."""
 
+import hashlib
 import json
 import shlex
 from pathlib import Path
@@ -51,6 +52,9 @@ def test_of_a_plugins_theorem(plugin: Path, tmp_path: Path, capsys: Any, monkeyp
     assert said["core"] == expected
     assert said["origins"] == {"theorem mine.gd": str(plugin)}
     assert expected in page
+    own = hashlib.sha256(plugin.read_bytes()).hexdigest()
+    assert own in page
+    assert said["provenance"]["plugins"] == {str(plugin): own}
     assert "named by --plugin or in BOUNDLAB_PLUGINS" in page
     assert {shlex.split(one)[3] for one in said["commands"]} >= {"show", "check", "falsify", "compare"}
     for command in said["commands"]:
