@@ -302,7 +302,7 @@ class _Errors:
         self.x = self.y = self.s * (moments.mean_weight.item() if self._plain else moments.mean_weight)
         if moments.parameters.start == "algorithm":
             norm, shift, of_x, of_one = first.error
-            self.x = (norm * self.s**0.5 + shift * self.one**0.5) ** 2 + 4.0 * (of_x * at_start + of_one)
+            self.x = _squared(norm * self.s**0.5 + shift * self.one**0.5) + 4.0 * (of_x * at_start + of_one)
 
     def second(self, k: int) -> Floats:
         """Return what E (x − x*)(x − x*)ᵀ of what a metric sees at iteration k is at most off by, shape (c, e, e)."""
@@ -320,9 +320,9 @@ class _Errors:
         root = self.s**0.5
         if of.average:
             of_t = self._traces(self._total)
-            self.t = (self.t**0.5 + root) ** 2 * (1.0 + 2.0 * more) + 2.0 * rounding * (of_t + of_s)
-        answers = (norm * root + shift * self.one**0.5) ** 2 + of_x * of_s + of_one
-        mean, of_mean = self._mean(self.y**0.5) ** 2, self._mean(y)
+            self.t = _squared(self.t**0.5 + root) * (1.0 + 2.0 * more) + 2.0 * rounding * (of_t + of_s)
+        answers = _squared(norm * root + shift * self.one**0.5) + of_x * of_s + of_one
+        mean, of_mean = _squared(self._mean(self.y**0.5)), self._mean(y)
         self.y = (1.0 - p + more) * self.y + p * (1.0 + more) * self.x + rounding * (y + p * x)
         self.x = (1.0 - p + more) * self.x + p * answers + rounding * x
         self.s = (1.0 - p_s + more) * self.s + p_s * (1.0 + 2.0 * more) * mean + rounding * (of_s + p_s * of_mean)
@@ -343,3 +343,8 @@ class _Errors:
     def _mean(self, of_groups: Any) -> Any:
         """Return the mean over clients from the means over groups."""
         return of_groups if self._plain else of_groups @ self._shares
+
+
+def _squared(number: Any) -> Any:
+    """Return the square; powers of Python's floats raise where they leave them."""
+    return number * number

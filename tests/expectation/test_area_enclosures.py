@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from boundlab.algorithms import EventLaw, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
-from boundlab.case.build import build_problem
+from boundlab.case.build import build_delays, build_problem
 from boundlab.execute.coordinates import frame
-from boundlab.expectation import _area_moments, exact_arithmetic, second_moments
+from boundlab.expectation import _area_moments, exact_arithmetic, left_side, second_moments
 from boundlab.metrics import Enclosure, metric
 from boundlab.objective import Problem
 
@@ -175,3 +175,17 @@ def test_what_is_too_small_for_floats_is_not_taken_for_0() -> None:
     for event in range(3000):
         advance(moments, errors, event)
     assert 0.0 <= moments.second(3000).item() < 1e-300 < errors.second(3000).item() < 1e-200
+
+
+@pytest.mark.parametrize("clients", [1, 3])
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize(("M", "K"), [(20, 4), (20, 25), (1, 400)])
+def test_what_leaves_floats_has_ends_that_hold_it(clients: int, side: str, M: int, K: int) -> None:
+    # Each local step takes ten times as much away as it should: moments or their errors become infinite.
+    problem = build_problem("quadratic", {"A": [[[211]]] * clients, "b": [[2.5]] * clients, "x0": [5707]})
+    delays = build_delays("iid", {"p_s": 0.5}, clients)
+    parameters = AreaParameters(StepSize(0.043), M)
+    found = left_side(side, AREA, problem, parameters, delays, AREA.policy(None, delays), K)
+    low, high = float(found.lower[-1]), float(found.upper[-1])
+    assert 0.0 <= low <= high
+    assert high > 1e10
