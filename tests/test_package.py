@@ -69,7 +69,8 @@ def test_every_folder_of_modules_is_in_the_wheel():
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
     tops = {"boundlab": "boundlab", "problems": "boundlab.problems", "proofs": "boundlab.proofs"}
     folders = [path.parent.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("__init__.py")]
-    assert sorted(listed) == sorted(".".join((tops[path.parts[0]], *path.parts[1:])) for path in folders)
+    modules = [".".join((tops[path.parts[0]], *path.parts[1:])) for path in folders]
+    assert sorted(listed) == sorted([*modules, "boundlab.docs"])  # the last has pages and no modules
 
 
 def test_the_machinery_never_imports_problems_or_proofs():
@@ -97,6 +98,8 @@ def test_the_wheel_works_in_a_fresh_environment(tmp_path):
     settings = [f"--set={pair}" for pair in ("p=0.5", "M=50", "K=6", "B=1", "sigma=0", "R=3")]
     assert json.loads(run(tool, "eval", "area.theorem8", "--json", *settings))["bound"] == pytest.approx(2.1424285)
     assert "exponential" in run(tool, "list", "delays")
+    assert run(tool, "docs", "area").startswith("# AREA")
+    assert ": holds: " in run(tool, "exact", "area.theorem8.repaired", "area.theorem8", "-q")
     assert "staleness" in run(tool, "run", "area", "--problem", "quadratic", "--set", "alpha=0.1", "--trials", "2")
     site = Path(run(python, "-c", "import boundlab; print(boundlab.__path__[0])").strip()).parent
     names = {path.name for path in site.iterdir()}

@@ -220,6 +220,9 @@ class Reluctant:
     def __init__(self, every: int) -> None:
         self.every, self.asked = every, []
 
+    def in_one_pass(self, *_words: Any) -> None:
+        return None
+
     def events_for(self, _parameters: Any, _clients: int, _iterations: int) -> int:
         return 0
 
