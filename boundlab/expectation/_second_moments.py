@@ -102,6 +102,8 @@ def enclosing(problem: Problem, metric: Metric, hessian: Array, off: float) -> C
     def read(second: Array, error: Array) -> Floats:
         value = float(metric.of_second_moment(hessian, second))
         rounding = float(metric.of_second_moment(hessian, error)) + wrong * float(_trace(second + error))
+        if not np.isfinite(value):  # a product on the way may have left floats, and the left side not
+            return np.array([value, 0.0, np.inf])
         low, _ = squares(float(np.sqrt(max(value - rounding, 0.0))), heavy * unsure)
         _, high = squares(float(np.sqrt(max(value + rounding, 0.0))), heavy * unsure)
         return np.array([value, low, high])
