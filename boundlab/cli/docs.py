@@ -43,7 +43,9 @@ def _section(name: str, text: str, anchor: str) -> str:
     SpecError
         If the page has no such heading.
     """
-    headings = [(one.start(), len(one[1]), anchor_of(one[2])) for one in re.finditer(r"(?m)^(#+) (.+)$", text)]
+    # Comments of code begin as headings do: letters in their place keep where all else stands.
+    prose = re.sub(r"(?ms)^ *```.*?^ *```", lambda code: "x" * len(code[0]), text)
+    headings = [(one.start(), len(one[1]), anchor_of(one[2])) for one in re.finditer(r"(?m)^(#+) (.+)$", prose)]
     for place, (start, depth, own) in enumerate(headings):
         if own == anchor:
             ends = [at for at, other, _ in headings[place + 1 :] if other <= depth]

@@ -81,15 +81,14 @@ def _others(what: "Kind", rows: "Sequence[Registration]") -> "list[Rows]":
         from boundlab.delays import RATE_OPTIONS
 
         shared = RATE_OPTIONS
-    of_data = [_options(row.item) for row in rows if "data" in _options(row.item)] if what == "problems" else []
+    of_data = {row.id: _options(row.item) for row in rows if what == "problems" and "data" in _options(row.item)}
     if len(of_data) > 1:
-        shared = dict(set.intersection(*(set(one.items()) for one in of_data)))
-        shared = {key: said for key, said in of_data[0].items() if key in shared}
+        first, *others = of_data.values()
+        shared = {key: said for key, said in first.items() if all(one.get(key) == said for one in others)}
     listed: list[Cells] = []
     for row in rows:
-        own = [
-            (key, said) for key, said in _options(row.item).items() if shared.get(key) != said or not _shares(row, what)
-        ]
+        below = shared if what == "delays" or row.id in of_data else {}
+        own = [(key, said) for key, said in _options(row.item).items() if below.get(key) != said]
         more = _origin(row, rows)
         listed.append((row.id, _summary(row.item), *more))
         listed += [(line((f"    {key}", "dim")), line((said, "dim")), *[""] * len(more)) for key, said in own]
@@ -98,14 +97,9 @@ def _others(what: "Kind", rows: "Sequence[Registration]") -> "list[Rows]":
         return [table, *_delay_tables(shared)]
     if what != "problems":
         return [table]
-    names = ", ".join(row.id for row in rows if "data" in _options(row.item))
-    data = _listed(("data split over clients", names), [(f"    {key}", said) for key, said in shared.items()])
-    return [table, *([data] if shared else []), _composite_table()]
-
-
-def _shares(row: "Registration", what: str) -> bool:
-    """Return whether options that several have are listed once, below."""
-    return what == "delays" or "data" in _options(row.item)
+    options = [(f"    {key}", said) for key, said in shared.items()]
+    data = [_listed(("data split over clients", ", ".join(of_data)), options)] if shared else []
+    return [table, *data, _composite_table()]
 
 
 def _composite_table() -> "Rows":

@@ -247,12 +247,13 @@ def _begins(subject: Subject) -> None:
 def _in_one_pass(subject: Subject) -> None:
     """Check that a tape that is made while events are drawn is that of these events."""
     a = subject.algorithm
-    for setting, model in product(subject.settings, subject.models):
-        for at in subject.runs([(setting, model)]):
-            made = a.in_one_pass(at.parameters, model.n, model, at.most, NOTHING, Streams(7, 0))
-            if made is not None:
-                other = a.schedule(at.parameters, at.events, model.n, NOTHING, at.most)
-                expect(_fingerprint(made) == _fingerprint(other), f"{at.who}: in_one_pass makes another tape")
+    for at in subject.runs(product(subject.settings, subject.models)):
+        assert at.delays is not None  # noqa: S101  (for the type checker: they are what runs are drawn from)
+        words = at.problem.n, at.delays, at.most, NOTHING, Streams(7, 0)
+        made = a.in_one_pass(at.parameters, *words)
+        if made is not None:
+            other = a.schedule(at.parameters, at.events, at.problem.n, NOTHING, at.most)
+            expect(_fingerprint(made) == _fingerprint(other), f"{at.who}: in_one_pass makes another tape")
 
 
 def _forgotten(subject: Subject) -> None:

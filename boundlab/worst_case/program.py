@@ -21,9 +21,8 @@ from boundlab.worst_case.pepit_isolation import pepit
 Floats = NDArray[np.float64]
 Row: TypeAlias = Form  # in the function values F and the Gram matrix G of the leaf points
 # Tried in turn: small programs are solved to more digits, which certificates of tight bounds need.
-_TOLERANCES = (1e-9, 1e-7, 1e-6)
-_LARGE = 15, (1e-8, 1e-6)
-_ROUGH = (1e-6,)
+_SMALL_PROGRAMS, _LARGE_PROGRAMS, _ROUGH = (1e-9, 1e-7, 1e-6), (1e-8, 1e-6), (1e-6,)
+_LARGE = 15  # points
 # Supernodal elimination is six times as fast at 60 points as Clarabel's default; on one thread its digits are the same
 # on every machine of a kind.
 _METHOD: dict[str, object] = {"direct_solve_method": "faer", "max_threads": 1}
@@ -142,7 +141,7 @@ class Compiled:
         problem = cp.Problem(
             cp.Maximize(cp.sum(self._objective) / size + trace * cp.trace(self._gram)), [self._rows, self._gram >> 0]
         )
-        status = _solve(cp, problem, self.program.points, _ROUGH if trace else None)
+        status = _solve(cp, problem, self.program.points, rough=trace > 0.0)
         if self._gram.value is None:
             raise CertificateError(f"Clarabel ended with status {status}: the worst case is not finite or not found")
         multipliers = np.maximum(self._rows.dual_value, 0.0) * size / self._length
@@ -203,10 +202,9 @@ def _append(target: tuple[list[float], list[int], list[int]], weight: float, at:
     target[2].append(column)
 
 
-def _solve(cp: Any, problem: Any, points: int, tolerances: tuple[float, ...] | None = None) -> str:
+def _solve(cp: Any, problem: Any, points: int, *, rough: bool = False) -> str:
     status = "failed"
-    large, fewer = _LARGE
-    for tolerance in tolerances or (_TOLERANCES if points <= large else fewer):
+    for tolerance in _ROUGH if rough else _SMALL_PROGRAMS if points <= _LARGE else _LARGE_PROGRAMS:
         accuracy = {f"tol_{one}": tolerance for one in ("gap_abs", "gap_rel", "feas")}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the status, which is returned, says what the warnings say

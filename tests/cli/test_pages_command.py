@@ -35,10 +35,10 @@ def test_a_section_ends_before_the_next_heading_that_is_as_high(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "own.md"
-    page.write_text("# Own\n\n## One, two (K)\n\ntext\n\n### below\n\nmore\n\n## Other\n\nlast\n")
+    page.write_text("# Own\n\n## One, two (K)\n\ntext\n\n### below\n\n```sh\n# code\n```\n\nmore\n\n## Other\n\nlast\n")
     monkeypatch.setattr("boundlab.cli.docs.page_files", lambda: {"own": page})
     assert invoke(["docs", "own#one-two-k"]) == 0
-    assert capsys.readouterr().out == "## One, two (K)\n\ntext\n\n### below\n\nmore\n"
+    assert capsys.readouterr().out == "## One, two (K)\n\ntext\n\n### below\n\n```sh\n# code\n```\n\nmore\n"
     assert invoke(["docs", "own#other"]) == 0
     assert capsys.readouterr().out == "## Other\n\nlast\n"
     assert invoke(["docs", "own#thre"]) == 2

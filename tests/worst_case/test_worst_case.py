@@ -180,7 +180,7 @@ def test_a_bound_that_is_too_small_by_a_hundredth_is_exceeded() -> None:
 def test_a_verdict_takes_the_program_and_its_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     # The program itself, and one to move its multipliers towards; where the bound is exceeded one for a point inside.
     solved, solve = [], program._solve
-    monkeypatch.setattr(program, "_solve", lambda *given: solved.append(given) or solve(*given))
+    monkeypatch.setattr(program, "_solve", lambda *given, **how: solved.append(given) or solve(*given, **how))
     for name, iterations, settings, programs in (
         ("classics.gd.strongly-convex", 3, {"mu": 0.1, "alpha": 1.5}, 2),
         ("area.theorem8", 5, {"p": [0.5], "M": 3}, 3),
