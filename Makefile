@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/
 
-.PHONY: demo test nightly lint types notebooks bench bench-gpu size clean
+.PHONY: demo test nightly lint types notebooks docs bench bench-gpu size clean
 
 # One stamp for each set of extras; each makes the virtual environment if there is none.
 $(VENV)/.stamp-%: pyproject.toml constraints.txt
@@ -37,6 +37,13 @@ types: $(VENV)/.stamp-dev
 # Runs each text in notebooks/ and stores its pair with what it printed and drew.
 notebooks: $(VENV)/.stamp-test
 	$(RUN)python -m benchmarks.store_notebooks
+
+# The site: pages where they lie in the repository, and a reference that is written from the code. A warning is an error.
+SITE := build/site
+docs: $(VENV)/.stamp-docs
+	$(RUN)python website/assemble.py $(SITE)/source
+	$(RUN)python -m sphinx -q -W --keep-going -c website -d $(SITE)/doctrees $(SITE)/source $(SITE)/html
+	@echo "$(SITE)/html/index.html"
 
 bench: $(VENV)/.stamp-all
 	$(RUN)python -m benchmarks.speed cpu

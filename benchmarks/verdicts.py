@@ -249,6 +249,11 @@ def refutations_table(outcomes: list[Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def page(outcomes: list[Outcome], refuted: list[Outcome]) -> str:
+    """Return both tables, as verdicts.md has them."""
+    return f"# Verdicts\n\n{table(outcomes)}\n## Where printed theorems fail\n\n{refutations_table(refuted)}"
+
+
 def as_dict(outcome: Outcome) -> dict[str, Any]:
     """Return a line for the JSON file."""
     one = outcome.line.compared
@@ -274,7 +279,7 @@ def main() -> None:
     chosen = parser.parse_args()
     outcomes = [_shown(line) for theorem in theorems(chosen.only) for line in settings_of(theorem)]
     refuted = [_shown(line) for line in REFUTATIONS if line.theorem.startswith(chosen.only)]
-    text = f"{table(outcomes)}\n{refutations_table(refuted)}"
+    text = page(outcomes, refuted)
     sys.stdout.write(text)
     if not chosen.only:
         lines = {"settings": outcomes, "refutations": refuted}

@@ -9,7 +9,7 @@ import copyreg
 import sys
 from importlib import import_module
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from boundlab.__about__ import __version__
 
@@ -101,6 +101,10 @@ class _Question(_Package):
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self.__wrapped__(*arguments, **options)
+
+    @property  # found before the module's own, so that help, ``?`` and references describe the question
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        return cast("str | None", self.__wrapped__.__doc__)
 
     @property
     def __wrapped__(self) -> Any:

@@ -16,7 +16,7 @@ from boundlab.cli._app import application
 from boundlab.formulas.symbols import DOMAINS, Role, Side
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
-FOLDERS = ("boundlab", "problems", "proofs", "tests", "benchmarks", "docs", "notebooks")
+FOLDERS = ("boundlab", "problems", "proofs", "tests", "benchmarks", "docs", "notebooks", "website")
 KINDS = (".py", ".md", ".ipynb")
 TEXTS = sorted(
     [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in KINDS]
@@ -151,7 +151,8 @@ def test_every_link_is_there():
         inside = (link for link in LINK.findall(words(path)) if "://" not in link)
         return (link for link in inside if not (path.parent / link).exists())
 
-    assert missing(PAGES, look) == {}
+    # Links of the site's first page are held by the test of the site.
+    assert missing([path for path in PAGES if path.parent.name != "website"], look) == {}
 
 
 def commands() -> dict[str, set[str]]:

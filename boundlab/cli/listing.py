@@ -1,7 +1,7 @@
 """``boundlab list``."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from boundlab.cli import _options as option
 from boundlab.cli.terminal import print_json, print_page
@@ -11,31 +11,64 @@ from boundlab.options import nearest
 from boundlab.references import PAPERS, reference
 
 if TYPE_CHECKING:
+    from boundlab.formulas.symbols import SymbolInfo
     from boundlab.pages.blocks import Cells, Rows
     from boundlab.registry import Kind, Registration
+
+T = TypeVar("T")
 
 
 def list_command(what: option.Listed = "theorems", word: option.Word = None, as_json: option.AsJson = False) -> None:
     """List registered objects, built in or of plug-ins, and plug-ins that cannot be loaded."""
-    from boundlab.registry import KINDS, catalogue
-
-    if what == "symbols":
-        _list_symbols(word, as_json)
-        return
-    if what not in KINDS:
-        raise SpecError(f"cannot list {what!r}; {nearest(what, (*KINDS, 'symbols'))}")
-    rows = [row for row in catalogue(what) if _has(word, row.id, _summary(row.item), getattr(row.item, "title", ""))]
-    _found(rows, word, what)
     if as_json:
-        print_json({"schema": schema("list"), "what": what, "entries": [_entry(row, what) for row in rows]})
+        symbols = (one.as_dict() for one in _symbols(word)) if what == "symbols" else None
+        entries = symbols or (_entry(row, what) for row in _rows(_kind(what), word))
+        print_json({"schema": schema("list"), "what": what, "entries": list(entries)})
         return
     from boundlab.pages.blocks import GAP
 
+    print_page(block for table in tables(what, word) for block in (table, GAP))
+
+
+def tables(what: str, word: str | None = None) -> "list[Rows]":
+    """Return what is listed of a kind, or of the symbols: all, or what has a word in its id or its summary.
+
+    Raises
+    ------
+    SpecError
+        If there is no such kind, or nothing that has the word.
+    """
+    if what == "symbols":
+        columns = ("symbol", "letter", "meaning; its values; units (a, b) under f → c·f, x → s·x")
+        return [_listed(columns, [(one.name, one.unicode, one.describe()) for one in _symbols(word)])]
+    kind = _kind(what)
+    rows = _rows(kind, word)
     found = [row for row in rows if not row.reason]
-    tables = [_theorems(found)] if what == "theorems" else _others(what, found)
     broken = [(row.id, f"cannot be loaded ({row.reason})", row.origin) for row in rows if row.reason]
-    tables += [_listed(("plug-in", "problem", "from"), broken)] if broken else []
-    print_page(block for table in tables for block in (table, GAP))
+    listed = [_theorems(found)] if kind == "theorems" else _others(kind, found)
+    return [*listed, *([_listed(("plug-in", "problem", "from"), broken)] if broken else [])]
+
+
+def _kind(what: str) -> "Kind":
+    from boundlab.registry import KINDS
+
+    if what not in KINDS:
+        raise SpecError(f"cannot list {what!r}; {nearest(what, (*KINDS, 'symbols'))}")
+    return what
+
+
+def _rows(what: "Kind", word: str | None) -> "list[Registration]":
+    from boundlab.registry import catalogue
+
+    rows = [row for row in catalogue(what) if _has(word, row.id, _summary(row.item), getattr(row.item, "title", ""))]
+    return _found(rows, word, what)
+
+
+def _symbols(word: str | None) -> "list[SymbolInfo]":
+    """Return the built-in symbols: how they are written here and on paper, what they mean, and their units."""
+    from boundlab.formulas.symbols import SYMBOLS
+
+    return _found([one for name, one in SYMBOLS.items() if _has(word, name, one.meaning)], word, "symbols")
 
 
 def _listed(columns: "Cells", rows: "Iterable[Cells]") -> "Rows":
@@ -49,22 +82,10 @@ def _has(word: str | None, *texts: str) -> bool:
     return word is None or any(word.lower() in text.lower() for text in texts)
 
 
-def _found(rows: Sequence[object], word: str | None, what: str) -> None:
+def _found(rows: list[T], word: str | None, what: str) -> list[T]:
     if word is not None and not rows:
         raise SpecError(f"none of the {what} has {word!r} in its id or its summary; boundlab list {what} shows all")
-
-
-def _list_symbols(word: str | None, as_json: bool) -> None:
-    """List the built-in symbols: how they are written here and on paper, what they mean, and their units."""
-    from boundlab.formulas.symbols import SYMBOLS
-
-    found = [one for name, one in SYMBOLS.items() if _has(word, name, one.meaning)]
-    _found(found, word, "symbols")
-    if as_json:
-        print_json({"schema": schema("list"), "what": "symbols", "entries": [one.as_dict() for one in found]})
-        return
-    columns = ("symbol", "letter", "meaning; its values; units (a, b) under f → c·f, x → s·x")
-    print_page([_listed(columns, [(one.name, one.unicode, one.describe()) for one in found])])
+    return rows
 
 
 def _theorems(rows: "Sequence[Registration]") -> "Rows":

@@ -69,7 +69,7 @@ def test_the_tables_show_what_was_measured():
     settings, refutations = measured(lines["settings"], SETTINGS), measured(lines["refutations"], verdicts.REFUTATIONS)
     refuted = verdicts.refutations_table(refutations)
     tables = (ROOT / "benchmarks" / "verdicts.md").read_text(encoding="utf-8")
-    assert tables == f"{verdicts.table(settings)}\n{refuted}"
+    assert tables == verdicts.page(settings, refutations)
     assert refuted in (ROOT / "docs" / "refutations.md").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert refuted in readme
