@@ -119,7 +119,7 @@ axes.set(
 )
 axes.set_title("Filled: two-speed delays. Open: heavy-tailed ones.", fontsize=11)
 axes.grid(visible=True, alpha=0.3)
-legend = axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False)
+legend = figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
 # %% [markdown]
 # *Figure: the distance to the minimiser over the share of weight of the slow group. Asynchronous SGD, FedBuff and FedStaleWeight lie near the line on which weight is influence. FedCompass lies above it: as printed it ends as far away as FedBuff although the slow group has far more weight, and normalised it ends at 0.22 although the slow group has about half.*

@@ -172,7 +172,7 @@ axes.set_title(
     "Rennala SGD, my_rennala.nonconvex: consistent\nHuber's function, 8 clients, rates 100 : 1, $\\alpha=0.2$, $\\sigma=1$",
     fontsize=11,
 )
-figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", frameon=False)
+figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
 plt.show()
 
 # %% [markdown]

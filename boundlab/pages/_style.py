@@ -20,7 +20,9 @@ nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1rem;padding:0;font
 .banner.bad,.banner.good,.banner.open{color:var(--text);font-weight:400}
 .banner.bad{border-color:var(--bad)}.banner.good{border-color:var(--good)}.dim{color:var(--dim)}
 mark{background:var(--marked);color:var(--text);font-weight:600;padding:0 .15em}
-.formula{background:var(--panel);padding:.5rem .8rem;margin:.5rem 0;overflow-x:auto;white-space:pre-wrap}
+.formula,.formulas{background:var(--panel);padding:.5rem .8rem;margin:.5rem 0;overflow-x:auto}
+.formula{white-space:pre-wrap}.formulas div{margin:.45rem 0}
+math{font-family:"STIX Two Math","Latin Modern Math","Cambria Math","Noto Sans Math",math;width:fit-content;margin:0}
 .scroll{overflow-x:auto;margin:.5rem 0}
 table{border-collapse:collapse;font-size:.9rem;min-width:100%}
 caption{text-align:left;color:var(--dim);padding-bottom:.2rem}
@@ -48,7 +50,7 @@ svg .axis{fill:none;stroke:var(--dim)}svg .grid{stroke:var(--line);stroke-width:
 @media print{:root{--ground:#fff;--text:#000;--dim:#444;--line:#bbb;--panel:#f4f4f4;--good:#1a6b3c;--bad:#b3261e;
 --open:#7a5200;--marked:#fff0b8;--link:#000;--c0:#0060a8;--c1:#b84a00;--c2:#00734f;--c3:#8f3f77}
 nav,.copy{display:none}body{max-width:none;font-size:10pt;padding:0}h2{break-after:avoid}
-figure,tr,.command,.banner{break-inside:avoid}.scroll,.formula{overflow:visible}}
+figure,tr,.command,.banner{break-inside:avoid}.scroll,.formula,.formulas{overflow:visible}}
 """
 
 SCRIPT = """

@@ -4,6 +4,7 @@ The bound is a broad line below all others, so that what coincides with it stays
 and marks, so that they can be told apart in grey.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ _OTHER_STYLES = ((GREEN, "-.", "^"), (BLACK, (0, (8, 2, 2, 2)), "D"))
 _FEW = 12  # points that each get a mark, and horizons that each get a tick
 _LEAST_TERM = 1e-2  # terms below this share of all that else is drawn are cut off
 _TIMES = "mean time of the iterations [unit of time of the delays]"
-_RIGHT_OF = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0, "frameon": False}
+_UNDER = 36.0  # points from the lowest axes to the legend: numbers and the name of the axis stand between
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def plot_comparison(
         If the file cannot be written.
     """
     check_format(path)
-    figure, pair = new_figure(9.6, 5.6, panel=True)
+    figure, pair = new_figure(9.6, 6.4, panel=True)
     draw_comparison(result, pair, terms, others)
     save_figure(figure, path)
 
@@ -265,17 +266,29 @@ def _run_of(result: Comparison) -> tuple[str, ...]:
 def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str) -> None:
     """Write what is drawn: the left side with its unit, the theorem with its verdict, and who ran on what."""
     plan = result.plan
-    left = plan.metric.latex.replace(r"\frac", r"\dfrac")  # the bar of a small fraction touches what stands below it
+    left = re.sub(r"\\frac\{1\}\{(\w)\}", r"(1/\1)\,", plan.metric.latex)
+    left = left.replace(r"\frac", r"\dfrac")  # the bar of a small fraction touches what stands below it
     axes.set_ylabel(f"${left}$\n[{plan.metric.unit}]")
     clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
     what = f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays"
     title = f"{plain(f'{plan.theorem.id} ({plan.theorem.status})')}: {plain(headline)}\n{plain(what)}"
     axes.set_title(title, fontsize=10.5, linespacing=1.4, x=0.0, horizontalalignment="left")  # long ids go to the right
-    axes.legend(fontsize=9, handlelength=3.6, labelspacing=0.8, **_RIGHT_OF)
-    (axes if below is None else below).set_xlabel(across)
+    lowest = axes if below is None else below
+    lowest.set_xlabel(across)
+    _legend(axes, lowest)
     if below is not None:
         axes.tick_params(labelbottom=False)
         below.set_ylabel("mean / bound")
+
+
+def _legend(axes: Any, lowest: Any) -> None:
+    """Say in columns under all axes what is drawn, so that data have the whole width."""
+    from matplotlib.transforms import offset_copy
+
+    under = offset_copy(lowest.transAxes, lowest.figure, y=-_UNDER, units="points")
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": under, "borderaxespad": 0.0}
+    shown = {"fontsize": 9, "handlelength": 3.6, "labelspacing": 0.8, "frameon": False, "ncols": 3}
+    lowest.legend(*axes.get_legend_handles_labels(), **place, **shown)
 
 
 def _counted(result: Comparison, events: str) -> str:

@@ -13,7 +13,8 @@ from typing import Final
 from boundlab.pages import blocks as kinds
 from boundlab.pages._chart import escaped, svg
 from boundlab.pages._style import SCRIPT, STYLE
-from boundlab.pages.blocks import Block, Line, Piece, Rows, Section
+from boundlab.pages.blocks import Block, FormulaBlock, Line, Piece, Rows, Section
+from boundlab.pages.mathml import mathml
 
 _SORTABLE = 2  # rows
 _TAGS: Final = {"strong": "strong", "code": "code", "command": "code", "mark": "mark", "note": "em"}
@@ -112,7 +113,7 @@ class _Page:
                 case kinds.Points() if block.points:
                     yield f"<ul>{''.join(f'<li>{self.line(one)}</li>' for one in block.points)}</ul>"
                 case kinds.FormulaBlock():
-                    yield f"<div{self._as('formula')}>{'<br>'.join(map(escaped, block.texts))}</div>"
+                    yield self._formulas(block)
                 case kinds.Rows():
                     yield self._table(block, titled=block.caption not in ("", above))
                 case kinds.Commands():
@@ -131,6 +132,12 @@ class _Page:
                     yield from self.blocks(block.blocks, block.title)
                 case _:
                     pass
+
+    def _formulas(self, block: FormulaBlock) -> str:
+        """Return formulas as a browser sets them; a notebook's page, which may be read without one, has their text."""
+        if self._inline is None and (set_ones := mathml(block)):
+            return f'<div class="formulas">{"".join(f"<div>{one}</div>" for one in set_ones)}</div>'
+        return f"<div{self._as('formula')}>{'<br>'.join(map(escaped, block.texts))}</div>"
 
     def _section(self, block: Section) -> str:
         inside = "".join(self.blocks(block.blocks))

@@ -103,7 +103,7 @@ def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
     return pyplot.subplots(figsize=(width, height), dpi=_DPI, layout="constrained")[1]
 
 
-def pair_for(ax: Any, width: float = 9.6, height: float = 5.6) -> tuple[Any, Any]:
+def pair_for(ax: Any, width: float = 9.6, height: float = 6.4) -> tuple[Any, Any]:
     """Return main and lower axes to draw on: those given, None for a lower one that is not, or new ones.
 
     Raises

@@ -55,11 +55,11 @@ def test_the_lower_panel_is_mean_over_bound_with_a_line_at_one(curve: Any) -> No
 
 
 def test_a_curve_shows_bound_terms_mean_and_the_level_of_no_step(curve: Any, run: Any) -> None:
-    named = {text.get_text() for text in drawn(run, terms=True)[1].get_legend().get_texts()}
+    named = {text.get_text() for text in drawn(run, terms=True)[2].get_legend().get_texts()}
     assert {"bound", "term: initial", "term: bias and staleness"} <= named
     assert any(one.startswith("never moving: ") for one in named)
     assert any("mean of 2 schedules" in one for one in named)
-    assert any("computed" in text.get_text() for text in drawn(curve)[1].get_legend().get_texts())
+    assert any("computed" in text.get_text() for text in drawn(curve)[2].get_legend().get_texts())
 
 
 def test_no_two_lines_look_alike_in_grey(curve: Any, repaired: Any, run: Any) -> None:
@@ -82,20 +82,24 @@ def test_mean_and_bound_are_inside_the_axes_also_where_a_band_reaches_down_to_ze
         assert max(bound) < high
 
 
-def test_the_legend_stands_beside_the_data_and_within_the_figure(curve: Any, repaired: Any) -> None:
-    figure, axes, _ = drawn(curve, others=[repaired])
-    legend, data = axes.get_legend().get_window_extent(), axes.get_window_extent()
-    assert legend.x0 >= data.x1
-    assert legend.x1 <= figure.bbox.x1
-    assert data.width > figure.bbox.width / 2
+def test_the_legend_stands_below_the_data_which_have_the_whole_width(curve: Any, repaired: Any, run: Any) -> None:
+    for figure, axes, below in (drawn(curve, others=[repaired]), drawn(run, terms=True), drawn(curve.comparisons[1])):
+        legend, name = below.get_legend().get_window_extent(), below.xaxis.label.get_window_extent()
+        assert figure.bbox.y0 <= legend.y0 <= legend.y1 <= name.y0
+        assert figure.bbox.x0 <= legend.x0 <= legend.x1 <= figure.bbox.x1
+        assert axes.get_window_extent().width > 0.85 * figure.bbox.width
+
+
+def test_the_factor_of_a_mean_is_written_before_its_sum(run: Any) -> None:
+    assert drawn(run)[1].get_ylabel().startswith(r"$(1/T)\,\sum")
 
 
 def test_the_repaired_theorem_has_a_mean_of_its_own_where_its_run_is_another(curve: Any, repaired: Any) -> None:
-    named = " ".join(text.get_text() for text in drawn(curve, others=[repaired])[1].get_legend().get_texts())
+    named = " ".join(text.get_text() for text in drawn(curve, others=[repaired])[2].get_legend().get_texts())
     assert "bound of\narea.theorem8.repaired" in named
     assert "mean under\narea.theorem8.repaired" in named
     assert "mean under" not in " ".join(
-        text.get_text() for text in drawn(curve, others=[curve])[1].get_legend().get_texts()
+        text.get_text() for text in drawn(curve, others=[curve])[2].get_legend().get_texts()
     )
 
 

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from html import unescape
 from io import StringIO
@@ -12,6 +13,8 @@ from html_pages import read
 from page_makers import RESULTS, page_of, result_of, texts
 from rich.console import Console
 
+import boundlab as bl
+from boundlab.audit._sections import claim
 from boundlab.pages import page
 from boundlab.pages.blocks import (
     GAP,
@@ -31,7 +34,9 @@ from boundlab.pages.blocks import (
 from boundlab.pages.html import document, fragment
 from boundlab.pages.latex import latex, plain_latex
 from boundlab.pages.markdown import markdown
+from boundlab.pages.mathml import mathml
 from boundlab.pages.terminal import print_page
+from boundlab.registry import registered
 
 TITLE = line("A page of ", ("everything", "code"))
 ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
@@ -124,7 +129,10 @@ def test_html_is_well_formed_and_shows_every_text(name: str) -> None:
     whole = document(TITLE, "A page", [Section("all", "All", tuple(pages(name)))])
     for shown, folded in ((whole, True), (fragment(pages(name)), False)):
         assert not read(shown).wrong
-        seen = flat(unescape(re.sub(r"<(?!br)[^>]+>", "", shown)).replace("<br>", ""))
+        read_aloud = re.sub(
+            r'<math [^>]*alttext="([^"]*)".*?</math>', r"\1", shown
+        )  # what stands in place of a formula
+        seen = flat(unescape(re.sub(r"<(?!br)[^>]+>", "", read_aloud)).replace("<br>", ""))
         for text in texts(pages(name), folded=folded):
             assert flat(text) in seen, text
     assert "style=" not in whole
@@ -157,3 +165,25 @@ def test_latex_is_ascii_and_closes_what_it_opens(name: str, shown: Any) -> None:
         depth += (letter == "{") - (letter == "}")
         assert depth >= 0
     assert depth == 0
+
+
+def displayed(blocks: Iterable[Block]) -> Iterator[FormulaBlock]:
+    for one in blocks:
+        if isinstance(one, FormulaBlock):
+            yield one
+        yield from displayed(getattr(one, "blocks", ()))
+
+
+@pytest.mark.parametrize("name", registered("theorems"))
+def test_every_statement_and_every_derivation_is_set_as_mathematics(name: str) -> None:
+    theorem = bl.theorem(name)
+    shown = [FormulaBlock(tuple((one,) for one in claim(theorem)), theorem.latex())]
+    if theorem.refuted_by:
+        shown += displayed(page(bl.exact(theorem)))
+    for block in shown:
+        assert len(mathml(block)) == len(block.texts), block.latex
+
+
+@pytest.mark.parametrize("source", ["", r"\nothing{x}", "a\\\\\nb\\\\\nc", "x^2^3"])
+def test_what_is_no_latex_of_ours_is_left_to_its_text(source: str) -> None:
+    assert mathml(FormulaBlock((("a",),), source)) == []

@@ -308,14 +308,11 @@ def test_the_same_id_in_a_file_and_in_boundlab_is_refused(file):
     assert [row.reason for row in catalogue("theorems") if row.reason] == ["boundlab registers the same id"]
 
 
-def test_the_page_names_every_kind_and_its_example_runs(tmp_path, capsys):
+def test_the_page_names_every_kind():
     page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
     for kind in KINDS:
         assert f"`boundlab.{kind}`, `{kind}`" in page
         assert f"`{TYPES[kind].replace(':', '.')}`" in page or kind == "checks"
-    (tmp_path / "title.py").write_text(page.split("```python\n")[1].split("```")[0])
-    assert invoke(["--plugin", str(tmp_path / "title.py"), "check", "area.theorem8", "--only", "title", "-v"]) == 0
-    assert "title.length" in capsys.readouterr().out
 
 
 def test_a_file_that_changes_twice_within_a_second_is_read_each_time(

@@ -1,0 +1,34 @@
+"""Displayed formulas as MathML, which browsers show without a script and screen readers read aloud."""
+
+import re
+from html import unescape
+from xml.etree import ElementTree
+
+from boundlab.pages.blocks import FormulaBlock
+
+
+def mathml(block: FormulaBlock) -> list[str]:
+    """Return the formulas of a block, a line each, with their text as the alternative.
+
+    Empty where there is no LaTeX, where its lines are not those of the text, or where it cannot be converted: the text
+    says it all. One line more is what LaTeX says about letters, which stands below a statement as a sentence.
+    """
+    rows = [one.rstrip(", \n").replace("&", " ") for one in re.split(r"\\\\\n", block.latex)] if block.latex else []
+    if not 0 <= len(rows) - len(block.texts) <= 1:
+        return []
+    try:
+        return [_formula(row, text) for row, text in zip(rows, block.texts, strict=False)]
+    except Exception:  # a metric of a plug-in may have any LaTeX, and the converter has an error for each mistake
+        return []
+
+
+def _formula(latex: str, text: str) -> str:
+    from latex2mathml.converter import convert_to_element
+
+    root = convert_to_element(latex, display="block")
+    root.set("alttext", text)
+    for one in root.iter():
+        one.text = unescape(one.text or "")
+        if "\\" in one.text:
+            raise ValueError(f"not converted: {one.text}")
+    return ElementTree.tostring(root, encoding="unicode")
