@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import boundlab
+from boundlab.__about__ import REPOSITORY, SITE, __version__
 
 ROOT = Path(__file__).parents[1]
 FOUND = (info.name for info in pkgutil.walk_packages(boundlab.__path__, "boundlab."))
@@ -79,6 +80,20 @@ def test_the_machinery_never_imports_problems_or_proofs():
         assert "import boundlab.problems" not in text, path
         assert "from boundlab.problems" not in text, path
         assert "from boundlab.proofs" not in text, path
+
+
+def test_the_addresses_stand_wherever_they_are_needed():
+    """Before they are published, nowhere; afterwards in all of these files, with the tag of this version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {"Repository": REPOSITORY, "Documentation": SITE}
+    assert project.get("urls", {}) == {name: address for name, address in named.items() if address}
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {__version__}\n" in citation
+    assert re.findall(r"(?m)^repository-code: (.*)$", citation) == [f'"{REPOSITORY}"'] * bool(REPOSITORY)
+    assert not any(address.endswith("/") for address in named.values())
+    source = f"@ git+{REPOSITORY or 'REPOSITORY'}@v{__version__}"
+    for page in ("theorem.yml", "testing.md"):
+        assert source in (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 
 @pytest.mark.nightly  # which packages it lists is asked above
