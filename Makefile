@@ -2,13 +2,17 @@ PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/
 
-.PHONY: demo test nightly lint types notebooks docs bench bench-gpu size clean
+.PHONY: demo test nightly lint types notebooks docs bench bench-gpu size constraints clean
 
-# One stamp for each set of extras; each makes the virtual environment if there is none.
+# One stamp for each set of extras; each makes the virtual environment if there is none. Where a set lies in another, the
+# stamp of that one is enough: demo asks no index after test.
+WITHIN-test    := all docs
+WITHIN-dev     := all docs test
+WITHIN-nightly := all docs test
 $(VENV)/.stamp-%: pyproject.toml constraints.txt
 	@test -x $(RUN)python || $(PYTHON) -m venv $(VENV)
 	$(RUN)python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
-	@touch $@
+	@touch $@ $(WITHIN-$*:%=$(VENV)/.stamp-%)
 
 demo: $(VENV)/.stamp-all
 	$(RUN)boundlab demo
@@ -65,6 +69,15 @@ bench-gpu:
 # What has changed since the table of CONTRIBUTING.md, room by room.
 size: $(VENV)/.stamp-test
 	$(RUN)python -m benchmarks.size
+
+# What a release hands out beside the wheel: the pins of constraints.txt with the hashes of all files that the index has of them.
+# Without torch: its builds differ from machine to machine, and come from other indexes.
+constraints: $(VENV)/.stamp-release
+	@mkdir -p build dist
+	$(RUN)pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	  --unsafe-package boundlab --constraint constraints.txt $(HASHED:%=--extra %) --output-file build/hashed.txt pyproject.toml
+	grep -v '^#' build/hashed.txt > dist/constraints-hashed.txt
+HASHED := all fast notebook testing dask parquet
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

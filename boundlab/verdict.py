@@ -61,6 +61,18 @@ class Verdict(StrEnum):
 _WORST_FIRST = (Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE, Verdict.CONSISTENT, Verdict.HOLDS)
 
 
+def counted(verdicts: Iterable[Verdict]) -> str:
+    """Return how often each verdict stands there, each by itself, the worst first.
+
+    Examples
+    --------
+    >>> counted([Verdict.HOLDS, Verdict.CONSISTENT, Verdict.HOLDS])
+    '1 consistent, 2 holds'
+    """
+    found = list(verdicts)
+    return ", ".join(f"{found.count(one)} {one}" for one in _WORST_FIRST if one in found)
+
+
 def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the verdict on a theorem that was compared several times, the worst of all.
 

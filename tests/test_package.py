@@ -3,19 +3,18 @@
 import ast
 import doctest
 import importlib
-import json
 import pkgutil
 import re
 import subprocess
 import sys
 import tomllib
-import venv
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import boundlab
+from boundlab.__about__ import REPOSITORY, SITE, __version__
 
 ROOT = Path(__file__).parents[1]
 FOUND = (info.name for info in pkgutil.walk_packages(boundlab.__path__, "boundlab."))
@@ -68,11 +67,11 @@ def test_no_docstring_begins_with_a_question_word():
 
 
 def test_every_folder_of_modules_is_in_the_wheel():
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
     tops = {"boundlab": "boundlab", "problems": "boundlab.problems", "proofs": "boundlab.proofs"}
     folders = [path.parent.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("__init__.py")]
     modules = [".".join((tops[path.parts[0]], *path.parts[1:])) for path in folders]
-    assert sorted(listed) == sorted([*modules, "boundlab.docs"])  # the last has pages and no modules
+    assert sorted(setuptools["packages"]) == sorted({*modules, *setuptools["package-data"]})
 
 
 def test_the_machinery_never_imports_problems_or_proofs():
@@ -83,34 +82,18 @@ def test_the_machinery_never_imports_problems_or_proofs():
         assert "from boundlab.proofs" not in text, path
 
 
-@pytest.mark.nightly  # which packages it lists is asked above
-def test_the_wheel_works_in_a_fresh_environment(tmp_path):
-    def run(*command):
-        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
-
-    # Through the source distribution: the wheel cannot pick up leftovers of earlier builds.
-    run(sys.executable, "-m", "build", "--outdir", str(tmp_path), str(ROOT))
-    (wheel,) = tmp_path.glob("*.whl")
-    venv.create(tmp_path / "fresh", with_pip=True)
-    python = str(tmp_path / "fresh" / "bin" / "python")
-    run(python, "-m", "pip", "install", "--quiet", "-c", str(ROOT / "constraints.txt"), str(wheel))
-    run(python, "-m", "pip", "check")
-    tool = str(tmp_path / "fresh" / "bin" / "boundlab")
-    assert run(tool, "--version").strip() == f"boundlab {boundlab.__version__}"
-    settings = [f"--set={pair}" for pair in ("p=0.5", "M=50", "K=6", "B=1", "sigma=0", "R=3")]
-    assert json.loads(run(tool, "eval", "area.theorem8", "--json", *settings))["bound"] == pytest.approx(2.1424285)
-    assert "exponential" in run(tool, "list", "delays")
-    assert run(tool, "docs", "area").startswith("# AREA")
-    assert ": holds: " in run(tool, "exact", "area.theorem8.repaired", "area.theorem8", "-q")
-    assert "staleness" in run(tool, "run", "area", "--problem", "quadratic", "--set", "alpha=0.1", "--trials", "2")
-    site = Path(run(python, "-c", "import boundlab; print(boundlab.__path__[0])").strip()).parent
-    names = {path.name for path in site.iterdir()}
-    assert "boundlab" in names
-    assert not {"problems", "proofs", "tests"} & names
-    assert (site / "boundlab" / "problems" / "__init__.py").exists()
-    assert (site / "boundlab" / "problems" / "rational" / "__init__.py").exists()
-    assert (site / "boundlab" / "proofs" / "__init__.py").exists()
-    assert (site / "boundlab" / "proofs" / "counterexamples" / "area.theorem8.json").exists()
+def test_the_addresses_stand_wherever_they_are_needed():
+    """Before they are published, nowhere; afterwards in all of these files, with the tag of this version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {"Repository": REPOSITORY, "Documentation": SITE}
+    assert project.get("urls", {}) == {name: address for name, address in named.items() if address}
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {__version__}\n" in citation
+    assert re.findall(r"(?m)^repository-code: (.*)$", citation) == [f'"{REPOSITORY}"'] * bool(REPOSITORY)
+    assert not any(address.endswith("/") for address in named.values())
+    source = f"@ git+{REPOSITORY or 'REPOSITORY'}@v{__version__}"
+    for page in ("theorem.yml", "testing.md"):
+        assert source in (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 
 def test_few_class_names_stand_twice() -> None:

@@ -12,7 +12,7 @@ from boundlab.compare import Comparison
 from boundlab.files import Document, schema
 from boundlab.options import Axis
 from boundlab.theorems import Theorem
-from boundlab.verdict import Verdict, joint_verdict
+from boundlab.verdict import Verdict, counted, joint_verdict
 
 if TYPE_CHECKING:
     from boundlab.pages import Block
@@ -108,8 +108,10 @@ class Horizons(Tabular):
 
     @property
     def reason(self) -> str:
-        """Why, by the horizon that decides."""
-        return self.deciding.explanation
+        """Why, by the horizon that decides; before it the counts of the verdicts, where not all are the same."""
+        found = [one.verdict for one in self.comparisons]
+        apart = f"of {len(found)} horizons {counted(found)}; " if len(set(found)) > 1 else ""
+        return f"{apart}{self.deciding.explanation}"
 
     @property
     def case(self) -> Document:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from boundlab.documentation import pointers
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letters_of
 from boundlab.pages.blocks import Block, Commands, Fold, FormulaBlock, Tone, line, points, table, tone_of, words
@@ -46,7 +47,9 @@ def _proof(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
     counts = {status: sum(step.status is status for step in steps) for status in Status}
     summary = ", ".join(f"{count} {_counted(status, count)}" for status, count in counts.items() if count)
     verdict: Tone = "good" if outcome.proved else "open"
-    yield words(f"{kind} ({script.source}): ", (outcome.verdict, verdict), f"; of {len(steps)} steps {summary}.")
+    yield words(
+        f"{kind} ({pointers(script.source)}): ", (outcome.verdict, verdict), f"; of {len(steps)} steps {summary}."
+    )
     found = first_false_step(one)
     if found is not None:
         own = found.at.removeprefix(found.name)

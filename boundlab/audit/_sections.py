@@ -10,6 +10,7 @@ from boundlab.audit._comparison import comparison, largest
 from boundlab.audit._first_false_step import proofs_of_theorem
 from boundlab.audit._ruling import apart, rule
 from boundlab.checks import CONSEQUENCES
+from boundlab.documentation import pointers
 from boundlab.exact import STANDS_ON
 from boundlab.formulas.written import letter_of_latex, written
 from boundlab.pages.blocks import (
@@ -174,7 +175,7 @@ def _supports(one: "Repair", exact: "Evaluated | None") -> Iterator[str | Line]:
         said = "proved" if proof.settles else outcome.verdict
         yield line(f"proof {outcome.script.id}, {steps} steps: ", (said, "good" if proof.settles else "open"))
     if not one.proofs:
-        where = f"; the argument stands in {one.theorem.proof}" if one.theorem.proof else ""
+        where = f"; the argument stands in {pointers(one.theorem.proof)}" if one.theorem.proof else ""
         yield f"no proof of it was decided here{where}"
     if one.on_case is not None:
         left, right = apart(one.on_case.left, one.on_case.right)

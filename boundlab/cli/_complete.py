@@ -97,14 +97,9 @@ def schema_names() -> list[str]:
 @completion
 def pages(_context: Any, _typed: str) -> list[str]:
     """Return the pages of the documentation."""
+    from boundlab.documentation import page_files
+
     return [*page_files()]
-
-
-def page_files() -> dict[str, Path]:
-    """Return the pages of the documentation by name, those of the theory last."""
-    package = Path(__file__).parents[1]  # a wheel has docs/ in the package, a checkout beside it
-    folder = next((root / "docs" for root in (package, package.parent) if (root / "docs").is_dir()), package / "docs")
-    return {one.stem: one for below in (folder, folder / "theory") for one in sorted(below.glob("*.md"))}
 
 
 def _found(typed: str, endings: tuple[str, ...]) -> list[str]:

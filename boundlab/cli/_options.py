@@ -175,7 +175,7 @@ Device = Annotated[str | None, _option("--device", "Of torch: cpu, cuda or cuda:
 Jobs = Annotated[int | None, _integer("--jobs -j", "Processes. Default: one a core; results are the same.")]
 
 # Sweeps.
-PlanFile = Annotated[Path, _file_argument("PLAN.toml", "The plan: docs/sweep.md.")]
+PlanFile = Annotated[Path, _file_argument("PLAN.toml", "The plan: boundlab docs sweep.")]
 Shard = Annotated[str | None, _option("--shard i/n", "Only the i-th of n parts of the cells.")]
 DaskAddress = Annotated[
     str | None, _option("--dask ADDRESS", "A cluster of Dask answers: tcp://HOST:8786, or its scheduler file.")

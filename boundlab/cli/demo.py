@@ -10,6 +10,7 @@ from boundlab.__about__ import __version__
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver
 from boundlab.cli.terminal import console, print_json, progress
+from boundlab.documentation import pointers
 from boundlab.files import RESULT, folder, schema, write_folder
 from boundlab.options import Default
 from boundlab.verdict import ExitCode, Verdict
@@ -156,7 +157,7 @@ def demo(
 
     deliver(ExitCode.STANDS, [out / name for name in (*_PLOTS, *cases, RESULT)], show, write, quiet=as_json)
     if not as_json:
-        typer.echo("next: boundlab audit area.theorem8, and docs/tutorial.md for a theorem of your own")
+        typer.echo(pointers("next: boundlab audit area.theorem8, and docs/tutorial.md for a theorem of your own"))
 
 
 def _plan(

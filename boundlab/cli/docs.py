@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli._complete import page_files
+from boundlab.documentation import page_files
 from boundlab.errors import SpecError, visible
 from boundlab.options import nearest
 

@@ -19,8 +19,12 @@ _SHORT = 4
 
 def comparison_verdict(result: "Comparison") -> Words:
     """Return the verdict of a comparison with its reason."""
+    return _verdict(result, result.explanation)
+
+
+def _verdict(result: "Comparison", reason: str) -> Words:
     verdict = result.verdict.value
-    return verdict_words(verdict, result.explanation, result.headline.removeprefix(verdict))
+    return verdict_words(verdict, reason, result.headline.removeprefix(verdict))
 
 
 def comparison_page(result: "Comparison", terms: bool = False) -> list[Block]:
@@ -52,6 +56,10 @@ class ComparedHorizons(Protocol):
     def deciding(self) -> "Comparison":
         """The one that decides."""
 
+    @property
+    def reason(self) -> str:
+        """Why."""
+
 
 def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
     """Return a line for each horizon, and what they say together."""
@@ -81,7 +89,7 @@ def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
         figures(columns, rows, words=(len(columns) - 1,)),
         words((found.deciding.band.method, "dim")),
         GAP,
-        comparison_verdict(found.deciding),
+        _verdict(found.deciding, found.reason),
     ]
 
 

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from boundlab.documentation import pointers
+
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem
 
@@ -24,9 +26,9 @@ def related_links(theorem: "Theorem") -> str:
         for what, where in (
             ("refuted", _case(theorem)),
             ("repaired", ", ".join(theorem.repaired_by)),
-            ("proof", _page(theorem.proof)),
+            ("proof", pointers(theorem.proof)),
             ("step by step", ", ".join(f"boundlab prove {one}" for one in theorem.proofs)),
-            ("why" if answered else "page", _page(theorem.page) if answered or not theorem.proof else ""),
+            ("why" if answered else "page", pointers(theorem.page) if answered or not theorem.proof else ""),
         )
         if where
     )
@@ -36,9 +38,3 @@ def _case(theorem: "Theorem") -> str:
     """Return the command that replays a counterexample of boundlab's, or the path of the user's."""
     own = theorem.refuted_by.startswith("proofs/")
     return f"boundlab exact {theorem.id}" if own else theorem.refuted_by
-
-
-def _page(where: str) -> str:
-    """Return the command that prints a page of boundlab's, or the path of the user's."""
-    page = where.removeprefix("docs/")
-    return where if page == where else f"boundlab docs {page.removeprefix('theory/').replace('.md', '')}"

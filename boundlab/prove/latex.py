@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from boundlab.arithmetic.writing import breakable
+from boundlab.documentation import pointers
 from boundlab.prove._meanings import letters
 from boundlab.prove._scalars import Monomial, Poly, Rational, Scalar, Symbol
 from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
@@ -65,7 +66,7 @@ def claim_latex(claim: Claim) -> str:
 def proof_latex(outcome: Outcome) -> str:
     """Return the steps of a proof, to be read into a page that loads amsmath and amssymb."""
     script = outcome.script
-    lines = [f"% {script.id}: {script.source}".replace("\n", " ")]
+    lines = [f"% {script.id}: {pointers(script.source)}".replace("\n", " ")]
     for step in outcome.steps:
         lines += ["", *_step(step)]
     if known := letters(outcome):

@@ -16,8 +16,9 @@ _MOST_PANELS = 24
 _COLUMNS = 4  # panels side by side
 _LETTERS = 40  # in a line of a title
 _MOST_TICKS = 60  # values of an axis of the map
-# What stands in a square: told apart in grey, too. What is open or failed shares a mark, and the rows say why.
-_MARKS = {"violated": "×", "refuted": "×", "failed": "×", "not applicable": "–"}
+# What stands in a square: told apart in grey, too. What is open or failed shares a mark, and the rows say why; what is
+# proved, holds or passes has none.
+_MARKS = {"violated": "×", "refuted": "×", "failed": "×", "not applicable": "–", "consistent": "~"}
 _OPEN = ("inconclusive", "not proved", "unknown", "")
 
 
@@ -59,7 +60,12 @@ def draw_map(rows: Iterator[Row], names: Sequence[str], x: str, y: str) -> Any:
     if image is not None:
         figure.colorbar(image, ax=axes, label="log₁₀(bound / left side)")
     found = {_mark(row) for some in panels.values() for row in some}
-    words = {"×": "× violated", "–": "– not applicable", "?": "? open, or no answer"}
+    words = {
+        "×": "× violated",
+        "–": "– not applicable",
+        "?": "? open, or no answer",
+        "~": "~ consistent: nothing guaranteed",
+    }
     figure.supxlabel("   ".join(text for mark, text in words.items() if mark in found), fontsize=9)
     return figure
 
@@ -74,7 +80,7 @@ def _draw_squares(
         place = y[1].index(row.get(y[0])), x[1].index(row.get(x[0]))
         if row["log_slack"] is not None:
             values[place] = np.fmin(values[place], row["log_slack"])
-        marks[place] = max(marks.get(place, ""), _mark(row), key=["", "–", "?", "×"].index)
+        marks[place] = max(marks.get(place, ""), _mark(row), key=["", "~", "–", "?", "×"].index)
     image = axis.imshow(
         values, origin="lower", aspect="auto", cmap="cividis", vmin=limits[0], vmax=limits[1], interpolation="none"
     )
