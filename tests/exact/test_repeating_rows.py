@@ -1,9 +1,9 @@
 """Derivations that are followed by hand without all rows: what a reader makes of the rows shown is the left side."""
 
-import random
 import re
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from exact_makers import exact_of
 
@@ -57,14 +57,14 @@ def of_a_reader(result, eta, T, slow):
 
 
 def some(seed):
-    rng = random.Random(seed)
-    eta, slow, T = Fraction(1, rng.choice((10, 50))), Fraction(rng.choice((1, 2, 3))), rng.choice((70, 90))
-    period = rng.choice(PERIODS)
-    order = [rng.choice((0, 1)) for _ in range(rng.choice((0, 0, 2)))] + period * T
+    rng = np.random.default_rng(seed)
+    pick = lambda *some: some[int(rng.integers(len(some)))]  # noqa: E731
+    eta, slow, T = Fraction(1, pick(10, 50)), Fraction(pick(1, 2, 3)), pick(70, 90)
+    order = rng.integers(2, size=pick(0, 0, 2)).tolist() + pick(*PERIODS) * T
     if rng.random() < 0.3:
-        place = rng.randrange(60)
+        place = int(rng.integers(60))
         order[place] = 1 - order[place]
-    return case(order[: T + 4], 2 + rng.choice((0, 1, 2, 4)) * eta, eta, T, slow), eta, T, slow
+    return case(order[: T + 4], 2 + pick(0, 1, 2, 4) * eta, eta, T, slow), eta, T, slow
 
 
 def test_what_a_reader_makes_of_some_rows_is_the_left_side():
