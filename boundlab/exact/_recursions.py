@@ -16,7 +16,7 @@ from boundlab.exact._trace import Point
 
 @final
 @dataclass(frozen=True, slots=True)
-class Recursion:
+class ModelRecursion:
     """Linear recursion of the models, and what it makes of the sum.
 
     Parameters
@@ -32,10 +32,10 @@ class Recursion:
     summed: bool = False
 
 
-def recursion(at: ExactSetting, points: Sequence[Point], values: Sequence[Scalar]) -> Recursion:
+def recursion(at: ExactSetting, points: Sequence[Point], values: Sequence[Scalar]) -> ModelRecursion:
     """Return how the models of a line go on; without values nothing is added up."""
     if at.model.d > 1:
-        return Recursion()
+        return ModelRecursion()
     sequence = [point[0] for point in points]
     found = rules(sequence)
     items: list[Item] = []
@@ -53,7 +53,7 @@ def recursion(at: ExactSetting, points: Sequence[Point], values: Sequence[Scalar
         what, value = measure(at, model_name(at, "k")), written(values[first])
         items.append(say(f"{{}} {{}} for all k from {first} on, {len(values) - first} times", what, is_(value)))
         summed &= not value.near
-    return Recursion(tuple(items), tuple(found), summed)
+    return ModelRecursion(tuple(items), tuple(found), summed)
 
 
 def _equal(values: Sequence[Scalar]) -> bool:

@@ -35,7 +35,7 @@ class Entering:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class RepeatingRows:
     """Rows that repeat those one turn before.
 
     Parameters
@@ -50,7 +50,9 @@ class Repeats:
     said: Sentence
 
 
-def goes_on(at: ExactSetting, each: Sequence[Sequence[Entering]], obeyed: Sequence[Rule], most: int) -> Repeats | None:
+def goes_on(
+    at: ExactSetting, each: Sequence[Sequence[Entering]], obeyed: Sequence[Rule], most: int
+) -> RepeatingRows | None:
     """Return from where on what enters a row is what entered one turn before, so that the rules of the models go on.
 
     The same clients, with the same weights and after as many steps: from the models one turn later, which obey the
@@ -82,7 +84,7 @@ def goes_on(at: ExactSetting, each: Sequence[Sequence[Entering]], obeyed: Sequen
                 start = math("y_0", "y_0")
                 after = linear([(own.q, start)], own.c)
                 said = say("{}, and {} in place of a {} that is no such model", said, after, start)
-            return Repeats(max(first + turns, seen), said)
+            return RepeatingRows(max(first + turns, seen), said)
     return None
 
 
