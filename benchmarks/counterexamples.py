@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from boundlab.case import load_case
+from boundlab.exact import evaluate
 from boundlab.falsify import Candidate, Falsification, falsify, minimise
 from boundlab.files import Document, replacing, write_json
 from boundlab.registry import registered
@@ -27,47 +30,39 @@ Each file is a case on which a theorem, as printed, fails, in exact numbers or i
 `boundlab exact THEOREM FILE` replays it, `--derivation` adds the way there, to be followed with pencil and paper.
 Constants are certified, all assumptions are met, and the step size is one that the theorem allows.
 
-The files named after a theorem alone are what `boundlab falsify THEOREM --candidates 300` finds and calls smallest:
-fewer clients come first, then an earlier horizon, fewer sequences of events that matter, smaller integers, simpler
-numbers. No smaller one is known; that there is none is not claimed. The others show one more reason why the theorem
-fails: the smallest instance near one that was given. This page is written by `benchmarks/counterexamples.py`.
+The file named after a theorem alone is for a reader: where one is known, its derivation can be followed by hand to the
+end (`by_hand` of `boundlab exact --json`), and left/right is at least 1.05. Then `.smallest` is what
+`boundlab falsify THEOREM --candidates 300` finds and calls smallest: fewer clients come first, then an earlier horizon,
+fewer sequences of events that matter, smaller integers, simpler numbers. No smaller one is known; that there is none is
+not claimed. The others show one more reason why the theorem fails. This page is written by
+`benchmarks/counterexamples.py`.
 
-| file | what it shows | instance | left | right | ratio | kind |
-|---|---|---|---|---|---|---|
+| file | what it shows | instance | left | right | ratio | kind | by hand |
+|---|---|---|---|---|---|---|---|
 """
 
 
 @dataclass(frozen=True)
-class Mechanism:
-    """A reason why a theorem fails beside that of its smallest instance.
+class Witness:
+    """An instance for a reader: its derivation can be followed by hand.
 
     Parameters
     ----------
-    name
-        Stands between the theorem's id and .json.
     shows
         For the table.
-    seed
-        An instance to begin with.
-    keep
-        What makes it an instance of this reason.
     events
-        What becomes of the events that were found: others, by which the same happens.
+        What becomes of the events that its delays make: others, by which the same happens.
     """
 
-    theorem: str
-    name: str
     shows: str
-    seed: Candidate
-    keep: Callable[[Candidate], bool]
+    instance: Candidate
     events: Callable[[list[Any]], list[Any]] = list
 
 
 def _instance(
-    problem: Mapping[str, Any], delays: str, iterations: int, step: float | None = None, **settings: str
+    problem: Mapping[str, Any], delays: str, iterations: int, steps: Mapping[str, float], **settings: str
 ) -> Candidate:
-    steps = {} if step is None else {"eta_l": step}
-    return Candidate("given", {**problem, "sigma": 0.0}, delays, settings, steps, iterations)
+    return Candidate("given", {**problem, "sigma": problem.get("sigma", 0.0)}, delays, settings, steps, iterations)
 
 
 def _late(events: list[Any]) -> list[Any]:
@@ -82,8 +77,53 @@ def _late(events: list[Any]) -> list[Any]:
 
 
 _KINK = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0}
-_EQUAL = {"type": "huber", "c": [0.0, 0.0], "w": [6.1, 6.1], "delta": 1.0, "x0": 0.9}
-_APART = {"type": "huber", "c": [0.0, 1.0], "w": [1.0, 1.0], "delta": 0.5, "x0": 0.5}
+# Three clients pull down from 1 with slope 8, by gradients that get old, and one up.
+_OLD = {"type": "huber", "c": [100.0, 0.0, 0.0, 0.0], "w": [8.0, 8.0, 8.0, 8.0], "delta": 1.0, "x0": 1.0}
+# Where models stay the slopes are −1 and 2: f' = 1/2, for clients of whom the first does twice as much.
+_TUG = {"type": "huber", "c": [100.0, 0.0], "w": [0.5, 1.0], "delta": 2.0}
+_WIDE = {"type": "huber", "c": [2000.0, 0.0], "w": [0.005, 0.01], "delta": 200.0, "x0": 300.0}
+_TWICE, _ALL = "deterministic:rates=[2,1]", "deterministic"
+_SLOWLY = _instance({**_TUG, "x0": 2.01}, _TWICE, 2000, {"eta": 0.005}, Qmin="1", Qmax="2")
+_BALANCED = "the client that does more steps holds the other in balance, where f still slopes"
+_NOISE = {"type": "huber", "c": [0.0], "w": [1.0], "delta": 1.0, "sigma": 1.0, "noise": "sign", "x0": 0.0}
+_RATES = "the client that arrives more often takes the server back and forth, where f slopes"
+_QUEUE = {"Q": "1", "mode": "delta"}
+WITNESSES = {
+    "afl_dga.theorem1": Witness(
+        "the client takes two steps where the server takes their mean, and creeps to where the slope ends",
+        _instance({"type": "huber", "c": [0.0], "w": [6.0], "delta": 1.0, "x0": 2.0}, _ALL, 36, {}, local_steps="2"),
+    ),
+    "afl_dga.theorem1.reused-gradients": Witness(
+        "one local step a round, where all readings agree: gradients that are used thirty times overshoot",
+        _instance(_OLD, _ALL, 32, {}, periods="[1,31,31,31]"),
+        _late,
+    ),
+    "area.theorem8": Witness(
+        "one sequence of events, of probability 1/8, moves the server, and to too little avail",
+        _instance(_KINK, "iid:p=[0.5]", 4, {}, M="48"),
+    ),
+    "area.theorem8.fixed-step": Witness("the same", _instance(_KINK, "iid:p=[0.5]", 4, {"alpha": 0.125}, M="12")),
+    "area.theorem8.printed-start.fixed-step": Witness(
+        "a step longer than the way, and back: nothing ever moves",
+        _instance(_KINK, "iid:p=[0.5]", 25, {"alpha": 1.2}, M="2"),
+    ),
+    "fedcompass.theorem1": Witness(_BALANCED, _SLOWLY),
+    "fedcompass.corollary1.explicit": Witness("the same", _SLOWLY),
+    "fedfa.theorem1": Witness(
+        _RATES, _instance({**_TUG, "x0": 2.02}, _TWICE, 200, {"eta_l": 0.02, "eta_g": 1.0}, K="1", **_QUEUE)
+    ),
+    "fedfa.theorem1.window": Witness(
+        "the same in a window of two",
+        _instance({**_TUG, "x0": 2.02}, _TWICE, 400, {"eta_l": 0.02, "eta_g": 1.0}, K="2", **_QUEUE),
+    ),
+    "fedfa.theorem1.squared-smoothness": Witness(
+        "the same, and the units of L", _instance(_WIDE, _TWICE, 10, {"eta_l": 100.0, "eta_g": 1.0}, K="1", **_QUEUE)
+    ),
+    "fedstaleweight.theorem1": Witness(
+        "a server rate of 10: noise moves the server ten times as far as the client",
+        _instance(_NOISE, "exponential", 2, {"eta_l": 0.01, "eta_g": 10.0}, scale="1"),
+    ),
+}
 SHOWN = {
     "afl_dga.theorem1": "clients and server take different steps when a round has two local ones",
     "area.theorem8": "a factor 2 is missing: the bound falls below the start before anything can move",
@@ -96,30 +136,6 @@ SHOWN = {
     "fedfa.theorem1.squared-smoothness": "the same, and the units of L",
     "fedstaleweight.theorem1": "no term for noise that adds up from update to update",
 }
-MECHANISMS = (
-    Mechanism(
-        "area.theorem8",
-        "one-path",
-        "one sequence of events, of probability 1/8, moves the server, and to too little avail",
-        _instance(_KINK, "iid:p=[0.5]", 6, M="12"),
-        lambda one: one.iterations >= 4,
-    ),
-    Mechanism(
-        "afl_dga.theorem1",
-        "reused-gradients",
-        "one local step a round, where all readings agree: a gradient that is used thirty times overshoots",
-        _instance(_EQUAL, "deterministic", 61, periods="[1,30]"),
-        lambda one: not {"local_steps", "correction_delay"} & set(one.settings),
-        _late,
-    ),
-    Mechanism(
-        "fedfa.theorem1",
-        "window",
-        "the bias of unequal rates stays in a window of two",
-        _instance(_APART, "deterministic:rates=[2,1]", 110, 1e-5, K="2", Q="1", mode="delta"),
-        lambda one: one.settings.get("K") not in ("0", "1") and "rates" in one.delays,
-    ),
-)
 
 
 def searches(only: str) -> Iterator[tuple[str, str, Callable[[], Falsification]]]:
@@ -127,14 +143,15 @@ def searches(only: str) -> Iterator[tuple[str, str, Callable[[], Falsification]]
     for name, theorem in registered("theorems").items():
         if theorem.status != "as printed" or theorem.shape or not name.startswith(only):
             continue
-        yield name, SHOWN[name], partial(falsify, theorem, 1e9, limit=CANDIDATES)
-        for one in MECHANISMS:
-            if one.theorem == name:
-                yield f"{name}.{one.name}", one.shows, partial(_minimised, theorem, one)
+        found = partial(falsify, theorem, 1e9, limit=CANDIDATES)
+        beside = (file for file in WITNESSES if file not in registered("theorems") and file.startswith(f"{name}."))
+        for file in (*([name] if name in WITNESSES else ()), *beside):
+            yield file, WITNESSES[file].shows, partial(_given, theorem, WITNESSES[file])
+        yield name + ".smallest" * (name in WITNESSES), SHOWN[name], found
 
 
-def _minimised(theorem: Theorem, one: Mechanism) -> Falsification:
-    found = minimise(theorem, one.seed, one.keep)
+def _given(theorem: Theorem, one: Witness) -> Falsification:
+    found = minimise(theorem, one.instance, lambda _: False)  # it stays as it is
     case = Document(found.case or {})
     if "events" in case:
         case["events"] = one.events(case["events"])
@@ -149,7 +166,16 @@ def line(file: str, shows: str, found: Falsification) -> str:
     words = f"{best.words()}, {counter} = {best.iterations}".replace("|", chr(92) + "|")
     larger = "" if best.generous is None else f"; {best.generous:.4g} with " + _counts(found.theorem)
     sides = f"{best.left:.7g} | {best.right:.7g} | {best.ratio:.7g}{larger}"
-    return f"| `{file}` | {shows} | {words} | {sides} | {best.kind} |\n"
+    return f"| `{file}` | {shows} | {words} | {sides} | {best.kind} | {'yes' if by_hand(found) else 'no'} |\n"
+
+
+def by_hand(found: Falsification) -> bool:
+    """Return whether the derivation of what was found can be followed by hand."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "case.json"
+        write_json(path, json.loads(json.dumps(found.case)))
+        way = evaluate(found.theorem, load_case(path), derive=True).derivation
+    return way is not None and way.by_hand
 
 
 def _counts(theorem: Theorem) -> str:

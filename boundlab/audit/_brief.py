@@ -23,7 +23,7 @@ def brief(audit: "Evidence") -> Iterator[Block]:
     theorem, ruling = audit.theorem, rule(audit)
     yield words((theorem.id, "code"), f", {source_of(theorem)}: {'; '.join(claim(theorem))}")
     # The instance, its numbers and the repairs have lines of their own.
-    own = ("smallest instance found", "repaired")
+    own = ("counterexample", "smallest instance found", "repaired")
     said = "; ".join(one for one in ruling.reasons if not one.startswith(own))
     yield words((ruling.word, tone(audit)), f": {said}" if said else "")
     yield from _instance(audit)

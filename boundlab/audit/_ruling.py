@@ -130,7 +130,8 @@ def _refutations(audit: "Evidence") -> Iterator[str]:
     if exact is not None and exact.verdict is Verdict.VIOLATED:
         left, right = apart(exact.left, exact.right)
         how = "in floating point" if exact.kind == "numeric" else exact.kind
-        yield f"smallest instance found: {audit.case_text}, {counter} = {exact.k}: {left} > {right} ({how})"
+        what = "counterexample" if audit.theorem.refuted_by else "smallest instance found"
+        yield f"{what}: {audit.case_text}, {counter} = {exact.k}: {left} > {right} ({how})"
     elif _found(audit) and search is not None and search.found.smallest is not None:
         one = search.found.smallest
         left, right = apart(one.left, one.right)

@@ -9,16 +9,16 @@ import numpy as np
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.arithmetic.writing import Sentence, Written, about, cell, equals, is_, linear, math, say, vector, written
+from boundlab.arithmetic.writing import Sentence, Written, about, cell, is_, linear, math, say, vector, written
 from boundlab.exact._derivation import MOST, Item, Table
 from boundlab.exact._instance import ExactSetting
-from boundlab.exact._linear import Rule, joint, power, rules, total
+from boundlab.exact._recursions import closed_moments, joint_rule, recursion
+from boundlab.exact._repeats import Entering, goes_on
 from boundlab.exact._rows import (
     Account,
     added,
     measure,
     metric_at,
-    model_letter,
     model_name,
     share,
     shortened,
@@ -61,13 +61,18 @@ def of_models(at: ExactSetting, trace: Models) -> Account:
         found, closing, addends = values[-1], None, measure(at, model_name(at, str(k)))
     else:
         found, closing, addends = share(at) * added(values), None, _mean_of_rows(k)
-    table, left_out = _cut(columns, len(points), row)
+    closed = recursion(at, points, [] if over.one_record else values)
+    again = goes_on(at, entering.each(), closed.rules, _FIRST) if closed.summed else None
+    follows = again is not None and not shortened([row(t) for t in range(again.rows)])
+    table, left_out = _cut(columns, len(points), row, follows=follows)
     items: list[Item] = [*_local_steps(at, trace.tape), entering.rule(), table, *left_out]
     if closing is not None:
         items.append(closing)
-    items += _closed(at, points, [] if over.one_record else values)
+    if again is not None:
+        items.append(again.said)
+    items += closed.items
     short = shortened(table.rows)
-    return Account((*items, *short), found, addends, entering.adds and not left_out and not short)
+    return Account((*items, *short), found, addends, follows or (entering.adds and not left_out and not short))
 
 
 def of_moments(at: ExactSetting, trace: MomentsOf) -> Account:
@@ -108,13 +113,13 @@ def of_moments(at: ExactSetting, trace: MomentsOf) -> Account:
     items += [table, *left_out]
     if at.model.d == 1 and not one_row:
         mean = math(f"E {model.text}", rf"\mathbb{{E}}\,{model.latex}")
-        items += _closed_moments([one.mean[0] for one in each], mean, "m", summed=False)
+        items += closed_moments([one.mean[0] for one in each], mean, "m", summed=False)
     follows: list[Item] = []
     if not one_row:
         square = math(f"E {away.text}", rf"\mathbb{{E}}\,{away.latex}")
-        follows += _closed_moments([one.square for one in each], square, "v", summed=not over.one_record)
+        follows += closed_moments([one.square for one in each], square, "v", summed=not over.one_record)
     if not follows and at.model.d == 1:
-        follows += _joint_rule([one.square for one in each], [one.mean[0] for one in each])
+        follows += joint_rule([one.square for one in each], [one.mean[0] for one in each])
     by_hand = len(follows) > 0 and not trace.summed
     if not by_hand:
         follows.append(say("how a row follows from the one before is not written out here"))
@@ -136,17 +141,24 @@ def _mean_of_rows(k: int) -> Written:
     return math(f"(1/{k}) Σ of the last column", rf"\tfrac{{1}}{{{k}}} \textstyle\sum \text{{of the last column}}")
 
 
-def _cut(columns: Sequence[Sentence], n: int, row: Callable[[int], list[Sentence]]) -> tuple[Table, list[Item]]:
-    """Return the table of n rows; of more than a hand can check the first and the last, and what is to be said then."""
+def _cut(
+    columns: Sequence[Sentence], n: int, row: Callable[[int], list[Sentence]], *, follows: bool = False
+) -> tuple[Table, list[Item]]:
+    """Return the table of n rows; of more than a hand can check the first and the last, and what is to be said then.
+
+    Parameters
+    ----------
+    follows
+        Whether the others follow from these, by what is said below.
+    """
     if n <= MOST:
         return Table(tuple(columns), tuple(tuple(row(place)) for place in range(n))), []
     first, last = (tuple(tuple(row(place)) for place in part) for part in (range(_FIRST), range(n - _LAST, n)))
     gap = tuple(say("…") for _ in columns)
-    said = say(
-        f"{n} rows: the first {_FIRST} and the last {_LAST} are shown, and all of them are added up. So this sum "
-        "cannot be checked by hand row by row."
-    )
-    return Table(tuple(columns), (*first, gap, *last)), [said]
+    cut = f"{n} rows: the first {_FIRST} and the last {_LAST} are shown"
+    rest = "the others follow from these" if follows else "all of them are added up"
+    more = "" if follows else ". So this sum cannot be checked by hand row by row."
+    return Table(tuple(columns), (*first, gap, *last)), [say(f"{cut}{'; ' if follows else ', and '}{rest}{more}")]
 
 
 def _local_steps(at: ExactSetting, tape: Tape) -> Iterator[Sentence]:
@@ -172,114 +184,6 @@ def _local_steps(at: ExactSetting, tape: Tape) -> Iterator[Sentence]:
     for client, (A, b) in enumerate(zip(form.A[:_CLIENTS], form.b, strict=False)):
         part = numbers.fraction(size) * A[0][0]
         yield say(f"so of client {client} to {{}}{where}", about(linear([(1 - part, y)], part * b[0])), *edges)
-
-
-def _closed(at: ExactSetting, points: Sequence[Point], values: Sequence[Scalar]) -> Iterator[Item]:
-    """Yield the linear recursion of the models, where there is one, and what it makes of the sum."""
-    if at.model.d > 1:
-        return
-    sequence = [point[0] for point in points]
-    for rule in rules(sequence):
-        yield _rule(rule, sequence[rule.first], model_letter(at))
-        if values:
-            yield from _closed_sum(at, rule, sequence[rule.first :: rule.turns], values[rule.first :: rule.turns])
-
-
-def _closed_sum(at: ExactSetting, rule: Rule, models: Sequence[Scalar], values: Sequence[Scalar]) -> Iterator[Item]:
-    """Yield the sum of the metric over the models of one rule, where it is a multiple of (x − x*)²."""
-    one = numbers.rational(1)
-    if at.best is None or numbers.sign(rule.q * rule.q - one) == 0 or numbers.sign(rule.q) == 0:
-        return
-    star = numbers.rational(at.best.x[0])
-    squares = [(model - star) * (model - star) for model in models]
-    factor = next((value / square for value, square in zip(values, squares, strict=True) if numbers.sign(square)), None)
-    if factor is None or any(
-        numbers.sign(value - factor * square) for value, square in zip(values, squares, strict=True)
-    ):
-        return
-    rest, n = rule.c / (one - rule.q) - star, len(models)
-    away = models[0] - star - rest
-    whole = factor * (
-        n * rest * rest + 2 * rest * away * _series(rule.q, n) + away * away * _series(rule.q * rule.q, n)
-    )
-    if numbers.sign(whole - added(values)) != 0:
-        raise ArithmeticError("the closed form of a recursion does not give the sum of its rows")
-    pieces = [(2 * factor * rest * away, _geometric(rule.q, n)), (factor * away * away, _geometric(rule.q * rule.q, n))]
-    what = measure(at, model_name(at, "k"))
-    closed = linear(pieces, factor * n * rest * rest)
-    if not closed.near:
-        yield say(f"the {n} values of {{}} there add up to {{}} {{}}", what, closed, equals(whole))
-
-
-def _closed_moments(sequence: Sequence[Scalar], what: Written, letter: str, *, summed: bool) -> Iterator[Item]:
-    """Yield the recursion of a sequence, its closed form and its sum; nothing where it is constant, or has none."""
-    found, one = rules(sequence), numbers.rational(1)
-    if len(found) != 1 or found[0].first or numbers.sign(found[0].q - one) == 0 or numbers.sign(found[0].q) == 0:
-        return
-    rule, head, n = found[0], math(f"{letter}_k", f"{letter}_k"), len(sequence)
-    rest = rule.c / (one - rule.q)
-    first = math(f"{letter}_0", f"{letter}_0")
-    yield say("{} = {} obeys {} from {} {}", head, what, _next(rule, letter), first, is_(written(sequence[0])))
-    yield say("so {} {}", head, is_(linear([(sequence[0] - rest, _power(rule.q, "k"))], rest)))
-    if not summed:
-        return
-    whole = total(rule, sequence[0], n)
-    if numbers.sign(whole - added(sequence)) != 0:
-        raise ArithmeticError("the closed form of a recursion does not give the sum of its rows")
-    sum_ = math(f"{letter}_0 + … + {letter}_{n - 1}", rf"{letter}_0 + \dots + {letter}_{{{n - 1}}}")
-    closed = linear([(sequence[0] - rest, _geometric(rule.q, n))], n * rest)
-    yield say("and {} {} {}", sum_, is_(closed), equals(whole))
-
-
-def _joint_rule(squares: Sequence[Scalar], means: Sequence[Scalar]) -> Iterator[Item]:
-    """Yield how the next E (x − x*)² follows from this one and from E x, where it does."""
-    found = joint(squares, means)
-    if found is not None:
-        square, mean, constant = found
-        now = [(square, math("v_k", "v_k")), (mean, math("m_k", "m_k"))]
-        names = math("m_k", "m_k"), math("v_k", "v_k")
-        after = is_(linear(now, constant))
-        yield say("with {} and {} for the two columns, {} {}", *names, math("v_{k+1}", "v_{k+1}"), after)
-
-
-def _series(q: Scalar, n: int) -> Scalar:
-    one = numbers.rational(1)
-    return (one - power(q, n)) / (one - q)
-
-
-def _geometric(q: Scalar, n: int) -> Written:
-    """Return (1 − qⁿ)/(1 − q)."""
-    ratio, rest = _power(q, str(n)), written(numbers.rational(1) - q)
-    return Written(
-        f"(1 − {ratio.text})/({rest.text})",
-        rf"\frac{{1 - {ratio.latex}}}{{{rest.latex}}}",
-        f"(1 − {ratio.exact})/({rest.exact})",
-        ratio.near or rest.near,
-    )
-
-
-def _power(q: Scalar, exponent: str) -> Written:
-    base = written(q)
-    text, exact = (f"({one})^{exponent}" for one in (base.text, base.exact))
-    return Written(text, rf"\left({base.latex}\right)^{{{exponent}}}", exact, base.near)
-
-
-def _next(rule: Rule, letter: str) -> Written:
-    now, then = math(f"{letter}_k", f"{letter}_k"), f"{letter}_{{k+{rule.turns}}}"
-    after = is_(linear([(rule.q, now)], rule.c))
-    return Written(f"{then} {after.text}", f"{then} {after.latex}", f"{then} {after.exact}")
-
-
-def _rule(rule: Rule, start: Scalar, letter: str) -> Sentence:
-    when = ", ".join(str(rule.first + turn * rule.turns) for turn in range(3))
-    said = say(f"{{}} for k = {when}, …", _next(rule, letter))
-    one = numbers.rational(1)
-    if numbers.sign(rule.q - one) == 0 or numbers.sign(rule.q) == 0:
-        return said
-    rest = rule.c / (one - rule.q)
-    index = f"{rule.first}+{rule.turns if rule.turns > 1 else ''}j".removeprefix("0+")
-    name = math(f"{letter}_{index}" if index == "j" else f"{letter}_{{{index}}}", f"{letter}_{{{index}}}")
-    return say("{}, so {} {}", said, name, is_(linear([(start - rest, _power(rule.q, "j"))], rest)))
 
 
 @final
@@ -323,6 +227,14 @@ class _Contributions:
             total = math(f"{then}−1}} + Σ weight·(y − y_0)", rf"{then}-1}} + {weighted} (y - y_0)")
         return say("{} = {}, where the local steps of a run lead from {} to {}", now, total, start, y)
 
+    def each(self) -> list[list[Entering]]:
+        """Return what enters each row after the start; nothing where the models do not follow from it."""
+        return [[self._entry(run, weight) for run, weight in some] for some in self._entering or ()]
+
+    def _entry(self, run: int, weight: Fraction) -> Entering:
+        descend, start = self._trace.tape.descend, self._trace.moves[run][0]
+        return Entering(int(descend.client[run]), weight, int(descend.steps[run]), self._version(run), start[0])
+
     def words(self, t: int) -> Sentence:
         """Return the cell of a row."""
         if t == 0:
@@ -345,10 +257,14 @@ class _Contributions:
 
     def _start(self, run: int) -> Written:
         """Return where the local steps of a run begin: at a server model, or at a point of the client's own."""
-        version, start = int(self._trace.tape.descend.version[run]), self._trace.moves[run][0]
-        if version < len(self._trace.each) and _same(self._trace.each[version], start):
-            return model_name(self._at, str(version))
-        return about(vector(start))
+        version = self._version(run)
+        return about(vector(self._trace.moves[run][0])) if version is None else model_name(self._at, str(version))
+
+    def _version(self, run: int) -> int | None:
+        """Return the server model where the local steps of a run begin; None: it is a point of the client's own."""
+        version = int(self._trace.tape.descend.version[run])
+        seen = self._trace.each[version : version + 1]
+        return version if seen and _same(seen[0], self._trace.moves[run][0]) else None
 
     def _entries(self, t: int) -> list[_Entry]:
         """Return the runs of update t − 1 → t, with the weights that the tape gives them."""

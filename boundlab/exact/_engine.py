@@ -26,7 +26,7 @@ from boundlab.exact._instance import ExactSetting
 from boundlab.exact._result import ExactResult
 from boundlab.exact._side import Side, weighted
 from boundlab.exact._symbols import exact_law, formulas
-from boundlab.exact._trace import ExactTrace
+from boundlab.exact._trace import ExactTrace, Outcomes
 from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
 from boundlab.expectation import (
     Arithmetic,
@@ -53,6 +53,7 @@ from boundlab.theorems import Theorem
 from boundlab.theorems import core as core_of
 
 _MOMENTS = "first and second moments by linear recursion"
+_EVENTS = "enumeration of all event sequences, equal states merged"
 
 
 class NoValueError(SpecError):
@@ -145,11 +146,13 @@ class ExactEngine:
 
     def _derivation(self, found: ExactResult, left: Side, right: Side, above: bool | None) -> Derivation:
         best = self.model.minimum()
-        at = ExactSetting(self.plan, self.case, self.model, best, self.formulas, self.law, found.constants, self.method)
         verdict = words(f"{found.verdict}: {found.reason}")
         with digits(self._bits):
+            trace = self._trace()
+            method = _EVENTS if isinstance(trace, Outcomes) and self.method.startswith(_MOMENTS) else self.method
+            at = ExactSetting(self.plan, self.case, self.model, best, self.formulas, self.law, found.constants, method)
             l_side, r_side = (side.at() if side.exact is None else side.exact for side in (left, right))
-            return derivation_of(at, self._trace(), l_side, r_side, above=above, verdict=verdict)
+            return derivation_of(at, trace, l_side, r_side, above=above, verdict=verdict)
 
     # --------------------------------------------------------------------------------------------- the right side
 
@@ -191,7 +194,7 @@ class ExactEngine:
         core = None if plan.problem.noiseless else core_over_events(self.model, self.arithmetic()[0], law, k)
         if core is not None:
             self.method = f"{_MOMENTS}: no run leaves the box where the functions are quadratics"
-            self._trace = lambda: record.of_moments(self.model, self.arithmetic()[0], law, plan.metric, k, core)
+            self._trace = lambda: record.of_core(self.model, self.best, *self.arithmetic(), law, plan.metric, k, core)
             return self._with_precision(
                 lambda: second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks, core)[0]
             )
@@ -209,7 +212,7 @@ class ExactEngine:
         except SpecError as error:
             raise TooManyError(str(error)) from None
         self._trace = trace
-        self.method = "enumeration of all event sequences, equal states merged"
+        self.method = _EVENTS
         return found
 
     def event_law(self) -> EventLaw[Fraction]:

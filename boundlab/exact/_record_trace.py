@@ -1,5 +1,6 @@
 """Ask an exact engine once more for what its left side was made of."""
 
+import contextlib
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
@@ -9,7 +10,7 @@ import numpy as np
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
-from boundlab.errors import SpecError
+from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact._derivation import MOST
 from boundlab.exact._trace import Models, MomentsOf, Outcomes, Point
 from boundlab.execute import Numbers
@@ -29,6 +30,7 @@ from boundlab.objective import StepBounds
 from boundlab.tape import Tape
 
 _LONGEST: Final = 10**5  # bits of a number of a table
+_FEW: Final = 3  # moments from which no recursion can be read
 
 
 def of_events(
@@ -78,6 +80,25 @@ def of_moments(
     each: list[Moments] = []
     second_moments(model, arithmetic, law, metric, np.array([k]), core, each.append)
     return MomentsOf(each, metric.over.averages_iterates)
+
+
+def of_core(
+    model: RationalProblem,
+    best: Minimum | None,
+    arithmetic: Arithmetic[Scalar],
+    unit: Scalar,
+    law: EventLaw[Fraction],
+    metric: Metric,
+    k: int,
+    core: Core,
+) -> MomentsOf | Outcomes:
+    """Return the moments of runs in a box; of fewer than show how they go on all that can happen, if it is few rows."""
+    if k <= _FEW:
+        with contextlib.suppress(SpecError, UndecidedError):
+            each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
+            if len(each) <= MOST:
+                return Outcomes(each, steps, [])
+    return of_moments(model, arithmetic, law, metric, k, core)
 
 
 def of_moments_along(

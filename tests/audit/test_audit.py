@@ -98,8 +98,8 @@ def test_a_review_of_area_names_the_slip(area: Audit, capsys: pytest.CaptureFixt
     print_page(console(), area.brief())
     text = " ".join(capsys.readouterr().out.split())
     assert "goes wrong where Lemma 21 is applied" in text
-    assert "there left side 1 > 0.99999 bound (exact)" in text
-    assert "(proved); there 1 ≤ 1.394" in text
+    assert "there left side 0.9688 > 0.875 bound (exact)" in text
+    assert "(proved); there 0.9681 ≤ 1.225" in text
 
 
 @given(st.lists(st.text("ab:; ", max_size=300), max_size=4), st.text("x", min_size=1, max_size=60))
@@ -118,8 +118,8 @@ def test_a_false_theorem_comes_with_its_instance_the_slip_and_the_repair(area: A
     assert area.exit_code == ExitCode.REFUTED
     assert area.exact is not None
     assert area.exact.verdict == "violated"
-    assert area.ruling.sentence.startswith("false: smallest instance found: 1 client, lad")
-    assert area.ruling.sentence.endswith("K = 3: 1 > 0.99999 (exact); repaired: area.theorem8.repaired (proved)")
+    assert area.ruling.sentence.startswith("false: counterexample: 1 client, lad")
+    assert area.ruling.sentence.endswith("K = 4: 0.9688 > 0.875 (exact); repaired: area.theorem8.repaired (proved)")
     page = area.markdown()
     assert "First slip: **Lemma 21 is applied**" in page
     assert re.search(r"\*\*term bound\*\*.*changed", page)
@@ -280,7 +280,7 @@ def test_the_command_shows_the_verdict_and_writes_whole_files(tmp_path: Path, ca
     words = ["audit", "area.theorem8.printed-start", "--candidates=20", "--jobs=1", "--budget=30"]
     assert invoke([*words, *options]) == ExitCode.REFUTED
     out = capsys.readouterr().out
-    assert out.startswith("area.theorem8.printed-start: false: smallest instance found")
+    assert out.startswith("area.theorem8.printed-start: false: counterexample")
     assert out.count("written: ") == len(names)
     assert json.loads(names["json"].read_text(encoding="utf-8"))["verdict"] == "false"
     assert names["html"].read_text(encoding="utf-8").endswith("</html>\n")
@@ -344,7 +344,7 @@ def test_numbers_that_are_shown_have_no_more_digits_than_one_reads(area: Audit) 
 def test_a_chart_says_what_it_shows(area: Audit) -> None:
     page = read(area.html())
     assert page.inside("title")[-1] == "area.theorem8: left side and bound"
-    assert any("At K = 6 the left side" in text for text in page.inside("desc"))
+    assert any("At K = 8 the left side" in text for text in page.inside("desc"))
 
 
 def test_a_theorems_text_is_text_in_every_medium(mine: Audit, tmp_path: Path, capsys: Any) -> None:
