@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 _PLACES = ("README.md", "docs/*.md", "docs/theory/*.md", "benchmarks/README.md", "notebooks/*.md", "notebooks/*.py")
 PAGES = [str(path.relative_to(ROOT)) for place in _PLACES for path in sorted(ROOT.glob(place))]
-NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:\.\d+)*)(?:⁻?[⁰¹²³⁴-⁹]+)?")
+NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!,?\d)|\d+(?:\.\d+)*)(?:⁻?[⁰¹²³⁴-⁹]+)?")
 
 # What is no prose: code and links, which other tests run or look up. Formulas of TeX stay, as formulas.
 _CODE = (
@@ -176,7 +176,7 @@ def rules(page: str) -> dict[str, list[tuple[int, int]]]:
     text = words(page)
     found = {name: [one.span() for one in rule.finditer(text)] for name, rule in RULES.items()}
     for tex in _TEX.finditer(text):
-        small = re.finditer(r"(?<![\d.,])\d{1,2}(?![\d.,]?\d)", tex[0])
+        small = re.finditer(r"(?<![\d.])\d{1,2}(?!\.?\d)", tex[0])
         found["formula"] += [(tex.start() + one.start(), tex.start() + one.end()) for one in small]
     return found
 
