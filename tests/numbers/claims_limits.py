@@ -1,0 +1,275 @@
+"""Limits, defaults and rates that the pages name: those of the code."""
+
+import inspect
+import re
+from fractions import Fraction
+from math import log2, log10
+
+from page_numbers import ROOT, claim
+
+import boundlab as bl
+from boundlab import files, options
+from boundlab.arithmetic import weights, writing
+from boundlab.audit import _audit
+from boundlab.checks import _time, _view
+from boundlab.compare import confidence, trivial_bound
+from boundlab.compare import run as compared
+from boundlab.compare.sharp import _TOLD
+from boundlab.exact import _derivation, _growth
+from boundlab.expectation import AFFORDABLE, _graph, _walk
+from boundlab.falsify import _expectation
+from boundlab.formulas import expansion, folds, substitution
+from boundlab.instance import seconds
+from boundlab.metrics import _aggregation
+from boundlab.problems import columns, data, idx, tables
+from boundlab.recheck import _work
+from boundlab.signs import _cover, _solver
+from boundlab.sweep import plan
+from boundlab.testing import _bound, _oracle, _twins
+from boundlab.theorems import _conditions, _toml
+from boundlab.traces import _fit, _independence
+from boundlab.verdict import ExitCode
+from boundlab.worst_case import attained, bound_value, model, result
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def power(value: float, base: int = 10) -> str:
+    """Return a power of 10 or 2 as it is printed."""
+    exponent = round(log10(value) if base == 10 else log2(value))
+    assert abs(value / base**exponent - 1) < 1e-9
+    return (
+        f"{base}{exponent}".replace(str(exponent), str(exponent).translate(RAISED))
+        if exponent != base
+        else f"{base}{str(exponent).translate(RAISED)}"
+    )
+
+
+@claim(
+    "docs/checks.md",
+    "# terms of a polynomial and # parts of a formula with its definitions put in, both predicted before "
+    "anything is multiplied out; #^# bits of a"
+    " number; # multiplications for a cover; # of z3's own steps for a question and # for a theorem.",
+)
+def work_of_checks() -> list[str]:
+    counts = (expansion.MAX_TERMS, _view._LARGEST, _cover._WORK, _solver.LIMIT, _solver.TOTAL)
+    terms, parts, *others = (f"{count:,}" for count in counts)
+    assert _solver.SECONDS == 60
+    return [terms, parts, "2", f"{log2(substitution.MAX_BITS):g}", *others]
+
+
+@claim("docs/checks.md", "or # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)")
+def patience_of_checks() -> list[str]:
+    return [f"{_time.LAST_RESORT:g}", "10", f"{10 * _time.LAST_RESORT:g}"]
+
+
+@claim("docs/checks.md")
+def codes_of_check() -> str:
+    assert (ExitCode.REFUTED, ExitCode.UNDECIDED, ExitCode.USAGE) == (1, 3, 2)
+    return "Exit code 0: no check failed; 1: one failed; 3: nothing could be decided; 2: bad input."
+
+
+@claim("docs/exact.md", "More than # states of one event (# in exact numbers), or # control states, are refused")
+def most_states() -> list[str]:
+    return [power(_walk.LARGEST), power(_walk.SLOW), f"{_graph.LARGEST:,}"]
+
+
+@claim(
+    "docs/exact.md",
+    "A table has at most # rows. Beyond that sequences are merged to final states, and of more than # of these",
+)
+def rows_of_a_derivation() -> list[str]:
+    return 2 * [str(_derivation.MOST)]
+
+
+@claim("docs/exact.md", "where a number takes more than # letters and is shortened")
+def letters_of_a_number() -> list[str]:
+    return [str(writing.LONGEST)]
+
+
+@claim(
+    "docs/exit-codes.md",
+    "lists (`@FILE`) of at most # MiB and a million numbers, JSON and traces of at most # MiB, theorems of at "
+    "most # MiB",
+)
+def largest_files() -> list[str]:
+    assert options._LONGEST == 10**6
+    return [str(size >> 20) for size in (options._LARGEST_FILE, files.LARGEST, _toml._LARGEST)]
+
+
+@claim(
+    "docs/exit-codes.md",
+    "data sets of at most a million lines and # MiB of text, uncompressed, or # million features in at most a "
+    "million columns, each at most # in"
+    " size, and tables that unpack to at most # MiB.",
+)
+def largest_data() -> list[str]:
+    assert idx._MOST_LINES == 10**6
+    assert columns.LARGEST == idx._LARGEST
+    return [str(idx._LARGEST_TEXT >> 20), f"{columns.LARGEST / 10**6:g}", power(data._HUGE), str(tables._BYTES >> 20)]
+
+
+@claim("docs/exit-codes.md")
+def codes_for_every_command() -> str:
+    assert (ExitCode.USAGE, ExitCode.UNFORESEEN, ExitCode.INTERRUPTED) == (2, 70, 130)
+    return "The codes 2, 70 and 130 mean the same for every command. 1 is reserved for a refutation"
+
+
+@claim("docs/audit.md", "`-q` prints one line of at most # letters")
+def letters_of_a_line() -> list[str]:
+    return re.findall(r"ruling\.within\((\d+),", inspect.getsource(_audit))
+
+
+@claim(
+    "docs/theorems.md",
+    "ranges that hold no model, more than # weighed models, and weights that differ by more than # binary digits",
+)
+def weighed_models() -> list[str]:
+    return [f"{_aggregation._MOST:,}", str(weights._ROOM)]
+
+
+@claim("docs/theorems.md", "all of them (# at most) are sampled at one horizon")
+def sampled_expectations() -> list[str]:
+    return [f"{compared._MOST_SAMPLED:,}"]
+
+
+@claim("docs/theorems.md", "# terms at most, # each where one sum stands in another")
+def terms_of_sums() -> list[str]:
+    return [power(folds.MOST_TERMS), f"{round(folds.MOST_TERMS**0.5)}"]
+
+
+@claim("docs/theorems.md", "A logarithm counts as a power #/#.")
+def power_of_a_logarithm() -> list[str]:
+    return [str(_growth._LOGARITHM.p), str(_growth._LOGARITHM.q)]
+
+
+@claim("docs/theorems.md", "rounded up, by # of itself where durations are no short binary numbers")
+def durations_rounded_up() -> list[str]:
+    return [power(seconds._MORE, 2)]
+
+
+@claim("docs/theorems.md", "A run has # updates at most (# in searches).")
+def updates_in_seconds() -> list[str]:
+    return [f"{seconds.MOST_UPDATES:,}", str(_expectation._UPDATES)]
+
+
+@claim("docs/theorems.md", "and lets conditions pass up to #.")
+def conditions_pass() -> list[str]:
+    return [power(_conditions.ROUNDED)]
+
+
+@claim(
+    "docs/theorems.md", "end at squared distances #/# and #/#: a bound of 0.42 holds of their mean, #, and not of each."
+)
+def two_shuffled_passes() -> list[str]:
+    def pass_through(*clients: int) -> Fraction:
+        x = Fraction(2)
+        for client in clients:
+            x -= Fraction(1, 10) * (x if client == 0 else 3 * (x - 4))
+        return (x - 3) ** 2
+
+    ends = sorted((pass_through(0, 1), pass_through(1, 0)))
+    assert sum(ends) / 2 < Fraction(42, 100) < ends[1]
+    return [str(part) for end in ends for part in end.as_integer_ratio()] + [f"{float(sum(ends) / 2):.4g}"]
+
+
+@claim("docs/traces.md", "boundlab takes α = #.")
+def level_of_independence() -> list[str]:
+    return [f"{1 - inspect.signature(_independence.departure).parameters['level'].default:g}"]
+
+
+@claim("docs/traces.md", "parametric bootstrap: # samples of the fitted law")
+def samples_of_the_bootstrap() -> list[str]:
+    return [str(_fit._DRAWS)]
+
+
+@claim("docs/traces.md", "Of more than # durations, # drawn from them are tested.")
+def durations_that_are_tested() -> list[str]:
+    return 2 * [f"{_fit._SAMPLE:,}"]
+
+
+@claim(
+    "docs/sweep.md",
+    "at a joint level of # % by default, half of the rest on each side: of # true theorems it may call # "
+    "violated. A sweep has one rate, # % unless",
+)
+def levels_of_a_sweep() -> list[str]:
+    level = float(inspect.signature(bl.compare).parameters["level"].default)
+    return [f"{100 * level:g}", power(10**4), f"{10**4 * (1 - level) / 2:.0f}", f"{100 * plan.DEFAULT_RATE:g}"]
+
+
+@claim("docs/prove.md", "of a file that asks for more than # million steps of work")
+def steps_of_the_second_checker() -> list[str]:
+    return [f"{_work.MOST / 10**6:g}"]
+
+
+@claim("docs/plugins.md", "a group of checks and a delay law in under # lines")
+def lines_of_the_example() -> list[str]:
+    test = (ROOT / "tests" / "registry" / "test_plugin_example.py").read_text(encoding="utf-8")
+    return re.findall(r"splitlines\(\)\) < (\d+)", test)
+
+
+@claim("docs/plugins.md", "in # bits, values and gradients are as near")
+def bits_of_a_twin() -> list[str]:
+    return [str(_twins._BITS)]
+
+
+@claim("docs/plugins.md", "and once in # a client for its mean, by Chebyshev's inequality")
+def false_alarms_of_an_oracle() -> list[str]:
+    return [f"{_oracle._CHEBYSHEV:g}"]
+
+
+@claim(
+    "docs/testing.md",
+    "with probability `false_alarm` at most (#), over all samples of the call together. How many trials there "
+    "are is decided by # others: so many that"
+    " left sides which exceed the bound by `gap` (# %) would be",
+)
+def what_a_sample_can_see() -> list[str]:
+    gap = inspect.signature(_bound.assert_bound_holds).parameters["gap"].default
+    return [power(_bound.FALSE_ALARM), str(_bound._PILOT), f"{100 * gap:g}"]
+
+
+@claim("docs/testing.md", "`--boundlab-candidates N` | about how many instances the search looks at (#)")
+def candidates_of_the_plugin() -> list[str]:
+    return [str(_bound.CANDIDATES)]
+
+
+@claim("docs/verdicts.md", "side and bound agree in all of # bits")
+def bits_that_agree() -> list[str]:
+    return [str(_TOLD)]
+
+
+@claim("docs/verdicts.md", "at growing K, up to # (# where the bound is iterated)")
+def farthest_horizon() -> list[str]:
+    return [power(trivial_bound.FARTHEST), power(trivial_bound._ITERATED)]
+
+
+@claim("docs/verdicts.md", "Bonferroni's correction, or # resamples")
+def resamples() -> list[str]:
+    return [str(confidence._RESAMPLES)]
+
+
+@claim("docs/verdicts.md", "#·# (`boundlab.expectation.AFFORDABLE`, some seconds)")
+def affordable() -> list[str]:
+    return [str(AFFORDABLE)[0], power(AFFORDABLE / int(str(AFFORDABLE)[0]))]
+
+
+@claim("docs/worst-case.md", "or between two that are # apart")
+def apart() -> list[str]:
+    return [re.findall(r"by more than (2⁻[⁰-⁹¹²³]+)", inspect.getsource(bound_value))[0]]
+
+
+@claim("docs/worst-case.md", "by that share, at most # | # |")
+def tight() -> list[str]:
+    return [power(result.TIGHT), str(int(ExitCode.UNDECIDED))]
+
+
+@claim("docs/worst-case.md", "**Size.** At most # points")
+def points_of_a_program() -> list[str]:
+    return [str(model.LARGEST)]
+
+
+@claim("docs/worst-case.md", "certificates of attained bounds are sought up to #. A program")
+def points_of_an_attained_bound() -> list[str]:
+    return [str(attained._LARGEST)]

@@ -1,0 +1,295 @@
+"""Instances and examples on the pages of docs/theory: from the case files, the registered bounds, and short runs."""
+
+import json
+import math
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+from page_numbers import ROOT, claim
+
+import boundlab as bl
+from boundlab.algorithms.fedcompass import Compass, CompassRules, follow
+from boundlab.arithmetic.rational import shortest_decimal
+from boundlab.mechanism import long_run_shares, share_slope, truthful_limit
+from boundlab.theorems import load_theorem
+
+AREA, AFL_DGA, FEDCOMPASS = (f"docs/theory/{name}.md" for name in ("area", "afl_dga", "fedcompass"))
+FEDFA, FEDSTALEWEIGHT = (f"docs/theory/{name}.md" for name in ("fedfa", "fedstaleweight"))
+
+
+@cache
+def case(name: str) -> Any:
+    """Return a file of proofs/counterexamples."""
+    return json.loads((ROOT / "proofs" / "counterexamples" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def sides(name: str) -> tuple[float, float]:
+    """Return left side and bound of a counterexample."""
+    return case(name)["claim"]["left"], case(name)["claim"]["bound"]
+
+
+def setting(name: str) -> tuple[str, str, str]:
+    """Return M, p and K of a counterexample of AREA."""
+    (p,) = json.loads(case(name)["delays"].partition("p=")[2])
+    return str(case(name)["parameters"]["M"]), f"{p:g}", str(case(name)["iterations"])
+
+
+# ---------------------------------------------------------------------- AREA
+
+
+@claim(AREA, r"$M=#$, $p=#$, $K=#$: $\alpha=#\sqrt{#}/#=#$ is just above $\frac13$")
+def printed_start() -> list[str]:
+    M, p, K = (Fraction(one) for one in setting("area.theorem8.printed-start"))
+    square = (1 / (1 - p) + 2 / p) / (M * K * (M + 1) / 2)  # of the step, for B = R = 1 and no noise
+    assert square == Fraction(20**2 * 399, 1197**2)
+    return [*setting("area.theorem8.printed-start"), "20", "399", "1197", f"{math.sqrt(square):.4f}"]
+
+
+@claim(AREA, r"after which $|x_s|$ stays at $1-2\alpha=#$.")
+def printed_start_stays() -> list[str]:
+    return [f"{1 - 40 * math.sqrt(399) / 1197:.3f}"]
+
+
+@claim(AREA, r"$\mathbb E f(\bar x_{#})=#$ is above the bound $10\sqrt{399}/399=#$.")
+def printed_start_sides() -> list[str]:
+    left, right = sides("area.theorem8.printed-start")
+    assert math.isclose(10 * math.sqrt(399) / 399, right)
+    return [setting("area.theorem8.printed-start")[2], f"{left:.4f}", f"{right:.4f}"]
+
+
+@claim(AREA, r"$M=#$, $\alpha=#$, $p=#$, $K=#$: a pass from 1 leads to $-#$ and back to 1.")
+def printed_start_any_step() -> list[str]:
+    name = "area.theorem8.printed-start.fixed-step"
+    (M, p, K), alpha = setting(name), case(name)["parameters"]["alpha"]
+    return [M, f"{alpha:g}", p, K, f"{alpha - 1:.2g}"]
+
+
+@claim(AREA, r"and the bound is $\frac{35/6}{4\alpha K}+\frac34\alpha=#$.")
+def printed_start_any_step_bound() -> list[str]:
+    name = "area.theorem8.printed-start.fixed-step"
+    alpha, K = case(name)["parameters"]["alpha"], case(name)["iterations"]
+    right = 35 / 6 / (4 * alpha * K) + 0.75 * alpha
+    assert math.isclose(right, sides(name)[1])
+    return [f"{right:.4f}"]
+
+
+@claim(AREA, r"$M=#$, $p=#$: a client's pass reaches $x_s$ after its next arrival and an aggregation")
+def three_iterations() -> list[str]:
+    return [*setting("area.theorem8")[:2]]
+
+
+@claim(AREA, r"The bound is the root of $\frac{#}{#}\big(\frac1{p_s}+\frac2p\big)=#<1$.")
+def three_iterations_bound() -> list[str]:
+    M, p, K = (Fraction(one) for one in setting("area.theorem8"))
+    factor = (M + 1) / 2 / (M * K)
+    square = float(factor * (1 / (1 - p) + 2 / p))
+    assert math.isclose(square, sides("area.theorem8")[1] ** 2)
+    return [str(factor.numerator), str(factor.denominator), f"{square:.5f}"]
+
+
+@claim(AREA, r"$M=#$, $p=p_s=\frac12$, $K=#$: $\alpha=\sqrt{15}/10$")
+def one_path() -> list[str]:
+    M, p, K = setting("area.theorem8.one-path")
+    assert p == "0.5"
+    return [M, K]
+
+
+@claim(AREA, r"$\mathbb E f(\bar x_4)=1-\sqrt{15}/160>\sqrt{15}/4$, which is $#>#$.")
+def one_path_sides() -> list[str]:
+    left, right = sides("area.theorem8.one-path")
+    assert math.isclose(1 - math.sqrt(15) / 160, left)
+    assert math.isclose(math.sqrt(15) / 4, right)
+    return [str(160**2), str(15 * 41**2)]
+
+
+@cache
+def far_from_the_edge(theorem: str) -> Any:
+    """Return the comparison of the instance that is not at the edge."""
+    return bl.compare(theorem, "lad:x0=3", "iid:p_s=0.5", iterations=6, M=50).to_frame().iloc[-1]
+
+
+@claim(
+    AREA,
+    r"the bound is $\sqrt{#}=#$, and $2^6$ event sequences give $\mathbb E f(\bar x_6)=#$. The repaired bound is #,",
+)
+def not_at_the_edge() -> list[str]:
+    found, repaired = far_from_the_edge("area.theorem8"), far_from_the_edge("area.theorem8.repaired")
+    return [f"{found['bound'] ** 2:.3g}", f"{found['bound']:.3f}", f"{found['mean']:.3f}", f"{repaired['bound']:.4g}"]
+
+
+@claim(AREA, "On Algorithm 2's own start this one instance holds, at # of the bound.")
+def not_at_the_edge_own_start() -> list[str]:
+    return [f"{far_from_the_edge('area.theorem8.printed-start')['ratio']:.3f}"]
+
+
+@claim(AREA, r"For rates 10, 10, 2.5: $\lambda_s^\star=#$, $F=#$.")
+def best_server_rate() -> list[str]:
+    found = bl.optimal_rate([10, 10, 2.5])
+    return [f"{found.lambda_s:g}", f"{found.value:g}"]
+
+
+# ---------------------------------------------------------------------- AFL-DGA
+
+
+@claim(AFL_DGA, r"$f=#\cdot$huber, $x_0=#$, $\eta=1/T$, $T=#$: the server takes half")
+def two_local_steps() -> list[str]:
+    problem = case("afl_dga.theorem1")["problem"]
+    (weight,), (x0,) = problem["w"], case("afl_dga.theorem1")["x0"]
+    return [f"{weight:g}", f"{x0:g}", str(case("afl_dga.theorem1")["claim"]["k"])]
+
+
+@claim(AFL_DGA, r"The left side is # and the bound $\frac{#}{#}=#$; $#>#$.")
+def two_local_steps_sides() -> list[str]:
+    left, right = sides("afl_dga.theorem1")
+    exact = Fraction(right).limit_denominator(1000)
+    assert math.isclose(float(exact), right, rel_tol=1e-12)
+    ratio = Fraction(round(left)) / exact
+    return [f"{left:g}", *map(str, exact.as_integer_ratio()), f"{right:.2f}", *map(str, ratio.as_integer_ratio())]
+
+
+@claim(AFL_DGA, "left side #, bound # after # rounds (`proofs/counterexamples/afl_dga.theorem1.reused-gradients.json`)")
+def reused_gradients() -> list[str]:
+    left, right = sides("afl_dga.theorem1.reused-gradients")
+    return [f"{left:.2f}", f"{right:.2f}", str(case("afl_dga.theorem1.reused-gradients")["claim"]["k"])]
+
+
+@claim(AFL_DGA, "of slope at most #; client 0 takes part in every round")
+def reused_gradients_slope() -> list[str]:
+    problem = case("afl_dga.theorem1.reused-gradients")["problem"]
+    return [f"{max(problem['w']) * problem['delta']:g}"]
+
+
+# ---------------------------------------------------------------------- FedCompass and FedFa
+
+
+WARM_UP = [(2, 0), (4, 1), (5, 2), (8, 3), (10, 4)]
+
+
+def figure(*arrivals: tuple[float, int]) -> list[dict[int, int]]:
+    """Return client → steps at each moment of the paper's setting, whose clients send after a warm-up as given."""
+    compass = Compass(CompassRules(20, 100, shortest_decimal(1.2)), 5)
+    moments = follow(compass, [*WARM_UP, *arrivals])
+    return [{one.client: one.steps for one in moment.answer.assigned} for moment in moments]
+
+
+@claim(
+    FEDCOMPASS,
+    "as described: #, #, # steps until 12:00, a new group with # steps until 22:00 for client 4, # for client 5; at"
+    " 12:00 clients 1–3 join it with #, #, #. From 22:00 on one group: #, #, #, #, # |",
+)
+def figure_1() -> list[str]:
+    at_twelve = [(12, 0), (12, 1), (12, 2)]
+    moments = figure(*at_twelve, *((22, client) for client in range(5)))
+    warm = [moments[place][place] for place in range(5)]
+    return [str(steps) for steps in (*warm, *(moments[7][i] for i in range(3)), *(moments[-1][i] for i in range(5)))]
+
+
+@claim(FEDCOMPASS, "| Figure 20, client 3 speeds up | as described; # steps at 12:00 |")
+def figure_20() -> list[str]:
+    return [str(figure((10.6, 2), (12, 0), (12, 1))[-1][2])]
+
+
+@claim(FEDCOMPASS, "| at 13:24 clients 1–3 get #, # and # steps")
+def figure_21() -> list[str]:
+    last = figure((12, 0), (12, 1), (13.4, 2))[-1]
+    return [str(last[client]) for client in range(3)]
+
+
+@claim(FEDCOMPASS, "and client 3 gets group 3, with # (or #) steps until")
+def figure_22() -> list[str]:
+    return [str(figure((12, 0), (12, 1), (late, 2))[-1][2]) for late in (15.2, 16.2)]
+
+
+@claim(FEDCOMPASS, r"so that $\lfloor(12-0.9)/0.1\rfloor=#$ (floats give #).")
+def time_is_exact() -> list[str]:
+    exact = (shortest_decimal(12.0) - shortest_decimal(0.9)) // shortest_decimal(0.1)
+    return [str(exact), f"{(12 - 0.9) // 0.1:g}"]
+
+
+@claim(
+    FEDCOMPASS,
+    r"two clients, Huber at # and # with the weight #, quadratic up to #, from the minimiser #, speeds"
+    r" $2:1$, $Q$ from # to #, $\eta=#\cdot10^{-8}$.",
+)
+def unequal_steps() -> list[str]:
+    found = case("fedcompass.theorem1")
+    problem, options = found["problem"], found["parameters"]
+    assert found["delays"].endswith("rates=[2,1]")
+    numbers = (*problem["c"], problem["w"][0], problem["delta"], *found["x0"], options["Qmin"], options["Qmax"])
+    return [f"{one:g}" for one in (*numbers, options["eta"] * 1e8)]
+
+
+@claim(FEDCOMPASS, "after # updates the left side is # and the bound $#/#=#$.")
+def unequal_steps_sides() -> list[str]:
+    left, right = sides("fedcompass.theorem1")
+    exact = Fraction(str(right))
+    horizon = str(case("fedcompass.theorem1")["claim"]["k"])
+    return [horizon, f"{left:.3f}", *map(str, exact.as_integer_ratio()), f"{right:.3f}"]
+
+
+@claim(FEDFA, "needs # server updates (`mode=delta`, $K=1$); with a window of two it takes #.")
+def unequal_rates() -> list[str]:
+    return [str(case(name)["claim"]["k"]) for name in ("fedfa.theorem1", "fedfa.theorem1.window")]
+
+
+@claim(FEDFA, "answers `violated`, without noise or sampling; # times the bound.", nightly=True)
+def unequal_rates_for_long() -> list[str]:
+    rates = "deterministic:rates=[1,0.2]"
+    problem = "huber:c=[0,1],x0=0.16667"
+    found = bl.compare("fedfa.theorem1", problem, rates, iterations=10000, trials=2, K=2, eta_l=0.002)
+    return [f"{found.to_frame()['ratio'].max():.0f}"]
+
+
+# ---------------------------------------------------------------------- FedStaleWeight
+
+
+@claim(FEDSTALEWEIGHT, "stays in the quadratic part (# updates are enough:")
+def noise_of_first_order() -> list[str]:
+    return [str(case("fedstaleweight.theorem1")["claim"]["k"])]
+
+
+@claim(FEDSTALEWEIGHT, r"\frac{1-(1-\eta)^{2t}}{1-(1-\eta)^2}=#\cdot10^{-5} \quad>\quad12\,\eta^2\cdot#=#\cdot10^{-5}.")
+def noise_of_first_order_sides() -> list[str]:
+    eta, horizon = 1e-3, 40
+    left = np.mean([eta**2 * (1 - (1 - eta) ** (2 * t)) / (1 - (1 - eta) ** 2) for t in range(horizon)])
+    zero = dict.fromkeys(("F0", "sigma_g_mean", "tau_max"), 0)
+    one = dict.fromkeys(("L", "n", "Q", "b", "sigma_l", "eta_g", "scale"), 1)
+    bound = load_theorem("fedstaleweight.theorem1")
+    right = bound.evaluate({**zero, **one, "T": horizon, "G_sq": 0.01, "eta_l": eta}).total
+    return [f"{left * 1e5:.2f}", f"{float(right) / (12 * eta**2):.2f}", f"{float(right) * 1e5:.2f}"]
+
+
+@claim(
+    FEDSTALEWEIGHT,
+    r"$\pi_1=\frac49+\frac49\cdot\frac13=\frac{#}{#}$, not $\frac12$; Algorithm 1's: $\frac8{#}$.",
+)
+def shares_by_hand() -> list[str]:
+    rates = [Fraction(2), Fraction(1)]
+    fair, printed = (long_run_shares(rates, 2, weights, "enumeration")[0] for weights in ("bE+1", "E+1"))
+    assert printed.numerator == 8
+    return [str(fair.numerator), str(fair.denominator), str(printed.denominator)]
+
+
+@claim(FEDSTALEWEIGHT, r"$b=5$: $\chi^2=#$ (equal), $#$ ($\mathbb E\tau+1$), $#$ ($b\,\mathbb E\tau+1$).")
+def distance_from_equal_shares() -> list[str]:
+    rates = [5.0] * 10 + [1.0] * 5
+    shares = [long_run_shares(rates, 5, weights, "quadrature") for weights in ("equal", "E+1", "bE+1")]
+    return [f"{len(rates) * np.sum((one - 1 / len(rates)) ** 2):.3f}" for one in shares]
+
+
+@claim(FEDSTALEWEIGHT, r"and with $n=#$, others at rate 1, $\varepsilon=10^{-4}$, $b=2$ the limit is $r_i=#$.")
+def one_slow_client() -> list[str]:
+    count = 1000
+    found = truthful_limit([1.0] * (count - 2) + [1e-4], 2, model="printed", buffer=[1e-4])
+    return [str(count), f"{found:.3f}"]
+
+
+@claim(
+    FEDSTALEWEIGHT, r"rates 2, 1, 1, 1, $c=20$: $\partial\pi_1/\partial\log r_1=-#$ (exact), against $+#$ for $c=b$."
+)
+def throttling_pays() -> list[str]:
+    slopes = [share_slope([2, 1, 1, 1], 10, scale) for scale in (20, 10)]
+    assert slopes[0] < 0 < slopes[1]
+    return [f"{abs(one):.3f}" for one in slopes]
