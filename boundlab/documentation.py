@@ -31,7 +31,7 @@ def pointers(text: str) -> str:
         folder, name, anchor = found.groups(default="")
         if name not in pages or (pages[name].parent.name == "theory") != bool(folder):
             return found[0]
-        address = f" ({__about__.SITE}/{folder}{name}.html{anchor})" if __about__.SITE else ""
+        address = f" ({__about__.SITE}/docs/{folder}{name}.html{anchor})" if __about__.SITE else ""
         return f"boundlab docs {name}{anchor}{address}"
 
     return re.sub(r"(?<![\w/.-])docs/(theory/)?([\w-]+)\.md(#[\w-]+)?", pointer, text)

@@ -5,7 +5,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from boundlab import __version__
+from boundlab.__about__ import SITE, __version__
 
 project = "boundlab"
 author = "The boundlab developers"
@@ -17,6 +17,7 @@ suppress_warnings = ["toc.not_included"]  # tables of results are reached from t
 
 html_theme = "furo"
 html_title = f"boundlab {__version__}"
+html_baseurl = SITE
 html_show_sourcelink = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]

@@ -16,7 +16,19 @@ from numpy.typing import NDArray
 from boundlab.compare.comparison import Comparison
 from boundlab.compare.trials import mean_times
 from boundlab.options import Axis, Default
-from boundlab.pages.plots import BLACK, BLUE, GREEN, ORANGE, SKY, check_format, new_figure, pair_for, save_figure
+from boundlab.pages.plots import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    SKY,
+    check_format,
+    legend_below,
+    new_figure,
+    pair_for,
+    save_figure,
+    short_labels,
+)
 
 if TYPE_CHECKING:
     from boundlab.instance.plan import Plan
@@ -34,7 +46,6 @@ _OTHER_STYLES = ((GREEN, "-.", "^"), (BLACK, (0, (8, 2, 2, 2)), "D"))
 _FEW = 12  # points that each get a mark, and horizons that each get a tick
 _LEAST_TERM = 1e-2  # terms below this share of all that else is drawn are cut off
 _TIMES = "mean time of the iterations [unit of time of the delays]"
-_UNDER = 36.0  # points from the lowest axes to the legend: numbers and the name of the axis stand between
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,20 +286,10 @@ def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str)
     axes.set_title(title, fontsize=10.5, linespacing=1.4, x=0.0, horizontalalignment="left")  # long ids go to the right
     lowest = axes if below is None else below
     lowest.set_xlabel(across)
-    _legend(axes, lowest)
+    legend_below(axes, lowest)
     if below is not None:
         axes.tick_params(labelbottom=False)
         below.set_ylabel("mean / bound")
-
-
-def _legend(axes: Any, lowest: Any) -> None:
-    """Say in columns under all axes what is drawn, so that data have the whole width."""
-    from matplotlib.transforms import offset_copy
-
-    under = offset_copy(lowest.transAxes, lowest.figure, y=-_UNDER, units="points")
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": under, "borderaxespad": 0.0}
-    shown = {"fontsize": 9, "handlelength": 3.6, "labelspacing": 0.8, "frameon": False, "ncols": 3}
-    lowest.legend(*axes.get_legend_handles_labels(), **place, **shown)
 
 
 def _counted(result: Comparison, events: str) -> str:
@@ -328,7 +329,7 @@ def _draw_curves(axes: Any, below: Any, picture: _Picture) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(low, high)
-    _short_labels(axes.yaxis, low, high)
+    short_labels(axes.yaxis, low, high)
     axes.grid(visible=True, which="major", alpha=0.3)
     if below is not None:
         _draw_ratios(below, picture, mark)
@@ -362,24 +363,12 @@ def _draw_ratios(below: Any, picture: _Picture, mark: str) -> None:
         below.set_yscale("log")
         least = float(ratio[ratio > 0.0].min(initial=1.0))
         below.set_ylim(min(lowest, least) / 1.6, top * 1.6)
-        _short_labels(below.yaxis, *below.get_ylim())
+        short_labels(below.yaxis, *below.get_ylim())
     else:
         below.set_ylim(0.0, 1.15 * top)
     if top > 1.0:
         below.axhspan(1.0, below.get_ylim()[1], color=ORANGE, alpha=0.1, linewidth=0, zorder=0)
     below.grid(visible=True, which="major", alpha=0.3)
-
-
-def _short_labels(axis: Any, low: float, high: float) -> None:
-    """Write the numbers at a logarithmic axis of few decades without powers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    decades = np.log10(high / low)
-    if decades > 3.0 or low < 1e-4 or high > 1e5:
-        return
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades <= 2.2 else (1.0,), numticks=20))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
 
 
 def _draw_point(axes: Any, below: Any, picture: _Picture) -> None:

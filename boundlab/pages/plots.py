@@ -18,6 +18,7 @@ BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "
 BLACK = "#000000"
 _FORMATS = ("png", "svg", "pdf")
 _DPI = 110  # of figures in a notebook
+_UNDER = 36.0  # points from the lowest axes to the legend: numbers and the name of the axis stand between
 
 
 def check_format(path: Path) -> None:
@@ -118,6 +119,28 @@ def pair_for(ax: Any, width: float = 9.6, height: float = 6.4) -> tuple[Any, Any
         main, below = _pair(pyplot.figure(figsize=(width, height), dpi=_DPI, layout="constrained"))
         return main, below
     return tuple(ax) if np.ndim(ax) else (ax, None)
+
+
+def legend_below(axes: Any, lowest: Any) -> None:
+    """Say in columns under all axes what is drawn, so that data have the whole width."""
+    from matplotlib.transforms import offset_copy
+
+    under = offset_copy(lowest.transAxes, lowest.figure, y=-_UNDER, units="points")
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": under, "borderaxespad": 0.0}
+    shown = {"fontsize": 9, "handlelength": 3.6, "labelspacing": 0.8, "frameon": False, "ncols": 3}
+    lowest.legend(*axes.get_legend_handles_labels(), **place, **shown)
+
+
+def short_labels(axis: Any, low: float, high: float) -> None:
+    """Write the numbers at a logarithmic axis of few decades without powers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    decades = np.log10(high / low)
+    if decades > 3.0 or low < 1e-4 or high > 1e5:
+        return
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades <= 2.2 else (1.0,), numticks=20))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def draw_run(result: "Simulation", name: str, ax: Any = None) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_tutorial import matches
+from tutorial_page import matches
 
 from boundlab.cli import invoke
 from boundlab.theorems import load_theorem

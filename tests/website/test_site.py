@@ -11,7 +11,8 @@ import pytest
 from web_browser import PHONE, WIDE, Browser, browser_without_a_screen  # noqa: F401  (a fixture)
 
 import boundlab as bl
-from boundlab.cli._complete import page_files, schema_names
+from boundlab.cli._complete import schema_names
+from boundlab.documentation import page_files, pointers
 from boundlab.registry import KINDS, registered
 
 pytest.importorskip("furo", reason="the site is built with the extra docs")
@@ -69,6 +70,17 @@ def test_every_link_within_the_site_opens(site: Path, pages: dict[str, Links]) -
             if not target.exists() or (parts.fragment and there and unquote(parts.fragment) not in there.anchors):
                 broken.append((name, link))
     assert broken == []
+
+
+def test_a_printed_address_is_that_of_the_page(pages: dict[str, Links], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boundlab.__about__.SITE", "https://site")
+    for name, path in page_files().items():
+        folder = "theory/" if path.parent.name == "theory" else ""
+        (address,) = re.findall(r"\(https://site/(\S+)\)", pointers(f"docs/{folder}{name}.md"))
+        assert address in pages
+    (address,) = re.findall(r"\(https://site/(\S+)\)", pointers("docs/theorems.md#left-sides"))
+    page, _, anchor = address.partition("#")
+    assert anchor in pages[page].anchors
 
 
 def test_nothing_is_loaded_from_elsewhere(pages: dict[str, Links]) -> None:
