@@ -9,6 +9,7 @@ import typer.main
 from command_examples import QUICK, RUN, quick
 from jsonschema import Draft202012Validator
 
+from benchmarks.json_keys import described
 from boundlab.case import load_case, read_case
 from boundlab.cli import JSON_FILES, invoke
 from boundlab.cli._app import application
@@ -46,6 +47,7 @@ KINDS = {
 JUDGING = ("check", "compare", "exact", "worst-case", "prove", "recheck", "falsify")
 # Words that mean the same as another key; status is that of a theorem: as printed, repaired, …
 ELSEWHERE = ("ruling", "outcome", "accepted", "result", "status_of_theorem")
+DESCRIBED = described(json.loads(text_of("result")))
 RESULT = Draft202012Validator(json.loads(text_of("result")))
 STATUSES = ("as printed", "repaired", "derived here", "textbook", "user")
 
@@ -56,11 +58,22 @@ def document(arguments: list[str], capsys: Any) -> tuple[int, Any]:
     return code, json.loads(capsys.readouterr().out)
 
 
+def undescribed(found: Any) -> set[str]:
+    """Return the keys, of this document and of those inside it, that the schema of results does not describe."""
+    inside = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+    lacking = set().union(*map(undescribed, inside))
+    if isinstance(found, dict) and (known := DESCRIBED.get(found.get("schema"))) is not None:
+        # What an audit says of a document in it beside the document: the audit's own rows describe it.
+        lacking |= set(found) - set(known) - set(DESCRIBED[""])
+    return lacking
+
+
 @pytest.mark.parametrize("command", [name for name in PRINTING if name in QUICK])
 def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) -> None:
     _, found = document([*quick(command), "--json"], capsys)
     assert found["schema"] == f"boundlab/{KINDS[command]}/1"
     RESULT.validate(found)
+    assert undescribed(found) == set()
     for path in (*place.glob("*.counterexample.json"), *place.glob("*.case.json")):
         Draft202012Validator(json.loads(text_of("counterexample"))).validate(read_json(path))
     assert next(iter(found)) == "schema"
@@ -73,6 +86,9 @@ def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) 
     ("arguments", "kind"),
     [
         (["list", "symbols"], "list"),
+        (["exact", "area.theorem8", "--derivation"], "exact"),
+        (["check", "area.theorem8", "--all"], "checks"),
+        (["prove"], "decided-proofs"),
         (["prove", "area.optimal-rate", "--step=substitution"], "decided-step"),
         (["compare", "area.theorem8", *RUN[:2], "-k3,6", "--set=M=50"], "horizons"),
         (["worst-case", "classics.gd.convex", "--set=L=1", "--fit=1,2,3"], "fit"),
@@ -81,6 +97,7 @@ def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) 
 def test_so_do_the_other_documents_of_a_command(arguments: list[str], kind: str, place: Path, capsys: Any) -> None:
     _, found = document([*arguments, "--json"], capsys)
     assert found["schema"] == f"boundlab/{kind}/1"
+    assert undescribed(found) == set()
 
 
 @pytest.mark.parametrize("command", PRINTING)

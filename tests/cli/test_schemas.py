@@ -1,6 +1,7 @@
 """The published schemas hold of everything that is written, and of every file that is shipped."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from command_examples import CASE, CERTIFICATE, LAW, QUICK, RUN
 from command_fuzz import CASES, THEOREM
 
+from benchmarks.json_keys import PAGE, described, page
 from boundlab.cli import invoke
 from boundlab.cli.schemas import names, text_of
 from boundlab.theorems._toml import _KEYS
@@ -59,6 +61,19 @@ def test_every_example_of_the_tests_keeps_its_schema() -> None:
     validator("theorem").validate(tomllib.loads(THEOREM + '[terms.x]\ny = "1"\n') | {"terms": {"x": "1"}})
 
 
+def test_every_key_is_described_and_stands_on_the_page() -> None:
+    documents = [json.loads(text_of(name))["properties"] for name in names() if name != "theorem"]
+    documents += described(json.loads(text_of("result"))).values()
+    for properties in documents:
+        assert [key for key, one in properties.items() if not one.get("description")] == []
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == page(text), "python -m benchmarks.json_keys --write"
+    theorems = (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8")
+    assert [
+        key for key in json.loads(text_of("theorem"))["properties"] if not re.search(rf"`[\[ ]*{key}\b", theorems)
+    ] == []
+
+
 def test_what_the_schema_of_theorems_knows_is_what_the_reader_knows() -> None:
     assert set(json.loads(text_of("theorem"))["properties"]) == set(_KEYS)
 
@@ -84,4 +99,7 @@ def test_every_file_that_is_left_keeps_its_schema(place: Path) -> None:
 
 def test_the_audit_keeps_the_schema_of_results(place: Path) -> None:
     assert invoke([*QUICK["audit"], "--json=audit.json"]) == 0
-    validator("result").validate(json.loads((place / "audit.json").read_text(encoding="utf-8")))
+    found = json.loads((place / "audit.json").read_text(encoding="utf-8"))
+    validator("result").validate(found)
+    known = described(json.loads(text_of("result")))
+    assert set(found) - set(known[""]) == set(known[found["schema"]])
