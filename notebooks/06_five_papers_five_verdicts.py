@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Five papers, five verdicts
 #
-# AREA, FedCompass, AFL-DGA, FedFa, FedStaleWeight: five asynchronous federated methods, each with a main theorem. Each of the five theorems is false as printed, each for a reason of its own, and each has a repaired form. For each we show what it says, the smallest instance known on which it fails, in exact numbers, and how far the bound and the truth part if one goes on from there.
+# AREA, FedCompass, AFL-DGA, FedFa, FedStaleWeight: five asynchronous federated methods, each with a main theorem. Each of the five theorems is false as printed, each for a reason of its own, and each has a repaired form. For each we show what it says, an instance on which it fails, in exact numbers, and how far the bound and the truth part on longer runs.
 #
-# "Smallest" is what `bl.falsify` ended with: fewer clients first, then an earlier horizon, then simpler numbers. That there is no smaller one is not claimed.
+# The instances are those that a reader can follow by hand. Smaller ones, with which `bl.falsify` ended, stand beside them in `proofs/counterexamples`.
 
 # %%
 import boundlab as bl
@@ -18,12 +18,10 @@ for theorem in theorems.values():
 # %% [markdown]
 # ## The verdicts, in exact numbers
 #
-# A theorem's own counterexample, which `bl.exact` takes without a case, is one to be followed by hand; the smallest stands beside it. `bl.exact` does not sample: expectations are enumerated, numbers are rational, with one square root where a step size needs it.
+# `bl.exact` without a case takes the theorem's own counterexample. It does not sample: expectations are enumerated, numbers are rational, with one square root where a step size needs it.
 
 # %%
-from boundlab.case import own_case
-
-witness = {one: bl.exact(one, own_case(theorems[one]).with_suffix(".smallest.json")) for one in PRINTED}
+witness = {one: bl.exact(one) for one in PRINTED}
 for one in witness.values():
     assert (one.verdict, one.kind) == ("violated", "exact")
     print(one)
@@ -31,7 +29,7 @@ for one in witness.values():
 # %% [markdown]
 # ## AREA, Theorem 8
 #
-# Convex Lipschitz functions, an ergodic average. The proof loses a factor 2 where Lemma 21 is applied (notebook 2 has the whole story). One client, three events: the server cannot have moved, so that the error is 1, and the bound is already below.
+# Convex Lipschitz functions, an ergodic average. The proof loses a factor 2 where Lemma 21 is applied (notebook 2 has the whole story). One client, four events: only one sequence of them, of probability ⅛, moves the server, so that the error is 31/32, and the bound is 28/32.
 
 # %%
 theorems["area.theorem8"]
@@ -42,7 +40,7 @@ witness["area.theorem8"]
 # %% [markdown]
 # ## FedCompass, Theorem 1
 #
-# Smooth functions with bounded gradients; clients that are fast do more local steps in a round. Then the server follows a weighted sum of the f_i, and the gradient of the plain mean does not go to zero. The printed bound has no term for that. On the witness it starts at the minimiser, F0 = 0, and all terms but the staleness term vanish.
+# Smooth functions with bounded gradients; clients that are fast do more local steps in a round. Then the server follows a weighted sum of the f_i, and the gradient of the plain mean does not go to zero. The printed bound has no term for that. On the witness one client takes two steps of slope −1 where the other takes one of slope 2: the server stands still, where f slopes by ½.
 
 # %%
 theorems["fedcompass.theorem1"]
@@ -66,7 +64,7 @@ theorems["afl_dga.theorem1"]
 # %% [markdown]
 # ## FedFa, Theorem 1
 #
-# A queue of the latest updates. Fast clients are heard more often, and there is no term for their bias: as with FedCompass, one can start at the minimiser and be led away.
+# A queue of the latest updates. Fast clients are heard more often, and there is no term for their bias: two updates of slope −1 against one of slope 2, and the server goes round three points, in all of which f slopes by ½.
 
 # %%
 theorems["fedfa.theorem1"]
@@ -74,7 +72,7 @@ theorems["fedfa.theorem1"]
 # %% [markdown]
 # ## FedStaleWeight, Theorem 1
 #
-# Staleness-aware weights make the clients' shares nearly equal. This time the first-order term of the noise is missing: one client, a buffer of one, nothing late, no drift. What remains is SGD with noise, started at its minimiser, for which the bound is the drift term alone.
+# Staleness-aware weights make the clients' shares nearly equal. This time the first-order term of the noise is missing: one client, a buffer of one, nothing late, no drift. What remains is SGD with noise, started at its minimiser, for which the bound is the drift term alone, here at the edge with a server rate of 1:
 
 # %%
 theorems["fedstaleweight.theorem1"]
@@ -95,7 +93,7 @@ terms
 # %% [markdown]
 # ## From the edge on
 #
-# The smallest instances are at the edge by construction: ratios of 1.00001 to 2. They are no near misses. We take each witness and only let it run longer, for the theorem as printed and for a repaired form (one of those that speak of this run). The expectation is a number in four cases; FedStaleWeight's is a sample of 100 trials.
+# There are instances at the very edge, with ratios of 1.00001 to 2. They are no near misses. We take one of each and only let it run longer, for the theorem as printed and for a repaired form (one of those that speak of this run). The expectation is a number in four cases; FedStaleWeight's is a sample of 100 trials.
 
 # %%
 huber = "huber:c=[0,{c}],w=[{w},{w}],delta={delta},x0={x0},sigma=0"
@@ -139,7 +137,7 @@ for name, (mended, problem, delays, horizons, symbols) in settings.items():
         print(f"{theorem:24} {curves[theorem].headline}")
 
 # %% [markdown]
-# No printed form survives its own witness, and no repaired form is refuted on it.
+# No printed form survives, and no repaired form is refuted on it.
 
 # %%
 for name, (mended, *_) in settings.items():
@@ -177,7 +175,7 @@ figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center"
 plt.show()
 
 # %% [markdown]
-# *Figure: left side over bound against the horizon, on logarithmic axes, in five panels, one for each paper; each curve begins at the smallest witness. Printed forms (squares, dashed) begin at 1 or little above. The largest ratio is 1.18 for AREA, at K = 6; the other four rise throughout: to 110 for FedCompass, 1.9 for AFL-DGA, 200 for FedFa and 12 for FedStaleWeight. Repaired forms (dots) stay below 1: those of AREA and AFL-DGA above 0.3, that of FedStaleWeight between 0.01 and 0.2, those of FedCompass and FedFa below 0.0001.*
+# *Figure: left side over bound against the horizon, on logarithmic axes, in five panels, one for each paper; each curve begins at the edge. Printed forms (squares, dashed) begin at 1 or little above. The largest ratio is 1.18 for AREA, at K = 6; the other four rise throughout: to 110 for FedCompass, 1.9 for AFL-DGA, 200 for FedFa and 12 for FedStaleWeight. Repaired forms (dots) stay below 1: those of AREA and AFL-DGA above 0.3, that of FedStaleWeight between 0.01 and 0.2, those of FedCompass and FedFa below 0.0001.*
 
 # %%
 largest = {name: max(float(one.ratio[-1]) for one in curve.comparisons) for name, curve in curves.items()}
@@ -207,15 +205,15 @@ WHY = {
 }
 rows = []
 for name, (mended, *_) in settings.items():
-    smallest, far = witness[name], curves[name].deciding
+    one, far = witness[name], curves[name].deciding
     rows.append(
         {
             "theorem": name,
             "why": WHY[name],
-            "smallest witness at": smallest.k,
-            "left": smallest.left,
-            "bound": smallest.right,
-            "left/bound": smallest.left / smallest.right,
+            "witness at": one.k,
+            "left": one.left,
+            "bound": one.right,
+            "left/bound": one.left / one.right,
             "largest left/bound": f"{float(far.ratio[-1]):.3g} at {far.plan.iterations}",
             "repaired": mended,
             "its verdict there": curves[mended].headline,

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from boundlab.errors import SpecError
@@ -24,8 +24,8 @@ def shrink(
     """Return a violation of which no single move makes a smaller one.
 
     Moves: noise of two signs for normal noise; one client less; fewer iterations; one row of data or one coordinate
-    less; a smaller integer setting; simpler delays; a length or a weight of 1; a number with fewer digits. Smaller is
-    :class:`boundlab.falsify._size.Sizes`.
+    less; a smaller integer setting, an option less; simpler delays; a length or a weight of 1; a number with fewer
+    digits. Smaller is :class:`boundlab.falsify._size.Sizes`.
 
     Parameters
     ----------
@@ -155,6 +155,13 @@ def _smaller_settings(one: Candidate) -> Iterator[Candidate]:
     yield from (one.with_problem(batch=less) for less in range(1, one.problem.get("batch", 1)))
 
 
+def _fewer_options(one: Candidate) -> Iterator[Candidate]:
+    """Leave out an option that is no count, or two of which one asks for the other."""
+    names = [name for name, value in one.settings.items() if not str(value).isdigit()]
+    for gone in (*combinations(names, 1), *combinations(names, 2)):
+        yield replace(one, settings={name: value for name, value in one.settings.items() if name not in gone})
+
+
 def _simpler_delays(one: Candidate) -> Iterator[Candidate]:
     name, options = parse_spec(one.delays, "delays")
     if name not in ("iid", "deterministic"):
@@ -221,6 +228,7 @@ _MOVES: tuple[Move, ...] = (
     _fewer_rows,
     _fewer_dimensions,
     _smaller_settings,
+    _fewer_options,
     _simpler_delays,
     _own_units,
     _simpler_numbers,

@@ -61,7 +61,8 @@ def fine(one: Candidate) -> tuple[int, int, int]:
     whole += sum(map(len, one.problem["y"])) + one.problem["batch"] if one.sampled else 0
     numbers = [value for name, value in one.problem.items() if name not in ("type", "noise")]
     written = sum(digits(value) for value in (*numbers, *one.step.values()))
-    return one.dimension, whole, written + len(one.delays)
+    options = sum(len(str(value)) for value in one.settings.values() if not str(value).isdigit())
+    return one.dimension, whole, written + len(one.delays) + options
 
 
 def digits(value: Any) -> int:

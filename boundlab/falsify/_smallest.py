@@ -2,18 +2,26 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
+from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import iid, optimise
+from boundlab.falsify._options import choices, readable
 from boundlab.falsify._shrink import Keep, near_one, shrink
 from boundlab.falsify._size import Sizes
+from boundlab.instance.settings import open_rates
+from boundlab.theorems import Theorem
 
 _SHORT = 24  # horizons of which every earlier one is tried
 _LADDER = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # integer settings that take the place of iterations
 _SHARES = (0.4, 0.5)  # of the server
+_FEW = (2, 3, 5, 10)  # updates that another rate may make enough
+_SERVER = (10.0, 100.0)  # rates of the server
+_RATIOS = (2, 3, 5)  # between two clients
 _NEAR = 0.95  # of the bound, from where its numbers are worth an optimisation
 _GENERATIONS = 6
 _MOST = 3000  # candidates after which it is small enough
@@ -49,7 +57,8 @@ def smallest(
         best = other if order.smaller(other.candidate, best.candidate) else best
     while again and not late():
         again = False
-        for candidate in (one for one in _exchanges(best.candidate) if keep(one)):
+        tried = chain(_sooner(judge.theorem, best.candidate), _exchanges(best.candidate))
+        for candidate in (one for one in tried if keep(one)):
             found = _broken(candidate, judge, late, rng)
             if found is not None and keep(found.candidate) and order.smaller(found.candidate, best.candidate):
                 best, again = shrink(found, judge, late, order, keep), True
@@ -59,12 +68,17 @@ def smallest(
     return near_one(best, judge, keep)
 
 
+def _earlier(last: int) -> list[int]:
+    """Return earlier horizons: each of a short run, of a long one those from where it is worth beginning again."""
+    if last <= _SHORT:
+        return list(range(1, last))
+    return list(dict.fromkeys((last // 2, 3 * last // 4, 9 * last // 10, 19 * last // 20, last - 1)))
+
+
 def _exchanges(one: Candidate) -> Iterator[Candidate]:
     """Yield candidates with an earlier horizon and any integers, then with the same horizon and a smaller integer."""
-    last = one.iterations
-    fewer = range(1, last) if last <= _SHORT else [last // 2, 3 * last // 4, 9 * last // 10, 19 * last // 20, last - 1]
     names = [name for name, value in one.settings.items() if value.isdigit() and name != "N"]
-    for iterations in dict.fromkeys(fewer):
+    for iterations in _earlier(one.iterations):
         yield replace(one, iterations=iterations)
         for name in names:
             for value in _LADDER:
@@ -74,6 +88,39 @@ def _exchanges(one: Candidate) -> Iterator[Candidate]:
         for less in dict.fromkeys((whole // 2, 3 * whole // 4, 9 * whole // 10, whole - 1)):
             if 0 < less < whole:
                 yield replace(one, settings={**one.settings, name: str(less)})
+
+
+def _sooner(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
+    """Yield candidates with an earlier horizon, for which the server or the clients have another rate, or an option."""
+    others, last = [*_other_rates(theorem, one), *_other_options(theorem, one)], one.iterations
+    few = [iterations for iterations in _FEW if iterations < last]
+    for iterations in dict.fromkeys((*few, *_earlier(last))):
+        yield from (replace(other, iterations=iterations) for other in others)
+
+
+def _other_rates(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
+    """Yield candidates with a larger rate that is no step size, and with other ratios between two clients."""
+    for name in open_rates(theorem):
+        if not theorem.symbols[name].is_step_size and name in (*theorem.settable, *one.step):
+            yield from (replace(one, step={**one.step, name: larger}) for larger in _SERVER)
+    if one.clients == 2 and one.delays.startswith("deterministic:rates="):
+        ratios = (f"deterministic:rates=[{ratio},1]" for ratio in _RATIOS)
+        yield from (replace(one, delays=delays) for delays in ratios if delays != one.delays)
+
+
+def _other_options(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
+    """Yield candidates with another option that is no count, and with the option that it asks for beside it."""
+    algorithm = catalog.algorithm(theorem.algorithm)
+    found = choices(theorem, algorithm, one.clients).items()
+    pairs = [(name, value) for name, some in found for value in some if value and not value.isdigit()]
+    pairs = [pair for pair in pairs if one.settings.get(pair[0]) != pair[1]]
+    for name, value in pairs:
+        settings = {**one.settings, name: value}
+        if readable(theorem, algorithm, settings):
+            yield replace(one, settings=settings)
+            continue
+        both = ({**settings, other: beside} for other, beside in pairs if other != name)
+        yield from (replace(one, settings=some) for some in both if readable(theorem, algorithm, some))
 
 
 def _broken(one: Candidate, judge: Judge, over: Callable[[], bool], rng: np.random.Generator) -> Score | None:

@@ -8,10 +8,11 @@ import pytest
 from wrong_theorems import WRONG
 
 from boundlab.errors import MissingExtraError
-from boundlab.falsify import Candidate, _families, _fit, _random_events, _search, _worst, falsify
+from boundlab.falsify import Candidate, _families, _fit, _random_events, _search, _worst, falsify, minimise
 from boundlab.falsify._judge import Judge
+from boundlab.falsify._options import readable
 from boundlab.falsify._problem_families import noisy, quiet
-from boundlab.falsify._smallest import _exchanges
+from boundlab.falsify._smallest import _exchanges, _sooner
 from boundlab.formulas.symbols import symbol
 from boundlab.instance.settings import open_rates
 from boundlab.registry import registered
@@ -97,6 +98,40 @@ def test_a_smaller_instance_may_end_one_iteration_earlier_or_at_half(last: int) 
     assert {last - 1, last // 2} <= set(found) - {0}
     assert all(1 <= iterations < last for iterations in found)
     assert {other.settings["M"] for other in _exchanges(one) if other.iterations == last} == {"2", "3"}
+
+
+@pytest.mark.parametrize(
+    "name", {one.algorithm: name for name, one in registered("theorems").items() if one.step and not one.shape}.values()
+)
+def test_another_rate_or_option_is_tried_for_fewer_updates_and_goes_with_the_others(name: str) -> None:
+    theorem = load_theorem(name)
+    algorithm = registered("algorithms")[theorem.algorithm]
+    clients = {schedule[1]: schedule for schedule in islice(_families.schedules(theorem, algorithm), 8)}
+    for n, (_, _, delays, settings) in clients.items():
+        one = Candidate("test", {"type": "huber", "c": [0.0] * n, "w": [1.0] * n}, delays, settings, {}, 30)
+        for other in _sooner(theorem, one):
+            assert other.iterations < 30
+            assert readable(theorem, algorithm, other.settings)
+            changed = [name for name in other.settings if other.settings[name] != settings.get(name)]
+            assert (other.step != one.step) + (other.delays != one.delays) + len(changed) in (1, 2)
+
+
+def test_a_server_rate_makes_two_updates_of_noise_enough() -> None:
+    problem = {"type": "huber", "c": [0.0], "w": [1.0], "delta": 6.0, "x0": 0.0, "sigma": 100.0, "noise": "sign"}
+    one = Candidate("test", problem, "exponential", {"scale": "1"}, {"eta_l": 0.001}, 26)
+    assert minimise(load_theorem("fedstaleweight.theorem1"), one).best.iterations == 2  # type: ignore[union-attr]
+
+
+def test_an_option_that_does_nothing_is_left_out_and_one_that_asks_for_another_is_tried() -> None:
+    # With known speeds nobody is late, and τ_max = 0 in place of 1.
+    problem = {"type": "huber", "c": [0.0, 100.0], "w": [200.0, 200.0], "delta": 51.0, "x0": 50.0, "sigma": 0.0}
+    settings = {"Qmin": "1", "Qmax": "3", "prose_max": "yes"}
+    one = Candidate("test", problem, "deterministic:rates=[2,1]", settings, {"eta": 4e-8}, 67)
+    best = minimise(load_theorem("fedcompass.theorem1"), one).best
+    assert best is not None
+    assert best.iterations <= 46
+    assert "prose_max" not in best.candidate.settings
+    assert best.candidate.settings["warmup"] == "speeds"
 
 
 def test_conditions_are_tried_on_every_kind_of_schedule() -> None:
