@@ -2,15 +2,18 @@
 
 import json
 import math
+import re
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
+from page_makers import texts
 from page_numbers import ROOT, claim
+from window_makers import responses
 
 import boundlab as bl
-from boundlab.algorithms.fedcompass import Compass, CompassRules, follow
+from boundlab.algorithms.fedcompass import Compass, CompassRules, closed_loop, follow
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.mechanism import arrival_pattern, long_run_shares, periodic, share_slope, truthful_limit
 from boundlab.theorems import load_theorem
@@ -453,3 +456,65 @@ def fixed_times() -> list[str]:
     six, seven = (periodic(arrival_pattern([r, 1, 1]), 2).shares([Fraction(1, r), 1, 1])[0] for r in (6, 7))
     assert six == Fraction(3, 4) > seven
     return [str(seven.numerator), str(seven.denominator), "7", "6"]
+
+
+@claim(FEDCOMPASS, r"is $\frac{#}{#}$ as printed and 0 normalised.")
+def share_bias_of_figure_1() -> list[str]:
+    steps = [list(figure(*((12, i) for i in range(3)), *((22, i) for i in range(5)))[-1].values())][0]
+    total = sum(steps)
+    bias = sum(abs(Fraction(one, total) - Fraction(1, len(steps))) for one in steps)
+    return [str(bias.numerator * (total // bias.denominator)), str(total)]
+
+
+@claim(FEDFA, r"for $K=6$, $d=0$ it is #, but $\|w^t-u^t\|$ reaches $#\,Ac$.")
+def filling_of_the_window() -> list[str]:
+    K, until = 6, 400
+    kappa, r = 1 / (1 + (K - 1) / 2), responses(K, 0, until)
+    limits = np.array([kappa * min(1.0, (K + s) / K) for s in range(-K + 1, until)])
+    each = [np.abs(r[t, : t + K - 1] - limits[: t + K - 1]).sum() for t in range(until)]
+    return [f"{np.abs(r[1:, K - 1] - kappa).sum():.3f}", f"{max(each):.3f}"]
+
+
+@claim(AFL_DGA, r"$w^{t+1}=\frac{#}{#}w^t+\frac{#}{#}$ from $t=3$ on, where the slope is still #.")
+def two_local_steps_recursion() -> list[str]:
+    found = bl.exact("afl_dga.theorem1", case("afl_dga.theorem1"))
+    (shown,) = (one for one in texts(found.page()) if one.startswith("w_{k+1} = "))
+    (weight,) = case("afl_dga.theorem1")["problem"]["w"]
+    return [*re.findall(r"\d+", shown.partition(" for ")[0].partition("=")[2]), f"{weight:g}"]
+
+
+@claim(AFL_DGA, "It jumps to and fro: left side above #, bound below #.")
+def twenty_uses_of_a_gradient() -> list[str]:
+    test = (ROOT / "tests" / "algorithms" / "test_afl_dga.py").read_text(encoding="utf-8")
+    body = test.partition("def test_the_printed_theorem_fails_for_one_local_step_and_gradients_used_twenty_times")[2]
+    return re.findall(r"assert (?:metric >|bound <) ([\d.]+)", body)[:2]
+
+
+@claim(FEDCOMPASS, r"the exact state repeats every # time units")
+def three_groups() -> list[str]:
+    speeds = [shortest_decimal(speed) for speed in (0.25, 0.59, 0.95)]
+    compass = Compass(CompassRules(10, 20, shortest_decimal(1.2)), 3)
+    run = closed_loop(compass, lambda client, start, steps: float(shortest_decimal(start) + steps * speeds[client]))
+    times = [shortest_decimal(next(run).time) for _ in range(60)]
+    assert times[59] - times[52] == times[58] - times[51]
+    return [str(times[59] - times[52])]
+
+
+@claim(FEDCOMPASS, r"With $\eta=10^{-3}$, $T=10^6$ the printed bound, $\mu'=5$, is $#$. It is")
+def unequal_steps_bound() -> list[str]:
+    values = {"L": 1, "n": 2, "F0": 1 / 18, "sigma_l": 0, "sigma_g": 1 / 2, "G_sq": 1, "T": 10**6, "tau_max": 0}
+    more = {"Qmin": 1, "Qmax": 5, "speed_ratio": 5, "eta": 1e-3}
+    return [f"{float(load_theorem('fedcompass.theorem1').evaluate({**values, **more}).total):.3f}"]
+
+
+@claim(FEDCOMPASS, "(# steps a minute, at the edge $\\mu=Q_{\\max}/Q_{\\min}$) would have # steps.")
+def figure_22_of_the_slowest() -> list[str]:
+    late, speed = Fraction(152, 10), (Fraction(152, 10) - 5) / 28
+    expected = late + (32 - late) // speed * speed
+    return [f"{1 / 0.5:g}", str((expected - 22) // Fraction(1, 2))]
+
+
+@claim(FEDCOMPASS, "The printed story needs 15:12 *and* # steps a minute: then $T_a$ is #:00 exactly.")
+def figure_22_as_told() -> list[str]:
+    late, speed = Fraction(152, 10), Fraction(2, 5)
+    return ["2.5", str(late + (32 - late) // speed * speed)]
