@@ -2,9 +2,15 @@
 
 import inspect
 import re
+import tempfile
 from fractions import Fraction
-from math import log2, log10
+from math import log2, log10, sqrt
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pytest
+from command_examples import LAW
 from page_numbers import ROOT, claim
 
 import boundlab as bl
@@ -12,11 +18,12 @@ from boundlab import files, options
 from boundlab.arithmetic import weights, writing
 from boundlab.audit import _audit
 from boundlab.checks import _time, _view
+from boundlab.cli import invoke
 from boundlab.compare import confidence, trivial_bound
 from boundlab.compare import run as compared
 from boundlab.compare.sharp import _TOLD
 from boundlab.exact import _derivation, _growth
-from boundlab.expectation import AFFORDABLE, _graph, _walk
+from boundlab.expectation import AFFORDABLE, _enumeration, _graph, _walk
 from boundlab.falsify import _expectation
 from boundlab.formulas import expansion, folds, substitution
 from boundlab.instance import seconds
@@ -26,7 +33,7 @@ from boundlab.recheck import _work
 from boundlab.signs import _cover, _solver
 from boundlab.sweep import plan
 from boundlab.testing import _bound, _oracle, _twins
-from boundlab.theorems import _conditions, _toml
+from boundlab.theorems import _conditions, _toml, area_recursion
 from boundlab.traces import _fit, _independence
 from boundlab.verdict import ExitCode
 from boundlab.worst_case import attained, bound_value, model, result
@@ -67,6 +74,34 @@ def patience_of_checks() -> list[str]:
 def codes_of_check() -> str:
     assert (ExitCode.REFUTED, ExitCode.UNDECIDED, ExitCode.USAGE) == (1, 3, 2)
     return "Exit code 0: no check failed; 1: one failed; 3: nothing could be decided; 2: bad input."
+
+
+@claim("docs/exact.md", "from x0 = 3 and eight events have # sequences and # merged states in all.")
+def merged_states() -> list[str]:
+    seen: list[int] = []
+
+    class Counted(_enumeration.Walk):  # type: ignore[misc, type-arg]
+        def run(self, *given: Any) -> None:
+            super().run(*given)
+            seen.append(self.merged)
+
+    law = {"delays": "iid:p_s=0.5", "iterations": 8, "parameters": {"M": 5, "alpha": "1/10", "start": "analysis"}}
+    problem = {"type": "lad", "c": [0, 1, 2]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_enumeration, "Walk", Counted)
+        case = {"algorithm": "area", "problem": problem, "x0": [3], **law}
+        bl.exact("area.theorem8.repaired.fixed-step", case, derivation=False)
+    return [f"{3 + 1}{str(8).translate(RAISED)}", f"{seen[0]:,}"]
+
+
+@claim("docs/exact.md", "this gives E f(x̄₆) = 3 − 9√51/# = #… against the printed bound 3√51/10 = #….")
+def both_sides_by_hand() -> list[str]:
+    found = bl.exact("area.theorem8", LAW, derivation=False)
+    left, right = float(found.left), float(found.right)
+    denominator = round(9 * sqrt(51) / (3 - left))
+    assert abs(3 - 9 * sqrt(51) / denominator - left) < 1e-12
+    assert abs(3 * sqrt(51) / 10 - right) < 1e-12
+    return [str(denominator), *(f"{int(side * 10**4) / 10**4:.4f}" for side in (left, right))]
 
 
 @claim("docs/exact.md", "More than # states of one event (# in exact numbers), or # control states, are refused")
@@ -273,3 +308,31 @@ def points_of_a_program() -> list[str]:
 @claim("docs/worst-case.md", "certificates of attained bounds are sought up to #. A program")
 def points_of_an_attained_bound() -> list[str]:
     return [str(attained._LARGEST)]
+
+
+@claim("docs/worst-case.md", "At most # points (K = # of gradient descent), seconds for each")
+def horizon_of_a_program() -> list[str]:
+    # Its points are x_0, a gradient at each iterate, and x* = 0 is none.
+    return [str(model.LARGEST), str(model.LARGEST - 2)]
+
+
+@claim("docs/theory/area-proofs.md", r"It costs some microseconds an iteration, so $K\le10^#$.")
+def longest_recursion() -> list[str]:
+    return [f"{log10(area_recursion.MAX_ITERATIONS):g}"]
+
+
+@claim("docs/tutorial.md", "The file is asynchronous SGD in under # lines")
+def lines_of_a_new_algorithm() -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        assert invoke(["new", "algorithm", "mysgd", f"--out={folder}"]) == ExitCode.STANDS
+        lines = len((Path(folder) / "mysgd.py").read_text(encoding="utf-8").splitlines())
+    return [str(10 * (lines // 10 + 1))]
+
+
+@claim("docs/verdicts.md", "(errors at # equidistant places from 0 to 2: # instead of #)")
+def limits_of_uniform_errors() -> list[str]:
+    count, error = 400, (1 - options.Default.LEVEL) / 2
+    errors = (np.arange(count) + 0.5) * 2 / count
+    found = float(confidence.upper_limits(errors[:, None], np.array([2.0]), error)[0])
+    alone = 2 - float(np.exp(np.log(error) / count + np.log(2 - errors).mean()))
+    return [str(count), f"{found:.2f}", f"{alone:.2f}"]

@@ -255,3 +255,13 @@ def fair_shares() -> list[str]:
     return [
         f"{one:.2f}" for one in read(SHARES, r"bE\+1 +mean field \[[^]]*\] +exact for i.i.d. \[([\d.]+) ([\d.]+)\]")
     ]
+
+
+@claim(SERVER, "and who pays for aggregations balances, here at #.")
+def best_rate_with_a_cost() -> list[str]:
+    return best_rates()[1:]
+
+
+@claim(ANATOMY, "by equations (5) to (7) of the paper's appendix, over all # sequences:")
+def sequences_of_four_events() -> list[str]:
+    return [str(2**4)]

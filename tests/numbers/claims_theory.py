@@ -2,17 +2,20 @@
 
 import json
 import math
+import re
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
+from page_makers import texts
 from page_numbers import ROOT, claim
+from window_makers import responses
 
 import boundlab as bl
-from boundlab.algorithms.fedcompass import Compass, CompassRules, follow
+from boundlab.algorithms.fedcompass import Compass, CompassRules, closed_loop, follow
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.mechanism import long_run_shares, share_slope, truthful_limit
+from boundlab.mechanism import arrival_pattern, long_run_shares, periodic, share_slope, truthful_limit
 from boundlab.theorems import load_theorem
 
 AREA, AFL_DGA, FEDCOMPASS = (f"docs/theory/{name}.md" for name in ("area", "afl_dga", "fedcompass"))
@@ -293,3 +296,225 @@ def throttling_pays() -> list[str]:
     slopes = [share_slope([2, 1, 1, 1], 10, scale) for scale in (20, 10)]
     assert slopes[0] < 0 < slopes[1]
     return [f"{abs(one):.3f}" for one in slopes]
+
+
+# ---------------------------------------------------------------------- constants of proofs
+
+
+AREA_PROOFS = "docs/theory/area-proofs.md"
+
+
+def rounded_constants(d: int) -> list[float]:
+    """Return what the constants of the explicit bound are rounded up from, where d is at least that."""
+    longer, later = d / (d - 1), (d + 1) / d
+    spread = math.exp(1 / 3) + math.exp(1 / 6)
+    drift = math.exp(1 / 3) / (1 - math.exp(-1 / 2))
+    noise = 460.8 * math.exp(5 / 6) * later * longer**5
+    return [noise, 576 * spread * longer**4, 6912 * drift * later * longer**4]
+
+
+def cut(number: float, decimals: int) -> str:
+    """Return the first digits of a number, not rounded."""
+    return f"{math.floor(number * 10**decimals) / 10**decimals:.{decimals}f}"
+
+
+@claim(AREA_PROOFS, r"and $48(1-e^{-1/6})=#\ldots\ge7$")
+def steps_of_a_sixth() -> list[str]:
+    return [cut(48 * (1 - math.exp(-1 / 6)), 3)]
+
+
+@claim(AREA_PROOFS, r"and $2(W_1+W_2)\le2(e^{1/3}+e^{1/6})=#\ldots$:")
+def weights_of_the_start() -> list[str]:
+    return [cut(2 * (math.exp(1 / 3) + math.exp(1 / 6)), 3)]
+
+
+@claim(AREA_PROOFS, r"and $460.8\,e^{5/6}\cdot\frac{97}{96}(\frac{96}{95})^5=#\ldots$:")
+def noise_of_the_explicit_bound() -> list[str]:
+    return [cut(rounded_constants(96)[0], 1)]
+
+
+@claim(AREA_PROOFS, r"and $576(e^{1/3}+e^{1/6})(\frac{96}{95})^4=#\ldots$;")
+def heterogeneity_of_the_explicit_bound() -> list[str]:
+    return [cut(rounded_constants(96)[1], 1)]
+
+
+@claim(AREA_PROOFS, r"$6912\,\frac{e^{1/3}}{1-e^{-1/2}}\cdot\frac{97}{96}(\frac{96}{95})^4=#\ldots$:")
+def drift_of_the_explicit_bound() -> list[str]:
+    return [cut(rounded_constants(96)[2], 1)]
+
+
+@claim(AREA_PROOFS, r"with $d\ge#$ alone they would have to be #, # and #.")
+def constants_for_any_d() -> list[str]:
+    return ["48", *(str(math.ceil(one)) for one in rounded_constants(48))]
+
+
+def registered_constants() -> list[str]:
+    """Return the constants of the registered bound, noise, heterogeneity and drift."""
+    terms = load_theorem("area.theorem7.explicit").bound.terms
+    return [str(terms[name].as_coeff_Mul()[0]) for name in ("noise", "heterogeneity", "drift")]
+
+
+@claim(AREA_PROOFS, r"\frac{N_\sigma\varphi^5}5\le\frac{#}{p^2M\gamma^2}")
+def noise_as_registered() -> list[str]:
+    return registered_constants()[:1]
+
+
+@claim(
+    AREA_PROOFS,
+    r"\frac{N_\zeta\varphi^4}4\le\frac{#\,\bar q\,\kappa_\gamma^2}{p^2}+\frac{#\,\delta^2\kappa_\gamma^4}{p^3} .",
+)
+def heterogeneity_as_registered() -> list[str]:
+    return registered_constants()[1:]
+
+
+@claim(
+    AREA_PROOFS,
+    r"\Big((1+5.2p_s\bar q)R^2+5.2p_s\bar q(\alpha_0ML\zeta)^2\Big)+\frac{#\,p_s\sigma^2}{p^2M\gamma^2\tilde K}"
+    r" +\frac{p_s\zeta^2}{\tilde K^2}"
+    r"\Big(\frac{#\,\bar q\,\kappa_\gamma^2}{p^2}+\frac{#\,\delta^2\kappa_\gamma^4}{p^3}\Big) .",
+)
+def explicit_bound_as_registered() -> list[str]:
+    initial = str(load_theorem("area.theorem7.explicit").bound.terms["initial"])
+    assert initial.count("26*") == 2  # 5.2 = 26/5
+    assert initial.count("/5") == 2
+    return registered_constants()
+
+
+@claim(AFL_DGA, "stops half-way to the minimiser, so the left side is # and the bound below #.")
+def half_way() -> list[str]:
+    found = bl.compare(
+        "afl_dga.theorem1",
+        "huber:w=60,x0=1",
+        "exponential",
+        iterations=1000,
+        trials=2,
+        local_steps=2,
+        scaling="average",
+    )
+    left, right = (float(found.to_frame().iloc[-1][name]) / 60**2 for name in ("mean", "bound"))
+    assert right < 0.1
+    return [f"{left:.3f}", "0.1"]
+
+
+@claim(FEDCOMPASS, "finds it too, warm-up included: # against #.", nightly=True)
+def unequal_steps_for_long() -> list[str]:
+    found = bl.compare(
+        "fedcompass.theorem1",
+        "huber:c=[[0],[1]],w=1,delta=1,x0=0.1667",
+        "deterministic:rates=[1,0.2]",
+        iterations=40000,
+        trials=2,
+        Qmin=1,
+        Qmax=5,
+        eta=0.0005,
+    )
+    last = found.to_frame().iloc[-1]
+    return [f"{last['mean']:.3f}", f"{last['bound']:.3f}"]
+
+
+@claim(
+    FEDCOMPASS,
+    "28 steps at # a minute from 5:00 end at #:#, not at the printed 15:12. If the update does arrive at 15:12, "
+    r"the server measures $#/28$ minutes a step, and $\lfloor6.8\cdot28/10.2\rfloor=#$, not the printed #, which uses "
+    "# steps a minute.",
+)
+def figure_22_by_hand() -> list[str]:
+    rate, now = Fraction(5, 2), Fraction(152, 10)
+    end = 5 + 28 / rate
+    measured = (now - 5) / 28
+    left = 22 - now
+    assert (float(left), float(measured * 28)) == (6.8, 10.2)
+    hour, minute = divmod(round(end * 60), 60)
+    numbers = (float(rate), hour, minute, float(measured * 28), left // measured, int(left * rate), float(rate))
+    return [f"{one:g}" for one in numbers]
+
+
+@claim(FEDCOMPASS, "Either way # (or #) is below #")
+def figure_22_steps_that_are_left() -> list[str]:
+    arrivals = [Fraction(152, 10), Fraction(162, 10)]
+    return [*(str((22 - late) // ((late - 5) / 28)) for late in arrivals), "20"]
+
+
+@claim(FEDCOMPASS, "steps until #:# (or #:#).")
+def figure_22_until() -> list[str]:
+    ends = []
+    for late in (Fraction(152, 10), Fraction(162, 10)):
+        speed = (late - 5) / 28
+        ends += divmod(round((late + (32 - late) // speed * speed) * 60), 60)
+    return [str(one) for one in ends]
+
+
+@claim(FEDSTALEWEIGHT, r"$b=4$: $\frac78$ for $r=3$, $\frac{#}{#}$ for $r=\frac72$")
+def own_averages() -> list[str]:
+    slower, faster = (periodic(arrival_pattern([rate, 1]), 4).staleness_shares(4)[0] for rate in (3, Fraction(7, 2)))
+    assert slower == Fraction(7, 8)
+    return [str(faster.numerator), str(faster.denominator)]
+
+
+@claim(FEDSTALEWEIGHT, r"$\pi_1=\frac34$ for $r=6$ and $\frac{#}{#}$ for $r=7$, so # should report #.")
+def fixed_times() -> list[str]:
+    six, seven = (periodic(arrival_pattern([r, 1, 1]), 2).shares([Fraction(1, r), 1, 1])[0] for r in (6, 7))
+    assert six == Fraction(3, 4) > seven
+    return [str(seven.numerator), str(seven.denominator), "7", "6"]
+
+
+@claim(FEDCOMPASS, r"is $\frac{#}{#}$ as printed and 0 normalised.")
+def share_bias_of_figure_1() -> list[str]:
+    steps = [list(figure(*((12, i) for i in range(3)), *((22, i) for i in range(5)))[-1].values())][0]
+    total = sum(steps)
+    bias = sum(abs(Fraction(one, total) - Fraction(1, len(steps))) for one in steps)
+    return [str(bias.numerator * (total // bias.denominator)), str(total)]
+
+
+@claim(FEDFA, r"for $K=6$, $d=0$ it is #, but $\|w^t-u^t\|$ reaches $#\,Ac$.")
+def filling_of_the_window() -> list[str]:
+    K, until = 6, 400
+    kappa, r = 1 / (1 + (K - 1) / 2), responses(K, 0, until)
+    limits = np.array([kappa * min(1.0, (K + s) / K) for s in range(-K + 1, until)])
+    each = [np.abs(r[t, : t + K - 1] - limits[: t + K - 1]).sum() for t in range(until)]
+    return [f"{np.abs(r[1:, K - 1] - kappa).sum():.3f}", f"{max(each):.3f}"]
+
+
+@claim(AFL_DGA, r"$w^{t+1}=\frac{#}{#}w^t+\frac{#}{#}$ from $t=3$ on, where the slope is still #.")
+def two_local_steps_recursion() -> list[str]:
+    found = bl.exact("afl_dga.theorem1", case("afl_dga.theorem1"))
+    (shown,) = (one for one in texts(found.page()) if one.startswith("w_{k+1} = "))
+    (weight,) = case("afl_dga.theorem1")["problem"]["w"]
+    return [*re.findall(r"\d+", shown.partition(" for ")[0].partition("=")[2]), f"{weight:g}"]
+
+
+@claim(AFL_DGA, "It jumps to and fro: left side above #, bound below #.")
+def twenty_uses_of_a_gradient() -> list[str]:
+    test = (ROOT / "tests" / "algorithms" / "test_afl_dga.py").read_text(encoding="utf-8")
+    body = test.partition("def test_the_printed_theorem_fails_for_one_local_step_and_gradients_used_twenty_times")[2]
+    return re.findall(r"assert (?:metric >|bound <) ([\d.]+)", body)[:2]
+
+
+@claim(FEDCOMPASS, r"the exact state repeats every # time units")
+def three_groups() -> list[str]:
+    speeds = [shortest_decimal(speed) for speed in (0.25, 0.59, 0.95)]
+    compass = Compass(CompassRules(10, 20, shortest_decimal(1.2)), 3)
+    run = closed_loop(compass, lambda client, start, steps: float(shortest_decimal(start) + steps * speeds[client]))
+    times = [shortest_decimal(next(run).time) for _ in range(60)]
+    assert times[59] - times[52] == times[58] - times[51]
+    return [str(times[59] - times[52])]
+
+
+@claim(FEDCOMPASS, r"With $\eta=10^{-3}$, $T=10^6$ the printed bound, $\mu'=5$, is $#$. It is")
+def unequal_steps_bound() -> list[str]:
+    values = {"L": 1, "n": 2, "F0": 1 / 18, "sigma_l": 0, "sigma_g": 1 / 2, "G_sq": 1, "T": 10**6, "tau_max": 0}
+    more = {"Qmin": 1, "Qmax": 5, "speed_ratio": 5, "eta": 1e-3}
+    return [f"{float(load_theorem('fedcompass.theorem1').evaluate({**values, **more}).total):.3f}"]
+
+
+@claim(FEDCOMPASS, "(# steps a minute, at the edge $\\mu=Q_{\\max}/Q_{\\min}$) would have # steps.")
+def figure_22_of_the_slowest() -> list[str]:
+    late, speed = Fraction(152, 10), (Fraction(152, 10) - 5) / 28
+    expected = late + (32 - late) // speed * speed
+    return [f"{1 / 0.5:g}", str((expected - 22) // Fraction(1, 2))]
+
+
+@claim(FEDCOMPASS, "The printed story needs 15:12 *and* # steps a minute: then $T_a$ is #:00 exactly.")
+def figure_22_as_told() -> list[str]:
+    late, speed = Fraction(152, 10), Fraction(2, 5)
+    return ["2.5", str(late + (32 - late) // speed * speed)]

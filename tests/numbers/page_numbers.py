@@ -32,8 +32,8 @@ _OPERATOR = r"[<>≤≥≠∈·+−√×^_‖⟨⟩∞*′ΣΠ±≈→]"
 _RAISED = r"⁻?[⁰¹²³⁴-⁹]"
 _LETTER = r"[A-Za-zΑ-ωℓ∂∇₀-₉ᵢ√ᵀ½(]"
 _WORDS = (
-    "Theorem|Lemma|Corollary|Proposition|Algorithm|Alg|Equation|equation|Section|Appendix|Table|Figure|Assumption|Definition|"
-    "Remark|Line|line|Step|step|page|Chapter|Thm|Cor|footnote|notebook|client|group|WCAG|Nesterov 2018,"
+    "Theorem|Lemma|Corollary|Proposition|Algorithm|Alg|Equation|equation|Section|Appendix|Table|Figure|Assumption|"
+    "Definition|Remark|Line|line|Step|step|page|Chapter|Thm|Cor|footnote|notebook|client|group|WCAG|Nesterov 2018,"
 )
 RULES = {
     "reference": re.compile(
