@@ -5,10 +5,11 @@ import csv
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ _KINDS = {  # by ending
     ".json": "a JSON file holds a case, for boundlab exact and replay, or a certificate, for boundlab recheck",
     ".py": "a Python file is a plug-in, boundlab --plugin FILE …, which boundlab doctor FILE checks",
 }
+_ROW = re.compile(r"\[\n(?:\s*[-\d.eE+]+,?\n)+\s*(?:\"\w*\"\n\s*)?\]")  # of numbers, or an event: one line
 _MARK = "files"  # the key of RESULT under which the files of a folder stand that belong to it
 
 
@@ -82,10 +84,7 @@ def hashes(paths: Iterable[Path]) -> dict[str, str]:
     found = {}
     for path in paths:
         with contextlib.suppress(OSError), path.open("rb") as stream:
-            digest = sha256()
-            while block := stream.read(1 << 20):
-                digest.update(block)
-            found[str(path)] = digest.hexdigest()
+            found[str(path)] = file_digest(stream, "sha256").hexdigest()
     return found
 
 
@@ -272,6 +271,7 @@ def json_value(value: Any) -> Any:
 def json_text(value: Any) -> str:
     """Return a value as the JSON of a file: half of a surrogate pair, which no UTF-8 holds, is escaped."""
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = _ROW.sub(lambda row: re.sub(r"\n\s*", " ", row[0]).replace("[ ", "[").replace(" ]", "]"), text)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from boundlab.errors import CaseError, OutputError
-from boundlab.files import folder, read_json, replacing, write_json
+from boundlab.files import folder, json_text, read_json, replacing, write_json
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -55,3 +57,26 @@ def test_bad_json_says_where(tmp_path, text, message):
 def test_an_absent_file_is_named(tmp_path):
     with pytest.raises(CaseError, match=r"cannot read .*absent"):
         read_json(tmp_path / "absent.json")
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text('[1,\n "s]', max_size=6),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("[1\n]", max_size=3), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_a_file_holds_the_value_that_was_written(value):
+    assert json.loads(json_text(value)) == value
+
+
+def test_a_row_of_numbers_and_an_event_are_a_line_each():
+    assert json_text({"A": [[1.0, -2.5e-7], [3, 4]], "events": [[0.5, 0], [1, "s"], [2, 0, "step"]]}).splitlines() == [
+        "{", ' "A": [', "  [1.0, -2.5e-07],", "  [3, 4]", " ],",
+        ' "events": [', "  [0.5, 0],", '  [1, "s"],', '  [2, 0, "step"]', " ]", "}",
+    ]  # fmt: skip
