@@ -31,7 +31,8 @@ def brief(audit: "Evidence") -> Iterator[Block]:
         step, steps = first_false_step(one), len(one.outcome.steps)
         whose = "the paper's proof" if one.outcome.script.printed else f"proof {one.outcome.script.id}"
         if step is not None:
-            yield words(f"{whose} ({steps} steps) goes wrong where {step.name} (", step.at, f"): {step.status.value}")
+            where = f"{whose} ({steps} steps) goes wrong first where {step.name} ("
+            yield words(where, step.at, f"): {step.status.value}, by an instance of its own")
         elif not one.settles:
             yield words(f"{whose} ({steps} steps): {one.outcome.verdict}")
     for repair in audit.repairs:

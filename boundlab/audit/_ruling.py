@@ -61,7 +61,8 @@ class Ruling:
         room -= sum(len(one) + 2 for one in others if one.startswith("repaired") and 3 * len(one) < letters)
         if len(first) > room:
             numbers = first.rpartition(": ")[2]
-            first = f"{first[: max(0, room - len(numbers) - 3)].rstrip(' ,')}…: {numbers}"
+            kept, _, cut = first[: max(0, room - len(numbers) - 3)].rpartition(", ")  # no setting is halved
+            first = f"{kept or cut}…: {numbers}"
         text = start + first
         for one in others:
             text = f"{text}; {one}" if len(text) + len(one) + 2 <= letters else text

@@ -30,7 +30,9 @@ def exact(
     statement = load_theorem(theorem)
     result = ask(statement, case, derivation=derivation or latex or verbose)
     if (derivation or latex) and result.derivation is None:
-        raise SpecError(f"there is no derivation of numbers in {result.note or 'floating point'}")
+        numeric = f"of numbers in {result.note or 'floating point'}"
+        what = numeric if result.kind == "numeric" else "where a file puts the left side together"
+        raise SpecError(f"there is no derivation {what}; without it both sides are printed")
     if latex and result.derivation is not None:
         from boundlab.pages.derivation import derived
         from boundlab.pages.latex import plain_latex

@@ -68,7 +68,8 @@ def _symbols(word: str | None) -> "list[SymbolInfo]":
     """Return the built-in symbols: how they are written here and on paper, what they mean, and their units."""
     from boundlab.formulas.symbols import SYMBOLS
 
-    return _found([one for name, one in SYMBOLS.items() if _has(word, name, one.meaning)], word, "symbols")
+    named = [one for name, one in SYMBOLS.items() if word in (name, one.unicode)]  # a letter stands in every text
+    return named or _found([one for name, one in SYMBOLS.items() if _has(word, name, one.meaning)], word, "symbols")
 
 
 def _listed(columns: "Cells", rows: "Iterable[Cells]") -> "Rows":

@@ -52,7 +52,7 @@ AREA_ROWS: tuple[Row, ...] = (
     ("alpha", "constant step size", "positive", _STEP, r"\alpha", "α"),
     ("c", "numerator of the step size alpha_k = c/(k+d)", "positive", _STEP),
     ("d", "offset of the step size alpha_k = c/(k+d)", "positive", (0, 0)),
-    ("D", "first step size α_0 of Theorem 7", "positive", _STEP, r"\mathcal{D}", "D"),
+    ("D", "first step size α_0 of AREA's Theorem 7", "positive", _STEP, r"\mathcal{D}", "D"),
     ("a0", "step size with which the first iteration answers", "positive", _STEP, "a_0", "a₀"),
     ("a_init", "step size of the initial broadcast", "positive", _STEP, r"a_{\mathrm{init}}", "a_init"),
     # Short forms of the proofs.
