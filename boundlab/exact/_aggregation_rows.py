@@ -1,5 +1,6 @@
 """One row a server update: of a schedule without noise its models, of quadratics with noise their moments."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import final
@@ -62,10 +63,10 @@ def of_models(at: ExactSetting, trace: Models) -> Account:
     else:
         found, closing, addends = share(at) * added(values), None, _mean_of_rows(k)
     closed = recursion(at, points, [] if over.one_record else values)
-    again = goes_on(at, entering.each(), closed.rules, _FIRST) if closed.summed else None
+    again = goes_on(at, entering.each()[:last], closed.rules, _FIRST) if closed.summed else None
     follows = again is not None and not shortened([row(t) for t in range(again.rows)])
     table, left_out = _cut(columns, len(points), row, follows=follows)
-    items: list[Item] = [*_local_steps(at, trace.tape), entering.rule(), table, *left_out]
+    items: list[Item] = [*_local_steps(at, trace.tape), *entering.equal_steps(last), entering.rule(), table, *left_out]
     if closing is not None:
         items.append(closing)
     if again is not None:
@@ -226,6 +227,17 @@ class _Contributions:
             then = f"{now.text[0]}_{{t"
             total = math(f"{then}−1}} + Σ weight·(y − y_0)", rf"{then}-1}} + {weighted} (y - y_0)")
         return say("{} = {}, where the local steps of a run lead from {} to {}", now, total, start, y)
+
+    def equal_steps(self, last: int) -> Iterator[Sentence]:
+        """Yield how far all steps of a client up to a row lead on the line, where that is the same: a slope stays."""
+        descend, moves = self._trace.tape.descend, dict[int, list[Scalar]]()
+        for run, _ in itertools.chain.from_iterable((self._entering or ())[:last]):
+            start, end = self._trace.moves[run]
+            moves.setdefault(int(descend.client[run]), []).append((end[0] - start[0]) / int(descend.steps[run]))
+        for client, each in sorted(moves.items())[: _CLIENTS * (self._at.model.d == 1)]:
+            if len(each) > 1 and not _zero(each[0]) and all(_zero(one - each[0]) for one in each):
+                y = math("y", "y")
+                yield say(f"all local steps of client {client} lead from {{}} to {{}}", y, linear([(1, y)], each[0]))
 
     def each(self) -> list[list[Entering]]:
         """Return what enters each row after the start; nothing where the models do not follow from it."""
