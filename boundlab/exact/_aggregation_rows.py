@@ -64,8 +64,8 @@ def of_models(at: ExactSetting, trace: Models) -> Account:
         found, closing, addends = share(at) * added(values), None, _mean_of_rows(k)
     closed = recursion(at, points, [] if over.one_record else values)
     again = goes_on(at, entering.each()[:last], closed.rules, _FIRST) if closed.summed else None
-    follows = again is not None and not shortened([row(t) for t in range(again.rows)])
-    table, left_out = _cut(columns, len(points), row, follows=follows)
+    enough = 0 if again is None or shortened([row(t) for t in range(again.rows)]) else again.rows
+    table, left_out = _cut(columns, len(points), row, enough)
     items: list[Item] = [*_local_steps(at, trace.tape), *entering.equal_steps(last), entering.rule(), table, *left_out]
     if closing is not None:
         items.append(closing)
@@ -73,7 +73,7 @@ def of_models(at: ExactSetting, trace: Models) -> Account:
         items.append(again.said)
     items += closed.items
     short = shortened(table.rows)
-    return Account((*items, *short), found, addends, follows or (entering.adds and not left_out and not short))
+    return Account((*items, *short), found, addends, enough > 0 or (entering.adds and not left_out and not short))
 
 
 def of_moments(at: ExactSetting, trace: MomentsOf) -> Account:
@@ -143,23 +143,27 @@ def _mean_of_rows(k: int) -> Written:
 
 
 def _cut(
-    columns: Sequence[Sentence], n: int, row: Callable[[int], list[Sentence]], *, follows: bool = False
+    columns: Sequence[Sentence], n: int, row: Callable[[int], list[Sentence]], enough: int = 0
 ) -> tuple[Table, list[Item]]:
     """Return the table of n rows; of more than a hand can check the first and the last, and what is to be said then.
 
     Parameters
     ----------
-    follows
-        Whether the others follow from these, by what is said below.
+    enough
+        Rows from which the others follow, by what is said below: those with shortened numbers are then left out.
+        0: they do not follow.
     """
-    if n <= MOST:
-        return Table(tuple(columns), tuple(tuple(row(place)) for place in range(n))), []
-    first, last = (tuple(tuple(row(place)) for place in part) for part in (range(_FIRST), range(n - _LAST, n)))
+    head = [row(place) for place in range(min(n, MOST))]
+    if n <= MOST and not (enough and shortened(head)):
+        return Table(tuple(columns), tuple(map(tuple, head))), []
+    first = next((place for place in range(enough, _FIRST) if enough and shortened([head[place]])), _FIRST)
+    end = [row(place) for place in range(n - _LAST, n)]
+    end = [] if enough and shortened(end) else end
     gap = tuple(say("…") for _ in columns)
-    cut = f"{n} rows: the first {_FIRST} and the last {_LAST} are shown"
-    rest = "the others follow from these" if follows else "all of them are added up"
-    more = "" if follows else ". So this sum cannot be checked by hand row by row."
-    return Table(tuple(columns), (*first, gap, *last)), [say(f"{cut}{'; ' if follows else ', and '}{rest}{more}")]
+    cut = f"{n} rows: the first {first}{f' and the last {_LAST}' if end else ''} are shown"
+    rest = "; the others follow from these" if enough else ", and all of them are added up. So this sum cannot be "
+    said = say(f"{cut}{rest}" + ("" if enough else "checked by hand row by row."))
+    return Table(tuple(columns), (*map(tuple, head[:first]), gap, *map(tuple, end))), [said]
 
 
 def _local_steps(at: ExactSetting, tape: Tape) -> Iterator[Sentence]:

@@ -73,7 +73,7 @@ def test_what_a_reader_makes_of_some_rows_is_the_left_side():
         instance, eta, T, slow = some(seed)
         result = exact_of("fedfa.theorem1", instance, derive=True)
         table, _ = happens(result)
-        assert table.rows[12][0].text == "…"
+        assert any(row[0].text == "…" for row in table.rows)
         if result.derivation.by_hand:
             told += 1
             assert of_a_reader(result, eta, T, slow) == Fraction(result.left_text.split(" = ")[0])
