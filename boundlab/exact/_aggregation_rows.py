@@ -1,5 +1,6 @@
 """One row a server update: of a schedule without noise its models, of quadratics with noise their moments."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import final
@@ -62,17 +63,17 @@ def of_models(at: ExactSetting, trace: Models) -> Account:
     else:
         found, closing, addends = share(at) * added(values), None, _mean_of_rows(k)
     closed = recursion(at, points, [] if over.one_record else values)
-    again = goes_on(at, entering.each(), closed.rules, _FIRST) if closed.summed else None
-    follows = again is not None and not shortened([row(t) for t in range(again.rows)])
-    table, left_out = _cut(columns, len(points), row, follows=follows)
-    items: list[Item] = [*_local_steps(at, trace.tape), entering.rule(), table, *left_out]
+    again = goes_on(at, entering.each()[:last], closed.rules, _FIRST) if closed.summed else None
+    enough = 0 if again is None or shortened([row(t) for t in range(again.rows)]) else again.rows
+    table, left_out = _cut(columns, len(points), row, enough)
+    items: list[Item] = [*_local_steps(at, trace.tape), *entering.equal_steps(last), entering.rule(), table, *left_out]
     if closing is not None:
         items.append(closing)
     if again is not None:
         items.append(again.said)
     items += closed.items
     short = shortened(table.rows)
-    return Account((*items, *short), found, addends, follows or (entering.adds and not left_out and not short))
+    return Account((*items, *short), found, addends, enough > 0 or (entering.adds and not left_out and not short))
 
 
 def of_moments(at: ExactSetting, trace: MomentsOf) -> Account:
@@ -142,23 +143,27 @@ def _mean_of_rows(k: int) -> Written:
 
 
 def _cut(
-    columns: Sequence[Sentence], n: int, row: Callable[[int], list[Sentence]], *, follows: bool = False
+    columns: Sequence[Sentence], n: int, row: Callable[[int], list[Sentence]], enough: int = 0
 ) -> tuple[Table, list[Item]]:
     """Return the table of n rows; of more than a hand can check the first and the last, and what is to be said then.
 
     Parameters
     ----------
-    follows
-        Whether the others follow from these, by what is said below.
+    enough
+        Rows from which the others follow, by what is said below: those with shortened numbers are then left out.
+        0: they do not follow.
     """
-    if n <= MOST:
-        return Table(tuple(columns), tuple(tuple(row(place)) for place in range(n))), []
-    first, last = (tuple(tuple(row(place)) for place in part) for part in (range(_FIRST), range(n - _LAST, n)))
+    head = [row(place) for place in range(min(n, MOST))]
+    if n <= MOST and not (enough and shortened(head)):
+        return Table(tuple(columns), tuple(map(tuple, head))), []
+    first = next((place for place in range(enough, _FIRST) if enough and shortened([head[place]])), _FIRST)
+    end = [row(place) for place in range(n - _LAST, n)]
+    end = [] if enough and shortened(end) else end
     gap = tuple(say("…") for _ in columns)
-    cut = f"{n} rows: the first {_FIRST} and the last {_LAST} are shown"
-    rest = "the others follow from these" if follows else "all of them are added up"
-    more = "" if follows else ". So this sum cannot be checked by hand row by row."
-    return Table(tuple(columns), (*first, gap, *last)), [say(f"{cut}{'; ' if follows else ', and '}{rest}{more}")]
+    cut = f"{n} rows: the first {first}{f' and the last {_LAST}' if end else ''} are shown"
+    rest = "; the others follow from these" if enough else ", and all of them are added up. So this sum cannot be "
+    said = say(f"{cut}{rest}" + ("" if enough else "checked by hand row by row."))
+    return Table(tuple(columns), (*map(tuple, head[:first]), gap, *map(tuple, end))), [said]
 
 
 def _local_steps(at: ExactSetting, tape: Tape) -> Iterator[Sentence]:
@@ -226,6 +231,17 @@ class _Contributions:
             then = f"{now.text[0]}_{{t"
             total = math(f"{then}−1}} + Σ weight·(y − y_0)", rf"{then}-1}} + {weighted} (y - y_0)")
         return say("{} = {}, where the local steps of a run lead from {} to {}", now, total, start, y)
+
+    def equal_steps(self, last: int) -> Iterator[Sentence]:
+        """Yield how far all steps of a client up to a row lead on the line, where that is the same: a slope stays."""
+        descend, moves = self._trace.tape.descend, dict[int, list[Scalar]]()
+        for run, _ in itertools.chain.from_iterable((self._entering or ())[:last]):
+            start, end = self._trace.moves[run]
+            moves.setdefault(int(descend.client[run]), []).append((end[0] - start[0]) / int(descend.steps[run]))
+        for client, each in sorted(moves.items())[: _CLIENTS * (self._at.model.d == 1)]:
+            if len(each) > 1 and not _zero(each[0]) and all(_zero(one - each[0]) for one in each):
+                y = math("y", "y")
+                yield say(f"all local steps of client {client} lead from {{}} to {{}}", y, linear([(1, y)], each[0]))
 
     def each(self) -> list[list[Entering]]:
         """Return what enters each row after the start; nothing where the models do not follow from it."""
