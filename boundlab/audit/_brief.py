@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from boundlab.arithmetic.writing import Sentence
 from boundlab.audit._commands import commands, statement_hash
 from boundlab.audit._first_false_step import first_false_step
 from boundlab.audit._ruling import apart, rule
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence, Repair
 
 _MOST = 2
+_FUNCTIONS = ("f_", "where ", "minimum ")
 _SHOWING = ("boundlab show ", "boundlab check ")
 
 
@@ -52,6 +54,9 @@ def _instance(audit: "Evidence") -> Iterator[Block]:
     if exact is not None:
         left, right = apart(exact.left, exact.right)
         yield words(f"instance: {audit.case_text}, {counter} = {exact.k}")
+        if exact.derivation is not None:  # a reader of the review has no list of problems
+            said = [one.text for one in exact.derivation.sections[0].items if isinstance(one, Sentence)]
+            yield words("; ".join(one for one in said if one.startswith(_FUNCTIONS)))
         yield words(_sides(left, right, exact.left > exact.right, exact.kind))
     elif search is not None and search.found.best is not None:
         one = search.found.smallest or search.found.best

@@ -78,7 +78,7 @@ def _scripts(what: str | None) -> "list[Script]":
     if what is None:
         return list(registered("proofs").values())
     if what.endswith(".toml"):
-        raise SpecError(f"{what} is a theorem: prove takes a proof's id, or the Python file of one (boundlab docs prove)")
+        raise SpecError(f"{what} is a theorem: prove takes the id of a proof, or its Python file (boundlab docs prove)")
     return _in_file(Path(what)) if what.endswith(".py") else [lookup("proofs", what)]
 
 

@@ -97,7 +97,7 @@ def test_a_line_has_at_most_200_letters_and_ten_lines_have_what_a_review_says(
 def test_a_review_of_area_names_the_slip(area: Audit, capsys: pytest.CaptureFixture[str]) -> None:
     print_page(console(), area.brief())
     text = " ".join(capsys.readouterr().out.split())
-    assert "goes wrong where Lemma 21 is applied" in text
+    assert "goes wrong first where Lemma 21 is applied" in text
     assert "there left side 0.9688 > 0.875 bound (exact)" in text
     assert "(proved); there 0.9681 ≤ 1.225" in text
 
