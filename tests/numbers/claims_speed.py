@@ -78,7 +78,7 @@ def loop_by_hand() -> list[str]:
 )
 def cells_of_the_data() -> list[str]:
     text = (ROOT / "benchmarks" / "sweeps.py").read_text(encoding="utf-8")
-    (grid,) = re.findall(r'"set": (\{"M".*?\})', text)
+    (grid,) = re.findall(r'"set": (\{"M": .*"p_s": .*?\})', text)
     M, p_s, a = map(len, json.loads(grid).values())
     sets = 3
     assert 'for name in ("digits", "mnist", "a9a")' in text
