@@ -70,10 +70,7 @@ def test_the_tables_show_what_was_measured():
     refuted = verdicts.refutations_table(refutations)
     tables = (ROOT / "benchmarks" / "verdicts.md").read_text(encoding="utf-8")
     assert tables == f"{verdicts.table(settings)}\n{refuted}"
-    assert refuted in (ROOT / "docs" / "refutations.md").read_text(encoding="utf-8")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert refuted in readme
-    assert "(benchmarks/verdicts.md)" in readme
+    assert "(benchmarks/verdicts.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def measured(lines, settings):

@@ -59,7 +59,8 @@ def verdicts_as_recorded() -> str:
     outcomes = [
         made.Outcome(setting, line["verdict"], line["ratio"], line["reason"], line.get("says_nothing", False))
         for setting, line in zip(made.REFUTATIONS, lines, strict=True)
-        if setting.theorem == line["theorem"]
+        if [setting.theorem, setting.compared.problem, setting.compared.delays]
+        == [line[key] for key in ("theorem", "problem", "delays")]
     ]
     assert len(outcomes) == len(lines)
     return str(made.refutations_table(outcomes))
