@@ -3,9 +3,11 @@
 import json
 import re
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from benchmark_scripts import load
@@ -277,3 +279,44 @@ def _tables() -> dict[str, str]:
 
 for _title in _tables():
     CLAIMS.append(Claim(BENCHMARKS, "", partial(lambda title: _tables()[title], _title)))
+
+
+# ---------------------------------------------------------------------- what commands print
+
+
+@claim(
+    README,
+    "k expectation bound mean/bound # # # # … violated: at K = # the value # is above the bound # (computed, "
+    "not sampled)",
+)
+def first_example() -> list[str]:
+    found = bl.compare("area.theorem8.printed-start", "lad", "iid:p_s=0.28", iterations=19, M=2).to_frame().iloc[-1]
+    left, right = (f"{found[name]:.4f}" for name in ("mean", "bound"))
+    return ["19", left, right, f"{found['ratio']:.4g}", "19", left, right]
+
+
+@cache
+def theorem_tests() -> str:
+    """Return what pytest prints about gradient descent with a wrong constant."""
+    made = load("test_plugin", ROOT / "tests" / "testing")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "descent.toml").write_text(made.WRONG, encoding="utf-8")
+        return str(made.run(Path(folder), "--boundlab-theorem=descent.toml").out)
+
+
+@claim(
+    "docs/testing.md",
+    "descent.toml: search: violated: at K = # the left side # is above the bound # (exact: …) instance: # "
+    "client, f_i(x) ="
+    " w_i·huber(x − c_i), w = [#], c = [#], delta = #, sigma = #, x0 = #, delays deterministic, alpha = #",
+    nightly=True,
+)
+def search_against_a_wrong_constant() -> list[str]:
+    found = re.findall(r"descent.toml: search: violated: at (K = .*) \(exact.*\n.*instance: (.*)", theorem_tests())
+    line, instance = found[0]
+    return NUMBER.findall(line) + NUMBER.findall(instance.replace("x0", "x"))
+
+
+@claim("docs/testing.md", "# violated, # holds, # passed", nightly=True)
+def theorem_tests_in_the_end() -> list[str]:
+    return list(re.findall(r"(\d+) violated, (\d+) holds, (\d+) passed", theorem_tests())[0])

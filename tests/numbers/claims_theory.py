@@ -518,3 +518,8 @@ def figure_22_of_the_slowest() -> list[str]:
 def figure_22_as_told() -> list[str]:
     late, speed = Fraction(152, 10), Fraction(2, 5)
     return ["2.5", str(late + (32 - late) // speed * speed)]
+
+
+@claim(AREA, r"Nothing ever moves, $\mathbb E f(\bar x_6)=#$, and the bound is")
+def nothing_moves() -> list[str]:
+    return [f"{sides('area.theorem8.printed-start.fixed-step')[0]:g}"]
