@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -91,8 +92,8 @@ def exit_codes_of_every_command() -> str:
 CASES = ROOT / "proofs" / "counterexamples"
 # What a row of the table calls a number of a case.
 _CALLED = {
-    rf"{symbol} = ({NUMBER.pattern})": key
-    for symbol, key in (("n", "n"), ("p", "p"), ("M", "M"), ("K", "K"), ("T", "T"), ("α", "alpha"))
+    rf"{symbol} = ({NUMBER.pattern})(?:/({NUMBER.pattern}))?(?![/.\d])": key
+    for symbol, key in (("n", "n"), ("p", "p"), ("M", "M"), ("K", "K"), ("T", "T"), ("α", "alpha"), ("η", "eta"))
 } | {
     rf"(?:speeds|rates) ({NUMBER.pattern}) : ({NUMBER.pattern})": "rates",
     rf"Q from ({NUMBER.pattern}) to ({NUMBER.pattern})": "Q",
@@ -104,11 +105,11 @@ _CALLED = {
 
 def _numbers_of(case: Mapping[str, Any]) -> dict[str, list[float]]:
     """Return what the rows may call of a case."""
-    said = {key: float(value) for key, value in case["parameters"].items() if isinstance(value, int | float)}
     note = case["note"]
+    said = {key: float(Fraction(value)) for key, value in re.findall(r"(\w+) = ([\d./]+(?:e-?\d+)?)(?:,|$)", note)}
     lists = {
-        name: [*map(float, found.split(","))]
-        for name, found in re.findall(r"(rates|p|periods) ?= ?\[([\d.,]+)\]", note)
+        name: [float(Fraction(one)) for one in found.split(",")]
+        for name, found in re.findall(r"(rates|p|periods) ?= ?\[([\d.,/]+)\]", note)
     }
     horizon = float(case["claim"]["k"])
     return {
@@ -129,10 +130,13 @@ def _row_says(row: str, case: Mapping[str, Any]) -> tuple[str, list[str]]:
     known, found = _numbers_of(case), []
     for called, key in _CALLED.items():
         for match in re.finditer(called, row):
-            has = known.get(key, [])
-            for place, shown in enumerate(match.groups(), 1):
+            has: Sequence[float] = known.get(key, [])
+            parts = [one for one in match.groups() if one]
+            if len(has) == 1 < len(parts):  # a fraction
+                has = Fraction(has[0]).limit_denominator(10**6).as_integer_ratio()
+            for place, shown in enumerate(parts, 1):
                 decimals = len(shown.partition(".")[2])
-                value = f"{has[place - 1]:.{decimals}f}" if len(has) == len(match.groups()) else "none"
+                value = f"{has[place - 1]:.{decimals}f}" if len(has) == len(parts) else "none"
                 found.append((match.span(place), value))
     found = sorted(set(found))
     says, end = "", 0
@@ -147,7 +151,7 @@ def _rows_of_counterexamples() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for row in table.split("\n")[2:]:
         theorem = (re.match(r"\| `([\w.-]+)`", row) or ("", theorem))[1]
         if re.search(r"\d \|$", row):
-            files = [one for one in CASES.glob("*.json") if one.name.startswith(theorem)]
+            files = [one for one in sorted(CASES.glob("*.json")) if one.name.startswith(theorem)]
             cases = [json.loads(one.read_text(encoding="utf-8")) for one in files]
             yield row, [one for one in cases if one["theorem"] == theorem]
 

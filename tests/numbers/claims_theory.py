@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import sympy
 from page_makers import texts
 from page_numbers import ROOT, claim
 from window_makers import responses
@@ -35,8 +36,8 @@ def sides(name: str) -> tuple[float, float]:
 
 def setting(name: str) -> tuple[str, str, str]:
     """Return M, p and K of a counterexample of AREA."""
-    (p,) = json.loads(case(name)["delays"].partition("p=")[2])
-    return str(case(name)["parameters"]["M"]), f"{p:g}", str(case(name)["iterations"])
+    p = case(name)["delays"].partition("p=[")[2].rstrip("]")
+    return str(case(name)["parameters"]["M"]), p, str(case(name)["iterations"])
 
 
 # ---------------------------------------------------------------------- AREA
@@ -46,20 +47,26 @@ def setting(name: str) -> tuple[str, str, str]:
 def printed_start() -> list[str]:
     M, p, K = (Fraction(one) for one in setting("area.theorem8.printed-start"))
     square = (1 / (1 - p) + 2 / p) / (M * K * (M + 1) / 2)  # of the step, for B = R = 1 and no noise
-    assert square == Fraction(20**2 * 399, 1197**2)
-    return [*setting("area.theorem8.printed-start"), "20", "399", "1197", f"{math.sqrt(square):.4f}"]
+    return [*setting("area.theorem8.printed-start"), *root(square), f"{math.sqrt(square):.4f}"]
+
+
+def root(square: Fraction) -> list[str]:
+    """Return a, b and c of a·√b/c, the root of a rational number."""
+    shown = str(sympy.sqrt(sympy.Rational(*square.as_integer_ratio())))
+    return re.findall(r"\d+", shown)
 
 
 @claim(AREA, r"after which $|x_s|$ stays at $1-2\alpha=#$.")
 def printed_start_stays() -> list[str]:
-    return [f"{1 - 40 * math.sqrt(399) / 1197:.3f}"]
+    alpha = float(re.findall(r"alpha = ([\d.]+)", case("area.theorem8.printed-start")["note"])[0])
+    return [f"{1 - 2 * alpha:.3f}"]
 
 
-@claim(AREA, r"$\mathbb E f(\bar x_{#})=#$ is above the bound $10\sqrt{399}/399=#$.")
+@claim(AREA, r"$\mathbb E f(\bar x_{#})=#$ is above the bound $#\sqrt{#}/#=#$.")
 def printed_start_sides() -> list[str]:
     left, right = sides("area.theorem8.printed-start")
-    assert math.isclose(10 * math.sqrt(399) / 399, right)
-    return [setting("area.theorem8.printed-start")[2], f"{left:.4f}", f"{right:.4f}"]
+    exact = root(Fraction(right**2).limit_denominator(10**6))
+    return [setting("area.theorem8.printed-start")[2], f"{left:.4f}", *exact, f"{right:.4f}"]
 
 
 @claim(AREA, r"$M=#$, $\alpha=#$, $p=#$, $K=#$: a pass from 1 leads to $-#$ and back to 1.")

@@ -91,7 +91,7 @@ class Claim:
 
     @property
     def name(self) -> str:
-        return f"{self.page}-{getattr(self.find, '__name__', self.says)}"
+        return f"{self.page}-{getattr(self.find, '__name__', 'row')}"
 
     def pattern(self) -> re.Pattern[str]:
         """Return what finds the sentence, each number a group, lines broken anywhere."""
