@@ -60,3 +60,7 @@ def test_a_digit_that_is_changed_is_noticed(page: str, monkeypatch: pytest.Monke
         )
         assert what_holds(page) != before, f"{number.around}: {digit} at {place}"
         monkeypatch.undo()
+
+
+def test_what_is_found_by_hand_stands_among_the_benchmarks() -> None:
+    assert [page for page in PAGES if given(page, "by hand")] == ["benchmarks/README.md"]
