@@ -24,7 +24,7 @@ def test_the_page_says_what_is_found(one):
 @pytest.mark.parametrize("page", PAGES)
 def test_every_number_of_a_page_is_held(page):
     free = [f"{page}:{number.line}: {number.text} in “{number.around}”" for number, by in held(page) if not by]
-    assert free == [], "each wants a claim in tests/numbers, or a phrase in given.toml that says what was chosen"
+    assert free == [], "each wants a claim in tests/claims, or a phrase in given.toml that says what was chosen"
 
 
 @pytest.mark.parametrize("page", PAGES)
