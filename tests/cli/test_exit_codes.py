@@ -7,7 +7,7 @@ import typer.main
 
 from boundlab.cli import invoke
 from boundlab.cli._app import application
-from boundlab.cli.endings import ENDINGS, epilog, table
+from boundlab.cli.endings import ENDINGS, epilog
 from boundlab.errors import BoundlabError
 from boundlab.verdict import ExitCode
 
@@ -38,10 +38,6 @@ def test_the_help_of_every_command_shows_its_codes(capsys) -> None:
     for command in COMMANDS:
         assert invoke([command, "--help"]) == ExitCode.STANDS
         assert unwrapped(epilog(command, "")) in unwrapped(capsys.readouterr().out)
-
-
-def test_the_page_is_made_from_the_table() -> None:
-    assert table() in (ROOT / "docs" / "exit-codes.md").read_text(encoding="utf-8")
 
 
 def test_every_error_ends_with_a_code_that_is_no_verdict_on_a_claim() -> None:

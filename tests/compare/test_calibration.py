@@ -54,11 +54,10 @@ def test_intervals_are_those_of_clopper_and_pearson():
     assert calibration.interval(5, 50) == pytest.approx((0.0333, 0.2181), abs=1e-4)
 
 
-def test_the_documentation_shows_what_was_measured_and_no_promise_is_broken():
+def test_no_promise_is_broken_in_what_was_measured():
     found = json.loads((ROOT / "benchmarks" / "calibration.json").read_text(encoding="utf-8"))
     cells = [calibration.Cell(**{**one, "refuted": tuple(one["refuted"])}) for one in found["cells"]]
     assert {(one.law, one.trials) for one in cells} == {
         (law, trials) for law in calibration.LAWS for trials in calibration.TRIALS
     }
     assert [words for one in cells for words in calibration.broken(one)] == []
-    assert calibration.tables(cells) in (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")

@@ -67,13 +67,9 @@ def test_the_tables_show_what_was_measured():
     lines = json.loads((ROOT / "benchmarks" / "verdicts.json").read_text(encoding="utf-8"))
     assert {line["theorem"] for line in lines["settings"]} == set(THEOREMS)
     settings, refutations = measured(lines["settings"], SETTINGS), measured(lines["refutations"], verdicts.REFUTATIONS)
-    refuted = verdicts.refutations_table(refutations)
     tables = (ROOT / "benchmarks" / "verdicts.md").read_text(encoding="utf-8")
     assert tables == verdicts.page(settings, refutations)
-    assert refuted in (ROOT / "docs" / "refutations.md").read_text(encoding="utf-8")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert refuted in readme
-    assert "(benchmarks/verdicts.md)" in readme
+    assert "(benchmarks/verdicts.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def measured(lines, settings):

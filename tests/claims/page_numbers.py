@@ -28,6 +28,7 @@ _CELL = re.compile(r"^# %% *(\[markdown\])?.*")
 _TEX = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
 _PART = r"[A-Z]{0,3}\.?\d+(?:\.\d+)*[a-z]?"
 _MANY = rf"{_PART}(?:(?:, | and | to | or |–|/){_PART})*"
+_NAMED = r"(?:[A-Z]{1,3}\d+(?:\.\d+)*[a-z]?|\d{1,3})"
 _OPERATOR = r"[<>≤≥≠∈·+−√×^_‖⟨⟩∞*′ΣΠ±≈→]"
 _RAISED = r"⁻?[⁰¹²³⁴-⁹]"
 _LETTER = r"[A-Za-zΑ-ωℓ∂∇₀-₉ᵢ√ᵀ½(]"
@@ -37,8 +38,8 @@ _WORDS = (
 )
 RULES = {
     "reference": re.compile(
-        rf"\b(?:{_WORDS})(?:s|ies|\.)? {_MANY}|§ ?{_MANY}|(?<![\w)])\({_MANY}\)|\\tag\{{[^}}]*\}}"
-        r"|\b[A-Z]{1,2}\d+(?:\.\d+)*[a-z]?\b"
+        rf"\b(?:{_WORDS})(?:s|ies|\.)? {_MANY}|§ ?{_MANY}|(?<![\w)])\({_NAMED}(?:(?:, |–| to ){_NAMED})*\)"
+        r"|\\tag\{[^}]*\}|\b[A-Z]{1,2}\d+(?:\.\d+)*[a-z]?\b"
         r"|^ *(?:\*\*|## |)\d+\.(?:\*\*)? |\*\*\d+\.\*\*|\[\d\d_|arXiv:[\d.]+v?\d*",
         re.MULTILINE,
     ),
@@ -90,7 +91,7 @@ class Claim:
 
     @property
     def name(self) -> str:
-        return f"{self.page}-{getattr(self.find, '__name__', self.says)}"
+        return f"{self.page}-{getattr(self.find, '__name__', 'row')}"
 
     def pattern(self) -> re.Pattern[str]:
         """Return what finds the sentence, each number a group, lines broken anywhere."""

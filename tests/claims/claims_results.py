@@ -3,9 +3,12 @@
 import json
 import re
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from benchmark_scripts import load
@@ -59,7 +62,8 @@ def verdicts_as_recorded() -> str:
     outcomes = [
         made.Outcome(setting, line["verdict"], line["ratio"], line["reason"], line.get("says_nothing", False))
         for setting, line in zip(made.REFUTATIONS, lines, strict=True)
-        if setting.theorem == line["theorem"]
+        if [setting.theorem, setting.compared.problem, setting.compared.delays]
+        == [line[key] for key in ("theorem", "problem", "delays")]
     ]
     assert len(outcomes) == len(lines)
     return str(made.refutations_table(outcomes))
@@ -88,8 +92,8 @@ def exit_codes_of_every_command() -> str:
 CASES = ROOT / "proofs" / "counterexamples"
 # What a row of the table calls a number of a case.
 _CALLED = {
-    rf"{symbol} = ({NUMBER.pattern})": key
-    for symbol, key in (("n", "n"), ("p", "p"), ("M", "M"), ("K", "K"), ("T", "T"), ("α", "alpha"))
+    rf"{symbol} = ({NUMBER.pattern})(?:/({NUMBER.pattern}))?(?![/.\d])": key
+    for symbol, key in (("n", "n"), ("p", "p"), ("M", "M"), ("K", "K"), ("T", "T"), ("α", "alpha"), ("η", "eta"))
 } | {
     rf"(?:speeds|rates) ({NUMBER.pattern}) : ({NUMBER.pattern})": "rates",
     rf"Q from ({NUMBER.pattern}) to ({NUMBER.pattern})": "Q",
@@ -101,11 +105,11 @@ _CALLED = {
 
 def _numbers_of(case: Mapping[str, Any]) -> dict[str, list[float]]:
     """Return what the rows may call of a case."""
-    said = {key: float(value) for key, value in case["parameters"].items() if isinstance(value, int | float)}
     note = case["note"]
+    said = {key: float(Fraction(value)) for key, value in re.findall(r"(\w+) = ([\d./]+(?:e-?\d+)?)(?:,|$)", note)}
     lists = {
-        name: [*map(float, found.split(","))]
-        for name, found in re.findall(r"(rates|p|periods) ?= ?\[([\d.,]+)\]", note)
+        name: [float(Fraction(one)) for one in found.split(",")]
+        for name, found in re.findall(r"(rates|p|periods) ?= ?\[([\d.,/]+)\]", note)
     }
     horizon = float(case["claim"]["k"])
     return {
@@ -126,10 +130,13 @@ def _row_says(row: str, case: Mapping[str, Any]) -> tuple[str, list[str]]:
     known, found = _numbers_of(case), []
     for called, key in _CALLED.items():
         for match in re.finditer(called, row):
-            has = known.get(key, [])
-            for place, shown in enumerate(match.groups(), 1):
+            has: Sequence[float] = known.get(key, [])
+            parts = [one for one in match.groups() if one]
+            if len(has) == 1 < len(parts):  # a fraction
+                has = Fraction(has[0]).limit_denominator(10**6).as_integer_ratio()
+            for place, shown in enumerate(parts, 1):
                 decimals = len(shown.partition(".")[2])
-                value = f"{has[place - 1]:.{decimals}f}" if len(has) == len(match.groups()) else "none"
+                value = f"{has[place - 1]:.{decimals}f}" if len(has) == len(parts) else "none"
                 found.append((match.span(place), value))
     found = sorted(set(found))
     says, end = "", 0
@@ -144,7 +151,7 @@ def _rows_of_counterexamples() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for row in table.split("\n")[2:]:
         theorem = (re.match(r"\| `([\w.-]+)`", row) or ("", theorem))[1]
         if re.search(r"\d \|$", row):
-            files = [one for one in CASES.glob("*.json") if one.name.startswith(theorem)]
+            files = [one for one in sorted(CASES.glob("*.json")) if one.name.startswith(theorem)]
             cases = [json.loads(one.read_text(encoding="utf-8")) for one in files]
             yield row, [one for one in cases if one["theorem"] == theorem]
 
@@ -278,97 +285,42 @@ for _title in _tables():
     CLAIMS.append(Claim(BENCHMARKS, "", partial(lambda title: _tables()[title], _title)))
 
 
-# ---------------------------------------------------------------------- repaired bounds
-
-_HUBER, _TWO = "huber:c=[100,0],w=[0.5,1],delta=2,x0={x0},sigma=0", "deterministic:rates=[2,1]"
-_EDGE = "huber:c=[0,{c}],w=[{w},{w}],delta={delta},x0={x0},sigma=0"
-# Theorem → the instance, and the terms that the page names.
-LOOSE: Mapping[str, tuple[str, str, int, Mapping[str, Any], Sequence[str]]] = {
-    "area.theorem8.repaired": ("lad:c=[0],w=[1],x0=1,sigma=0", "iid:p=[0.5]", 4, {"M": 48}, ()),
-    "fedcompass.window.b.noiseless": (
-        _HUBER.format(x0=2.01),
-        _TWO,
-        2000,
-        {"Qmin": 1, "Qmax": 2, "eta": 0.005},
-        ("initial", "bias and staleness"),
-    ),
-    "fedfa.delta.b.noiseless": (
-        _HUBER.format(x0=2.02),
-        _TWO,
-        200,
-        {"K": 1, "Q": 1, "mode": "delta", "eta_l": 0.02, "eta_g": 1},
-        ("initial", "bias and staleness"),
-    ),
-    "afl_dga.r2n": (
-        "huber:c=[0],w=[6],delta=1,x0=2,sigma=0",
-        "deterministic",
-        36,
-        {"local_steps": 2, "eta": "1/36"},
-        ("initial", "staleness"),
-    ),
-    "fedstaleweight.rf2": (
-        "huber:c=[0],w=[1],delta=1,sigma=1,noise=sign,x0=0",
-        "exponential",
-        2,
-        {"scale": 1, "eta_l": 0.01, "eta_g": 10},
-        ("second order",),
-    ),
-}
-
-
-def _measured(name: str, instance: tuple[str, str, int, Mapping[str, Any], Sequence[str]]) -> Any:
-    problem, delays, horizon, settings, _ = instance
-    return bl.compare(name, problem, delays, iterations=horizon, trials=10, settings=settings)
-
-
-def _row_of(name: str) -> list[str]:
-    found, named = _measured(name, LOOSE[name]), LOOSE[name][-1]
-    assert {term for term, values in found.terms.items() if values[-1] > 0} == set(named or found.terms)
-    numbers = (found.band.mean[-1], found.bound[-1], *(found.terms[term][-1] for term in named))
-    return [f"{float(one):.3g}" for one in numbers]
-
-
-for _name, (*_, _terms) in LOOSE.items():
-    _shown = ", ".join(f"{term} #" for term in _terms) or "one term"
-    CLAIMS.append(Claim(REFUTATIONS, f"| `{_name}` | # | # | {_shown} |", partial(_row_of, _name)))
-
-
-@claim(REFUTATIONS, "slopes that are σ_g apart from their mean, # of it; the rest is staleness")
-def bias_of_fedcompass() -> list[str]:
-    values = _measured(name := "fedcompass.window.b.noiseless", LOOSE[name]).plan.values
-    return [f"{(values['share_bias'] * values['sigma_g']) ** 2:.1g}"]
-
-
-@claim(REFUTATIONS, "the bias alone is #")
-def bias_of_fedfa() -> list[str]:
-    values = _measured(name := "fedfa.delta.b.noiseless", LOOSE[name]).plan.values
-    return [f"{(values['share_bias'] * values['sigma_g']) ** 2:.2g}"]
+# ---------------------------------------------------------------------- what commands print
 
 
 @claim(
-    REFUTATIONS,
-    "FedCompass has # under a bound of #·#, FedFa # under #·#. There the start is the minimiser, F0 all but 0, and "
-    "steps are so short that the server has hardly left when the run ends, while slopes of # and # to either side",
+    README,
+    "k expectation bound mean/bound # # # # … violated: at K = # the value # is above the bound # (computed, "
+    "not sampled)",
 )
-def looseness_at_the_edge() -> list[str]:
-    compass = _measured(
-        "fedcompass.window.b",
-        (_EDGE.format(c=100, w=200, delta=51, x0=50), _TWO, 67, {"Qmin": 1, "Qmax": 3, "eta": 4e-8}, ()),
-    )
-    fa = _measured(
-        "fedfa.delta.b",
-        (
-            _EDGE.format(c=1000, w=10, delta=504, x0=500),
-            _TWO,
-            41,
-            {"K": 1, "Q": 1, "mode": "delta", "eta_l": 3e-6, "eta_g": 1},
-            (),
-        ),
-    )
-    shown = []
-    for one in (compass, fa):
-        size = int(f"{one.bound[-1]:e}".partition("e")[2])
-        raised = "10" + "⁰¹²³⁴⁵⁶⁷⁸⁹"[size]
-        shown += [f"{float(one.band.mean[-1]):.3g}", f"{one.bound[-1] / 10**size:.2g}", raised]
-        assert one.plan.values["F0"] < 1e-8
-    return [*shown, *(f"{one.plan.values['sigma_g']:,.0f}" for one in (compass, fa))]
+def first_example() -> list[str]:
+    found = bl.compare("area.theorem8.printed-start", "lad", "iid:p_s=0.28", iterations=19, M=2).to_frame().iloc[-1]
+    left, right = (f"{found[name]:.4f}" for name in ("mean", "bound"))
+    return ["19", left, right, f"{found['ratio']:.4g}", "19", left, right]
+
+
+@cache
+def theorem_tests() -> str:
+    """Return what pytest prints about gradient descent with a wrong constant."""
+    made = load("test_plugin", ROOT / "tests" / "testing")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "descent.toml").write_text(made.WRONG, encoding="utf-8")
+        return str(made.run(Path(folder), "--boundlab-theorem=descent.toml").out)
+
+
+@claim(
+    "docs/testing.md",
+    "descent.toml: search: violated: at K = # the left side # is above the bound # (exact: …) instance: # "
+    "client, f_i(x) ="
+    " w_i·huber(x − c_i), w = [#], c = [#], delta = #, sigma = #, x0 = #, delays deterministic, alpha = #",
+    nightly=True,
+)
+def search_against_a_wrong_constant() -> list[str]:
+    found = re.findall(r"descent.toml: search: violated: at (K = .*) \(exact.*\n.*instance: (.*)", theorem_tests())
+    line, instance = found[0]
+    return NUMBER.findall(line) + NUMBER.findall(instance.replace("x0", "x"))
+
+
+@claim("docs/testing.md", "# violated, # holds, # passed", nightly=True)
+def theorem_tests_in_the_end() -> list[str]:
+    return list(re.findall(r"(\d+) violated, (\d+) holds, (\d+) passed", theorem_tests())[0])

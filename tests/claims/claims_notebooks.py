@@ -7,7 +7,6 @@ import tempfile
 from functools import cache
 from typing import Any
 
-import matplotlib.pyplot as plt
 from page_numbers import ROOT, claim
 
 import boundlab as bl
@@ -34,6 +33,8 @@ def printed(page: str) -> str:
 @cache
 def ran(page: str) -> dict[str, Any]:
     """Return what the code of a notebook leaves, run from the top in a folder of its own."""
+    import matplotlib.pyplot as plt
+
     text = re.sub(r"^# %%.*\[markdown\]\n(?:#.*\n)*|^%.*\n", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.M)
     names: dict[str, Any] = {"display": print}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), plt.ioff():
