@@ -173,10 +173,11 @@ class LeastSquares(LinearModel, SoughtMinimiser):
             sure = max(sure, near - error - off)
         if not apart and (self._same_samples or self._one_minimiser):
             return bounds.SHARED
-        own = None if away + off <= (1.0 + _LOOSE) * sure or self._twin is None else self._twin.own_minimisers
-        if self._twin is not None and own is not None:
+        sharp = away + off <= (1.0 + _LOOSE) * sure
+        exact = None if sharp or self._twin is None else self._twin.own_minimisers
+        if self._twin is not None and exact is not None:
             centre = self._twin.minimum().x
-            far = max(norm_up([a - b for a, b in zip(one, centre, strict=True)]) for one in own)
+            far = max(norm_up([a - b for a, b in zip(one, centre, strict=True)]) for one in exact)
             return Constant(far, "upper", f"n {_EXACT}")
         return bounds.zeta(away, off, "n normal equations, ‖∇f_i‖/mu")
 

@@ -279,6 +279,8 @@ def local_minimisers(part: Callable[[int], Risk], order: Sequence[int], best: Ve
             return error <= max(1e-3 * away, 1e-9) or away + error <= reached
 
         points[client], norm = minimise(own, np.asarray(best, dtype=np.float64), enough)
-        errors[client] = _near(own, points[client], norm + own.rounding(points[client]))[1]
+        norm += own.rounding(points[client])
+        near = enough(points[client], norm)  # nothing more is asked of it, which would cost a Hessian
+        errors[client] = clip_up(norm / own.nu, 2) if near else _near(own, points[client], norm)[1]
         reached = max(reached, float(np.linalg.norm(points[client] - best)) - float(errors[client]))
     return points, errors
