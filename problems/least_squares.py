@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic import numbers
 from boundlab.objective import Array, Constant, GradientsOnSet, LeastSquaresForm, Optimum, QuadraticForm
 from boundlab.problems import bounds, normal_equations
-from boundlab.problems.common import EPS, calm, clip_up, distance
+from boundlab.problems.common import EPS, calm, clip_up, distance, norm_up
 from boundlab.problems.linear_model import LinearModel
 from boundlab.problems.sought import SoughtMinimiser
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _FORM = 20_000_000  # n·d² entries of the matrices of all clients: 160 MB
 _PROVED = 1_000_000  # S·d² up to which normal equations are solved in rational numbers: seconds
+_LOOSE = 1e-6  # of a constant: where rounding may add more to it, rational numbers decide
+_EXACT = "normal equations in rational numbers"
 _UNBOUNDED = "the gradient of least squares is unbounded; try lad-regression, or logistic with nu=0"
 _GROWS = "the variance of mini-batches of least squares grows with the distance from x*; batch=full would fit"
 _DIFFERENT = "the clients' AᵀA differ, so ∇f_i − ∇f is unbounded; try lad-regression, or logistic with nu=0"
@@ -114,7 +118,28 @@ class LeastSquares(LinearModel, SoughtMinimiser):
     def _solve(self) -> Optimum:
         """Solve the normal equations; of many solutions that next to x0 is taken."""
         with calm(self.d**2):
-            return normal_equations.solve(self.total, self.x0, self._what)
+            found = normal_equations.solve(self.total, self.x0, self._what)
+        fallen = self.total.value(np.asarray(self.x0, dtype=np.float64)) - found.value
+        sharp = (found.distance or 0.0) <= _LOOSE * distance(self.x0, found.x) and found.gap <= _LOOSE * fallen
+        if not sharp and self._twin is not None:
+            with suppress(OverflowError):  # its entries are no floats
+                return self._exactly(self._twin)
+        return found
+
+    @cached_property
+    def _twin(self) -> "RationalLeastSquares | None":
+        """The same problem in rational numbers, where its normal equations are solved in seconds."""
+        return self.rational({}) if self.X.size * self.d <= _PROVED else None
+
+    def _exactly(self, twin: "RationalLeastSquares") -> Optimum:
+        """Return the minimiser as its nearest floats, and how far these are from it."""
+        best = twin.minimum()
+        x = np.array([float(entry) for entry in best.x])
+        away = norm_up([Fraction(near) - entry for near, entry in zip(x.tolist(), best.x, strict=True)])
+        value = norm_up([best.value])  # no square is below 0
+        there = numbers.fraction(twin.value(numbers.rationals([Fraction(near) for near in x.tolist()])))
+        gap = norm_up([max(there, Fraction(value)) - best.value])
+        return Optimum(x, value, gap, away, _EXACT)
 
     @cached_property
     def _mu(self) -> float:
@@ -140,13 +165,20 @@ class LeastSquares(LinearModel, SoughtMinimiser):
     @cached_property
     def _zeta(self) -> Constant:
         best = self.optimum()
-        off, away, apart = best.distance or 0.0, 0.0, False
+        off, away, sure, apart = best.distance or 0.0, 0.0, 0.0, False
         for client in range(self.n):
             own = normal_equations.solve(self.part(client), best.x, self._what)
             near, error = distance(own.x, best.x), own.distance or 0.0
             away, apart = max(away, near + error), apart or near > 2.0 * (error + off)
+            sure = max(sure, near - error - off)
         if not apart and (self._same_samples or self._one_minimiser):
             return bounds.SHARED
+        sharp = away + off <= (1.0 + _LOOSE) * sure
+        exact = None if sharp or self._twin is None else self._twin.own_minimisers
+        if self._twin is not None and exact is not None:
+            centre = self._twin.minimum().x
+            far = max(norm_up([a - b for a, b in zip(one, centre, strict=True)]) for one in exact)
+            return Constant(far, "upper", f"n {_EXACT}")
         return bounds.zeta(away, off, "n normal equations, ‖∇f_i‖/mu")
 
     def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
@@ -167,8 +199,7 @@ class LeastSquares(LinearModel, SoughtMinimiser):
     @property
     def _one_minimiser(self) -> bool:
         """True if rational numbers show one solution of all clients' normal equations."""
-        twin = self.rational({}) if self.X.size * self.d <= _PROVED else None
-        own = None if twin is None else twin.own_minimisers
+        own = None if self._twin is None else self._twin.own_minimisers
         return own is not None and all(x == own[0] for x in own)
 
     @cached_property
@@ -189,12 +220,17 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         if self._mu > 0.0:
             how = "λ_min(A_iᵀA_i/s_i) + nu, rounding allowed for" if self._mu > self._ridge else "nu·min w_i"
             out["mu"] = Constant(self._mu, "lower", how)
-            out["zeta"] = self._zeta
+            if best is not None:  # of clients alone it may be sure where of all together rounding hides it
+                out["zeta"] = self._zeta
         if self._equal:
             out |= bounds.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
         x0 = np.asarray(self.x0, dtype=np.float64)
         start = self.total.value(x0)
         out |= bounds.start_gap(start + normal_equations.value_rounding(self.total, x0), best, 0.0)
+        # The least value is found without rounding where the minimiser is no certain one, too.
+        if (best is None or best.how == _EXACT) and self._twin is not None:
+            fallen = numbers.fraction(self._twin.value(numbers.rationals(self._twin.x0))) - self._twin.minimum().value
+            out["F0"] = Constant(norm_up([fallen]), "upper", f"f(x0) − f*, {_EXACT}")
         steep = float(self._row_norms.max())
         rows = clip_up(steep * steep + self.nu, 4)
         out["L_max"] = Constant(clip_up(rows * float(self.factors.max()), 2), "upper", "largest ‖a_j‖² + nu")
