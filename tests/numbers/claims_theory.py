@@ -1,6 +1,5 @@
 """Instances and examples on the pages of docs/theory: from the case files, the registered bounds, and short runs."""
 
-import json
 import math
 import re
 from fractions import Fraction
@@ -8,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from page_makers import texts
 from page_numbers import ROOT, claim
 from window_makers import responses
 
@@ -22,89 +20,7 @@ AREA, AFL_DGA, FEDCOMPASS = (f"docs/theory/{name}.md" for name in ("area", "afl_
 FEDFA, FEDSTALEWEIGHT = (f"docs/theory/{name}.md" for name in ("fedfa", "fedstaleweight"))
 
 
-@cache
-def case(name: str) -> Any:
-    """Return a file of proofs/counterexamples."""
-    return json.loads((ROOT / "proofs" / "counterexamples" / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def sides(name: str) -> tuple[float, float]:
-    """Return left side and bound of a counterexample."""
-    return case(name)["claim"]["left"], case(name)["claim"]["bound"]
-
-
-def setting(name: str) -> tuple[str, str, str]:
-    """Return M, p and K of a counterexample of AREA."""
-    (p,) = json.loads(case(name)["delays"].partition("p=")[2])
-    return str(case(name)["parameters"]["M"]), f"{p:g}", str(case(name)["iterations"])
-
-
 # ---------------------------------------------------------------------- AREA
-
-
-@claim(AREA, r"$M=#$, $p=#$, $K=#$: $\alpha=#\sqrt{#}/#=#$ is just above $\frac13$")
-def printed_start() -> list[str]:
-    M, p, K = (Fraction(one) for one in setting("area.theorem8.printed-start"))
-    square = (1 / (1 - p) + 2 / p) / (M * K * (M + 1) / 2)  # of the step, for B = R = 1 and no noise
-    assert square == Fraction(20**2 * 399, 1197**2)
-    return [*setting("area.theorem8.printed-start"), "20", "399", "1197", f"{math.sqrt(square):.4f}"]
-
-
-@claim(AREA, r"after which $|x_s|$ stays at $1-2\alpha=#$.")
-def printed_start_stays() -> list[str]:
-    return [f"{1 - 40 * math.sqrt(399) / 1197:.3f}"]
-
-
-@claim(AREA, r"$\mathbb E f(\bar x_{#})=#$ is above the bound $10\sqrt{399}/399=#$.")
-def printed_start_sides() -> list[str]:
-    left, right = sides("area.theorem8.printed-start")
-    assert math.isclose(10 * math.sqrt(399) / 399, right)
-    return [setting("area.theorem8.printed-start")[2], f"{left:.4f}", f"{right:.4f}"]
-
-
-@claim(AREA, r"$M=#$, $\alpha=#$, $p=#$, $K=#$: a pass from 1 leads to $-#$ and back to 1.")
-def printed_start_any_step() -> list[str]:
-    name = "area.theorem8.printed-start.fixed-step"
-    (M, p, K), alpha = setting(name), case(name)["parameters"]["alpha"]
-    return [M, f"{alpha:g}", p, K, f"{alpha - 1:.2g}"]
-
-
-@claim(AREA, r"and the bound is $\frac{35/6}{4\alpha K}+\frac34\alpha=#$.")
-def printed_start_any_step_bound() -> list[str]:
-    name = "area.theorem8.printed-start.fixed-step"
-    alpha, K = case(name)["parameters"]["alpha"], case(name)["iterations"]
-    right = 35 / 6 / (4 * alpha * K) + 0.75 * alpha
-    assert math.isclose(right, sides(name)[1])
-    return [f"{right:.4f}"]
-
-
-@claim(AREA, r"$M=#$, $p=#$: a client's pass reaches $x_s$ after its next arrival and an aggregation")
-def three_iterations() -> list[str]:
-    return [*setting("area.theorem8")[:2]]
-
-
-@claim(AREA, r"The bound is the root of $\frac{#}{#}\big(\frac1{p_s}+\frac2p\big)=#<1$.")
-def three_iterations_bound() -> list[str]:
-    M, p, K = (Fraction(one) for one in setting("area.theorem8"))
-    factor = (M + 1) / 2 / (M * K)
-    square = float(factor * (1 / (1 - p) + 2 / p))
-    assert math.isclose(square, sides("area.theorem8")[1] ** 2)
-    return [str(factor.numerator), str(factor.denominator), f"{square:.5f}"]
-
-
-@claim(AREA, r"$M=#$, $p=p_s=\frac12$, $K=#$: $\alpha=\sqrt{15}/10$")
-def one_path() -> list[str]:
-    M, p, K = setting("area.theorem8.one-path")
-    assert p == "0.5"
-    return [M, K]
-
-
-@claim(AREA, r"$\mathbb E f(\bar x_4)=1-\sqrt{15}/160>\sqrt{15}/4$, which is $#>#$.")
-def one_path_sides() -> list[str]:
-    left, right = sides("area.theorem8.one-path")
-    assert math.isclose(1 - math.sqrt(15) / 160, left)
-    assert math.isclose(math.sqrt(15) / 4, right)
-    return [str(160**2), str(15 * 41**2)]
 
 
 @cache
@@ -134,34 +50,6 @@ def best_server_rate() -> list[str]:
 
 
 # ---------------------------------------------------------------------- AFL-DGA
-
-
-@claim(AFL_DGA, r"$f=#\cdot$huber, $x_0=#$, $\eta=1/T$, $T=#$: the server takes half")
-def two_local_steps() -> list[str]:
-    problem = case("afl_dga.theorem1")["problem"]
-    (weight,), (x0,) = problem["w"], case("afl_dga.theorem1")["x0"]
-    return [f"{weight:g}", f"{x0:g}", str(case("afl_dga.theorem1")["claim"]["k"])]
-
-
-@claim(AFL_DGA, r"The left side is # and the bound $\frac{#}{#}=#$; $#>#$.")
-def two_local_steps_sides() -> list[str]:
-    left, right = sides("afl_dga.theorem1")
-    exact = Fraction(right).limit_denominator(1000)
-    assert math.isclose(float(exact), right, rel_tol=1e-12)
-    ratio = Fraction(round(left)) / exact
-    return [f"{left:g}", *map(str, exact.as_integer_ratio()), f"{right:.2f}", *map(str, ratio.as_integer_ratio())]
-
-
-@claim(AFL_DGA, "left side #, bound # after # rounds (`proofs/counterexamples/afl_dga.theorem1.reused-gradients.json`)")
-def reused_gradients() -> list[str]:
-    left, right = sides("afl_dga.theorem1.reused-gradients")
-    return [f"{left:.2f}", f"{right:.2f}", str(case("afl_dga.theorem1.reused-gradients")["claim"]["k"])]
-
-
-@claim(AFL_DGA, "of slope at most #; client 0 takes part in every round")
-def reused_gradients_slope() -> list[str]:
-    problem = case("afl_dga.theorem1.reused-gradients")["problem"]
-    return [f"{max(problem['w']) * problem['delta']:g}"]
 
 
 # ---------------------------------------------------------------------- FedCompass and FedFa
@@ -211,32 +99,6 @@ def time_is_exact() -> list[str]:
     return [str(exact), f"{(12 - 0.9) // 0.1:g}"]
 
 
-@claim(
-    FEDCOMPASS,
-    r"two clients, Huber at # and # with the weight #, quadratic up to #, from the minimiser #, speeds"
-    r" $2:1$, $Q$ from # to #, $\eta=#\cdot10^{-8}$.",
-)
-def unequal_steps() -> list[str]:
-    found = case("fedcompass.theorem1")
-    problem, options = found["problem"], found["parameters"]
-    assert found["delays"].endswith("rates=[2,1]")
-    numbers = (*problem["c"], problem["w"][0], problem["delta"], *found["x0"], options["Qmin"], options["Qmax"])
-    return [f"{one:g}" for one in (*numbers, options["eta"] * 1e8)]
-
-
-@claim(FEDCOMPASS, "after # updates the left side is # and the bound $#/#=#$.")
-def unequal_steps_sides() -> list[str]:
-    left, right = sides("fedcompass.theorem1")
-    exact = Fraction(str(right))
-    horizon = str(case("fedcompass.theorem1")["claim"]["k"])
-    return [horizon, f"{left:.3f}", *map(str, exact.as_integer_ratio()), f"{right:.3f}"]
-
-
-@claim(FEDFA, "needs # server updates (`mode=delta`, $K=1$); with a window of two it takes #.")
-def unequal_rates() -> list[str]:
-    return [str(case(name)["claim"]["k"]) for name in ("fedfa.theorem1", "fedfa.theorem1.window")]
-
-
 @claim(FEDFA, "answers `violated`, without noise or sampling; # times the bound.", nightly=True)
 def unequal_rates_for_long() -> list[str]:
     rates = "deterministic:rates=[1,0.2]"
@@ -246,11 +108,6 @@ def unequal_rates_for_long() -> list[str]:
 
 
 # ---------------------------------------------------------------------- FedStaleWeight
-
-
-@claim(FEDSTALEWEIGHT, "stays in the quadratic part (# updates are enough:")
-def noise_of_first_order() -> list[str]:
-    return [str(case("fedstaleweight.theorem1")["claim"]["k"])]
 
 
 @claim(FEDSTALEWEIGHT, r"\frac{1-(1-\eta)^{2t}}{1-(1-\eta)^2}=#\cdot10^{-5} \quad>\quad12\,\eta^2\cdot#=#\cdot10^{-5}.")
@@ -473,14 +330,6 @@ def filling_of_the_window() -> list[str]:
     limits = np.array([kappa * min(1.0, (K + s) / K) for s in range(-K + 1, until)])
     each = [np.abs(r[t, : t + K - 1] - limits[: t + K - 1]).sum() for t in range(until)]
     return [f"{np.abs(r[1:, K - 1] - kappa).sum():.3f}", f"{max(each):.3f}"]
-
-
-@claim(AFL_DGA, r"$w^{t+1}=\frac{#}{#}w^t+\frac{#}{#}$ from $t=3$ on, where the slope is still #.")
-def two_local_steps_recursion() -> list[str]:
-    found = bl.exact("afl_dga.theorem1", case("afl_dga.theorem1"))
-    (shown,) = (one for one in texts(found.page()) if one.startswith("w_{k+1} = "))
-    (weight,) = case("afl_dga.theorem1")["problem"]["w"]
-    return [*re.findall(r"\d+", shown.partition(" for ")[0].partition("=")[2]), f"{weight:g}"]
 
 
 @claim(AFL_DGA, "It jumps to and fro: left side above #, bound below #.")
