@@ -93,7 +93,7 @@ WITNESSES = {
         _instance({"type": "huber", "c": [0.0], "w": [6.0], "delta": 1.0, "x0": 2.0}, _ALL, 36, {}, local_steps="2"),
     ),
     "afl_dga.theorem1.reused-gradients": Witness(
-        "one local step a round, where all readings agree: gradients that are used thirty times overshoot",
+        "one local step a round, where all readings agree: gradients that are used again thirty times overshoot",
         _instance(_OLD, _ALL, 32, {}, periods="[1,31,31,31]"),
         _late,
     ),

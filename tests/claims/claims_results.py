@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmark_scripts import load
-from page_makers import texts
 from page_numbers import CLAIMS, NUMBER, ROOT, Claim, claim, words
+from replays import CASES
 
 import boundlab as bl
 from boundlab.cli.endings import table as endings_table
@@ -89,7 +89,6 @@ def exit_codes_of_every_command() -> str:
 # ---------------------------------------------------------------------- counterexamples
 
 
-CASES = ROOT / "proofs" / "counterexamples"
 # What a row of the table calls a number of a case.
 _CALLED = {
     rf"{symbol} = ({NUMBER.pattern})(?:/({NUMBER.pattern}))?(?![/.\d])": key
@@ -98,6 +97,7 @@ _CALLED = {
     rf"(?:speeds|rates) ({NUMBER.pattern}) : ({NUMBER.pattern})": "rates",
     rf"Q from ({NUMBER.pattern}) to ({NUMBER.pattern})": "Q",
     rf"({NUMBER.pattern}) local steps": "local_steps",
+    rf"server rate of ({NUMBER.pattern})": "eta_g",
     rf"used ({NUMBER.pattern}) times": "period",
     rf"\| ({NUMBER.pattern}) \|$": "ratio",
 }
@@ -109,14 +109,15 @@ def _numbers_of(case: Mapping[str, Any]) -> dict[str, list[float]]:
     said = {key: float(Fraction(value)) for key, value in re.findall(r"(\w+) = ([\d./]+(?:e-?\d+)?)(?:,|$)", note)}
     lists = {
         name: [float(Fraction(one)) for one in found.split(",")]
-        for name, found in re.findall(r"(rates|p|periods) ?= ?\[([\d.,/]+)\]", note)
+        for name, found in re.findall(r"(rates|speeds|p|periods) ?= ?\[([\d.,/]+)\]", note)
     }
+    speeds = lists.get("speeds", [])  # times of a step
     horizon = float(case["claim"]["k"])
     return {
         **{key: [value] for key, value in said.items()},
         "n": [float(len(case["problem"].get("c", ())) or re.match(r"\d+", note)[0])],  # type: ignore[index]
         "p": lists.get("p", [])[:1],
-        "rates": lists.get("rates", []),
+        "rates": lists.get("rates") or [max(speeds) / one for one in speeds],
         "period": [max(lists.get("periods", [0.0]))],
         "Q": [said.get("Qmin", 0.0), said.get("Qmax", 0.0)],
         "K": [said["K"]] if "K" in said else [horizon],
@@ -165,13 +166,6 @@ def _nearest(row: str, cases: Sequence[Mapping[str, Any]]) -> list[str]:
 
 for _row, _cases in _rows_of_counterexamples():
     CLAIMS.append(Claim(REFUTATIONS, _row_says(_row, _cases[0])[0], partial(_nearest, _row, _cases), partly=True))
-
-
-@claim(REFUTATIONS, "K = #, # − √#/# > √#/#", nightly=True)
-def one_path_by_hand() -> list[str]:
-    found = bl.exact("area.theorem8", CASES / "area.theorem8.one-path.json")
-    (shown,) = (one for one in texts(found.page()) if one.startswith("left > right ⟺ "))
-    return [str(found.k), *re.findall(r"\d+", shown)]
 
 
 # ---------------------------------------------------------------------- the battery and the textbook

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-from claims_theory import case, sides
 from page_numbers import claim
 from window_makers import responses
 
@@ -59,43 +58,12 @@ def time_is_exact() -> list[str]:
     return [str(exact), f"{(12 - 0.9) // 0.1:g}"]
 
 
-@claim(
-    FEDCOMPASS,
-    r"two clients, Huber at # and # with the weight #, quadratic up to #, from the minimiser #, speeds"
-    r" $2:1$, $Q$ from # to #, $\eta=#\cdot10^{-8}$.",
-)
-def unequal_steps() -> list[str]:
-    found = case("fedcompass.theorem1")
-    problem, options = found["problem"], found["parameters"]
-    assert found["delays"].endswith("rates=[2,1]")
-    numbers = (*problem["c"], problem["w"][0], problem["delta"], *found["x0"], options["Qmin"], options["Qmax"])
-    return [f"{one:g}" for one in (*numbers, options["eta"] * 1e8)]
-
-
-@claim(FEDCOMPASS, "after # updates the left side is # and the bound $#/#=#$.")
-def unequal_steps_sides() -> list[str]:
-    left, right = sides("fedcompass.theorem1")
-    exact = Fraction(str(right))
-    horizon = str(case("fedcompass.theorem1")["claim"]["k"])
-    return [horizon, f"{left:.3f}", *map(str, exact.as_integer_ratio()), f"{right:.3f}"]
-
-
-@claim(FEDFA, "needs # server updates (`mode=delta`, $K=1$); with a window of two it takes #.")
-def unequal_rates() -> list[str]:
-    return [str(case(name)["claim"]["k"]) for name in ("fedfa.theorem1", "fedfa.theorem1.window")]
-
-
 @claim(FEDFA, "answers `violated`, without noise or sampling; # times the bound.", nightly=True)
 def unequal_rates_for_long() -> list[str]:
     rates = "deterministic:rates=[1,0.2]"
     problem = "huber:c=[0,1],x0=0.16667"
     found = bl.compare("fedfa.theorem1", problem, rates, iterations=10000, trials=2, K=2, eta_l=0.002)
     return [f"{found.to_frame()['ratio'].max():.0f}"]
-
-
-@claim(FEDSTALEWEIGHT, "stays in the quadratic part (# updates are enough:")
-def noise_of_first_order() -> list[str]:
-    return [str(case("fedstaleweight.theorem1")["claim"]["k"])]
 
 
 @claim(FEDSTALEWEIGHT, r"\frac{1-(1-\eta)^{2t}}{1-(1-\eta)^2}=#\cdot10^{-5} \quad>\quad12\,\eta^2\cdot#=#\cdot10^{-5}.")

@@ -1,14 +1,10 @@
 """AREA and AFL-DGA on their pages: case files, the registered bounds, and short runs."""
 
-import json
 import math
 import re
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
-import sympy
-from page_makers import texts
 from page_numbers import ROOT, claim
 
 import boundlab as bl
@@ -17,95 +13,7 @@ from boundlab.theorems import load_theorem
 AREA, AFL_DGA, AREA_PROOFS = (f"docs/theory/{name}.md" for name in ("area", "afl_dga", "area-proofs"))
 
 
-@cache
-def case(name: str) -> Any:
-    """Return a file of proofs/counterexamples."""
-    return json.loads((ROOT / "proofs" / "counterexamples" / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def sides(name: str) -> tuple[float, float]:
-    """Return left side and bound of a counterexample."""
-    return case(name)["claim"]["left"], case(name)["claim"]["bound"]
-
-
-def setting(name: str) -> tuple[str, str, str]:
-    """Return M, p and K of a counterexample of AREA."""
-    p = case(name)["delays"].partition("p=[")[2].rstrip("]")
-    return str(case(name)["parameters"]["M"]), p, str(case(name)["iterations"])
-
-
 # ---------------------------------------------------------------------- AREA
-
-
-@claim(AREA, r"$M=#$, $p=#$, $K=#$: $\alpha=#\sqrt{#}/#=#$ is just above $\frac13$")
-def printed_start() -> list[str]:
-    M, p, K = (Fraction(one) for one in setting("area.theorem8.printed-start"))
-    square = (1 / (1 - p) + 2 / p) / (M * K * (M + 1) / 2)  # of the step, for B = R = 1 and no noise
-    return [*setting("area.theorem8.printed-start"), *root(square), f"{math.sqrt(square):.4f}"]
-
-
-def root(square: Fraction) -> list[str]:
-    """Return a, b and c of a·√b/c, the root of a rational number."""
-    shown = str(sympy.sqrt(sympy.Rational(*square.as_integer_ratio())))
-    return re.findall(r"\d+", shown)
-
-
-@claim(AREA, r"after which $|x_s|$ stays at $1-2\alpha=#$.")
-def printed_start_stays() -> list[str]:
-    alpha = float(re.findall(r"alpha = ([\d.]+)", case("area.theorem8.printed-start")["note"])[0])
-    return [f"{1 - 2 * alpha:.3f}"]
-
-
-@claim(AREA, r"$\mathbb E f(\bar x_{#})=#$ is above the bound $#\sqrt{#}/#=#$.")
-def printed_start_sides() -> list[str]:
-    left, right = sides("area.theorem8.printed-start")
-    exact = root(Fraction(right**2).limit_denominator(10**6))
-    return [setting("area.theorem8.printed-start")[2], f"{left:.4f}", *exact, f"{right:.4f}"]
-
-
-@claim(AREA, r"$M=#$, $\alpha=#$, $p=#$, $K=#$: a pass from 1 leads to $-#$ and back to 1.")
-def printed_start_any_step() -> list[str]:
-    name = "area.theorem8.printed-start.fixed-step"
-    (M, p, K), alpha = setting(name), case(name)["parameters"]["alpha"]
-    return [M, f"{alpha:g}", p, K, f"{alpha - 1:.2g}"]
-
-
-@claim(AREA, r"and the bound is $\frac{35/6}{4\alpha K}+\frac34\alpha=#$.")
-def printed_start_any_step_bound() -> list[str]:
-    name = "area.theorem8.printed-start.fixed-step"
-    alpha, K = case(name)["parameters"]["alpha"], case(name)["iterations"]
-    right = 35 / 6 / (4 * alpha * K) + 0.75 * alpha
-    assert math.isclose(right, sides(name)[1])
-    return [f"{right:.4f}"]
-
-
-@claim(AREA, r"$M=#$, $p=#$: a client's pass reaches $x_s$ after its next arrival and an aggregation")
-def three_iterations() -> list[str]:
-    return [*setting("area.theorem8")[:2]]
-
-
-@claim(AREA, r"The bound is the root of $\frac{#}{#}\big(\frac1{p_s}+\frac2p\big)=#<1$.")
-def three_iterations_bound() -> list[str]:
-    M, p, K = (Fraction(one) for one in setting("area.theorem8"))
-    factor = (M + 1) / 2 / (M * K)
-    square = float(factor * (1 / (1 - p) + 2 / p))
-    assert math.isclose(square, sides("area.theorem8")[1] ** 2)
-    return [str(factor.numerator), str(factor.denominator), f"{square:.5f}"]
-
-
-@claim(AREA, r"$M=#$, $p=p_s=\frac12$, $K=#$: $\alpha=\sqrt{15}/10$")
-def one_path() -> list[str]:
-    M, p, K = setting("area.theorem8.one-path")
-    assert p == "0.5"
-    return [M, K]
-
-
-@claim(AREA, r"$\mathbb E f(\bar x_4)=1-\sqrt{15}/160>\sqrt{15}/4$, which is $#>#$.")
-def one_path_sides() -> list[str]:
-    left, right = sides("area.theorem8.one-path")
-    assert math.isclose(1 - math.sqrt(15) / 160, left)
-    assert math.isclose(math.sqrt(15) / 4, right)
-    return [str(160**2), str(15 * 41**2)]
 
 
 @cache
@@ -135,34 +43,6 @@ def best_server_rate() -> list[str]:
 
 
 # ---------------------------------------------------------------------- AFL-DGA
-
-
-@claim(AFL_DGA, r"$f=#\cdot$huber, $x_0=#$, $\eta=1/T$, $T=#$: the server takes half")
-def two_local_steps() -> list[str]:
-    problem = case("afl_dga.theorem1")["problem"]
-    (weight,), (x0,) = problem["w"], case("afl_dga.theorem1")["x0"]
-    return [f"{weight:g}", f"{x0:g}", str(case("afl_dga.theorem1")["claim"]["k"])]
-
-
-@claim(AFL_DGA, r"The left side is # and the bound $\frac{#}{#}=#$; $#>#$.")
-def two_local_steps_sides() -> list[str]:
-    left, right = sides("afl_dga.theorem1")
-    exact = Fraction(right).limit_denominator(1000)
-    assert math.isclose(float(exact), right, rel_tol=1e-12)
-    ratio = Fraction(round(left)) / exact
-    return [f"{left:g}", *map(str, exact.as_integer_ratio()), f"{right:.2f}", *map(str, ratio.as_integer_ratio())]
-
-
-@claim(AFL_DGA, "left side #, bound # after # rounds (`proofs/counterexamples/afl_dga.theorem1.reused-gradients.json`)")
-def reused_gradients() -> list[str]:
-    left, right = sides("afl_dga.theorem1.reused-gradients")
-    return [f"{left:.2f}", f"{right:.2f}", str(case("afl_dga.theorem1.reused-gradients")["claim"]["k"])]
-
-
-@claim(AFL_DGA, "of slope at most #; client 0 takes part in every round")
-def reused_gradients_slope() -> list[str]:
-    problem = case("afl_dga.theorem1.reused-gradients")["problem"]
-    return [f"{max(problem['w']) * problem['delta']:g}"]
 
 
 # ---------------------------------------------------------------------- constants of proofs
@@ -260,21 +140,8 @@ def half_way() -> list[str]:
     return [f"{left:.3f}", "0.1"]
 
 
-@claim(AFL_DGA, r"$w^{t+1}=\frac{#}{#}w^t+\frac{#}{#}$ from $t=3$ on, where the slope is still #.")
-def two_local_steps_recursion() -> list[str]:
-    found = bl.exact("afl_dga.theorem1", case("afl_dga.theorem1"))
-    (shown,) = (one for one in texts(found.page()) if one.startswith("w_{k+1} = "))
-    (weight,) = case("afl_dga.theorem1")["problem"]["w"]
-    return [*re.findall(r"\d+", shown.partition(" for ")[0].partition("=")[2]), f"{weight:g}"]
-
-
 @claim(AFL_DGA, "It jumps to and fro: left side above #, bound below #.")
 def twenty_uses_of_a_gradient() -> list[str]:
     test = (ROOT / "tests" / "algorithms" / "test_afl_dga.py").read_text(encoding="utf-8")
     body = test.partition("def test_the_printed_theorem_fails_for_one_local_step_and_gradients_used_twenty_times")[2]
     return re.findall(r"assert (?:metric >|bound <) ([\d.]+)", body)[:2]
-
-
-@claim(AREA, r"Nothing ever moves, $\mathbb E f(\bar x_6)=#$, and the bound is")
-def nothing_moves() -> list[str]:
-    return [f"{sides('area.theorem8.printed-start.fixed-step')[0]:g}"]

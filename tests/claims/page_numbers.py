@@ -48,6 +48,7 @@ RULES = {
         r"\b(?:Python|APPFL|FLSim|float|int|ISO|sm_|UTF-|ℓ)[ -]?\d+(?:\.\d+)*(?: (?:to|or|and) \d+\.\d+)*"
         r"|\b[A-Za-zα-ω][A-Za-zα-ω_-]*\d+\w*|\b\d+(?:th|st|nd|rd)\b|\b\d+-bit\b"
     ),
+    "version": re.compile(r"(?<![\d.])\d+\.\d+\.\d+(?![\d.]*\d)"),
     "exit code": re.compile(r"\b[Ee]xit(?: code)?s? (?:is |are |of )?\d+\b"),
     # Whole numbers of at most two digits that an operator or a letter touches; what stands behind "=" is a value.
     "formula": re.compile(

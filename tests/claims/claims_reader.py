@@ -1,0 +1,111 @@
+"""Instances that a reader follows by hand, in the tables of docs/refutations.md and in the notebook of verdicts."""
+
+import math
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+
+from page_numbers import CLAIMS, NUMBER, Claim, claim, words
+from replays import CASES, case, comparisons, replay, slopes
+
+REFUTATIONS = "docs/refutations.md"
+
+
+@claim(REFUTATIONS, "one client, L = #/#, a step of #/L, T = #: #/# > #/# | # |")
+def squared_smoothness_in_the_table() -> list[str]:
+    one, L = (
+        replay("fedfa.theorem1.squared-smoothness"),
+        Fraction(str(case("fedfa.theorem1.squared-smoothness")["problem"]["w"][0])),
+    )
+    (left, right), step = one.sides, one.values["eta_g"] * one.values["eta_l"]
+    millionths = ["10⁶" if part == str(10**6) else part for part in comparisons(left, right)[0]]
+    return [*str(L).split("/"), str(step * L), str(one.values["T"]), *millionths, f"{float(left / right):.2f}"]
+
+
+@claim(REFUTATIONS, "slopes that stay the same; left/right is # or more.")
+def least_ratio_of_a_reader() -> list[str]:
+    own = [file.stem for file in CASES.glob("*.json") if not file.stem.endswith(".smallest")]
+    ratios = [one.found.ratio for one in map(replay, own) if one.found.derivation.by_hand]
+    assert len(ratios) == len(own) - 1  # all but area.theorem8.printed-start
+    return [f"{math.floor(100 * min(ratios)) / 100:g}"]
+
+
+_FRACTION = rf"({NUMBER.pattern}(?:/{NUMBER.pattern})?)"
+# What a row of the table calls something of its case: both sides of the comparison and the ratio stand last.
+_CALLED = {
+    **{rf"\b{symbol} = {_FRACTION}": key for symbol, key in {"M": "M", "K": "K", "T": "T", "α": "alpha"}.items()},
+    rf"slopes −{_FRACTION} and {_FRACTION}": "slopes",
+    rf"{_FRACTION} local steps": "local_steps",
+    rf"f' = {_FRACTION} all the way": "G",
+    rf"from {_FRACTION} to −{_FRACTION} in steps of {_FRACTION}": "way",
+    rf"noise ±{_FRACTION}": "sigma_l",
+    rf"server rate of {_FRACTION}": "eta_g",
+    r"\| ([^|]* > [^|]*) \| ([\d.]+) \|$": "sides",
+}
+
+
+def places(row: str) -> list[tuple[tuple[int, int], str, int]]:
+    """Return where a row says something of its case, and what: the key of it, and which of its values."""
+    found = ((match, key) for called, key in _CALLED.items() for match in re.finditer(called, row))
+    return sorted((match.span(place + 1), key, place) for match, key in found for place in range(len(match.groups())))
+
+
+def says(row: str) -> str:
+    """Return a row with # for the numbers that its case has."""
+    shown, end = "", 0
+    for (first, last), _, _ in places(row):
+        shown, end = shown + row[end:first] + NUMBER.sub("#", row[first:last]), last
+    return shown + row[end:]
+
+
+def has(name: str, row: str) -> list[str]:
+    """Return the numbers that a row should have in place of #."""
+    one, options = replay(name), case(name)["parameters"]
+    known = {key: [str(value)] for key, value in one.values.items()}
+    known["local_steps"] = [str(options.get("local_steps"))]
+    if "delta" in case(name)["problem"]:
+        known["slopes"] = [*slopes(name)]
+    down = [line for line in one.words if line.startswith("w_{k+1} = w_k − ")]
+    if down:
+        step, (x0,) = Fraction(down[0].split()[4]), case(name)["x0"]
+        known["way"] = [f"{x0:g}", str(one.values["T"] * step - Fraction(x0)), str(step)]
+    ways = comparisons(*one.sides)
+    numbers = NUMBER.findall(row.split(" | ")[-2])
+    known["sides"] = ["/".join(next((way for way in ways if way == numbers), ways[0])), f"{one.found.ratio:.2f}"]
+    return [part for _, key, place in places(row) for part in known[key][place].split("/")]
+
+
+def rows_for_a_reader() -> Iterator[tuple[str, str]]:
+    """Yield the case that each row of the table is about, and the row."""
+    table = words(REFUTATIONS).partition("| as printed | instance for a reader |")[2].partition("\n\n")[0]
+    more = {"fedfa.theorem1": "window", "afl_dga.theorem1": "reused-gradients"}
+    theorem = ""
+    for row in table.split("\n")[2:]:
+        named = re.match(r"\| `([\w.-]+)`", row)
+        theorem = named[1] if named else theorem
+        yield theorem if named else f"{theorem}.{more[theorem]}", row
+
+
+for _name, _row in rows_for_a_reader():
+    CLAIMS.append(Claim(REFUTATIONS, says(_row), partial(has, _name, _row), partly=True))
+
+
+# ---------------------------------------------------------------------- how the notebook of verdicts tells them
+
+FIVE = "notebooks/06_five_papers_five_verdicts.py"
+
+
+@claim(FIVE, "so that the error is #/#, and the bound is #/#.")
+def area_in_the_notebook() -> list[str]:
+    return comparisons(*replay("area.theorem8").sides)[1]
+
+
+@claim(FIVE, "two steps of slope −# where the other takes one of slope #: the server stands still")
+def fedcompass_in_the_notebook() -> tuple[str, ...]:
+    return slopes("fedcompass.theorem1")
+
+
+@claim(FIVE, "two updates of slope −# against one of slope #, and the server goes round three points")
+def fedfa_in_the_notebook() -> tuple[str, ...]:
+    return slopes("fedfa.theorem1")
