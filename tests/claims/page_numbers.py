@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from boundlab.verdict import ExitCode
+
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 _PLACES = ("README.md", "docs/*.md", "docs/theory/*.md", "benchmarks/README.md", "notebooks/*.md", "notebooks/*.py")
 PAGES = [str(path.relative_to(ROOT)) for place in _PLACES for path in sorted(ROOT.glob(place))]
@@ -49,7 +51,9 @@ RULES = {
         r"|\b[A-Za-zα-ω][A-Za-zα-ω_-]*\d+\w*|\b\d+(?:th|st|nd|rd)\b|\b\d+-bit\b"
     ),
     "version": re.compile(r"(?<![\d.])\d+\.\d+\.\d+(?![\d.]*\d)"),
-    "exit code": re.compile(r"\b[Ee]xit(?: code)?s? (?:is |are |of )?\d+\b"),
+    "exit code": re.compile(
+        rf"\b[Ee]xit(?: code)?s? (?:is |are |of )?(?:{'|'.join(str(int(code)) for code in ExitCode)})\b"
+    ),
     # Whole numbers of at most two digits that an operator or a letter touches; what stands behind "=" is a value.
     "formula": re.compile(
         rf"(?:(?<={_OPERATOR})|(?<={_OPERATOR} )|(?<=/)|(?<=[a-zA-Zα-ω)]\())\d\d?(?![.,]?\d|{_RAISED})"
