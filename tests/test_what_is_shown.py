@@ -80,7 +80,8 @@ def labels(result: Comparison, path: Path, monkeypatch: Any) -> list[str]:
     seen: list[str] = []
 
     def keep(figure: Any, _path: Path) -> None:
-        seen.extend(" ".join(text.get_text().split()) for text in figure.axes[0].get_legend().get_texts())
+        legends = [legend for axes in figure.axes if (legend := axes.get_legend())]
+        seen.extend(" ".join(text.get_text().split()) for legend in legends for text in legend.get_texts())
 
     monkeypatch.setattr(plots, "save_figure", keep)
     plots.plot_comparison(result, path)
