@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic import numbers
 from boundlab.objective import Array, Constant, GradientsOnSet, LeastSquaresForm, Optimum, QuadraticForm
 from boundlab.problems import bounds, normal_equations
 from boundlab.problems.common import EPS, calm, clip_up, distance, norm_up
@@ -137,7 +136,7 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         x = np.array([float(entry) for entry in best.x])
         away = norm_up([Fraction(near) - entry for near, entry in zip(x.tolist(), best.x, strict=True)])
         value = norm_up([best.value])  # no square is below 0
-        there = numbers.fraction(twin.value(numbers.rationals([Fraction(near) for near in x.tolist()])))
+        there = _value(twin, [Fraction(near) for near in x.tolist()])
         gap = norm_up([max(there, Fraction(value)) - best.value])
         return Optimum(x, value, gap, away, _EXACT)
 
@@ -229,7 +228,7 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         out |= bounds.start_gap(start + normal_equations.value_rounding(self.total, x0), best, 0.0)
         # The least value is found without rounding where the minimiser is no certain one, too.
         if (best is None or best.how == _EXACT) and self._twin is not None:
-            fallen = numbers.fraction(self._twin.value(numbers.rationals(self._twin.x0))) - self._twin.minimum().value
+            fallen = _value(self._twin, self._twin.x0) - self._twin.minimum().value
             out["F0"] = Constant(norm_up([fallen]), "upper", f"f(x0) − f*, {_EXACT}")
         steep = float(self._row_norms.max())
         rows = clip_up(steep * steep + self.nu, 4)
@@ -283,3 +282,10 @@ class LeastSquares(LinearModel, SoughtMinimiser):
             below="",
         )
         return found | {"sampled-functions": ""}
+
+
+def _value(twin: "RationalLeastSquares", x: list[Fraction]) -> Fraction:
+    """Return f(x)."""
+    from boundlab.arithmetic import numbers
+
+    return numbers.fraction(twin.value(numbers.rationals(x)))

@@ -129,7 +129,7 @@ JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "
         ("list theorems", set(), 114),
         ("run gd -k 3 -r 2", set(), 174),
         ("check classics.gd.convex", {"checks", "signs"}, 166),
-        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 244),
+        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 245),
         ("exact area.theorem8", {"exact"}, 266),
         ("falsify area.theorem8 --candidates 3", {"compare", "exact", "falsify"}, 298),
     ],
