@@ -6,10 +6,11 @@ The names below are the public API; each is imported when it is first used. ``au
 """
 
 import copyreg
+import re
 import sys
 from importlib import import_module
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from boundlab.__about__ import __version__
 
@@ -103,8 +104,13 @@ class _Question(_Package):
         return self.__wrapped__(*arguments, **options)
 
     @property  # found before the module's own, so that help, ``?`` and references describe the question
-    def __doc__(self) -> str | None:  # type: ignore[override]
-        return cast("str | None", self.__wrapped__.__doc__)
+    def __doc__(self) -> str:  # type: ignore[override]
+        from inspect import Parameter, Signature, getdoc, signature
+
+        asked = signature(self.__wrapped__)
+        plain = [one.replace(annotation=Parameter.empty) for one in asked.parameters.values()]
+        shown = re.sub(" at 0x\\w+", "", str(asked.replace(parameters=plain, return_annotation=Signature.empty)))
+        return f"{self.__wrapped__.__name__}{shown}\n\n{getdoc(self.__wrapped__)}"
 
     @property
     def __wrapped__(self) -> Any:

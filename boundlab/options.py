@@ -56,7 +56,9 @@ class Default:
 
 def closest(word: str, known: Iterable[str]) -> str:
     """Return the known word that was probably meant; empty where none is near."""
-    return next(iter(difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)), "")
+    names = sorted(known)
+    alike = [one for one in names if one.lower() == word.lower()]
+    return next(iter(alike or difflib.get_close_matches(word, names, n=1, cutoff=0.6)), "")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

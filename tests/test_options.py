@@ -74,3 +74,7 @@ def test_devices_are_numbered_by_value_or_by_the_alphabet():
     assert device_order(["10", "9", "10", "-1"]) == ["-1", "9", "10"]
     assert device_order(["phone10", "phone9", "9"]) == ["9", "phone10", "phone9"]
     assert device_order(["²", "1"]) == ["1", "²"]
+
+
+def test_a_word_in_other_letters_is_the_nearest():
+    assert nearest("f0", ["A", "F0", "fO"]) == "did you mean F0?"

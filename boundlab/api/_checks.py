@@ -47,7 +47,9 @@ class Checks(Shown):
         """Return how many failed, and which."""
         named = ", ".join(one.id for one in self.failed)
         failed = f"{len(self.failed)} of {len(self.checks)} checks failed{': ' * bool(named)}{named}"
-        return f"{self.theorem.id}: {self.verdict}: {failed}"
+        suspicious = [one.id for one in self.checks if one.verdict == "suspicious"]
+        more = f"; suspicious: {', '.join(suspicious)}" if suspicious else ""
+        return f"{self.theorem.id}: {self.verdict}: {failed}{more}"
 
     def page(self, verbose: bool = False) -> "list[Block]":
         """Return the table; ``verbose``: with what passed and what does not apply."""

@@ -102,16 +102,23 @@ class Horizons(Tabular):
         return max(own, key=lambda one: float(one.ratio.max()))
 
     @property
+    def vacuous(self) -> str:
+        """Why the theorem is vacuous, which it is where it is so at every horizon; empty where it is not."""
+        return self.deciding.vacuous if all(one.vacuous for one in self.comparisons) else ""
+
+    @property
     def headline(self) -> str:
-        """The verdict, and whether it says anything there."""
-        return self.deciding.headline
+        """The verdict, and whether the bound is vacuous."""
+        return self.deciding.headline if self.vacuous else self.verdict.value
 
     @property
     def reason(self) -> str:
         """Why, by the horizon that decides; before it the counts of the verdicts, where not all are the same."""
-        found = [one.verdict for one in self.comparisons]
+        found, empty = [one.verdict for one in self.comparisons], sum(bool(one.vacuous) for one in self.comparisons)
         apart = f"of {len(found)} horizons {counted(found)}; " if len(set(found)) > 1 else ""
-        return f"{apart}{self.deciding.explanation}"
+        if self.vacuous or not empty:
+            return f"{apart}{self.deciding.explanation}"
+        return f"{apart}vacuous at {empty} of {len(found)} horizons; {self.deciding.reason}"
 
     @property
     def case(self) -> Document:

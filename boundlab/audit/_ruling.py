@@ -189,4 +189,5 @@ def _tried(audit: "Evidence") -> Iterator[str]:
     if panel is not None and panel.result.verdict in (Verdict.HOLDS, Verdict.CONSISTENT):
         yield f"{panel.result.verdict} on the comparison below"
     if decided and not audit.checks.failed:
-        yield f"{len(decided)} checks, none failed"
+        suspicious = sum(one.verdict == "suspicious" for one in audit.checks.checks)
+        yield f"{len(decided)} checks, none failed{f', {suspicious} suspicious' * bool(suspicious)}"

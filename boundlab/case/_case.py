@@ -80,7 +80,7 @@ class Case:
         return replace(self, events=self.law, law=None, raw={**raw, **self.raw["law"]})
 
 
-def load_case(path: Path, *, has_theorem: bool = False) -> Case:
+def load_case(path: str | Path, *, has_theorem: bool = False) -> Case:
     """Read and check a case file.
 
     Its keys are algorithm, problem, x0, parameters, and events; or, in place of events, delays (a spec, or an object
@@ -96,7 +96,7 @@ def load_case(path: Path, *, has_theorem: bool = False) -> Case:
     CaseError
         Naming the file, the key, what is wrong and what would be right.
     """
-    return read_case(read_json(path), str(path), has_theorem=has_theorem)
+    return read_case(read_json(Path(path)), str(path), has_theorem=has_theorem)
 
 
 def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) -> Case:

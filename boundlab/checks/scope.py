@@ -35,7 +35,8 @@ def checks(view: View) -> Iterator[Check]:
     statement = "the algorithm exists"
     if algorithm is None:
         known = registered("algorithms")
-        text = f"there is no algorithm {theorem.algorithm!r}; {nearest(theorem.algorithm, known)}"
+        loaded = "one of your own is known with --plugin FILE.py, or BOUNDLAB_PLUGINS"
+        text = f"there is no algorithm {theorem.algorithm!r}; {nearest(theorem.algorithm, known)}; {loaded}"
         yield Check("scope.algorithm", statement, "failed", text, "not defined")
         return
     yield Check("scope.algorithm", statement, "passed")

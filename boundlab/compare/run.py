@@ -40,6 +40,7 @@ _NOT_ENCLOSED = (
 )
 _MOST_SAMPLED = 2_000  # expectations of which a left side is the smallest
 _ROUNDED = 4.0 * float(np.finfo(np.float64).eps)
+_TELLING = 1e-3  # of the bound: an end of an enclosure further above the largest value is told apart from it
 
 
 def compare(
@@ -154,6 +155,8 @@ def _each_schedule(
         value, lower, upper = (scale * one for one in (sides.left.value, sides.left.lower, sides.left.upper))
     words = "no noise" if plan.problem.noiseless else "expectations over the noise"
     method = f"{words}: smallest and largest of the trials, each a number for its own schedule"
+    if loose := int((upper.max(axis=0) - value.max(axis=0) > _TELLING * bound).sum()):
+        method += f"; at {loose} of {len(bound)} points the largest is how far rounding may lead (--enclose)"
     left = Band(value.mean(axis=0), lower.min(axis=0), upper.max(axis=0), 1.0, method, trials)
     terms = common_terms(found.terms, sides.right.value)
     verdict, reason = judge_computed(plan, sides)

@@ -120,7 +120,11 @@ def _registers(tape: Tape) -> None:
 
 def _versions(tape: Tape, at_descend: Ints) -> None:
     if tape.version.shape != (len(tape.events) + 1,) or tape.version[0] != 0 or _falls(tape.version):
-        raise TapeError("server versions must start at 0 and must not go back, one after each event")
+        raise TapeError(
+            "server versions must start at 0 and must not go back, one after each event, which Writer.end() ends"
+        )
+    if len(tape.event) and tape.event.max() >= len(tape.events):
+        raise TapeError(f"event {tape.event.max()} was begun and not ended: Writer.end() ends one")
     seen = tape.version[tape.event[at_descend] + 1]
     if (tape.descend.version > seen).any() or (tape.descend.version < 0).any():
         raise TapeError("an update is computed from a model version that does not exist yet")

@@ -7,7 +7,8 @@ import pytest
 from run_makers import plan_of
 from test_compare import verdict_of
 
-from boundlab.compare import compare
+import boundlab as bl
+from boundlab.compare import compare, run
 from boundlab.compare.judge import side
 from boundlab.compare.trials import run_trials, trial_tape
 from boundlab.compare.trivial_bound import trivial_bound
@@ -83,6 +84,17 @@ def test_limits_and_bounds_make_verdicts():
     assert side(replace(band, guaranteed=True), top) is Verdict.HOLDS
     assert side(band, below) is Verdict.INCONCLUSIVE
     assert side(band, Enclosure(*(3 * [band.lower * 0.99]))) is Verdict.VIOLATED
+
+
+def test_of_several_horizons_all_must_be_vacuous():
+    few, crossing = (
+        bl.compare("area.theorem7.explicit", LOGISTIC, "exponential", iterations=horizons, trials=5)
+        for horizons in ([20, 40], [20, 20_000])
+    )
+    assert [bool(one.vacuous) for one in (*few.comparisons, *crossing.comparisons)] == [True, True, True, False]
+    assert "but vacuous here" in few.headline
+    assert crossing.headline == crossing.verdict
+    assert "vacuous at 1 of 2 horizons" in crossing.reason
 
 
 def test_a_bound_above_the_error_of_never_moving_is_vacuous_and_until_when():
@@ -177,3 +189,22 @@ def test_the_constant_that_a_printed_order_would_need_is_a_number_or_none_is_see
     assert _shape(np.array([0.0, 6.0]), np.array([0.0, 3.0]), grows=False)[1].endswith("here a constant of 2 would do")
     for left in (np.inf, np.nan, 1.0):
         assert _shape(np.array([left]), np.array([0.0]), grows=False)[1].endswith("no finite constant is seen to do")
+
+
+def test_an_end_that_rounding_has_blown_up_is_told_apart_from_the_largest_value(monkeypatch):
+    def method() -> str:
+        return (
+            bl.compare("classics.gd.convex", "huber:clients=1,x0=2", iterations=[20], trials=3)
+            .comparisons[0]
+            .band.method
+        )
+
+    def loose(*given):
+        found = run.compute_trials_as_it_is(*given)
+        found.sides.left.upper[:] = 1e200
+        return found
+
+    assert "--enclose" not in method()
+    monkeypatch.setattr(run, "compute_trials_as_it_is", run.compute_trials, raising=False)
+    monkeypatch.setattr(run, "compute_trials", loose)
+    assert "at 1 of 1 points the largest is how far rounding may lead (--enclose)" in method()

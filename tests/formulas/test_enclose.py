@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from boundlab.arithmetic import numbers
 from boundlab.errors import SymbolError, UndecidedError
 from boundlab.formulas.enclose import BALLS, enclose, walk
+from boundlab.formulas.folds import EntryOf, FoldIndex
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.symbols import symbol
 
@@ -59,6 +60,13 @@ def test_each_number_system_has_its_own_floor_and_power() -> None:
     assert enclose(sympy.floor(sympy.Rational(7, 2), evaluate=False)) == (3, 3)
     with pytest.raises(UndecidedError, match="a root of what may be negative"):
         enclose(sympy.sqrt(-2, evaluate=False))
+
+
+def test_of_an_entry_of_many_numbers_only_that_one_is_asked() -> None:
+    asked: list[str] = []
+    entry = EntryOf(sympy.Tuple(*(symbol(name) for name in ("L", "mu", "B"))), FoldIndex.named("k") - 1)
+    found = walk(entry, BALLS, lambda name: asked.append(name) or numbers.rational(2))
+    assert (found, asked) == (2, [FoldIndex.named("k").name, "mu"])
 
 
 def test_what_has_no_rule_is_refused_in_the_words_of_its_number_system() -> None:

@@ -252,3 +252,15 @@ def test_spaced_iterations_end_where_they_should(total: int, first: int) -> None
     assert (ks[0], ks[-1]) == (first, total)
     assert (np.diff(ks) > 0).all()
     assert len(ks) <= 13
+
+
+def test_an_event_that_was_begun_and_not_ended_is_named() -> None:
+    writer = Writer(at(1), 1, RecordAt(), 1)
+    mine = writer.register()
+    run = writer.descend(mine, SERVER_MODEL, 0, 1, 0.1)
+    writer.begin(0)
+    writer.arrive(run)
+    writer.use(run, 1.0)
+    writer.server_update((1.0, mine))
+    with pytest.raises(TapeError, match=r"Writer\.end\(\) ends"):
+        writer.tape()
