@@ -162,9 +162,7 @@ class EmpiricalRisk(BoundedSlopes, SoughtMinimiser):
     def _start_value(self) -> float:
         """Return f(x0), rounded up."""
         x = np.asarray(self.x0, dtype=np.float64)
-        value = self.total.value(x)
-        margins = self.loss.slope * float(self.total.omega @ self._row_norms) * float(np.linalg.norm(x))
-        return float(value + EPS * ((len(self.X) + 32) * (value + 1.0) + (self.X.shape[1] + 16) * margins))
+        return self.total.value(x) + self.total.value_rounding(x)
 
     def constants(self) -> Mapping[str, Constant]:
         """Return sigma and F0; with ν > 0 mu, with ν = 0 B and G; for smooth losses L, with ν > 0 also zeta.

@@ -10,6 +10,7 @@ from boundlab.problems.risk import Risk, smallest_eigenvalue
 
 Floats = NDArray[np.float64]
 _DENSE = 4000  # up to this d the normal equations are solved
+_REGULARISED = 2 * _DENSE  # with a regulariser, which fills their matrix whatever the rows are: 10 s
 _REFINED = 3
 
 
@@ -90,6 +91,8 @@ def solve(risk: Risk, start: Array, what: str) -> Optimum:
         return Optimum(x, risk.value(x), value_rounding(risk, x), 0.0, "all features are 0, so f is constant")
     if min(int(used.sum()), len(risk.X)) > _DENSE:
         raise CertificateError(f"{what}: x* is certified for d ≤ {_DENSE} features or samples, got {risk.d}")
+    if risk.nu > 0.0 and risk.d > _REGULARISED:
+        raise CertificateError(f"{what}: with nu > 0 x* is certified for d ≤ {_REGULARISED} features, got {risk.d}")
     inner = Risk(risk.loss, risk.X[:, used].astype(np.float64, copy=False), risk.y, risk.omega, risk.nu, 1)
     near = x[used]
     matrix = hessian(inner) if risk.nu > 0.0 or len(inner.X) >= inner.d else None

@@ -29,6 +29,8 @@ def _formula(latex: str, text: str) -> str:
     root.set("alttext", text)
     for one in root.iter():
         one.text = unescape(one.text or "")
+        for name in ("href", "style"):  # nothing of ours has them
+            one.attrib.pop(name, None)
         if "\\" in one.text:
             raise ValueError(f"not converted: {one.text}")
     return ElementTree.tostring(root, encoding="unicode")
