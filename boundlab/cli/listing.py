@@ -21,9 +21,11 @@ T = TypeVar("T")
 def list_command(what: option.Listed = "theorems", word: option.Word = None, as_json: option.AsJson = False) -> None:
     """List registered objects, built in or of plug-ins, and plug-ins that cannot be loaded."""
     if as_json:
-        symbols = (one.as_dict() for one in _symbols(word)) if what == "symbols" else None
-        entries = symbols or (_entry(row, what) for row in _rows(_kind(what), word))
-        print_json({"schema": schema("list"), "what": what, "entries": list(entries)})
+        if what == "symbols":
+            entries = [one.as_dict() for one in _symbols(word)]
+        else:
+            entries = [_entry(row, what) for row in _rows(_kind(what), word)]
+        print_json({"schema": schema("list"), "what": what, "entries": entries})
         return
     from boundlab.pages.blocks import GAP
 

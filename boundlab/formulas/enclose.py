@@ -115,10 +115,8 @@ def _compiled(expression: Any, numbers: NumberSystem) -> Callable[[Callable[[str
     if isinstance(expression, StepAt):
         raise numbers.no_rule(NO_STEPS)
     if isinstance(expression, EntryOf) and isinstance(expression.args[0], sympy.Tuple):  # of many only one is asked
-        each, place = (
-            [_compiled(part, numbers) for part in expression.args[0].args],
-            _compiled(expression.args[1], numbers),
-        )
+        vector, index = expression.args
+        each, place = [_compiled(part, numbers) for part in vector.args], _compiled(index, numbers)
         return lambda value: _entry(each, numbers.whole(place(value)), numbers)(value)
     parts = [_compiled(part, numbers) for part in expression.args]
     first, *others = parts

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from boundlab.compare.comparison import Comparison
     from boundlab.instance.plan import Plan
     from boundlab.instance.readings import SymbolValue
+    from boundlab.verdict import Verdict
 
 _SHORT = 4
 
@@ -22,7 +23,7 @@ def comparison_verdict(result: "Comparison") -> Words:
     return _verdict(result, result.explanation)
 
 
-def _verdict(result: "Comparison", reason: str) -> Words:
+def _verdict(result: "Comparison | ComparedHorizons", reason: str) -> Words:
     verdict = result.verdict.value
     return verdict_words(verdict, reason, result.headline.removeprefix(verdict))
 
@@ -57,6 +58,14 @@ class ComparedHorizons(Protocol):
         """The one that decides."""
 
     @property
+    def verdict(self) -> "Verdict":
+        """What all say together."""
+
+    @property
+    def headline(self) -> str:
+        """The verdict, and whether the bound is vacuous."""
+
+    @property
     def reason(self) -> str:
         """Why."""
 
@@ -89,7 +98,7 @@ def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
         figures(columns, rows, words=(len(columns) - 1,)),
         words((found.deciding.band.method, "dim")),
         GAP,
-        _verdict(found.deciding, found.reason),
+        _verdict(found, found.reason),
     ]
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from page_makers import texts
 from run_makers import plan_of
 from test_compare import verdict_of
 
@@ -95,6 +96,12 @@ def test_of_several_horizons_all_must_be_vacuous():
     assert "but vacuous here" in few.headline
     assert crossing.headline == crossing.verdict
     assert "vacuous at 1 of 2 horizons" in crossing.reason
+    # Where the horizon that decides is vacuous and another is not, the page says what the result says.
+    near, far = crossing.comparisons
+    deciding = replace(crossing, comparisons=(near, replace(far, verdict=near.verdict, bound=1e6 * far.bound)))
+    assert deciding.deciding.vacuous
+    assert deciding.headline == deciding.verdict
+    assert "but vacuous here" not in "".join(texts(deciding.page()[-1:]))
 
 
 def test_a_bound_above_the_error_of_never_moving_is_vacuous_and_until_when():
