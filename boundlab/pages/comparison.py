@@ -59,7 +59,7 @@ class ComparedHorizons(Protocol):
 
     @property
     def verdict(self) -> "Verdict":
-        """What all say together."""
+        """The verdict of all together."""
 
     @property
     def headline(self) -> str:
