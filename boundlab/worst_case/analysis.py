@@ -11,7 +11,7 @@ from boundlab.formulas.symbols import having
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 from boundlab.worst_case import certificate_file
-from boundlab.worst_case.attained import attained, fewer
+from boundlab.worst_case.attained import attained, fewer, plainest
 from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.classes import FunctionClass, function_class
 from boundlab.worst_case.function import SHARES, extract, flat, inside, stand_in
@@ -179,11 +179,12 @@ def _reaches(
         proposed = attained(compiled, solution, value, parabolas(model, kind.constants))
     else:
         return None
-    for one, kernel in proposed:
-        if upper_value(model.program, one) == value:
-            far = certificate_file.distances(model, kind)
-            return _Certified(model, kind, value, (fewer(model.program, one, kernel, value, far),), words)
-    return None
+    proved = ((one, kernel) for one, kernel in proposed if upper_value(model.program, one) == value)
+    best = plainest(proved)
+    if best is None:
+        return None
+    far = certificate_file.distances(model, kind)
+    return _Certified(model, kind, value, (fewer(model.program, *best, value, far),), words)
 
 
 def _lower(

@@ -5,7 +5,7 @@ dimensions makes, is read as a rational subspace V; then Σ λ_k·a_k = c, −Σ
 equations for those λ_k that are not 0, and are solved in fractions near the solver's multipliers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -30,6 +30,8 @@ _TRIES = (
 _STEP = 2**24
 # Elimination over the fractions takes seconds beyond.
 _LARGEST = 20
+# Numerators and denominators of V up to here are meant, and not a rounding error that was read as a fraction.
+_PLAIN = 1000
 # So many multipliers are tried to be left out, one after the other.
 _MANY = 60
 
@@ -59,6 +61,23 @@ def attained(
                 found = _solve(program, order, kernel, value, solution.multipliers)
                 if found is not None:
                     yield found, kernel
+
+
+def plainest(
+    proposed: Iterable[tuple[list[Fraction], list[Vector]]],
+) -> tuple[list[Fraction], list[Vector]] | None:
+    """Return the first proposal whose V has small numerators and denominators, or the one whose V has the smallest.
+
+    A V that is off by a rounding error may prove the value, too, by multipliers of another kind than other horizons have.
+    """
+    best, least = None, float("inf")
+    for multipliers, kernel in proposed:
+        largest = max((max(abs(x.numerator), x.denominator) for vector in kernel for x in vector), default=1)
+        if largest < least:
+            best, least = (multipliers, kernel), largest
+        if least <= _PLAIN:
+            break
+    return best
 
 
 def fewer(

@@ -1,10 +1,12 @@
 """Multipliers of several horizons as closed forms, and a proof for every K that is made of them."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -15,6 +17,7 @@ from boundlab.prove.document import Proof
 from boundlab.theorems import load_theorem
 from boundlab.worst_case import worst_case
 from boundlab.worst_case.closed_form import Fitted, closed_form
+from boundlab.worst_case.program import Compiled, Solution
 
 pytest.importorskip("PEPit")
 
@@ -114,3 +117,20 @@ class TestCommand:
         found = CliRunner().invoke(application(), ["worst-case", "classics.gd.convex", "--fit", given])
         assert isinstance(found.exception, SpecError)
         assert says in str(found.exception)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_solver_rounds_changes_no_multiplier(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Solvers differ from machine to machine, here by as much as was seen: 1e-4 of the entries of G.
+    rng, solve = np.random.default_rng(seed), Compiled.solve
+
+    def rough(compiled: Compiled, **options: Any) -> Solution:
+        found = solve(compiled, **options)
+        off = 1e-4 * rng.uniform(-1.0, 1.0, found.gram.shape) * np.abs(found.gram).max()
+        return replace(found, gram=found.gram + (off + off.T) / 2.0)
+
+    names = {"alpha": "1", "B": "1", "R": "1"}
+    theorem = load_theorem("classics.subgradient.fixed-step")
+    plain = {K: one["rows"] for K, one in certificates("classics.subgradient.fixed-step", 3, 5, **names).items()}
+    monkeypatch.setattr(Compiled, "solve", rough)
+    assert {K: worst_case(theorem, K, names).certificates["upper"]["rows"] for K in (3, 5)} == plain
