@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundlab.api._shown import Shown
-from boundlab.falsify import Falsification, JudgedInstance
+from boundlab.falsify import Falsification
 
 if TYPE_CHECKING:
     from boundlab.pages import Block
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, repr=False)
 class Searched(Shown, Falsification):
     """The outcome of a search for a counterexample."""
-
-    @property
-    def smallest(self) -> JudgedInstance | None:
-        """The smallest counterexample; None where none was found."""
-        return self.best if self.violated else None
 
     def line(self) -> str:
         """Return the verdict with its instance."""
@@ -30,8 +25,7 @@ class Searched(Shown, Falsification):
             return f"{self.theorem.id}: inconclusive: it applies to none of {tried}{why}"
         if self.growth is not None:
             return f"{self.theorem.id}: {self.verdict}: {self.growth.family}: {self.growth.why}: {self.best.words()}"
-        found = "smallest counterexample" if self.violated else "closest instance"
-        words = f"{found}, left/right {self.best.ratio:.4g}: {self.best.words()}"
+        words = f"{self.called}, left/right {self.best.ratio:.4g}: {self.best.words()}"
         return f"{self.theorem.id}: {self.verdict}: {tried}; {words}"
 
     def page(self, typed: str = "", written: Path | None = None) -> "list[Block]":

@@ -25,7 +25,7 @@ def brief(audit: "Evidence") -> Iterator[Block]:
     theorem, ruling = audit.theorem, rule(audit)
     yield words((theorem.id, "code"), f", {source_of(theorem)}: {'; '.join(claim(theorem))}")
     # The instance, its numbers and the repairs have lines of their own.
-    own = ("counterexample", "smallest instance found", "repaired")
+    own = ("counterexample", "smallest counterexample", "repaired")
     said = "; ".join(one for one in ruling.reasons if not one.startswith(own))
     yield words((ruling.word, tone(audit)), f": {said}" if said else "")
     yield from _instance(audit)
@@ -59,7 +59,7 @@ def _instance(audit: "Evidence") -> Iterator[Block]:
             yield words("; ".join(one for one in said if one.startswith(_FUNCTIONS)))
         yield words(_sides(left, right, exact.left > exact.right, exact.kind))
     elif search is not None and search.found.best is not None:
-        one = search.found.smallest or search.found.best
+        one = search.found.best
         left, right = apart(one.left, one.right)
         yield words(f"instance: {one.words()}, {counter} = {one.iterations}")
         yield words(_sides(left, right, one.left > one.right, one.kind))

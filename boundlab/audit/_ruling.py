@@ -131,13 +131,13 @@ def _refutations(audit: "Evidence") -> Iterator[str]:
     if exact is not None and exact.verdict is Verdict.VIOLATED:
         left, right = apart(exact.left, exact.right)
         how = "in floating point" if exact.kind == "numeric" else exact.kind
-        what = "counterexample" if audit.theorem.refuted_by else "smallest instance found"
+        what = "counterexample" if audit.theorem.refuted_by or search is None else search.found.called
         yield f"{what}: {audit.case_text}, {counter} = {exact.k}: {left} > {right} ({how})"
-    elif _found(audit) and search is not None and search.found.smallest is not None:
-        one = search.found.smallest
+    elif _found(audit) and search is not None and search.found.best is not None:
+        one = search.found.best
         left, right = apart(one.left, one.right)
         kind = "in floating point" if one.kind == "numeric" else one.kind
-        yield f"smallest instance found: {one.words()}, {counter} = {one.iterations}: {left} > {right} ({kind})"
+        yield f"{search.found.called}: {one.words()}, {counter} = {one.iterations}: {left} > {right} ({kind})"
     elif panel is not None and panel.result.verdict is Verdict.VIOLATED:
         yield panel.result.reason
 

@@ -5,3 +5,4 @@ from boundlab.falsify._falsify import falsify as falsify
 from boundlab.falsify._falsify import minimise as minimise
 from boundlab.falsify._result import Falsification as Falsification
 from boundlab.falsify._result import JudgedInstance as JudgedInstance
+from boundlab.falsify._witnesses import known_witnesses as known_witnesses

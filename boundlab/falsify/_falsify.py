@@ -82,14 +82,23 @@ def falsify(
     judge = Judge(generously(theorem), begin + budget, limit)
     if theorem.shape:
         return _by_growth(judge, begin, seed, progress or (lambda _: None))
-    instance, case, broken, clearest = None, None, False, None
-    for found in search(judge, seed, progress or (lambda _: None), jobs):
+    instance, case, broken, small, clearest = None, None, False, None, None
+
+    def by_hand(score: Score) -> bool:
+        try:
+            return _confirmed(theorem, judge, score)[0].by_hand
+        except FAILURES:
+            return False
+
+    for found in search(judge, seed, progress or (lambda _: None), by_hand, jobs):
         try:
             instance, case = _confirmed(theorem, judge, found.score)
         except FAILURES as error:
             judge.refuse(error)
             continue
         broken = found.score.violates and instance.violated
+        if broken and found.convincing is not None:
+            small, (instance, case) = instance, _confirmed(theorem, judge, found.convincing)
         if broken and found.clear is not None:
             clearest = _clearer(theorem, judge, instance, found.clear)
         if broken or not found.score.violates:
@@ -105,6 +114,7 @@ def falsify(
         time.monotonic() - begin,
         seed,
         case,
+        _repeatable(theorem, small, broken),
         _repeatable(theorem, clearest, broken),
         judge.unmet if instance is None else "",
     )
@@ -185,10 +195,10 @@ def _repeatable(theorem: Theorem, found: JudgedInstance | None, broken: bool) ->
     return replace(found, telling=Telling(theorem, found.candidate, violated=broken))
 
 
-def _clearer(theorem: Theorem, judge: Judge, smallest: JudgedInstance, score: Score) -> JudgedInstance | None:
-    """Return the violation that breaks the bound by more than the smallest one, if it is confirmed, too."""
+def _clearer(theorem: Theorem, judge: Judge, best: JudgedInstance, score: Score) -> JudgedInstance | None:
+    """Return the violation that breaks the bound by more than the best one, if it is confirmed, too."""
     try:
         found, _ = _confirmed(theorem, judge, score)
     except FAILURES:
         return None
-    return found if found.violated and found.ratio > smallest.ratio else None
+    return found if found.violated and found.ratio > best.ratio else None

@@ -56,6 +56,8 @@ class JudgedInstance:
         Whether the left side is above the right one, for certain.
     objective
         What is minimised and measured, in words.
+    by_hand
+        Whether a hand can check that it breaks the bound: ``boundlab exact --derivation`` has every row then.
     telling
         The number of trials with which a comparison says the same of it.
     generous
@@ -74,6 +76,7 @@ class JudgedInstance:
     violated: bool
     generous: float | None = None
     objective: str = ""
+    by_hand: bool = False
     telling: Telling | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -139,6 +142,7 @@ class JudgedInstance:
             "generous": None if self.generous is None else {"counts": dict(theorem.generous), "ratio": self.generous},
             "kind": self.kind,
             "method": self.method,
+            "by_hand": self.by_hand,
             "constants": {name: constant.as_dict() for name, constant in self.constants.items()},
             "values": {name: json_value(value) for name, value in self.values.items()},
             "compare": self.command(theorem.id),
@@ -152,7 +156,8 @@ class Falsification:
     Parameters
     ----------
     best
-        The smallest violation found, or the closest instance; None if the theorem applied to nothing that was tried.
+        The smallest violation found, or a larger one that convinces, since a hand can check it; without a violation the
+        closest instance; None if the theorem applied to nothing that was tried.
     violated
         Whether ``best`` breaks the bound.
     tried
@@ -161,6 +166,8 @@ class Falsification:
         Why candidates were not: the messages, with their number.
     case
         The case file of ``best``.
+    smaller
+        A smaller violation, the smallest found, where ``best`` convinces more; None without.
     clearest
         A violation that was met on the way and breaks the bound by more than ``best``; None without.
     growth
@@ -177,6 +184,7 @@ class Falsification:
     seconds: float
     seed: int
     case: Document | None
+    smaller: JudgedInstance | None = None
     clearest: JudgedInstance | None = None
     unmet: str = ""
     growth: "Growth | None" = None
@@ -195,6 +203,19 @@ class Falsification:
     def ratio(self) -> float:
         """The largest left/right that is left after shrinking; 0 if nothing was found."""
         return self.best.ratio if self.best is not None else 0.0
+
+    @property
+    def called(self) -> str:
+        """The words for ``best``."""
+        if not self.violated:
+            return "closest instance"
+        small = "" if self.smaller is not None else "smallest "
+        return f"{small}counterexample{', to be checked by hand' if self.best and self.best.by_hand else ''}"
+
+    @property
+    def smallest(self) -> JudgedInstance | None:
+        """The smallest violation found; None without."""
+        return (self.smaller or self.best) if self.violated else None
 
     @property
     def closest(self) -> JudgedInstance | None:
@@ -226,6 +247,7 @@ class Falsification:
             "seconds": round(self.seconds, 1),
             "seed": self.seed,
             "instance": None if best is None else best.as_dict(),
+            "smallest": None if self.smaller is None else self.smaller.as_dict(),
             "clearest": None if self.clearest is None else self.clearest.as_dict(),
             **({} if self.growth is None else {"growth": self.growth.as_dict()}),
         }
@@ -345,15 +367,22 @@ def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> Judg
         path = Path(folder) / "case.json"
         write_json(path, dict(case))
         try:
-            result = evaluate(theorem, load_case(path))
+            result = evaluate(theorem, load_case(path), derive=found.violated)
         except FAILURES as error:
             return replace(found, method=f"{found.method} (boundlab exact does not apply: {error})")
     if found.violated:
         _agree(found.left, result.left, "left", "the exact engine", 1e-4)
     elif not np.isclose(result.left, found.left, rtol=1e-4):
         return found
+    way = result.derivation if result.violated else None
     return replace(
-        found, left=result.left, right=result.right, kind=result.kind, method=result.method, violated=result.violated
+        found,
+        left=result.left,
+        right=result.right,
+        kind=result.kind,
+        method=result.method,
+        violated=result.violated,
+        by_hand=way is not None and way.by_hand,
     )
 
 

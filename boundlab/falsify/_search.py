@@ -9,12 +9,14 @@ from typing import final
 import numpy as np
 
 from boundlab.errors import MissingExtraError
-from boundlab.falsify import _fit, _witnesses, _worst
+from boundlab.falsify import _fit, _worst
 from boundlab.falsify._family_scan import Key
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import climb, optimise
+from boundlab.falsify._shrink import Accept
 from boundlab.falsify._size import coarse
-from boundlab.falsify._smallest import smallest
+from boundlab.falsify._smallest import convincing, smallest
+from boundlab.falsify._witnesses import known_witnesses
 from boundlab.falsify._work import Climb, Done, Piece, Restart, Scan, SearchBudget, Worker
 from boundlab.simulate.parallel import Ahead
 
@@ -25,6 +27,7 @@ _CLEAR = 1.15  # left/right of a violation after which no clearer one is looked 
 # Refused candidates, and how many for each that was tried, after which instances are made to meet the conditions.
 _REFUSED, _FOR_EACH = 20, 10
 _SCAN, _IMPROVE = 0.6, 0.75  # shares of the budget after which the next stage begins
+_STARTS = 4  # violations from which one that a hand can check is looked for
 _CLIMBS = 3  # closest instances from which local optimisation begins
 _ROUND = 8  # restarts that begin from the same instances
 _AFTER = 0.3  # of the candidates that led to a violation are looked at for a clearer one
@@ -84,6 +87,11 @@ class _Best:
         return sorted(self.scores.values(), key=place)
 
     @property
+    def clear(self) -> Score | None:
+        """The smallest of the families' best that is a clear violation."""
+        return min((one for one in self.scores.values() if one.ratio >= _CLEAR), key=_extent, default=None)
+
+    @property
     def enough(self) -> bool:
         """True if a violation is clear, or has been the best for a long time."""
         if self.first is None:
@@ -102,13 +110,16 @@ class Found:
         A violation, or one of the closest instances.
     clear
         Where the violation was shrunk, the one that it was made of: it breaks the bound by more.
+    convincing
+        A larger one that a hand can check, where the smallest one is none or breaks the bound by little.
     """
 
     score: Score
     clear: Score | None = None
+    convincing: Score | None = None
 
 
-def search(judge: Judge, seed: int, progress: Progress, jobs: int = 1) -> Iterator[Found]:
+def search(judge: Judge, seed: int, progress: Progress, by_hand: Accept, jobs: int = 1) -> Iterator[Found]:
     """Yield violations to be confirmed, each shrunk and as it was found, and at last the closest instances.
 
     Who takes another one has not confirmed the one before. The order of the candidates is determined by the theorem
@@ -116,24 +127,28 @@ def search(judge: Judge, seed: int, progress: Progress, jobs: int = 1) -> Iterat
 
     Parameters
     ----------
+    by_hand
+        Whether a hand can check a violation.
     jobs
         Processes that look at candidates; with a limit the answer does not depend on them.
     """
     begin = time.monotonic()
     budget = SearchBudget(begin, judge.deadline - begin, judge.limit)
     found, rng, last = _Best(judge), np.random.default_rng(seed), begin + 1.25 * budget.seconds
-    found.take(judge.scores(_witnesses.candidates(judge.theorem)))
+    found.take(judge.scores(known_witnesses(judge.theorem)))
     if found.enough:
-        yield from _finalists(found, rng, progress, last)
+        yield from _finalists(found, rng, progress, by_hand, last)
     with Ahead(Worker(judge, budget, seed), jobs) as workers:
         for _ in _stages(found, workers, budget, progress):
             if found.enough:
-                yield from _finalists(found, rng, progress, last)
-    yield from _finalists(found, rng, progress, max(last, time.monotonic() + 0.25 * budget.seconds))
+                yield from _finalists(found, rng, progress, by_hand, last)
+    yield from _finalists(found, rng, progress, by_hand, max(last, time.monotonic() + 0.25 * budget.seconds))
     yield from [Found(score) for score in found.ranked[:_BASINS] if not score.violates]
 
 
-def _finalists(found: _Best, rng: np.random.Generator, progress: Progress, last: float) -> Iterator[Found]:
+def _finalists(
+    found: _Best, rng: np.random.Generator, progress: Progress, by_hand: Accept, last: float
+) -> Iterator[Found]:
     """Yield each violation made as small as can be and as it was found, and forget it if neither was confirmed."""
 
     def late() -> bool:
@@ -142,10 +157,12 @@ def _finalists(found: _Best, rng: np.random.Generator, progress: Progress, last:
     while found.scores and (best := found.ranked[0]).violates:
         # What shrinking looks at is not counted: the limit bounds the search, and shrinking ends by itself.
         judge = replace(found.judge.aside(found.judge.count), limit=None)
-        clear = best if best.ratio >= _CLEAR else optimise(climb(best, judge, late), judge, late, rng)
+        clear = found.clear or optimise(climb(best, judge, late), judge, late, rng)
         progress(f"shrinking {clear.ratio:.4g}")
         seeds = [clear] if found.small is None or found.small is best else [clear, found.small]
-        yield Found(smallest(seeds, judge, late, rng), clear)
+        small = smallest(seeds, judge, late, rng)
+        others = [one for one in found.ranked[:_STARTS] if one.violates and one is not clear]
+        yield Found(small, clear, convincing([clear, *others], small, judge, late, by_hand))
         yield Found(clear)
         found.drop(best.candidate.family)
 

@@ -12,6 +12,7 @@ from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._size import Sizes, fine
 from boundlab.options import numbers, parse_spec, typed
 
+Accept = Callable[[Score], bool]
 Move = Callable[[Candidate], Iterator[Candidate]]
 Keep = Callable[[Candidate], bool]
 _UNITS = range(-9, 10)  # powers of ten that function values and lengths are multiplied with
@@ -19,7 +20,12 @@ _READABLE = (1e-2, 1e3)
 
 
 def shrink(
-    score: Score, judge: Judge, over: Callable[[], bool], sizes: Sizes | None = None, keep: Keep = lambda _: True
+    score: Score,
+    judge: Judge,
+    over: Callable[[], bool],
+    sizes: Sizes | None = None,
+    keep: Keep = lambda _: True,
+    accept: Accept = lambda _: True,
 ) -> Score:
     """Return a violation of which no single move makes a smaller one.
 
@@ -31,6 +37,8 @@ def shrink(
     ----------
     keep
         What a smaller instance must still be.
+    accept
+        Whether a smaller violation takes the place of the one before.
     """
     order = sizes or Sizes(judge.theorem)
     best, changed, seen = score, True, {score.candidate.key()}
@@ -45,7 +53,8 @@ def shrink(
                         continue
                     seen.add(candidate.key())
                     found = judge.score(candidate)
-                    if found is not None and found.violates and found.candidate.iterations == candidate.iterations:
+                    same = found is not None and found.candidate.iterations == candidate.iterations
+                    if found is not None and same and found.violates and accept(found):
                         best, again, changed = found, True, True
                         break
                     if over():
@@ -139,7 +148,7 @@ def _listed(value: str, gone: int, n: int) -> str:
 
 def _fewer_iterations(one: Candidate) -> Iterator[Candidate]:
     K = one.iterations
-    for fewer in dict.fromkeys((0, 1, K // 4, K // 2, 3 * K // 4, 9 * K // 10, 19 * K // 20, K - 2, K - 1)):
+    for fewer in dict.fromkeys((0, 1, *(K * part // 100 for part in (25, 50, 75, 90, 95, 99)), K - 2, K - 1)):
         if 0 <= fewer < K:
             yield replace(one, iterations=fewer)
 

@@ -11,7 +11,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import iid, optimise
 from boundlab.falsify._options import choices, readable
-from boundlab.falsify._shrink import Keep, near_one, shrink
+from boundlab.falsify._shrink import Accept, Keep, near_one, shrink
 from boundlab.falsify._size import Sizes
 from boundlab.instance.settings import open_rates
 from boundlab.theorems import Theorem
@@ -25,6 +25,7 @@ _RATIOS = (2, 3, 5)  # between two clients
 _NEAR = 0.95  # of the bound, from where its numbers are worth an optimisation
 _GENERATIONS = 6
 _MOST = 3000  # candidates after which it is small enough
+_CONVINCES = 1.05  # left/right from which nobody asks whether it is rounding
 
 
 def smallest(
@@ -66,6 +67,41 @@ def smallest(
             if late():
                 break
     return near_one(best, judge, keep)
+
+
+def convincing(
+    scores: Sequence[Score], small: Score, judge: Judge, over: Callable[[], bool], by_hand: Accept
+) -> Score | None:
+    """Return a small violation that a hand can check and that breaks the bound by a twentieth, as far as there is room.
+
+    None where the smallest one is such a violation, and where no single moves lead to one.
+
+    Parameters
+    ----------
+    scores, small
+        Violations where the moves may begin, and the smallest one.
+    by_hand
+        Whether a hand can check a violation: the engine that tells is slow, and asked of violations only.
+    """
+    least = min(_CONVINCES, max(score.ratio for score in scores))
+    if small.ratio >= least and by_hand(small):
+        return None
+    for score in scores:
+        if score.ratio < least or over():
+            continue
+        checked = by_hand(score)
+
+        def accept(found: Score) -> bool:
+            nonlocal checked
+            if found.ratio < least or (checked and not by_hand(found)):
+                return False
+            checked = checked or by_hand(found)
+            return True
+
+        best = shrink(score, judge, over, accept=accept)
+        if checked:
+            return near_one(best, judge, lambda _: True)
+    return None
 
 
 def _earlier(last: int) -> list[int]:

@@ -29,7 +29,7 @@ def known() -> tuple[Mapping[str, Any], ...]:
     return tuple(json.loads(text))
 
 
-def candidates(theorem: Theorem) -> list[Candidate]:
+def known_witnesses(theorem: Theorem) -> list[Candidate]:
     """Return the witnesses that can be looked at for a theorem, in the order of the file."""
     return [candidate for one in known() for candidate in _candidates(theorem, one)]
 

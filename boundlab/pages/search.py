@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # What stands before a command on the page.
 REPEAT: Final = "repeat: "
 OR: Final = "or: "
+BY_HAND: Final = "row by row, for a hand to check: "
 BOTH_SIDES: Final = "both sides there: "
 _FAMILIES = 12
 _REASONS = 5
@@ -22,7 +23,7 @@ _HORIZONS = (5, 10, 20, 40)  # at which a comparison shows how both sides grow
 
 
 def search_page(found: "Falsification", typed: str = "", written: Path | None = None) -> list[Block]:
-    """Return what was tried, the smallest counterexample or the closest instance, and the commands that repeat it.
+    """Return what was tried, the counterexample or the closest instance, and the commands that repeat it.
 
     Parameters
     ----------
@@ -65,9 +66,7 @@ def search_page(found: "Falsification", typed: str = "", written: Path | None = 
 
 def _called(found: "Falsification") -> str:
     """Return what the instance of a search is."""
-    if found.growth is not None:
-        return "a family begins at"
-    return "smallest counterexample" if found.violated else "closest instance"
+    return found.called if found.growth is None else "a family begins at"
 
 
 def _tried(tried: Mapping[str, int]) -> tuple[Words, Rows]:
@@ -80,7 +79,7 @@ def _tried(tried: Mapping[str, int]) -> tuple[Words, Rows]:
 
 
 def _sides(found: "Falsification", best: "JudgedInstance") -> list[str]:
-    """Return both sides on the instance, as the paper may count, and on the clearest instance."""
+    """Return both sides on the instance, as the paper may count, and on the smallest and the clearest instance."""
     counter = found.theorem.horizon_symbol
     lines = [
         f"at {counter} = {best.iterations}: left {best.left:.10g}, right {best.right:.10g}, "
@@ -89,9 +88,10 @@ def _sides(found: "Falsification", best: "JudgedInstance") -> list[str]:
     if best.generous is not None:
         counts = " and ".join(f"{name} counted as {name} + {more}" for name, more in found.theorem.generous.items())
         lines.append(f"with {counts}, as the paper may: ratio {best.generous:.6g}")
-    if (one := found.clearest) is not None:
-        where = f"{one.words()}, {counter} = {one.iterations}"
-        lines.append(f"the clearest one met: {where}: ratio {one.ratio:.6g} ({one.kind})")
+    for which, one in (("smallest", found.smaller), ("clearest", found.clearest)):
+        if one is not None:
+            where = f"{one.words()}, {counter} = {one.iterations}"
+            lines.append(f"the {which} one met: {where}: ratio {one.ratio:.6g} ({one.kind})")
     return lines
 
 
@@ -110,7 +110,10 @@ def _commands(found: "Falsification", best: "JudgedInstance", typed: str, writte
         commands.append(compare)
     elif found.clearest is not None and (clearest := found.clearest.command(typed)):
         commands.append(clearest)  # a sample tells the clearest instance, and not the smallest one
-    return [_command(OR if place else REPEAT, command) for place, command in enumerate(commands)]
+    said = [_command(OR if place else REPEAT, command) for place, command in enumerate(commands)]
+    if best.by_hand and written is not None:
+        said.append(_command(BY_HAND, command_line("exact", typed, str(written), "--derivation")))
+    return said
 
 
 def _command(before: str, command: str) -> Words:

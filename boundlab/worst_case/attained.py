@@ -68,7 +68,7 @@ def plainest(
 ) -> tuple[list[Fraction], list[Vector]] | None:
     """Return the first proposal whose V has small numerators and denominators, or the one whose V has the smallest.
 
-    A V that is off by a rounding error may prove the value, too, by multipliers of another kind than other horizons have.
+    A V that is off by a rounding error may prove the value, too, by other multipliers than those of other horizons.
     """
     best, least = None, float("inf")
     for multipliers, kernel in proposed:

@@ -14,13 +14,19 @@ SMALL = ("--candidates", "30")
 def test_a_counterexample_leaves_a_case_file_and_a_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As where no sample tells the smallest one, whose ratio is near 1: the clearest one is compared.
-    monkeypatch.setattr(_repeat, "trials_that_tell", lambda _, one, **__: 100 if one.iterations > 3 else None)
+    # As where no sample tells an instance whose ratio is near 1: the clearest one is compared.
+    monkeypatch.setattr(_repeat, "trials_that_tell", lambda _, one, **__: 100 if one.iterations > 4 else None)
     assert invoke(["falsify", "area.theorem8", "--candidates", "200", "--out", str(tmp_path)]) == 1
     out = " ".join(capsys.readouterr().out.split())
     case = tmp_path / "area.theorem8.counterexample.json"
-    for words in ("smallest counterexample", "upper", "ratio", "repeat: boundlab exact area.theorem8"):
+    leads = (
+        "counterexample, to be checked by hand: 1 client",
+        "the smallest one met: 1 client",
+        "the clearest one met",
+    )
+    for words in (*leads, "upper", "ratio", "repeat: boundlab exact area.theorem8"):
         assert words in out
+    assert f"row by row, for a hand to check: boundlab exact area.theorem8 {case} --derivation" in out
     assert "or: boundlab compare area.theorem8" in out
     assert "--iterations 6 --trials 100" in out
     shown = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))

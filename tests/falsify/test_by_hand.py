@@ -1,0 +1,55 @@
+"""A search leads with a violation that a hand can check, where it finds one, and has the smallest beside it."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from boundlab.case import load_case
+from boundlab.exact import evaluate
+from boundlab.falsify import Falsification, falsify
+from boundlab.theorems import load_theorem
+
+# Of each algorithm with a refuted theorem one whose violations near the bound hardly convince.
+REFUTED = ("area.theorem8", "area.theorem8.fixed-step", "afl_dga.theorem1", "fedfa.theorem1", "fedstaleweight.theorem1")
+
+
+@cache
+def search(theorem: str) -> Falsification:
+    return falsify(load_theorem(theorem), limit=60)
+
+
+@pytest.mark.parametrize("theorem", REFUTED)
+def test_a_hand_can_check_it_and_it_is_above_by_a_twentieth(theorem: str, tmp_path: Path) -> None:
+    found = search(theorem)
+    assert found.best is not None
+    assert found.best.by_hand
+    assert found.best.ratio >= 1.05
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps(found.case), encoding="utf-8")
+    way = evaluate(found.theorem, load_case(path), derive=True)
+    assert way.violated
+    assert way.derivation is not None
+    assert way.derivation.by_hand
+    assert way.ratio == pytest.approx(found.best.ratio, rel=1e-12)
+
+
+@pytest.mark.parametrize("theorem", REFUTED)
+def test_the_smallest_stands_beside_it(theorem: str) -> None:
+    found = search(theorem)
+    assert found.smallest is not None
+    assert found.best is not None
+    assert found.smallest.violated
+    if found.smaller is not None:
+        assert not (found.smaller.by_hand and found.smaller.ratio >= 1.05)
+        assert found.as_dict()["smallest"]["words"] == found.smaller.words()
+    else:
+        assert found.smallest is found.best
+        assert found.as_dict()["smallest"] is None
+
+
+def test_nothing_is_smaller_where_nothing_is_found() -> None:
+    found = falsify(load_theorem("area.theorem8.repaired"), limit=5)
+    assert (found.smaller, found.smallest) == (None, None)
+    assert found.called == "closest instance"
