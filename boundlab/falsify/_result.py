@@ -367,7 +367,7 @@ def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> Judg
         path = Path(folder) / "case.json"
         write_json(path, dict(case))
         try:
-            result = evaluate(theorem, load_case(path), derive=found.violated)
+            result = evaluate(theorem, load_case(path), derive=found.left > found.right)
         except FAILURES as error:
             return replace(found, method=f"{found.method} (boundlab exact does not apply: {error})")
     if found.violated:
