@@ -138,6 +138,10 @@ class RationalSeparable(SeparableFunctions, RationalArrays):
             )
         return linear(terms)
 
+    def bends(self) -> list[tuple[Fraction, Fraction, Fraction | None]] | None:
+        """Return w, c and delta of each client."""
+        return None if self.d > 1 else [(w[0], c[0], self.delta) for w, c in zip(self.w, self.c, strict=True)]
+
     def core(self) -> Core | None:
         """Return the box where nobody is further than delta from his centre."""
         if self.delta is None:
