@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.reasons import Reason, difference, length, reason
 from boundlab.arithmetic.writing import Sentence
 from boundlab.errors import SpecError
 
@@ -163,6 +164,18 @@ class RationalProblem(Functions):
     @abstractmethod
     def constants(self) -> Constants:
         """Return the constants that are known exactly, by symbol."""
+
+    def reasons(self) -> dict[str, Reason]:
+        """Return how constants follow, by symbol; those of R and F0, where the family says nothing of its own."""
+        best = self.minimum()
+        if best is None:
+            return {}
+        gap = difference(self.at(self.x0).value, best.value)
+        distance = length([*zip(self.x0, best.x, strict=True)])
+        return {
+            "R": reason("‖x_0 − x*‖", r"\|x_0 - x^\star\|", distance),
+            "F0": reason("f(x_0) − f*", r"f(x_0) - f^\star", gap),
+        }
 
     def described(self) -> list[Sentence]:
         """Return the functions of the clients as formulas in x; nothing where the family has not been told how."""
