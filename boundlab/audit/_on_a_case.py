@@ -10,7 +10,7 @@ import numpy as np
 from boundlab.api import Decided, Evaluated
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.audit._settings import case_words
-from boundlab.case import Case, RandomEvents
+from boundlab.case import Case, RandomEvents, plain
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.events import Events
 from boundlab.prove.on_instance import Broken, Instance, broken, instance_of
@@ -75,7 +75,8 @@ def instance_on(proof: Decided, case: Case, exact: Evaluated) -> Instance:
     signs = model.sign_noise()
     if signs is None and not case.problem.noiseless:
         raise SpecError("its noise has more than two values")
-    options = {**raw.get("parameters", {}), **raw.get("settings", {})}
+    given = {**raw.get("parameters", {}), **raw.get("settings", {})}
+    options = {name: plain(value) for name, value in given.items()}
     noise = Fraction(0) if signs is None else signs[0]
     return instance_of(proof, bends, model.x0, _step(exact), exact.k, _events(case, exact.k), options, noise)
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import boundlab as bl
 from boundlab.arithmetic.problem import RationalProblem
 from boundlab.arithmetic.reasons import Reason
+from boundlab.objective.weighted import Weighted
 from boundlab.registry import registered
 
 numbers = st.fractions(min_value=-3, max_value=3, max_denominator=4)
@@ -75,6 +76,22 @@ def test_formulas_of_parabolas_give_their_constants(pairs: list[tuple[int, int]]
         sigma=sigma,
     )
     check(model, {"L", "L_sq", "mu", "zeta", "R", "F0", "sigma"})
+
+
+@pytest.mark.parametrize("more", [{"l1": "1/3"}, {"box": "[-1,2]"}, {"ball": "3"}])
+def test_formulas_of_what_is_minimised_beside_a_simple_function_give_its_constants(more: dict[str, str]) -> None:
+    options = {"c": "[0,1]", "w": "[1,1/2]", "delta": "2", "x0": "[2]", "sigma": "0"}
+    check(model_of("huber", **options, **more), {"L"})
+
+
+def test_formulas_of_a_weighted_objective_give_its_constants() -> None:
+    problem = bl.problem("huber:c=[0,1,3],w=[1,2,0.5],delta=2,x0=2,sigma=0")
+    shares = (Fraction(1, 5), Fraction(1, 2), Fraction(3, 10))
+    scaled = problem.scaled([problem.n * one for one in shares])
+    assert scaled is not None
+    model = Weighted(problem, scaled, shares).rational({})
+    assert model is not None
+    check(model, {"L", "R", "F0"})
 
 
 @pytest.mark.parametrize("name", registered("problems"))
