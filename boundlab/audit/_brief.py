@@ -56,7 +56,7 @@ def _by(one: "ProofEvidence", step: "Step") -> str:
         return "by an instance of its own"
     there = "there" if at is one.seen[0] else f"on the counterexample {at.case_file}"
     if at.first.step.name == step.name:
-        return f"{there}, {at.first.where}"
+        return f"{there} {at.first.where}"
     other = f"{at.first.step.name} ({at.first.step.at})"
     return f"by an instance of its own; {there} it is {other} that fails, {at.first.where}"
 
