@@ -19,7 +19,8 @@ from boundlab.problems.linear_model import LinearModel
 from boundlab.problems.sought import SoughtMinimiser
 
 if TYPE_CHECKING:
-    from boundlab.arithmetic.problem import Reader, Rows
+    from boundlab.arithmetic.problem import Rows
+    from boundlab.arithmetic.reader import Reader
     from boundlab.objective.simple import BoundedSet
     from boundlab.problems.rational import RationalLeastSquares
 
@@ -87,7 +88,8 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         """
         if not self.fits_exact_numbers:
             return None
-        from boundlab.arithmetic.problem import RationalLeastSquaresForm, Reader
+        from boundlab.arithmetic.problem import RationalLeastSquaresForm
+        from boundlab.arithmetic.reader import Reader
         from boundlab.problems.rational import RationalLeastSquares
 
         read = Reader(options)

@@ -116,7 +116,7 @@ class MaxAffine(ArrayProblem):
 
     def rational(self, options: Mapping[str, Any]) -> "RationalMaxAffine":
         """Return the same problem in rational numbers."""
-        from boundlab.arithmetic.problem import Reader
+        from boundlab.arithmetic.reader import Reader
         from boundlab.problems.rational import RationalMaxAffine
 
         read = Reader(options)

@@ -138,7 +138,7 @@ class Separable(ArrayProblem):
 
     def rational(self, options: Mapping[str, Any]) -> "RationalSeparable | None":
         """Return the same problem in rational numbers; None for pseudo-huber, whose roots have none."""
-        from boundlab.arithmetic.problem import Reader
+        from boundlab.arithmetic.reader import Reader
         from boundlab.problems.rational import RationalSeparable
 
         if self.id == "pseudo-huber":
@@ -150,7 +150,7 @@ class Separable(ArrayProblem):
 
     def in_balls(self) -> "Functions | None":
         """Return the rational twin, or pseudo-huber's roots in balls."""
-        from boundlab.arithmetic.problem import Reader
+        from boundlab.arithmetic.reader import Reader
         from boundlab.problems.rational import PseudoHuberInBalls
 
         if self.id != "pseudo-huber":

@@ -13,7 +13,8 @@ from boundlab.pages.theorem import source_of
 from boundlab.registry import command_line
 
 if TYPE_CHECKING:
-    from boundlab.audit._evidence import Evidence, Repair
+    from boundlab.audit._evidence import Evidence, ProofEvidence, Repair
+    from boundlab.prove import Step
 
 _MOST = 2
 _FUNCTIONS = ("f_", "where ", "minimum ")
@@ -34,7 +35,7 @@ def brief(audit: "Evidence") -> Iterator[Block]:
         whose = "the paper's proof" if one.outcome.script.printed else f"proof {one.outcome.script.id}"
         if step is not None:
             where = f"{whose} ({steps} steps) goes wrong first where {step.name} ("
-            yield words(where, step.at, f"): {step.status.value}, by an instance of its own")
+            yield words(where, step.at, f"): {step.status.value}, {_by(one, step)}")
         elif not one.settles:
             yield words(f"{whose} ({steps} steps): {one.outcome.verdict}")
     for repair in audit.repairs:
@@ -46,6 +47,18 @@ def brief(audit: "Evidence") -> Iterator[Block]:
     yield Commands((*deciding[:_MOST], command_line("audit", audit.typed)))
     version = audit.provenance.get("boundlab", "")
     yield words((f"boundlab {version}, seed {audit.seed}, statement {statement_hash(theorem)[:16]}", "dim"))
+
+
+def _by(one: "ProofEvidence", step: "Step") -> str:
+    """Return where a step is false; where that is not the counterexample, which step is false there."""
+    at = one.broken
+    if at is None or at.first is None:
+        return "by an instance of its own"
+    there = "there" if at is one.seen[0] else f"on the counterexample {at.case_file}"
+    if at.first.step.name == step.name:
+        return f"{there} {at.first.where}"
+    other = f"{at.first.step.name} ({at.first.step.at})"
+    return f"by an instance of its own; {there} it is {other} that fails, {at.first.where}"
 
 
 def _instance(audit: "Evidence") -> Iterator[Block]:

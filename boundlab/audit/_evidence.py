@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from boundlab.api import Checks, Compared, Decided, Evaluated, Horizons, Searched, Worst
+from boundlab.audit._on_a_case import OnCase
 from boundlab.instance.fitting import CompareOptions
 from boundlab.registry import command_line
 from boundlab.theorems import Theorem
@@ -81,10 +82,20 @@ class ProofEvidence:
         Its steps.
     settles
         Whether its last step is the very theorem that is asked about, and every step is proved.
+    seen
+        Of a false theorem: its steps on the counterexample, and on others of the theorem as long as none of them fails.
     """
 
     outcome: Decided
     settles: bool
+    seen: tuple[OnCase, ...] = ()
+
+    @property
+    def broken(self) -> OnCase | None:
+        """The first counterexample on which a step is false; one that is decided goes first."""
+        every = [one for one in self.seen if one.first is not None]
+        decided = (one for one in every if one.first is not None and one.first.decided)
+        return next(decided, every[0] if every else None)
 
     @property
     def command(self) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from boundlab.audit._ruling import apart
 from boundlab.documentation import pointers
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letters_of
@@ -50,21 +51,17 @@ def _proof(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
     yield words(
         f"{kind} ({pointers(script.source)}): ", (outcome.verdict, verdict), f"; of {len(steps)} steps {summary}."
     )
-    found = first_false_step(one)
-    if found is not None:
-        own = found.at.removeprefix(found.name)
-        # A place that begins with the name of the step goes on from it.
-        place = f" ({own})" if own == found.at and own else own
-        yield words("First slip: ", (found.name, "strong"), f"{place}: ", (found.status.value, "bad"))
-        yield FormulaBlock(((_lettered(found.says, letters),),))
-        if where := meant_by(outcome, found):
-            yield words("Its letters:")
-            yield points(_lettered(f"{one}: {meaning}", letters) for one, meaning in where.items())
+    found, at = first_false_step(one), one.broken
+    yield from _on_cases(one, letters)
+    if found is not None and (at is None or at.first is None or at.first.step.name != found.name):
+        yield from _step("False in general first: " if at is not None else "First slip: ", one, found, letters)
         yield words(f"It {'is false' if found.witness is not None else 'does not follow'} in this instance:")
-        yield points(_lettered(text, letters) for text in found.how.splitlines() if text.strip())
-        hangs = hanging(outcome).get(found.name, [])
-        yield words(f"Steps that depend on it: {', '.join(hangs) or 'nothing'}.")
-        yield Commands((command_line("prove", script.id, "--step", found.name),))
+        yield points(_lettered(text, letters) for text in _own_instance(found))
+        yield from _hanging(one, found)
+    elif found is not None:
+        own = points(_lettered(text, letters) for text in _own_instance(found))
+        yield Fold("A small instance of its own in which it is false", (own,))
+        yield from _hanging(one, found)
     if outcome.proved:
         yield words(f"It rests on: {', '.join(assumptions(outcome)) or 'no assumption'}.")
     rows = [
@@ -73,6 +70,65 @@ def _proof(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
     listed = table(f"Steps of {script.id}", ("step", "place", "verdict"), rows)
     meant = "; ".join(f"{status.value}: {_MEANT[status]}" for status, count in counts.items() if count)
     yield Fold(f"All {len(steps)} steps", (words((f"{meant}.", "dim")), listed))
+
+
+def _on_cases(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
+    """Yield the first step that is false on the counterexample, or why none was computed there."""
+    if not one.seen:
+        return
+    leading, at = one.seen[0], one.broken
+    if leading.why:
+        yield words(f"On the counterexample above its steps are not computed: {leading.why}.")
+    elif leading.first is None:
+        yield words("None of its open steps is found to be false on the counterexample above.")
+    if at is None or at.first is None:
+        return
+    if at is leading:
+        where = "on the counterexample above"
+    else:
+        left, right = apart(at.exact.left, at.exact.right)
+        where = f"on the counterexample {at.case_file}"
+        counter = one.outcome.setting.theorem.horizon_symbol if one.outcome.setting is not None else "k"
+        yield words(
+            "Another counterexample of the theorem, ",
+            (at.case_file, "code"),
+            f": {at.case_text}; at {counter} = {at.exact.k}: left side {left} > {right} bound ({at.exact.kind}).",
+        )
+    first = at.first
+    if first.decided:
+        yield from _step("First slip: ", one, first.step, letters)
+    else:
+        yield from _step("What does not hold there: ", one, first.step, letters)
+        yield words(f"In general it is {first.step.how}.")
+    yield words(f"It is false {where}:")
+    yield points(_lettered(text, letters) for text in first.lines)
+    for other in at.false if first.decided else ():
+        if other is not first:
+            why = other.step.how.partition(": left over")[0]
+            says = f"Before it, {other.step.name} ({other.step.at}) is left open: {why}."
+            yield words(_lettered(f"{says} Read for this run, {other.where}.", letters))
+
+
+def _step(lead: str, one: "ProofEvidence", step: Step, letters: Mapping[str, str]) -> Iterator[Block]:
+    """Yield a step with its place, what it says, and what its letters are."""
+    own = step.at.removeprefix(step.name)
+    # A place that begins with the name of the step goes on from it.
+    place = f" ({own})" if own == step.at and own else own
+    yield words(lead, (step.name, "strong"), f"{place}: ", (step.status.value, "bad"))
+    yield FormulaBlock(((_lettered(step.says, letters),),))
+    if where := meant_by(one.outcome, step):
+        yield words("Its letters:")
+        yield points(_lettered(f"{letter}: {meaning}", letters) for letter, meaning in where.items())
+
+
+def _own_instance(step: Step) -> list[str]:
+    return [text for text in step.how.splitlines() if text.strip()]
+
+
+def _hanging(one: "ProofEvidence", step: Step) -> Iterator[Block]:
+    hangs = hanging(one.outcome).get(step.name, [])
+    yield words(f"Steps that depend on it: {', '.join(hangs) or 'nothing'}.")
+    yield Commands((command_line("prove", one.outcome.script.id, "--step", step.name),))
 
 
 def _counted(status: Status, count: int) -> str:

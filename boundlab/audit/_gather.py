@@ -1,7 +1,7 @@
 """Asks every question about a theorem, in the order in which answers help, within a budget of seconds."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
@@ -9,8 +9,9 @@ from typing import final
 from boundlab import api
 from boundlab.audit._audit import Audit
 from boundlab.audit._evidence import Evidence, Panel, ProofEvidence, Repair, Search, Undecided, WorstCaseEvidence
+from boundlab.audit._on_a_case import OnCase, on_case
 from boundlab.audit._settings import around, case_words, defaults
-from boundlab.case import Case, load_case, own_case, read_case
+from boundlab.case import Case, load_case, other_cases, own_case, read_case
 from boundlab.case.provenance import provenance
 from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError, UndecidedError
 from boundlab.instance.fitting import CompareOptions
@@ -156,7 +157,7 @@ class _Questions:
             if search is not None and found is not None:
                 case, case_file = read_case(dict(found), has_theorem=True), ""
                 exact = self._exact(self.theorem, case, f"both sides on the instance of the search ({search.command})")
-        proofs = self._proofs(self.theorem)
+        proofs = self._on_counterexamples(self._proofs(self.theorem), case, case_file, exact)
         panel = self._panel(self.theorem, self.typed, case)
         repairs = self._repairs(case, panel)
         return Evidence(
@@ -220,6 +221,32 @@ class _Questions:
                     outcome = api.prove(proof)
                     found.append(ProofEvidence(outcome, outcome.proved and outcome.script.proves == theorem.id))
         return tuple(found)
+
+    def _on_counterexamples(
+        self, proofs: tuple[ProofEvidence, ...], case: Case | None, case_file: str, exact: api.Evaluated | None
+    ) -> tuple[ProofEvidence, ...]:
+        """Return the proofs that fail with their steps on the counterexample; on others where none fails there."""
+        if case is None or exact is None or exact.verdict != "violated":
+            return proofs
+        return tuple(
+            one if one.outcome.proved else replace(one, seen=tuple(self._seen(one.outcome, case, case_file, exact)))
+            for one in proofs
+        )
+
+    def _seen(self, proof: api.Decided, case: Case, case_file: str, exact: api.Evaluated) -> Iterator[OnCase]:
+        with self.asking("the proof's steps on the counterexample") as asked:
+            if asked:
+                leading = on_case(proof, case, exact, Path(case_file) if case_file else None)
+                yield leading
+                if (leading.first is not None and leading.first.decided) or not case_file:
+                    return
+                for path in other_cases(self.theorem):
+                    other = load_case(path, has_theorem=True)
+                    found = on_case(proof, other, api.exact(self.theorem, other), path)
+                    if found.first is not None:
+                        yield found
+                    if found.first is not None and found.first.decided:
+                        return
 
     # ------------------------------------------------------------------ a comparison
 

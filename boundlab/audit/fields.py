@@ -55,6 +55,23 @@ def _proof(one: "ProofEvidence") -> dict[str, Any]:
         "command": one.command,
         "settles": one.settles,
         "first_slip": None if false is None else false.name,
+        "on_cases": [
+            {
+                "case_file": seen.case_file,
+                "why": seen.why,
+                "false": [
+                    {
+                        "step": own.step.name,
+                        "decided": own.decided,
+                        "at": dict(own.row.indices),
+                        "left": str(own.row.left),
+                        "right": str(own.row.right),
+                    }
+                    for own in seen.false
+                ],
+            }
+            for seen in one.seen
+        ],
         **proof_fields(one.outcome),
     }
 

@@ -177,6 +177,13 @@ def own_case(theorem: Theorem) -> Path:
     raise SpecError(f"{theorem.id}: its counterexample {theorem.refuted_by} is not here; give a case file, CASE.json")
 
 
+def other_cases(theorem: Theorem) -> tuple[Path, ...]:
+    """Return the case files of the theorem beside its own counterexample, named after that: ID.smallest.json."""
+    own = own_case(theorem)
+    beside = sorted(own.parent.glob(f"{own.stem}.*{own.suffix}"))
+    return tuple(one for one in beside if read_json(one).get("theorem") == theorem.id)
+
+
 def plain(value: Any) -> Any:
     """Return a parameter with formulas of numbers, such as "sqrt(18/175)", as numbers; other words stay."""
     if isinstance(value, str):

@@ -10,9 +10,11 @@ import numpy as np
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Minimum, RationalProblem
+from boundlab.arithmetic.reasons import Reason
 from boundlab.arithmetic.writing import Sentence, Written, equals, is_, math, say, vector, words, written
 from boundlab.case import Case, RandomEvents
 from boundlab.exact._formula import formula
+from boundlab.exact._schedule import schedule
 from boundlab.formulas.known_numbers import Formulas, KnownVector, scalar
 from boundlab.instance.plan import Plan
 
@@ -73,12 +75,22 @@ def instance(at: ExactSetting) -> Iterator[Sentence]:
         yield say("minimum {} = {} at {} = {}", math("f*", r"f^\star"), least, math("x*", r"x^\star"), star)
     yield from _algorithm(at)
     yield from _events(at)
+    own, reasons = at.model.constants(), at.model.reasons()
     for name, constant in at.constants.items():
         if name in at.formulas.rules or name not in at.formulas.values:
             continue  # behind a constant that the formulas read in its place
         known = written(at.value(name))
+        if name in reasons and constant["value"] == str(own.get(name)):
+            yield _follows(at.symbol(name), reasons[name], at.value(name), known)
+            continue
         side = "" if constant["side"] == "exact" else f", {constant['side']} value"
         yield say("{} {} ({})", at.symbol(name), is_(known), words(f"{constant['how']}{side}"))
+
+
+def _follows(symbol: Written, why: Reason, value: Any, known: Written) -> Sentence:
+    """Return a constant with the formula that it comes from: L = max_i w_i = max(1/2, 1) = 1."""
+    parts = [one for one in why.parts if one.text != known.text]
+    return say("{}" + " = {}" * len(parts) + " {}", symbol, *parts, equals(value))
 
 
 def _functions(at: ExactSetting) -> Iterator[Sentence]:
@@ -150,7 +162,7 @@ def _events(at: ExactSetting) -> Iterator[Sentence]:
     unit = ("event" if plan.algorithm.server == "any" else "server update") + "s" * (int(plan.ks[-1]) != 1)
     program = plan.algorithm.program(plan.parameters, plan.problem.n)
     if not isinstance(at.case.events, RandomEvents):
-        yield say("the schedule is that of the case")
+        yield words(f"who acts when: {schedule(plan.algorithm.events_as_json(at.case.events))}")
     elif plan.one_schedule:
         yield say("every run has the same schedule")
     elif at.law is None or (program is not None and program.draws):

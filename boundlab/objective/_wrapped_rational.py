@@ -4,6 +4,9 @@ from fractions import Fraction
 
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import RationalProblem, Vector
+from boundlab.arithmetic.reasons import Reason
+
+_OF_CLIENTS = frozenset({"B", "G", "G_sq", "L", "L_sq", "sigma", "sigma_l"})  # whatever is minimised
 
 
 class WrappedRational(RationalProblem):
@@ -25,6 +28,11 @@ class WrappedRational(RationalProblem):
     def gradient_part(self) -> RationalProblem:
         """Return that of the clients' problem."""
         return self.inner.gradient_part
+
+    def reasons(self) -> dict[str, Reason]:
+        """Return those of the clients' slopes and noise, and of the start."""
+        own = {name: why for name, why in self.inner.reasons().items() if name in _OF_CLIENTS}
+        return {**super().reasons(), **own}
 
     def proximal(self, x: Vector, size: Scalar) -> Vector:
         """Return what ends a step of the clients."""

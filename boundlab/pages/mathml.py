@@ -33,4 +33,16 @@ def _formula(latex: str, text: str) -> str:
             one.attrib.pop(name, None)
         if "\\" in one.text:
             raise ValueError(f"not converted: {one.text}")
+    for one in list(root.iter()):
+        _join_name(one)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _join_name(row: ElementTree.Element) -> None:
+    r"""Make one identifier of an upright name such as ``\mathrm{K\_m}``, whose letters the converter keeps apart."""
+    parts = list(row)
+    upright = all(one.tag == "mi" and one.get("mathvariant") == "normal" for one in parts)
+    if row.tag == "mrow" and len(parts) > 1 and upright:
+        parts[0].text = "".join(one.text or "" for one in parts)
+        for one in parts[1:]:
+            row.remove(one)

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
+from boundlab.events import Events
 from boundlab.prove._errors import ProofError
 from boundlab.prove._instance import Instance
 from boundlab.prove._replay import Runs
@@ -43,6 +45,10 @@ class Modelled:
     def instances(self) -> tuple[Instance, ...]:
         """Return exact instances on which proofs are tested; some may not fit this theorem."""
         return ()
+
+    def given_by(self, events: Events) -> dict[str, Any]:
+        """Return how an instance says that these events are given, by its parameters."""
+        return {"events": tuple(events.actor.tolist())}
 
     def why_not(self, instance: Instance) -> str:
         """Return which assumption of the theorem an instance does not meet, exactly; empty if it meets all."""

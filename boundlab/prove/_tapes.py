@@ -26,9 +26,14 @@ Places = Mapping[tuple[int, ...], int]
 
 @cache
 def compiled(
-    algorithm: str, options: tuple[tuple[str, Any], ...], arrivals: tuple[int, ...], clients: int, iterations: int
+    algorithm: str,
+    options: tuple[tuple[str, Any], ...],
+    arrivals: tuple[int, ...],
+    clients: int,
+    iterations: int,
+    times: tuple[float, ...] = (),
 ) -> Tape:
-    """Return the tape of an algorithm for clients that arrive one after the other, at times 1, 2, ….
+    """Return the tape of an algorithm for clients that arrive one after the other; times are 1, 2, … if left out.
 
     Raises
     ------
@@ -37,7 +42,8 @@ def compiled(
     """
     own = lookup("algorithms", algorithm)
     parameters = own.read(Options(algorithm, dict(options)))
-    events = Events(np.arange(1.0, len(arrivals) + 1.0), np.array(arrivals, dtype=np.int32))
+    at = np.array(times) if times else np.arange(1.0, len(arrivals) + 1.0)
+    events = Events(at, np.array(arrivals, dtype=np.int32))
     tape: Tape = own.schedule(parameters, events, clients, RecordAt(), iterations)
     if tape.iterations < iterations:
         raise UnfitError(f"{len(arrivals)} arrivals hold {tape.iterations} server updates, not {iterations}")

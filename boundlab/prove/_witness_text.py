@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
-from boundlab.prove._balls import Real
+from boundlab.prove._balls import Ball, Real
 from boundlab.prove._functions import Point
 from boundlab.prove._instance import written
 from boundlab.prove._replay import Name
@@ -13,26 +13,43 @@ from boundlab.prove._terms import Claim, Expr
 from boundlab.prove.models import Ground, Model, Row
 
 _SHOWN_VALUES = 6
+_LONGEST = 24  # letters of a number
 _Terms: TypeAlias = dict[Ground, Real]
 
 
 def told(model: Model, claim: Claim, row: Row) -> tuple[str, ...]:
     """Return functions and numbers, the vectors of a claim, each of its terms with a value, and both sides."""
-    place = {name: Fraction(value) for name, value in row.indices}
-    sides = [_grouped(_ground(model, side, place)) for side in (claim.left, claim.right)]
-    terms = {term: None for side in sides for term, _ in side}
-    met = {name for term in terms for name in term[1:] if isinstance(name, tuple)}
+    met = {name for term in _terms_at(model, claim, row) for name in term[1:] if isinstance(name, tuple)}
     # How a pass gets there.
     between = {("z", (i, r, m)) for word, at in met if word == "z" for i, r, last in [at] for m in range(last)}
     names = sorted(met | between)
-    where = ", ".join(f"{name} = {value}" for name, value in row.indices)
     return (
         *model.instance.lines(model.setting.own_symbols, model.setting.constants(model.instance)),
         *(f"{_named(one)}{_law(model, one)}" for one in names if one[0] != "star"),
-        *(f"{_term(model, one)} = {_value(model, one)}" for one in terms if one[0] != "1"),
-        *(f"{name} = {_side(model, side)}" for name, side in zip(("left", "right"), sides, strict=True)),
-        f"{f'at {where}: ' if where else ''}left = {row.left}, right = {row.right}: left {row.relation} right is false",
+        *sides_told(model, claim, row),
     )
+
+
+def sides_told(model: Model, claim: Claim, row: Row) -> tuple[str, ...]:
+    """Return each term of a claim with its value, and both sides."""
+    where = ", ".join(f"{name} = {value}" for name, value in row.indices)
+    return (
+        *(f"{_term(model, one)} = {_value(model, one)}" for one in _terms_at(model, claim, row) if one[0] != "1"),
+        *(f"{name} = {_side(model, side)}" for name, side in _sides_at(model, claim, row)),
+        f"{f'at {where}: ' if where else ''}left {_is(row.left)}, right {_is(row.right)}: "
+        f"left {row.relation} right is false",
+    )
+
+
+def _sides_at(model: Model, claim: Claim, row: Row) -> list[tuple[str, list[tuple[Ground, Real]]]]:
+    place = {name: Fraction(value) for name, value in row.indices}
+    return [
+        (name, _grouped(_ground(model, side, place))) for name, side in (("left", claim.left), ("right", claim.right))
+    ]
+
+
+def _terms_at(model: Model, claim: Claim, row: Row) -> dict[Ground, None]:
+    return {term: None for _, side in _sides_at(model, claim, row) for term, _ in side}
 
 
 def _ground(model: Model, side: Expr, at: Mapping[str, Fraction]) -> _Terms:
@@ -70,6 +87,11 @@ def _side(model: Model, terms: list[tuple[Ground, Real]]) -> str:
         return words
     numbers = _added([(weight, "" if key[0] == "1" else _bracketed(_value(model, key))) for key, weight in terms])
     return words if words == numbers else f"{words} = {numbers}"
+
+
+def _is(value: Real) -> str:
+    """Return a number behind =, or its first digits behind ≈ where it is long."""
+    return f"= {value}" if len(str(value)) <= _LONGEST or isinstance(value, Ball) else f"≈ {float(value):.10g}"
 
 
 def _bracketed(value: Fraction) -> str:

@@ -238,8 +238,6 @@ class Model(SymbolNumbers):
     def _vector(self, vector: Vec, at: Environment) -> Name:
         return vector.name, self.whole(vector.indices, at)
 
-    # ------------------------------------------------------------------ places
-
     def places(self, names: set[str], context: Context) -> Iterator[dict[str, Fraction]]:
         """Yield the values of free indices inside their ranges, up to the last iteration."""
         closed = context.closure(names)
@@ -284,20 +282,23 @@ def evaluate(model: Model, claim: Claim, kernel: Kernel, context: Context | None
     context
         The case in which it is claimed.
     """
+    return [*rows(model, claim, kernel, context)]
+
+
+def rows(model: Model, claim: Claim, kernel: Kernel, context: Context | None = None) -> Iterator[Row]:
+    """Yield what :func:`evaluate` returns, one place after the other."""
     here = context or kernel.context
     model.refine(PRECISIONS[0])
     model.read(kernel)
     if model.leaves(here):
-        return []
-    found = []
+        return
     for at in model.places(claim.names(), here):
         try:
             row = _row(model, claim, at)
         except OutsideError:
             continue
         if row.certain:
-            found.append(row)
-    return found
+            yield row
 
 
 def _row(model: Model, claim: Claim, at: Mapping[str, Fraction]) -> Row:
@@ -317,8 +318,8 @@ def _row(model: Model, claim: Claim, at: Mapping[str, Fraction]) -> Row:
 def holds(model: Model, fact: Fact | Claim, kernel: Kernel, context: Context | None = None) -> bool | None:
     """Return whether a claim is true at all places; None where the model says nothing about it."""
     claim, here = (fact.claim, fact.context) if isinstance(fact, Fact) else (fact, context)
-    rows = evaluate(model, claim, kernel, here)
-    return all(row.holds for row in rows) if rows else None
+    found = evaluate(model, claim, kernel, here)
+    return all(row.holds for row in found) if found else None
 
 
 # ---------------------------------------------------------------------- models of a setting

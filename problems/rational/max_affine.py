@@ -19,8 +19,9 @@ from boundlab.arithmetic.problem import (
     norm_square,
     root,
 )
+from boundlab.arithmetic.reasons import Reason, extreme, norm
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear
-from boundlab.problems.rational.arrays import RationalArrays
+from boundlab.problems.rational.arrays import RationalArrays, of_slopes
 
 
 @final
@@ -109,6 +110,11 @@ class RationalMaxAffine(RationalArrays):
         point = numbers.rationals(x)
         slopes = [self.a[client][self._top(client, point)[0]] for client in range(self.n)]
         return all(sum(column) == 0 for column in zip(*slopes, strict=True))
+
+    def reasons(self) -> dict[str, Reason]:
+        """Return those of slopes too."""
+        steepest = extreme(norm(row) for rows in self.a for row in rows)
+        return {**super().reasons(), **of_slopes(steepest, "max_ij ‖a_ij‖", r"\max_{ij} \|a_{ij}\|", self.sigma)}
 
     def constants(self) -> Constants:
         """Return B, G, sigma and, in one dimension, R and F0."""

@@ -21,8 +21,9 @@ from boundlab.arithmetic.problem import (
     number,
     root,
 )
+from boundlab.arithmetic.reasons import Reason, entry, extreme, reason
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say, vector
-from boundlab.problems.rational.arrays import RationalArrays, farthest, smoothness
+from boundlab.problems.rational.arrays import RationalArrays, curvature, distance_to_farthest, farthest, smoothness
 
 
 @final
@@ -111,6 +112,18 @@ class RationalQuadratic(RationalArrays):
         slope = self.full_gradient(zero)
         found = matrix.solve(flint().fmpq_mat([[-entry] for entry in slope]))
         return self.at([numbers.fraction(found[j, 0]) for j in range(self.d)])
+
+    def reasons(self) -> dict[str, Reason]:
+        """Return those of the curvatures of diagonal matrices too."""
+        index, latex = ("i", "i") if self.d == 1 else ("i,jj", "{i,jj}")
+        diagonal = [one[j][j] for one in self.A for j in range(self.d)]
+        name, least = rf"\min_i A_{latex}", extreme(map(entry, diagonal), "min")
+        return {
+            **super().reasons(),
+            **curvature(diagonal, f"max A_{index}", rf"\max A_{latex}"),
+            "mu": reason(f"min A_{index}", name, least),
+            "zeta": distance_to_farthest(self.minimum().x, self.b, "b"),
+        }
 
     def constants(self) -> Constants:
         """Return sigma, R, F0, zeta; L and mu of diagonal matrices; sigma_g where all A_i are equal."""

@@ -23,8 +23,26 @@ from boundlab.arithmetic.problem import (
     norm_square,
     root,
 )
-from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say
-from boundlab.problems.rational.arrays import RationalArrays, farthest, smoothness
+from boundlab.arithmetic.reasons import (
+    Reason,
+    away,
+    difference,
+    extreme,
+    joined,
+    norm,
+    reason,
+    root_mean_square,
+    times,
+)
+from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say, written
+from boundlab.problems.rational.arrays import (
+    RationalArrays,
+    curvature,
+    distance_to_farthest,
+    farthest,
+    of_slopes,
+    smoothness,
+)
 from boundlab.problems.rational.scalar import EXACT
 from boundlab.problems.scalar import AbsoluteLoss, ScalarLoss, loss_of
 
@@ -138,6 +156,10 @@ class RationalSeparable(SeparableFunctions, RationalArrays):
             )
         return linear(terms)
 
+    def bends(self) -> list[tuple[Fraction, Fraction, Fraction | None]] | None:
+        """Return w, c and delta of each client."""
+        return None if self.d > 1 else [(w[0], c[0], self.delta) for w, c in zip(self.w, self.c, strict=True)]
+
     def core(self) -> Core | None:
         """Return the box where nobody is further than delta from his centre."""
         if self.delta is None:
@@ -218,12 +240,56 @@ class RationalSeparable(SeparableFunctions, RationalArrays):
             found |= self._heterogeneity()
         return found
 
+    def reasons(self) -> dict[str, Reason]:
+        """Return those of slopes and curvatures too; of the heterogeneity on a line."""
+        width, sigma = self.delta, self.sigma
+        line, by, latex_by = self.d == 1, *(("", "") if width is None else ("·δ", r" \delta"))
+        weights = [w for row in self.w for w in row]
+        index, latex = ("i", "i") if line else ("ij", "{ij}")
+        steepest = times(extreme(map(norm, self.w)), Fraction(1) if width is None else width)
+        size = ("w_i", "w_i") if line else ("‖w_i‖", r"\|w_i\|")
+        found = {
+            **super().reasons(),
+            **of_slopes(steepest, f"max_i {size[0]}{by}", rf"\max_i {size[1]}{latex_by}", sigma),
+        }
+        if width is not None:
+            found |= curvature(weights, f"max_{index} w_{index}", rf"\max_{latex} w_{latex}")
+            found["zeta"] = distance_to_farthest(self.minimum().x, self.c, "c")
+        return found | (self._apart() if line and self.n**2 <= _PAIRS else {})
+
+    def _apart(self) -> dict[str, Reason]:
+        """Return how sigma_g and sigma_g_mean follow on a line: from the slopes at one point."""
+        rows = [(x, own, sum(own, ZERO) / self.n) for x, own in zip(self._points(0), self._slopes(0), strict=True)]
+        each = [(x, i, slope, mean) for x, own, mean in rows for i, slope in enumerate(own)]
+        x, i, most, middle = max(each, key=lambda one: abs(one[2] - one[3]))
+        _, own, mean = max(rows, key=lambda one: sum(((slope - one[2]) ** 2 for slope in one[1]), ZERO))
+        at = written(x)
+        formula = joined(
+            f"sup_x max_i |f_i′(x) − f′(x)| = |f_{i}′({{}}) − f′({{}})|",
+            rf"\sup_x \max_i |f_i'(x) - f'(x)| = |f_{{{{{i}}}}}'({{}}) - f'({{}})|",
+            at,
+            at,
+        )
+        return {
+            "sigma_g": Reason(formula, away(most, middle)),
+            "sigma_g_mean": reason(
+                "sup_x √(Σ_i (f_i′(x) − f′(x))²/n)",
+                r"\sup_x \sqrt{\sum_i (f_i'(x) - f'(x))^2/n}",
+                root_mean_square([difference(slope, mean) for slope in own]),
+            ),
+        }
+
     def _slopes(self, j: int) -> list[list[Fraction]]:
         """Return all clients' slopes at both sides of every break point; between them |D_i| and ΣD_i² are convex."""
-        points, slope = self._breaks(j), self._in_fractions.slope
-        if self.delta is None:
-            points = [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
-        return [[w[j] * slope(x - c[j], EXACT) for c, w in zip(self.c, self.w, strict=True)] for x in points]
+        slope = self._in_fractions.slope
+        return [[w[j] * slope(x - c[j], EXACT) for c, w in zip(self.c, self.w, strict=True)] for x in self._points(j)]
+
+    def _points(self, j: int) -> list[Fraction]:
+        """Return the break points, or for |·|, whose slopes jump there, points on both sides of each."""
+        points = self._breaks(j)
+        if self.delta is not None:
+            return points
+        return [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
 
     def _heterogeneity(self) -> Constants:
         most = [ZERO] * self.n

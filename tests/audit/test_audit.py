@@ -98,6 +98,7 @@ def test_a_review_of_area_names_the_slip(area: Audit, capsys: pytest.CaptureFixt
     print_page(console(), area.brief())
     text = " ".join(capsys.readouterr().out.split())
     assert "goes wrong first where Lemma 21 is applied" in text
+    assert "refuted, there at i = 0, r = 0: left = 0, right = -13/14: left ≤ right is false" in text
     assert "there left side 0.9688 > 0.875 bound (exact)" in text
     assert "(proved); there 0.9681 ≤ 1.225" in text
 

@@ -181,7 +181,15 @@ def test_every_statement_and_every_derivation_is_set_as_mathematics(name: str) -
     if theorem.refuted_by:
         shown += displayed(page(bl.exact(theorem)))
     for block in shown:
-        assert len(mathml(block)) == len(block.texts), block.latex
+        found = mathml(block)
+        assert len(found) == len(block.texts), block.latex
+        for one in found:
+            assert ">_<" not in unescape(one), block.latex  # a name such as K_m is one identifier
+
+
+def test_upright_letters_side_by_side_are_one_name_and_a_subscript_stays_one() -> None:
+    (found,) = mathml(FormulaBlock((("a",),), r"\mathrm{K\_m} + \mathrm{K_m} + \mathrm{d} x"))
+    assert re.findall(r"<mi[^>]*>([^<]*)</mi>", found) == ["K_m", "K", "m", "d", "x"]
 
 
 @pytest.mark.parametrize("source", ["", r"\nothing{x}", "a\\\\\nb\\\\\nc", "x^2^3"])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 import sympy
@@ -47,6 +48,13 @@ def events_of(text: str) -> Events:
     return Events(np.arange(1.0, len(actors) + 1.0), np.array(actors, dtype=np.int32), tuple(details))
 
 
+def text_of(events: Events) -> str:
+    """Return the text of events; :func:`events_of` reads it."""
+    signs = {word: sign for sign, word in _WORDS.items()}
+    pairs = zip(events.actor.tolist(), events.detail, strict=True)
+    return " ".join(f"{signs[word]}{'' if who == SERVER else f'{who}/'}{number}" for who, (word, number) in pairs)
+
+
 # η·L, and how large it may be in r1: 1/(1 + √2·S), or 1/(1 + S) where M_o = 0.
 STEP = symbol("eta") * symbol("L")
 SMALL_ENOUGH = 1 / (1 + sympy.sqrt(1 + sympy.Min(1, symbol("M_own"), evaluate=False)) * symbol("S"))
@@ -71,6 +79,10 @@ class AflDgaModels(Setting):
     def instances(self) -> tuple[Instance, ...]:
         """Return exact instances: averages used again, late, out of order, or never received."""
         return AFL_DGA
+
+    def given_by(self, events: Events) -> dict[str, Any]:
+        """Return how an instance says these events: as text."""
+        return {"options": (("rounds", text_of(events)),)}
 
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet."""

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from boundlab.errors import BoundlabError
+from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic, Quadratic, infimum, plus
@@ -22,6 +23,7 @@ from boundlab.tape import Op, RecordAt, Tape
 _ZERO, _ONE = Fraction(0), Fraction(1)
 # Of a run, rounded; see boundlab.algorithms.fedcompass.
 _ROUNDED = ("tau_max", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_mean", "Q_bias")
+_OWN = ("N", "times")  # options of an instance that are none of the algorithm
 _ALL = 64  # events of a closed loop, more than the instances need
 
 
@@ -47,6 +49,10 @@ class FedCompassModels(RunsSetting):
         if "st" in self.theorem.core.fixed and "st" in dict(instance.options):
             return "the staleness function is not constant"
         return super().why_not(instance)
+
+    def given_by(self, events: Events) -> dict[str, Any]:
+        """Return how an instance says these events: the scheduler looks at the times, too."""
+        return {"events": tuple(events.actor.tolist()), "options": (("times", tuple(events.time.tolist())),)}
 
     # ------------------------------------------------------------------ the tape
 
@@ -142,7 +148,10 @@ class RunWeights:
             weights[row] = exact_weight(weight)
         updates, table = begins + window - 1, tape.descend
         self.rows: dict[tuple[int, ...], int] = {at: row for at, row in used_runs(tape).items() if at[0] < updates}
-        self.many = [sum(1 for at in self.rows if at[0] == update) for update in range(updates)]
+        self.of: list[list[tuple[int, ...]]] = [[] for _ in range(updates)]
+        for at in self.rows:
+            self.of[at[0]].append(at)
+        self.many = [len(own) for own in self.of]
         self.a = {place: weights[row] for place, row in self.rows.items()}
         self.steps = {place: int(table.steps[row]) for place, row in self.rows.items()}
         self.c = {place: int(table.client[row]) for place, row in self.rows.items()}
@@ -151,7 +160,7 @@ class RunWeights:
         self.W = [sum(self.A[k : k + window], _ZERO) for k in range(begins)]
 
     def _sum(self, t: int, power: int, client: int | None = None) -> Fraction:
-        own = [at for at in self.rows if at[0] == t and client in (None, self.c[at])]
+        own = [at for at in self.of[t] if client in (None, self.c[at])]
         return sum((self.a[at] ** power * self.steps[at] for at in own), _ZERO)
 
     def _extra(self, i: int, k: int) -> Fraction:
@@ -165,11 +174,8 @@ class RunWeights:
             raise UnfitError("a window holds nothing")
         biases = [sum((abs(self._extra(i, k)) for i in range(n)), _ZERO) / self.W[k] for k in range(self.begins)]
         squares = [sum((self._sum(t, 2) for t in range(k, k + self.window)), _ZERO) for k in range(self.begins)]
-        each = [Fraction(sum(steps for at, steps in self.steps.items() if at[0] == t)) for t in range(updates)]
-        plain = [
-            [Fraction(sum(q for at, q in self.steps.items() if at[0] == t and self.c[at] == i)) for i in range(n)]
-            for t in range(updates)
-        ]
+        each = [Fraction(sum(self.steps[at] for at in own)) for own in self.of]
+        plain = [[Fraction(sum(self.steps[at] for at in own if self.c[at] == i)) for i in range(n)] for own in self.of]
         parts = [
             sum((abs((one / whole if whole else _ZERO) - Fraction(1, n)) for one in row), _ZERO)
             for row, whole in zip(plain, each, strict=True)
@@ -202,7 +208,7 @@ class RunWeights:
 
 
 def _parameters(instance: Instance) -> Any:
-    options = {name: value for name, value in instance.options if name != "N"}
+    options = {name: value for name, value in instance.options if name not in _OWN}
     if instance.p:
         options["p"] = [float(one) for one in instance.p]
     options.setdefault("Qmin", 1)
@@ -215,11 +221,13 @@ def _tape(instance: Instance) -> Tape:
     """Return the tape: of clients that arrive one after the other at times 1, 2, …, or by the times of their steps."""
     own, parameters = lookup("algorithms", "fedcompass"), _parameters(instance)
     if parameters.speeds is None:
-        options = tuple((k, v) for k, v in instance.options if k != "N")
-        more = {"eta": float(instance.alpha), "Qmin": 1, "Qmax": 1, **dict(options)}
+        given = dict(instance.options)
+        own_ones = {name: value for name, value in given.items() if name not in _OWN}
+        more = {"eta": float(instance.alpha), "Qmin": 1, "Qmax": 1, **own_ones}
         if instance.p:
             more["p"] = tuple(float(one) for one in instance.p)
-        return compiled("fedcompass", tuple(sorted(more.items())), instance.events, instance.n, instance.horizon)
+        arrivals = instance.events, instance.n, instance.horizon, given.get("times", ())
+        return compiled("fedcompass", tuple(sorted(more.items())), *arrivals)
     events = own.sample(parameters, None, None, None, instance.n, _ALL)
     tape: Tape = own.schedule(parameters, events, instance.n, RecordAt(), instance.horizon)
     return tape
@@ -255,12 +263,12 @@ def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fracti
             runs.columns["mv", (i, t)] = Column([(_between(function, start[0], end[0]),) for start, end in ways])
         runs.columns["df", (t,)] = summed([(share, ("d", (i, t))) for i, share in enumerate(shares)])
     for t in range(instance.horizon):
-        every = [(at, q) for at in work.rows if at[0] == t for q in range(work.steps[at])]
+        every = [(at, q) for at in work.of[t] for q in range(work.steps[at])]
         for name, of in (("gr", "g"), ("er", "e")):
             runs.columns[name, (t,)] = summed([(work.a[at], (of, (*at, q))) for at, q in every])
     for k in range(begins):
         for u in range(window):
-            own = [at for at in work.rows if at[0] == k + u]
+            own = work.of[k + u]
             runs.columns["du", (k, u)] = summed([(work.a[at] * work.steps[at], ("d", (work.c[at], k))) for at in own])
     return runs
 

@@ -225,17 +225,12 @@ class PrintedFedCompass(FedCompassSetting):
         table = work.tape.descend
         uses = dict(zip(work.tape.uses.update.tolist(), work.tape.uses.version.tolist(), strict=True))
         found: dict[tuple[int, ...], int] = {}
-        for t in range(instance.horizon):
-            for i in range(instance.n):
-                own = [
-                    row
-                    for row, (who, begun) in enumerate(zip(table.client.tolist(), table.version.tolist(), strict=True))
-                    if who == i and begun <= t <= uses.get(row, t)
-                ]
-                found[t, i] = used.get((t, i), own[0] if own else -1)
-                if found[t, i] < 0:
-                    raise UnfitError("a client has no run")
-        return found
+        for row, (i, begun) in enumerate(zip(table.client.tolist(), table.version.tolist(), strict=True)):
+            for t in range(begun, min(uses.get(row, instance.horizon), instance.horizon - 1) + 1):
+                found.setdefault((t, i), row)  # the first run that client i is at when update t is made
+        if len(found) < instance.horizon * instance.n:
+            raise UnfitError("a client has no run")
+        return found | used
 
     def _read(self, instance: Instance) -> dict[str, Fraction]:
         found = super()._read(instance)
@@ -285,8 +280,9 @@ class PrintedFedCompass(FedCompassSetting):
             columns["df", (t,)] = Column([self._slope_of_mean(instance, at) for at in models])
             for i, function in enumerate(instance.functions):
                 columns["d", (i, t)] = Column([function.slope(at) for at in models])
+        arrive = work_clients(work)
         for t in range(instance.horizon):
-            own = [(t, i, q) for i in range(instance.n) if (t, i) in work_clients(work) for q in range(steps[t, i])]
+            own = [(t, i, q) for i in range(instance.n) if (t, i) in arrive for q in range(steps[t, i])]
             values = []
             for place in range(outcomes):
                 value = zero
