@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any, final
 
 from boundlab.errors import SpecError
-from boundlab.options import nearest
-from boundlab.registry._sources import BUILT_IN, Kind, Source, reason, sources
+from boundlab.options import closest, nearest
+from boundlab.registry._sources import BUILT_IN, VARIABLE, Kind, Source, reason, sources
 
 # What each kind is called in a sentence, and what its objects must be; a type is imported only to judge a plug-in.
 WORDS: Mapping[Kind, str] = MappingProxyType(
@@ -111,9 +111,12 @@ def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
-    """Return which ids begin with a name, as theorems do with that of their algorithm, or the nearest ones."""
+    """Return which ids begin with a name, as theorems do with that of their algorithm, or the nearest one, or all."""
     begun = sorted(one for one in known if one.startswith(f"{name}."))
-    return f"there are {', '.join(begun)}" if begun else nearest(name, known)
+    if begun:
+        return f"there are {', '.join(begun)}"
+    own = "" if closest(name, known) else f"; one of your own is known with --plugin FILE.py, or {VARIABLE}"
+    return f"{nearest(name, known)}{own}"
 
 
 def find(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:

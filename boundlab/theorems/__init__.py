@@ -41,7 +41,7 @@ def load_theorem(name_or_path: str) -> Theorem:
     Raises
     ------
     SpecError
-        If there is no such theorem, or the file cannot be read or breaks a rule.
+        If there is no such theorem, or nothing registered of a name in it, or the file cannot be read or breaks a rule.
     FormulaError
         If a formula of the file is not on the whitelist.
     """
@@ -50,4 +50,5 @@ def load_theorem(name_or_path: str) -> Theorem:
 
         return read_theorem(path)
     theorem: Theorem = lookup("theorems", name_or_path)
+    lookup("algorithms", theorem.algorithm)  # a plug-in's may have stayed at home
     return theorem
