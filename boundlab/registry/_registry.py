@@ -11,6 +11,7 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, final
 
+from boundlab.arguments import checked
 from boundlab.errors import SpecError
 from boundlab.options import closest, nearest
 from boundlab.registry._sources import BUILT_IN, VARIABLE, Kind, Source, reason, sources
@@ -78,6 +79,7 @@ def catalogue(kind: Kind) -> tuple[Registration, ...]:
     return tuple(found)
 
 
+@checked
 def registered(kind: Kind) -> dict[str, Any]:
     """Return all registered objects of a kind by id, in a stable order; without entries that cannot be loaded.
 
@@ -94,6 +96,7 @@ def choices(kind: Kind, name: str, built_in: Mapping[str, Any]) -> Mapping[str, 
     return built_in if name in built_in else registered(kind)
 
 
+@checked
 def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """Return the object of that id, as :func:`find` does.
 
