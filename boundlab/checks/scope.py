@@ -50,17 +50,17 @@ def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:
     except SpecError as error:
         return Check(identity, statement, "failed", str(error), "not defined")
     try:
-        _read(theorem, algorithm, {one.id: one.value for one in options if one.how == "fixed"})
+        read_parameters(theorem, algorithm, {one.id: one.value for one in options if one.how == "fixed"})
     except SpecError as error:
         try:
-            _read(theorem, algorithm, {})
+            read_parameters(theorem, algorithm, {})
         except SpecError:
             return Check(identity, statement, "unknown", f"the algorithm needs more than the theorem says: {error}")
         return Check(identity, statement, "failed", str(error), "not defined")
     return Check(identity, statement, "passed")
 
 
-def _read(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -> Any:
+def read_parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -> Any:
     """Return the algorithm's parameters, with 1 for the steps, and for parameters whose defaults do not do."""
     steps = without_open({**dict.fromkeys(theorem.step, 1), **options})
     try:
@@ -78,7 +78,7 @@ def _measured(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str] | N
         return frozenset()
     for clients in _CLIENTS:
         try:
-            parameters = _read(theorem, algorithm, theorem.core.fixed)
+            parameters = read_parameters(theorem, algorithm, theorem.core.fixed)
             delays = delays_from("deterministic", clients)
             policy = algorithm.policy(None, delays)
             nothing = RecordAt(np.empty(0, dtype=np.int64))
