@@ -210,8 +210,8 @@ def _shown(value: int) -> str:
 
 
 def _cut(text: object) -> str:
-    """Return what was given, cut where it is long."""
-    shown = repr(text)
+    """Return what was given in one line, cut where it is long."""
+    shown = " ".join(repr(text).split("\n"))
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}… ({len(shown)} characters)"
 
 

@@ -21,7 +21,7 @@ from boundlab.errors import CertificateError, SpecError
 from boundlab.files import json_value, schema
 from boundlab.formulas.symbols import check
 from boundlab.options import Objective as Objective
-from boundlab.options import nearest
+from boundlab.options import nearest, number
 
 Floats = NDArray[np.float64]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
@@ -133,9 +133,10 @@ def optimal_rate(
     given = check("rates", rates)
     if objective not in OBJECTIVES:
         raise SpecError(f"objective must be one of {', '.join(OBJECTIVES)}; {nearest(objective, OBJECTIVES)}")
-    if not (np.isfinite(server_cost) and server_cost >= 0):
+    server_cost, epsilon = number(server_cost, "server cost"), number(epsilon, "epsilon")
+    if server_cost < 0:
         raise SpecError(f"server cost must be a time ≥ 0 per aggregation, got {server_cost:g}")
-    if not (np.isfinite(epsilon) and epsilon > 0):
+    if epsilon <= 0:
         raise SpecError(f"epsilon must be > 0, got {epsilon:g}")
     if server_cost and objective == "per-iteration":
         raise SpecError("a server cost is a time, so it needs objective per-time")

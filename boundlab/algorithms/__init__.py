@@ -20,7 +20,7 @@ from boundlab.algorithms._program import (
     Step,
 )
 from boundlab.algorithms._staleness import Staleness, staleness_function
-from boundlab.algorithms._steps import VARIABLES, StepRule, StepSize, without_open
+from boundlab.algorithms._steps import VARIABLES, StepFactor, StepRule, StepSize, without_open
 
 __all__ = [
     "EQUAL_RATES",
@@ -39,6 +39,7 @@ __all__ = [
     "Parameters",
     "Staleness",
     "Step",
+    "StepFactor",
     "StepRule",
     "StepSize",
     "option",

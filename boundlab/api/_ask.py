@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 from boundlab.algorithms import Algorithm
 from boundlab.api._given import case_of, read_delays, read_problem, read_theorem
 from boundlab.api._settings import read_keywords, texts
+from boundlab.arguments import checked
 from boundlab.case import Case, own_case
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
 from boundlab.files import named_file
 from boundlab.objective import Problem
-from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, BandKind, Default, Objective, count, number, whole
+from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, BandKind, Default, Objective, count, number
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Theorem
 
@@ -36,7 +37,8 @@ Tick = Callable[[int], None]
 
 @overload
 def compare(
-    theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
+    theorem: str | Path | Theorem, problem: str | Mapping[str, Any] | Problem = ...,
+    delays: str | Mapping[str, Any] | DelayModel = ..., *,
     server: str | None = ..., iterations: int | float = ..., trials: int = ..., seed: int = ..., level: float = ...,
     band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ..., enclose: bool = ...,
     backend: str = ..., device: str | None = ..., jobs: int | None = ..., settings: Mapping[str, Any] | None = ...,
@@ -44,16 +46,18 @@ def compare(
 ) -> "Compared": ...  # fmt: skip
 @overload
 def compare(
-    theorem: str | Path | Theorem, problem: str | Problem = ..., delays: str | DelayModel = ..., *,
+    theorem: str | Path | Theorem, problem: str | Mapping[str, Any] | Problem = ...,
+    delays: str | Mapping[str, Any] | DelayModel = ..., *,
     server: str | None = ..., iterations: Sequence[int | float], trials: int = ..., seed: int = ...,
     level: float = ..., band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ...,
     enclose: bool = ..., backend: str = ..., device: str | None = ..., jobs: int | None = ...,
     settings: Mapping[str, Any] | None = ..., progress: Tick | None = ..., **symbols: Any,
 ) -> "Horizons": ...  # fmt: skip
+@checked
 def compare(
     theorem: str | Path | Theorem,
-    problem: str | Problem = Default.PROBLEM,
-    delays: str | DelayModel = Default.DELAYS,
+    problem: str | Mapping[str, Any] | Problem = Default.PROBLEM,
+    delays: str | Mapping[str, Any] | DelayModel = Default.DELAYS,
     *,
     server: str | None = None,
     iterations: int | float | Sequence[int | float] | None = None,
@@ -76,7 +80,7 @@ def compare(
     Parameters
     ----------
     problem, delays
-        A spec, ``NAME:key=value,…``, or an object.
+        A spec, ``NAME:key=value,…``, what a case file says, ``{"type": NAME, …}``, or an object.
     server
         ``poisson:rate=4`` (default: rate=optimal), ``count:every=4`` or ``periodic:every=1``.
     iterations
@@ -131,11 +135,11 @@ def compare(
     horizons = [count(one, "iterations", 0, MOST_ITERATIONS) for one in given]
     if not horizons or len(set(horizons)) < len(horizons):
         raise SpecError("iterations must be a number, or a list of different numbers, such as [10, 100, 1000]")
-    amount, start = count(trials, "trials", 2, MOST_TRIALS), whole(seed, "seed")
+    amount, start = count(trials, "trials", 2, MOST_TRIALS), count(seed, "seed", 0)
     model = read_delays(delays, chosen.n)
     windows = {*statement.inputs(), *statement.settable}  # a run of K updates ends with the last window of N
     values, policy = texts(given_symbols), algorithm.policy(server, model)
-    each = 1.0 - (1.0 - level) / len(horizons)
+    each = 1.0 - (1.0 - number(level, "level")) / len(horizons)
     found = []
     for horizon in sorted(horizons):
         plan = make_plan(
@@ -153,10 +157,11 @@ def compare(
     return Horizons(tuple(found)) if several else found[0]
 
 
+@checked
 def run(
     algorithm: str,
-    problem: str | Problem = Default.PROBLEM,
-    delays: str | DelayModel = Default.DELAYS,
+    problem: str | Mapping[str, Any] | Problem = Default.PROBLEM,
+    delays: str | Mapping[str, Any] | DelayModel = Default.DELAYS,
     *,
     server: str | None = None,
     iterations: int | float | None = None,
@@ -196,13 +201,14 @@ def run(
             given,
             horizon,
             amount,
-            whole(seed, "seed"),
+            count(seed, "seed", 0),
             progress,
             where,
         )
     )
 
 
+@checked
 def check(theorem: str | Path | Theorem, only: str | None = None) -> "Checks":
     """Check a theorem by its formula alone: scope, units, limits, known truths, relations.
 
@@ -224,6 +230,7 @@ def check(theorem: str | Path | Theorem, only: str | None = None) -> "Checks":
     return Checks(statement, tuple(check_theorem(statement, read_groups(only))))
 
 
+@checked
 def falsify(
     theorem: str | Path | Theorem,
     budget: float = Default.BUDGET,
@@ -254,9 +261,10 @@ def falsify(
     statement = read_theorem(theorem)
     seconds = number(budget, "budget") if candidates is None else 1e9
     limit = None if candidates is None else count(candidates, "candidates", 1, 10**9)
-    return Searched.of(search(statement, seconds, whole(seed, "seed"), progress, limit, processes(jobs)))
+    return Searched.of(search(statement, seconds, count(seed, "seed", 0), progress, limit, processes(jobs)))
 
 
+@checked
 def exact(
     theorem: str | Path | Theorem,
     case: str | Path | Mapping[str, Any] | Case | None = None,
@@ -297,6 +305,7 @@ def _require_about(case: Case, theorem: Theorem) -> None:
         raise CaseError(f"the case is about {named}, not {theorem.id}; leave out its theorem to evaluate another there")
 
 
+@checked
 def worst_case(
     theorem: str | Path | Theorem,
     iterations: int | None = None,
@@ -342,6 +351,7 @@ def worst_case(
     return Worst.of(found)
 
 
+@checked
 def prove(given: "str | Script") -> "Decided":
     """Decide every step of a proof, and whether the last one is the registered theorem.
 
@@ -356,11 +366,15 @@ def prove(given: "str | Script") -> "Decided":
         If there is no such proof.
     """
     from boundlab.api._decided import Decided
+    from boundlab.prove import Script
     from boundlab.prove import run as decide
 
+    if not isinstance(given, (str, Script)):
+        raise SpecError(f"prove: given must be text or a Script; got a value of type {type(given).__name__}")
     return Decided.of(decide(lookup("proofs", given) if isinstance(given, str) else given, witnesses=True))
 
 
+@checked
 def optimal_rate(
     rates: ArrayLike,
     objective: Objective = Default.OBJECTIVE,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from boundlab.arguments import checked
 from boundlab.case import Case, load_case, read_case
 from boundlab.case.build import delays_from, problem_from
 from boundlab.delays import DelayModel
@@ -14,6 +15,7 @@ from boundlab.theorems import Theorem, load_theorem
 MOST_CLIENTS = 10**6
 
 
+@checked
 def theorem(given: str | Path | Theorem) -> Theorem:
     """Return a theorem by its id or by the path of a TOML file.
 
@@ -30,8 +32,9 @@ def theorem(given: str | Path | Theorem) -> Theorem:
     return read_theorem(given)
 
 
-def problem(spec: str) -> Problem:
-    """Return the problem of a spec, ``NAME:key=value,…``.
+@checked
+def problem(spec: str | Mapping[str, Any]) -> Problem:
+    """Return the problem of a spec, ``NAME:key=value,…``, or of what a case file says, ``{"type": NAME, …}``.
 
     Raises
     ------
@@ -46,8 +49,9 @@ def problem(spec: str) -> Problem:
     return problem_from(spec)
 
 
-def delays(spec: str, clients: int | Problem) -> DelayModel:
-    """Return the delay model of a spec, ``NAME:key=value,…``, for as many clients as are said, or as a problem has.
+@checked
+def delays(spec: str | Mapping[str, Any], clients: int | Problem) -> DelayModel:
+    """Return the delay model of a spec, or of ``{"type": NAME, …}``, for as many clients as are said or a problem has.
 
     Raises
     ------
@@ -62,6 +66,7 @@ def delays(spec: str, clients: int | Problem) -> DelayModel:
     return delays_from(spec, clients.n if isinstance(clients, Problem) else count(clients, "clients", 1, MOST_CLIENTS))
 
 
+@checked
 def replay(case: str | Path | Mapping[str, Any] | Case) -> list[dict[str, Any]]:
     """Run a case with full gradients and return its trajectory; see :func:`boundlab.case.replay`.
 
@@ -82,17 +87,17 @@ def replay(case: str | Path | Mapping[str, Any] | Case) -> list[dict[str, Any]]:
 
 def read_theorem(given: str | Path | Theorem) -> Theorem:
     """Return a theorem that is given by its id, its file or itself."""
-    return given if isinstance(given, Theorem) else load_theorem(str(given))
+    return given if isinstance(given, Theorem) else load_theorem(given)
 
 
-def read_problem(given: str | Problem) -> Problem:
-    """Return a problem that is given by its spec or itself."""
-    return problem_from(given) if isinstance(given, str) else given
+def read_problem(given: str | Mapping[str, Any] | Problem) -> Problem:
+    """Return a problem that is given by its words or itself."""
+    return given if isinstance(given, Problem) else problem_from(given)
 
 
-def read_delays(given: str | DelayModel, clients: int) -> DelayModel:
-    """Return a delay model that is given by its spec or itself."""
-    return delays_from(given, clients) if isinstance(given, str) else given
+def read_delays(given: str | Mapping[str, Any] | DelayModel, clients: int) -> DelayModel:
+    """Return a delay model that is given by its words or itself."""
+    return given if isinstance(given, DelayModel) else delays_from(given, clients)
 
 
 def case_of(given: str | Path | Mapping[str, Any]) -> Case:

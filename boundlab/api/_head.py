@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boundlab.arguments import checked
 from boundlab.arithmetic.tensors import load_torch
 from boundlab.case.build import build_problem
 from boundlab.errors import SpecError
@@ -21,6 +22,7 @@ _AT_ONCE = 1024  # samples
 _NEEDS = "the features of a network need torch: pip install 'boundlab[torch]'"
 
 
+@checked
 def problem_from_head(
     module: "torch.nn.Module",
     X: Any,

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boundlab.arguments import checked
+
 if TYPE_CHECKING:
     from boundlab.api._traced import FittedDelays, Traced
 
 
+@checked
 def trace(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> "Traced":
     """Read the log of a system: devices, rates, durations, staleness, and whether its events may be i.i.d.
 
@@ -29,6 +32,7 @@ def trace(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None 
     return Traced.of(summary(read_log(Path(log), form, columns)))
 
 
+@checked
 def fit(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> "FittedDelays":
     """Fit the laws of delays to the durations of a trace; parameters are those of :func:`trace`.
 

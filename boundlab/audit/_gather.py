@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import final
 
 from boundlab import api
+from boundlab.arguments import checked
 from boundlab.audit._audit import Audit
 from boundlab.audit._evidence import Evidence, Panel, ProofEvidence, Repair, Search, Undecided, WorstCaseEvidence
 from boundlab.audit._on_a_case import OnCase, on_case
@@ -15,7 +16,7 @@ from boundlab.case import Case, load_case, other_cases, own_case, read_case
 from boundlab.case.provenance import provenance
 from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError, UndecidedError
 from boundlab.instance.fitting import CompareOptions
-from boundlab.options import number
+from boundlab.options import count, number
 from boundlab.registry import command_line, lookup
 from boundlab.theorems import Theorem
 from boundlab.verdict import ExitCode
@@ -38,6 +39,7 @@ _WAYS: tuple[tuple[type[BoundlabError], str], ...] = (
 )
 
 
+@checked
 def audit(
     theorem: str | Path | Theorem,
     budget: float = 60.0,
@@ -71,10 +73,9 @@ def audit(
     seconds = number(budget, "budget")
     if not _BUDGETS[0] <= seconds <= _BUDGETS[1]:
         raise SpecError(f"budget must be between {_BUDGETS[0]:g} and {_BUDGETS[1]:g} seconds, got {budget}")
-    if candidates is not None and not 1 <= candidates <= _MOST_CANDIDATES:
-        raise SpecError(f"candidates must be between 1 and {_MOST_CANDIDATES}, got {candidates}")
+    limit = None if candidates is None else count(candidates, "candidates", 1, _MOST_CANDIDATES)
     typed = statement.id if isinstance(theorem, Theorem) else str(theorem)
-    asker = _Questions(statement, typed, seconds, candidates, seed, jobs, progress or (lambda _: None))
+    asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, progress or (lambda _: None))
     return Audit.of(asker.ask())
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.case.build import build_delays, build_problem
+from boundlab.arguments import checked
+from boundlab.case.build import build_problem, delays_from
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, FormulaError, SpecError
 from boundlab.events import Events
@@ -14,7 +15,7 @@ from boundlab.execute.floats import run
 from boundlab.files import is_file, read_json, schema
 from boundlab.formulas.parse import number_value
 from boundlab.objective import Problem
-from boundlab.options import Options, nearest, parse_spec
+from boundlab.options import Options, nearest
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
 from boundlab.theorems import Theorem
@@ -80,6 +81,7 @@ class Case:
         return replace(self, events=self.law, law=None, raw={**raw, **self.raw["law"]})
 
 
+@checked
 def load_case(path: str | Path, *, has_theorem: bool = False) -> Case:
     """Read and check a case file.
 
@@ -197,16 +199,10 @@ def plain(value: Any) -> Any:
 def _law(raw: Mapping[str, Any], algorithm: Algorithm[Any], clients: int, where: str) -> RandomEvents:
     """Read delays and server."""
     given, server = raw["delays"], raw.get("server")
-    if isinstance(given, dict):
-        if not isinstance(given.get("type"), str):
-            raise CaseError(f'{where}: delays must be a spec, or an object with a "type", e.g. {{"type": "iid", …}}')
-        kind, options = given["type"], {key: value for key, value in given.items() if key != "type"}
-    else:
-        kind, options = parse_spec(str(given), "delays")
     if server is not None and not isinstance(server, str):
         raise CaseError(f'{where}: server must be text, e.g. "poisson:rate=1", got {server!r}')
     try:
-        delays = build_delays(kind, dict(options), clients)
+        delays = delays_from(given, clients)
         return RandomEvents(delays, algorithm.policy(server, delays))
     except BoundlabError as error:
         raise CaseError(f"{where}: {error}") from None

@@ -1,10 +1,12 @@
 """From names and options to objects: the one place where problems and delay models are built."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from boundlab.arguments import checked
 from boundlab.delays import DelayModel
-from boundlab.errors import DataError
+from boundlab.errors import DataError, SpecError
 from boundlab.files import hashes
 from boundlab.objective import Problem, ProblemType
 from boundlab.objective.simple import OPTIONS, read_simple
@@ -12,6 +14,7 @@ from boundlab.options import Options, parse_spec
 from boundlab.registry import built_by, lookup
 
 
+@checked
 def build_problem(kind: str, options: dict[str, Any]) -> Problem:
     """Build a registered problem from its options, those of :data:`boundlab.objective.simple.OPTIONS` among them.
 
@@ -98,11 +101,20 @@ def _require(data: dict[str, str]) -> None:
             raise DataError(f"{path} holds other data here than where the object was built")
 
 
-def problem_from(spec: str) -> Problem:
-    """Build the problem of a spec, ``NAME:key=value,…``."""
-    return build_problem(*parse_spec(spec, "problem"))
+def problem_from(spec: str | Mapping[str, Any]) -> Problem:
+    """Build the problem of a spec, ``NAME:key=value,…``, or of what a case file says, ``{"type": NAME, …}``."""
+    return build_problem(*_named(spec, "problem"))
 
 
-def delays_from(spec: str, clients: int) -> DelayModel:
-    """Build the delay model of a spec, ``NAME:key=value,…``, for n clients."""
-    return build_delays(*parse_spec(spec, "delays"), clients)
+def delays_from(spec: str | Mapping[str, Any], clients: int) -> DelayModel:
+    """Build the delay model of a spec, or of what a case file says, for n clients."""
+    return build_delays(*_named(spec, "delays"), clients)
+
+
+def _named(spec: str | Mapping[str, Any], what: str) -> tuple[str, dict[str, Any]]:
+    if isinstance(spec, str):
+        kind, options = parse_spec(spec, what)
+        return kind, dict(options)
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("type"), str):
+        raise SpecError(f'{what} must be a spec, or an object with a "type", e.g. {{"type": "NAME", …}}')
+    return spec["type"], {key: value for key, value in spec.items() if key != "type"}

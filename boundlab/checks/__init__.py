@@ -16,7 +16,7 @@ from boundlab.checks._time import LAST_RESORT, time_limit
 from boundlab.checks._view import View as View
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.options import nearest
-from boundlab.registry import registered
+from boundlab.registry import lookup, registered
 from boundlab.signs import Solver
 from boundlab.theorems import Theorem, at_steps, reads_steps
 
@@ -66,8 +66,9 @@ def check(theorem: Theorem, only: Iterable[str] | None = None) -> tuple[Check, .
     Raises
     ------
     SpecError
-        If there is no such group.
+        If there is no such group, or no algorithm of the theorem's.
     """
+    lookup("algorithms", theorem.algorithm)
     return tuple(_run(theorem, read_groups(None if only is None else ",".join(only))))
 
 

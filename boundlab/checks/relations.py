@@ -1,24 +1,30 @@
 """Relations between runs: replication of clients, refinement of time, and the gauge of the two step sizes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
 
 import sympy
 
+from boundlab.algorithms import Algorithm, Staleness, StepFactor
 from boundlab.checks._check import Check, group, passed
 from boundlab.checks._instances import SMALL
 from boundlab.checks._view import View
-from boundlab.errors import UndecidedError
+from boundlab.checks.scope import read_parameters
+from boundlab.errors import SpecError, UndecidedError
 from boundlab.formulas.expansion import expand
 from boundlab.formulas.leading import leading
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, apart, names_of
+from boundlab.registry import lookup
 from boundlab.signs import vanishes
-from boundlab.theorems import over
+from boundlab.theorems import Theorem, over
 
 _M = apart("m", positive=True)
 _C = apart("c", positive=True)
 _EXTRA = apart("extra", nonnegative=True)
 
+_LATE, _FALLS = (10**6, 10**12), 0.99  # where a damping that tends to 0 is told from one that does not
 _COPYING = ("afl_dga", "fedbuff", "fedstaleweight", "fedcompass", "gd")
 
 
@@ -129,10 +135,9 @@ def refinement(view: View) -> Iterator[Check]:
             identity, statement, "not applicable", "no delay, or no step that may be chosen, enters the formula"
         )
         return
-    if view.theorem.core.value("mode") == "param":
-        yield Check(identity, statement, "not applicable", "averaging models divides the step by the delay")
-        return
-    if reason := _unknown(powers, "longer delays"):
+    own = [name for name in view.theorem.step if name not in view.free_steps]
+    shorter = [name for name in own if names_of(view.expand(view.symbol(name))) & set(delays)]
+    if reason := _damped(view.theorem, shorter) or _unknown(powers, "longer delays"):
         yield Check(identity, statement, "not applicable", reason)
         return
     step = view.symbol(steps[0])
@@ -142,7 +147,7 @@ def refinement(view: View) -> Iterator[Check]:
     kept = {view.symbol(name) for name in delays}
     for condition in view.conditions:
         involved = names_of(view.expand(condition.quantity)) | names_of(view.expand(condition.limit))
-        if steps[0] in involved and involved & set(delays):
+        if involved & set(view.free_steps) and involved & set(delays):
             yield Check(identity, statement, "passed", f"{condition.statement} keeps step·delay small")
             return
     try:
@@ -165,6 +170,31 @@ def refinement(view: View) -> Iterator[Check]:
         "small steps no delay matters, however long; but w' = −∇f(w(t − θ)) does not settle for L·θ ≥ π/2",
         "implies more",
     )
+
+
+def _damped(theorem: Theorem, shorter: Sequence[str]) -> str:
+    """Return why longer delays make steps smaller whatever is chosen, so that step·delay stays small; or ''."""
+    if theorem.core.value("mode") == "param":
+        return "averaging models divides the step by the delay"
+    if shorter:
+        return f"the theorem's own {', '.join(shorter)} falls as the delay grows"
+    algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+    try:
+        parameters = read_parameters(theorem, algorithm, theorem.core.fixed)
+        for one in fields(parameters):
+            late, later = (_factor(getattr(parameters, one.name), staleness) for staleness in _LATE)
+            if later < _FALLS * late:
+                return f"{one.name} = {theorem.core.fixed[one.name]} damps what is late"
+    except SpecError:  # the algorithm needs more than the theorem says
+        return ""
+    return ""
+
+
+def _factor(found: Any, staleness: int) -> float:
+    """Return what an option multiplies an update by at a staleness; 1 where it is no such function."""
+    if isinstance(found, StepFactor) and found.reads("tau"):
+        return found.at(tau=staleness, n=1)
+    return found(staleness) if isinstance(found, Staleness) else 1.0
 
 
 @group("gauge", "with one local step only eta_l·eta_g matters")

@@ -13,9 +13,9 @@ from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.metrics import Quantity
-from boundlab.options import Options, nearest
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.registry import find, lookup, registered
+from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.theorems import SECONDS, Theorem, elaborated_options
@@ -31,15 +31,8 @@ _EXTENDED = frozenset({"F0"})
 def checks(view: View) -> Iterator[Check]:
     """Check the algorithm, its options, the symbols of bound and conditions, and what nobody uses."""
     theorem = view.theorem
-    algorithm: Algorithm[Any] | None = find("algorithms", theorem.algorithm)
-    statement = "the algorithm exists"
-    if algorithm is None:
-        known = registered("algorithms")
-        loaded = "one of your own is known with --plugin FILE.py, or BOUNDLAB_PLUGINS"
-        text = f"there is no algorithm {theorem.algorithm!r}; {nearest(theorem.algorithm, known)}; {loaded}"
-        yield Check("scope.algorithm", statement, "failed", text, "not defined")
-        return
-    yield Check("scope.algorithm", statement, "passed")
+    algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+    yield Check("scope.algorithm", "the algorithm exists", "passed")
     options = _options(theorem, algorithm)
     yield options
     defined = _defined(view)
@@ -57,17 +50,17 @@ def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:
     except SpecError as error:
         return Check(identity, statement, "failed", str(error), "not defined")
     try:
-        _read(theorem, algorithm, {one.id: one.value for one in options if one.how == "fixed"})
+        read_parameters(theorem, algorithm, {one.id: one.value for one in options if one.how == "fixed"})
     except SpecError as error:
         try:
-            _read(theorem, algorithm, {})
+            read_parameters(theorem, algorithm, {})
         except SpecError:
             return Check(identity, statement, "unknown", f"the algorithm needs more than the theorem says: {error}")
         return Check(identity, statement, "failed", str(error), "not defined")
     return Check(identity, statement, "passed")
 
 
-def _read(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -> Any:
+def read_parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -> Any:
     """Return the algorithm's parameters, with 1 for the steps, and for parameters whose defaults do not do."""
     steps = without_open({**dict.fromkeys(theorem.step, 1), **options})
     try:
@@ -85,7 +78,7 @@ def _measured(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str] | N
         return frozenset()
     for clients in _CLIENTS:
         try:
-            parameters = _read(theorem, algorithm, theorem.core.fixed)
+            parameters = read_parameters(theorem, algorithm, theorem.core.fixed)
             delays = delays_from("deterministic", clients)
             policy = algorithm.policy(None, delays)
             nothing = RecordAt(np.empty(0, dtype=np.int64))

@@ -303,7 +303,7 @@ PluginFiles = Annotated[
 Debug = Annotated[bool, _option("--debug", "Show the traceback of an unexpected error.")]
 
 # What is printed.
-Quiet = Annotated[bool, _option("--quiet -q", "Print the verdict alone, in one line.")]
+Quiet = Annotated[bool, _option("--quiet -q", "Print the verdict, or the answer, alone, in one line.")]
 _MORE = "Print more: derivations, terms, what passed."
 Verbose = Annotated[bool, _option("--verbose -v", _MORE)]
 Brief = Annotated[bool, _option("--brief", "Print ten lines, to be pasted into a review.")]
@@ -362,7 +362,7 @@ def alone(quiet: bool, **others: object) -> None:
     """
     found = [name.replace("_", "-") for name, given in others.items() if given]
     if quiet and found:
-        raise SpecError(f"-q prints the verdict alone: leave it out, or --{found[0]}")
+        raise SpecError(f"-q prints the answer alone: leave it out, or --{found[0]}")
 
 
 def settings_map(settings: list[str] | None) -> dict[str, str]:

@@ -305,6 +305,7 @@ def deliver(
     sys.stdout.flush()
     if not files:
         return code
+    old = {path for path in files if path.exists()}
     try:
         write()
     except OutputError as error:
@@ -314,5 +315,5 @@ def deliver(
         return code
     if not quiet:
         for path in files:
-            sys.stdout.write(f"written: {path}\n")
+            sys.stdout.write(f"{'replaced' if path in old else 'written'}: {path}\n")
     return code

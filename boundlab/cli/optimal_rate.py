@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver, writable
-from boundlab.cli.terminal import print_json, print_page
+from boundlab.cli.terminal import show
 from boundlab.options import Default, number, numbers
 from boundlab.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from boundlab.pages.blocks import Block
 
 
 def optimal_rate(
@@ -18,11 +21,13 @@ def optimal_rate(
     epsilon: option.Epsilon = Default.EPSILON,
     derivation: option.RateDerivation = False,
     plot: option.RatesPlot = None,
+    quiet: option.Quiet = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
     """Find the server rate λ_s that makes AREA's Theorem 8 bound smallest."""
-    from boundlab.server_rate import optimal_rate as best_rate
+    from boundlab.api import optimal_rate as best_rate
 
+    option.alone(quiet, json=as_json, derivation=derivation)
     given = numbers(rates, "rates")
     if plot is not None:
         from boundlab.pages.plots import check_format
@@ -32,22 +37,20 @@ def optimal_rate(
     result = best_rate(given, objective, number(server_cost, "--server-cost"), number(epsilon, "--epsilon"))  # type: ignore[arg-type]
     steps = _derivation() if derivation else []
 
-    def show(_files: Sequence[Path]) -> None:
-        if as_json:
-            print_json({**result.as_dict(), **({"derivation": steps} if derivation else {})})
-        else:
-            from boundlab.pages import page
-            from boundlab.pages.blocks import words
+    def page() -> "list[Block]":
+        from boundlab.pages.blocks import words
 
-            said = (f"{step['verdict']:>9}  {step['statement']}" for step in steps)
-            print_page([*page(result), *(words(one) for one in said)])
+        return [*result.page(), *(words(f"{step['verdict']:>9}  {step['statement']}") for step in steps)]
+
+    def show_found(_files: Sequence[Path]) -> None:
+        show(result, page, quiet=quiet, as_json=as_json, beside={"derivation": steps} if derivation else {})
 
     def write() -> None:
         from boundlab.pages.plots import plot_rates
 
         plot_rates(result, files[0])
 
-    return deliver(ExitCode.STANDS, files, show, write, quiet=as_json)
+    return deliver(ExitCode.STANDS, files, show_found, write, quiet=as_json or quiet)
 
 
 def _derivation() -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ def run(
     backend: option.Backend = Default.BACKEND,
     device: option.Device = None,
     jobs: option.Jobs = None,
+    quiet: option.Quiet = False,
     as_json: option.AsJson = False,
     out: option.RunFile = None,
     csv: option.RunCsv = None,
@@ -35,6 +36,7 @@ def run(
     from boundlab.api import run as ask
     from boundlab.simulate.work import stoppable
 
+    option.alone(quiet, json=as_json)
     files = writable(out, csv, trace_out)
     with progress("trials", trials) as tick, stoppable():
         result = ask(
@@ -60,7 +62,10 @@ def run(
         if trace_out is not None:
             result.save_trace(trace_out)
 
-    return deliver(ExitCode.STANDS, files, lambda _: show(result, result.page, as_json=as_json), write, quiet=as_json)
+    def show_ran(_files: Sequence[Path]) -> None:
+        show(result, result.page, quiet=quiet, as_json=as_json)
+
+    return deliver(ExitCode.STANDS, files, show_ran, write, quiet=as_json or quiet)
 
 
 def replay(case: option.Case, as_json: option.AsJson = False, out: option.TrajectoryFile = None) -> ExitCode:

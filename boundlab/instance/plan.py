@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
+from boundlab.arguments import checked
 from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
@@ -23,7 +24,7 @@ from boundlab.instance.settings import at_options, filled, fractional_options, o
 from boundlab.metrics import Enclosure, Metric, summands, terms_of
 from boundlab.objective import Constant, Problem, by_client
 from boundlab.objective.weighted import minimised, objective_of
-from boundlab.options import Options, nearest, number
+from boundlab.options import Options, count, nearest, number, whole
 from boundlab.registry import lookup
 from boundlab.tape import Tape
 from boundlab.theorems import Evaluation, Theorem
@@ -146,6 +147,7 @@ class Plan:
         return "R" in self.theorem.inputs(self.fixed) and self.problem.optimum().distance is None
 
 
+@checked
 def make_plan(
     theorem: Theorem,
     problem: Problem,
@@ -189,13 +191,12 @@ def make_plan(
     SpecError
         If a setting is unknown or a number is out of range.
     """
-
-    def planned(until: int, at: NDArray[np.int64] | None) -> Plan:
-        return _plan(theorem, problem, delays, policy, until, settings, beyond, at, trials, seed, algorithm)
-
+    iterations, trials, seed = whole(iterations, "iterations"), count(trials, "trials", 1), count(seed, "seed", 0)
+    given: Any = {"settings": settings, "beyond": beyond, "algorithm": algorithm}
+    planned = partial(_plan, theorem, problem, delays, policy, trials=trials, seed=seed, **given)
     if theorem.left.in_seconds:
-        return within_seconds(theorem, lambda until: planned(until, np.array([until])), most)
-    return planned(iterations, ks)
+        return within_seconds(theorem, lambda until: planned(iterations=until, ks=np.array([until])), most)
+    return planned(iterations=iterations, ks=ks)
 
 
 def _plan(
@@ -211,12 +212,10 @@ def _plan(
     seed: int,
     algorithm: Algorithm[Any] | None,
 ) -> Plan:
-    """Make a plan for so many iterations."""
     least = theorem.first_iteration if theorem.horizon == "every" else 1
     if iterations < min(least, 1):
         raise SpecError(f"iterations must be ≥ {min(least, 1)}, got {iterations}")
-    if iterations == 0:
-        ks = np.array([0])
+    ks = ks if iterations else np.array([0])
     may_fail = (*theorem.core.asked, *theorem.assume, "options")
     for name in beyond:
         if name not in may_fail:
@@ -393,8 +392,8 @@ def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str
         elif key in theorem.symbols and theorem.symbols[key].vector:
             raise SpecError(f"{key} holds one number a client and comes from problem and delays; it cannot be set")
         else:
-            hint = nearest(key, free | options_of(theorem, algorithm))
             raise SpecError(
-                f"{key!r} is neither a free symbol of {theorem.id} nor a parameter of {algorithm.id}; {hint}"
+                f"{key!r} is neither a free symbol of {theorem.id} nor a parameter of {algorithm.id}; "
+                f"{nearest(key, free | options_of(theorem, algorithm))}"
             )
     return found

@@ -11,9 +11,10 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, final
 
+from boundlab.arguments import checked
 from boundlab.errors import SpecError
-from boundlab.options import nearest
-from boundlab.registry._sources import BUILT_IN, Kind, Source, reason, sources
+from boundlab.options import closest, nearest
+from boundlab.registry._sources import BUILT_IN, VARIABLE, Kind, Source, reason, sources
 
 # What each kind is called in a sentence, and what its objects must be; a type is imported only to judge a plug-in.
 WORDS: Mapping[Kind, str] = MappingProxyType(
@@ -78,6 +79,7 @@ def catalogue(kind: Kind) -> tuple[Registration, ...]:
     return tuple(found)
 
 
+@checked
 def registered(kind: Kind) -> dict[str, Any]:
     """Return all registered objects of a kind by id, in a stable order; without entries that cannot be loaded.
 
@@ -94,6 +96,7 @@ def choices(kind: Kind, name: str, built_in: Mapping[str, Any]) -> Mapping[str, 
     return built_in if name in built_in else registered(kind)
 
 
+@checked
 def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """Return the object of that id, as :func:`find` does.
 
@@ -111,9 +114,12 @@ def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
-    """Return which ids begin with a name, as theorems do with that of their algorithm, or the nearest ones."""
+    """Return which ids begin with a name, as theorems do with that of their algorithm, or the nearest one, or all."""
     begun = sorted(one for one in known if one.startswith(f"{name}."))
-    return f"there are {', '.join(begun)}" if begun else nearest(name, known)
+    if begun:
+        return f"there are {', '.join(begun)}"
+    own = "" if closest(name, known) else f"; one of your own is known with --plugin FILE.py, or {VARIABLE}"
+    return f"{nearest(name, known)}{own}"
 
 
 def find(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:

@@ -22,6 +22,7 @@ from types import CodeType, ModuleType
 from typing import Any, Literal, final, get_args
 from zlib import crc32
 
+from boundlab.arguments import checked
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.options import nearest
 
@@ -62,6 +63,8 @@ class Source:
 
 def sources(kind: Kind) -> list[Source]:
     """Return who registers objects of a kind, in a stable order: what is built in, other packages, files."""
+    if kind not in KINDS:
+        raise SpecError(f"nothing of the kind {kind!r} is registered; {nearest(kind, KINDS)}")
     found = list(_installed(kind, tuple(sys.path)))
     for path in files():
         declared = _declared(path)
@@ -88,6 +91,7 @@ def only_built_in() -> tuple[str, ...] | None:
     return tuple(sorted(f"{one.group}: {one.name} = {one.value}" for one in every)) if alone else None
 
 
+@checked
 def load_plugin(path: str | Path) -> None:
     """Add a file to BOUNDLAB_PLUGINS for the rest of this process and of those that it starts.
 

@@ -14,7 +14,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Generic, TypeVar, final
 
-from boundlab.errors import SpecError
+from boundlab.options import count
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,9 +39,7 @@ def processes(jobs: int | None) -> int:
     SpecError
         If there would be none.
     """
-    if jobs is not None and jobs < 1:
-        raise SpecError(f"--jobs must be ≥ 1, got {jobs}")
-    return jobs or cores()
+    return cores() if jobs is None else count(jobs, "--jobs", 1)
 
 
 def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result]:

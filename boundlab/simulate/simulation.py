@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.algorithms import Algorithm
+from boundlab.arguments import checked
 from boundlab.case.provenance import provenance
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, SpecError
@@ -16,7 +17,7 @@ from boundlab.files import json_value, schema
 from boundlab.metrics import METRICS, Metric
 from boundlab.objective import Problem
 from boundlab.objective.weighted import minimised
-from boundlab.options import Options
+from boundlab.options import Options, count
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.backend import NUMPY, Backend, run_work
@@ -99,6 +100,7 @@ class Simulation:
         return {"p": p.tolist(), "p_s": p_s, "how": self.delays.how_rates}
 
 
+@checked
 def simulate(
     algorithm: str,
     problem: Problem,
@@ -118,6 +120,8 @@ def simulate(
     BoundlabError
         If the algorithm, a parameter or the server policy is wrong.
     """
+    iterations, trials = count(iterations, "iterations", 1), count(trials, "trials", 1)
+    seed = count(seed, "seed", 0)
     compiler: Algorithm[Any] = lookup("algorithms", algorithm)
     policy = compiler.policy(server, delays)
     chosen = dict(settings)

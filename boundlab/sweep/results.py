@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from boundlab.api import Shown
 from boundlab.api import frame as make_frame
+from boundlab.arguments import checked
 from boundlab.errors import MissingExtraError
 from boundlab.files import replacing, schema, write_csv
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
@@ -262,6 +263,7 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
     return "" if value is None else figure(value) if isinstance(value, float) else str(value)
 
 
+@checked
 def results(folder: str | Path, where: str = "") -> Swept:
     """Return what the folder of a sweep holds.
 
@@ -279,6 +281,7 @@ def results(folder: str | Path, where: str = "") -> Swept:
     return Swept(store, SweepPlan.of(store.plan, str(store.folder)), store.index(), where)
 
 
+@checked
 def sweep(
     plan: str | Path | Mapping[str, Any] | SweepPlan,
     out: str | Path,

@@ -1,5 +1,8 @@
 """Theorems as objects: built-in ones, those of other packages, and a user's own from a TOML file."""
 
+from pathlib import Path
+
+from boundlab.arguments import checked
 from boundlab.files import named_file
 from boundlab.registry import lookup
 from boundlab.theorems._assume import POINTWISE as POINTWISE
@@ -30,7 +33,8 @@ from boundlab.theorems._steps_at import reads_steps as reads_steps
 from boundlab.theorems._theorem import Theorem as Theorem
 
 
-def load_theorem(name_or_path: str) -> Theorem:
+@checked
+def load_theorem(name_or_path: str | Path) -> Theorem:
     """Return a registered theorem by its id, or a user's own from a TOML file.
 
     Parameters
@@ -41,13 +45,15 @@ def load_theorem(name_or_path: str) -> Theorem:
     Raises
     ------
     SpecError
-        If there is no such theorem, or the file cannot be read or breaks a rule.
+        If there is no such theorem, or nothing registered of a name in it, or the file cannot be read or breaks a rule.
     FormulaError
         If a formula of the file is not on the whitelist.
     """
-    if (path := named_file(name_or_path, ".toml")) is not None:
+    name = str(name_or_path)
+    if (path := named_file(name, ".toml")) is not None:
         from boundlab.theorems._toml import read_theorem
 
         return read_theorem(path)
-    theorem: Theorem = lookup("theorems", name_or_path)
+    theorem: Theorem = lookup("theorems", name)
+    lookup("algorithms", theorem.algorithm)  # a plug-in's may have stayed at home
     return theorem

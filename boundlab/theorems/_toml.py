@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import sympy
 
+from boundlab.assumptions import assumption
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import decimal, other_kind, read_text
 from boundlab.formulas.choice import sides
@@ -16,9 +17,9 @@ from boundlab.formulas.defined import Demands
 from boundlab.formulas.folds import NAMES
 from boundlab.formulas.parse import FUNCTIONS
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol
-from boundlab.metrics import INDEX, choices, index_symbol
+from boundlab.metrics import INDEX, index_symbol, metric
 from boundlab.options import nearest
-from boundlab.registry import find
+from boundlab.registry import lookup
 from boundlab.theorems._assume import Inequality, inequality
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._clock import SECONDS
@@ -31,6 +32,7 @@ from boundlab.theorems._steps_at import at_steps, reads_steps
 from boundlab.theorems._steps_in_files import step_of_each
 from boundlab.theorems._theorem import Theorem
 
+_ALGORITHM = "area"
 _LARGEST = 1 << 20
 _LONGEST = 1024
 _TEXT = (
@@ -125,9 +127,10 @@ def read_theorem(path: Path) -> Theorem:
         }
         for table in ("step", "definitions", "terms")
     }
+    _choices(data, where)
     options = {key: str(value) for key, value in data.get("options", {}).items()}
     own = [*data.get("conditions", ()), *(str(value) for one in lefts for value in one.values())]
-    algorithm = data.get("algorithm", "area")
+    algorithm = data.get("algorithm", _ALGORITHM)
     steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
         if name in symbols and symbols[name].vector:
@@ -143,7 +146,6 @@ def read_theorem(path: Path) -> Theorem:
             raise SpecError(f"{where}: with reach the terms are the seconds; leave definitions.{SECONDS} out")
         formulas["terms"], seconds = reached(lefts[0], formulas["terms"], symbols, where, written)
         formulas["definitions"] = {**formulas["definitions"], SECONDS: seconds}
-    _choices(data, where)
     try:
         theorem = Theorem(
             id=data["id"],
@@ -164,7 +166,9 @@ def read_theorem(path: Path) -> Theorem:
             definitions=formulas["definitions"],
             settable=tuple(data.get("settable", ())),
             conditions=tuple(_condition(text, symbols, where, written) for text in data.get("conditions", ())),
-            parameters=_parameters(data, symbols, where) if "parameters" in data or algorithm != "area" else {"M": "M"},
+            parameters=_parameters(data, symbols, where)
+            if "parameters" in data or algorithm != _ALGORITHM
+            else {"M": "M"},
             shape=data.get("shape", False),
             note=data.get("note", ""),
             symbols=symbols,
@@ -191,8 +195,7 @@ def read_theorem(path: Path) -> Theorem:
                     f'leave the entry out, or write {option} = "any" under [options]'
                 )
         refuse_lookalikes(data.get("symbols", {}), read, symbols, where)
-        if find("algorithms", theorem.algorithm) is not None:
-            over(theorem)  # a file that leaves two readings is refused where it is read
+        over(theorem)  # a file that leaves two readings is refused where it is read
     except BoundlabError as error:
         if str(error).startswith(where):
             raise
@@ -266,15 +269,14 @@ def _measured(value: Any) -> Any:
 
 def _choices(data: Mapping[str, Any], where: str) -> None:
     """Check the ids that other parts of boundlab give a meaning to."""
-    from boundlab import assumptions
-
-    for name in data.get("assumptions", ()):
-        known = assumptions.choices(name)
-        if name not in known:
-            raise SpecError(f"{where}: unknown assumption {name!r}; {nearest(name, known)}")
-    metrics = choices(data.get("metric", ""))
-    if "left" not in data and data["metric"] not in metrics:
-        raise SpecError(f"{where}: unknown metric {data['metric']!r}; {nearest(data['metric'], metrics)}")
+    try:
+        lookup("algorithms", data.get("algorithm", _ALGORITHM))
+        for name in data.get("assumptions", ()):
+            assumption(name)
+        if "left" not in data:
+            metric(data["metric"])
+    except SpecError as error:
+        raise SpecError(f"{where}: {error}") from None
 
 
 def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:

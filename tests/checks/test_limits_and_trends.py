@@ -110,6 +110,44 @@ def test_delay_matters_however_finely_time_is_cut(
     assert words in why
 
 
+_FREE, _TERM = 'eta_l = "eta_l"', "4*F0*(1 + tau_max)/(eta_l*T)"
+_OWN = '\neta_g = "1/(1 + tau_max)"'
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        # η_ℓ η_g = 1/(2L(1 + τ)) at most, by the theorem's own server rate, or by what the other rate may be.
+        ({"step": _FREE + _OWN}, "the theorem's own eta_g falls as the delay grows"),
+        ({"step": f'{_FREE}\neta_g = "1/L"'}, ""),
+        ({"step": f'{_FREE}\neta_g = "eta_g"', "conditions": '"eta_g <= 1/(1 + tau_max)"'}, "keeps step·delay small"),
+        ({"step": f'{_FREE}\neta_g = "eta_g"', "conditions": '"eta_g <= 1"'}, ""),
+        ({"more": '[options]\nstaleness = "inverse"'}, "staleness = inverse damps what is late"),
+        ({"more": '[options]\nstaleness = "polynomial:a=0.1"'}, "staleness = polynomial:a=0.1 damps what is late"),
+        ({"more": '[options]\nstaleness = "polynomial:a=0"'}, ""),
+        ({"more": '[options]\nstaleness = "constant"'}, ""),
+        ({"more": '[options]\nstaleness = "any"'}, ""),
+    ],
+)
+def test_where_steps_fall_as_delays_grow_no_delay_need_remain(
+    tmp_path: Path, changes: dict[str, str], words: str
+) -> None:
+    said, why = found(own_theorem(tmp_path, **{**BUFFER, "term": _TERM, **changes}), "refinement")
+    assert said == ("suspicious" if not words else "passed" if words.startswith("keeps") else "not applicable")
+    assert (words or "without tau_max") in why
+
+
+@pytest.mark.parametrize(
+    ("schedule", "damps"),
+    [("delay_adaptive", True), ("1/(1 + tau)", True), ("Min(1, n/tau)", True), ("1 + 1/(1 + tau)", False)],
+)
+def test_a_step_that_reads_the_staleness_damps_where_it_tends_to_0(tmp_path: Path, schedule: str, damps: bool) -> None:
+    more = f'[options]\nschedule = "{schedule}"'
+    one = {**BUFFER, "algorithm": "async_sgd", "step": 'alpha = "alpha"', "conditions": '"alpha <= 1/(2*L)"'}
+    said, why = found(own_theorem(tmp_path, **one, term="4*F0*(1 + tau_max)/(alpha*T)", more=more), "refinement")
+    assert (said, "damps what is late" in why) == ("not applicable" if damps else "suspicious", damps)
+
+
 @pytest.mark.parametrize(
     ("step", "verdict"),
     [

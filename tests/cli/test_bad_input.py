@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_examples import CASE
+import typer.main
+from command_examples import CASE, quick
 
 from boundlab.cli import invoke
+from boundlab.cli._app import application
 
+COMMANDS = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
 SHORT = {
     "AREA": "run area --set=alpha=1",
     "COMPARE": "compare area.theorem8.repaired --problem lad --iterations 5 --trials 2",
@@ -165,6 +168,16 @@ def test_nonsense_is_one_line_with_the_right_exit_code(line, words, code, files,
     assert "Traceback" not in err
     assert out == "" or ("--json" in line and json.loads(out)["error"]["exit_code"] == code)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "command", [name for name, one in COMMANDS.items() if any(p.name == "seed" for p in one.params)]
+)
+def test_a_seed_below_0_is_refused_by_every_command(
+    command: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke([*(word.format(folder=place / "new") for word in quick(command)), "--seed=-1"]) == 2
+    assert capsys.readouterr().err.startswith("boundlab: seed must be")
 
 
 def test_latex_and_json_are_not_both_printed(capsys: pytest.CaptureFixture[str]) -> None:

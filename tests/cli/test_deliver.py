@@ -66,6 +66,19 @@ def test_the_verdict_stands_on_the_screen_before_anything_is_written(
     assert err.count("\n") == 1
 
 
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize("arguments", [one for one, _, _ in WRITING if "--json" not in one])
+def test_a_file_that_was_there_is_replaced_and_said_to_be(arguments: tuple[str, ...], place: Path, capsys: Any) -> None:
+    said = []
+    for _ in range(2):
+        invoke(list(arguments))
+        lines = capsys.readouterr().out.splitlines()
+        said.append([one.split(": ") for one in lines if one.startswith(("written: ", "replaced: "))])
+    assert said[0]
+    assert {word for word, _ in said[0]} == {"written"}
+    assert said[1] == [["replaced", file] for _, file in said[0]]
+
+
 def test_every_command_that_writes_files_is_among_them() -> None:
     commands: dict[str, Any] = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
     named = {name: {word for each in one.params for word in each.opts} for name, one in commands.items()}
