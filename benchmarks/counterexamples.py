@@ -27,8 +27,9 @@ Each file is a case on which a theorem, as printed, fails, in exact numbers or i
 `boundlab exact THEOREM FILE` replays it, `--derivation` adds the way there, to be followed with pencil and paper.
 Constants are certified, all assumptions are met, and the step size is one that the theorem allows.
 
-The file named after a theorem alone is for a reader: where one is known, its derivation can be followed by hand to the
-end (`by_hand` of `boundlab exact --json`), and left/right is at least 1.05. Then `.smallest` is what
+The file named after a theorem alone is for a reader: left/right is at least 1.05, and its derivation can be followed by
+hand to the end (`by_hand` of `boundlab exact --json`); of `area.theorem8.printed-start` two geometric sums, which
+`docs/theory/area.md` has, take the place of the derivation's rows. Then `.smallest` is what
 `boundlab falsify THEOREM --candidates 300` finds and calls smallest: fewer clients come first, then an earlier horizon,
 fewer sequences of events that matter, smaller integers, simpler numbers. No smaller one is known; that there is none is
 not claimed. The others show one more reason why the theorem fails. This page is written by
@@ -41,7 +42,7 @@ not claimed. The others show one more reason why the theorem fails. This page is
 
 @dataclass(frozen=True)
 class Witness:
-    """An instance for a reader: its derivation can be followed by hand.
+    """An instance for a reader, who can follow it by hand.
 
     Parameters
     ----------
@@ -77,6 +78,9 @@ WITNESSES = {
     "area.theorem8": Witness("one sequence of events, of probability 1/8, moves the server, and to too little avail"),
     "area.theorem8.fixed-step": Witness(
         "one sequence of events, of probability 1/8, moves the server, by steps of any size"
+    ),
+    "area.theorem8.printed-start": Witness(
+        "two local steps lead to and fro across the kink, of an update that the server is late with"
     ),
     "area.theorem8.printed-start.fixed-step": Witness("a step longer than the way, and back: nothing ever moves"),
     "fedcompass.theorem1": Witness(_BALANCED),

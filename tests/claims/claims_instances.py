@@ -23,35 +23,50 @@ def setting(name: str) -> tuple[str, str, str]:
     return str(case(name)["parameters"]["M"]), f"{float(p):g}", str(case(name)["iterations"])
 
 
-def root_of(line: str) -> tuple[str, str, str]:
-    """Return a, b and c of the a√b/c with which a line of a derivation ends, its decimals apart."""
-    ((a, b, c),) = re.findall(r"= (\d+)√(\d+)/(\d+)(?: ≈ [\d.]+)?$", line)
-    return a, b, c
-
-
 def real(a: str, b: str, c: str) -> float:
     return int(a) * math.sqrt(int(b)) / int(c)
 
 
-@claim(AREA, r"$M=#$, $p=#$, $K=#$: $\alpha=#\sqrt{#}/#=#$ is just above $\frac13$")
+def moved_once() -> dict[str, float]:
+    """Return what two waiting times, one after the other, make of a server that moves once, from 1 to 1 - 2·alpha."""
+    one, (_, share, last) = replay("area.theorem8.printed-start"), setting("area.theorem8.printed-start")
+    p, K = Fraction(share), int(last)
+    q, alpha = 1 - p, one.found.right / 1.5
+    still = [(p ** (k + 1) - q ** (k + 1)) / (p - q) for k in range(K)]
+    w = sum(still) / K
+    assert w == (p / q * (1 - p**K) - q / p * (1 - q**K)) / (K * (p - q))
+    assert math.isclose(alpha**2, (1 / q + 2 / p) / (3 * K))
+    left = 1 - 2 * alpha * (1 - float(w))
+    assert math.isclose(left, one.found.left, rel_tol=1e-12)
+    return {"p": p, "q": q, "alpha": alpha, "w": float(w), "left": left, "right": 1.5 * alpha}
+
+
+@claim(AREA, r"$M=#$, $p=\frac#{#}$, $q=p_s=\frac#{#}$, $K=#$: $\alpha=\sqrt{#}/#=#$ is just above $\frac13$")
 def printed_start() -> list[str]:
-    alpha = root_of(replay("area.theorem8.printed-start").said("α = "))
-    return [*setting("area.theorem8.printed-start"), *alpha, f"{real(*alpha):.4f}"]
+    (M, _, K), found = setting("area.theorem8.printed-start"), moved_once()
+    shares = [str(part) for name in "pq" for part in Fraction(found[name]).as_integer_ratio()]
+    (root,) = re.findall(r"= √(\d+)/(\d+) ≈", replay("area.theorem8.printed-start").said("α = "))
+    assert math.isclose(real("1", *root), found["alpha"])
+    return [M, *shares, K, *root, f"{found['alpha']:.4f}"]
 
 
-@claim(AREA, r"after which $|x_s|$ stays at $1-2\alpha=#$.")
+@claim(AREA, r"and then stays at $1-2\alpha=#$.")
 def printed_start_stays() -> list[str]:
-    alpha = root_of(replay("area.theorem8.printed-start").said("α = "))
-    return [f"{1 - 2 * real(*alpha):.3f}"]
+    return [f"{1 - 2 * moved_once()['alpha']:.3f}"]
 
 
-@claim(AREA, r"$\mathbb E f(\bar x_{#})=#$ is above the bound $#\sqrt{#}/#=#$.")
+@claim(
+    AREA,
+    r"mean over $k<#$ is $w=\frac1{#(p-q)}\big(\frac pq(1-p^{#})-\frac qp(1-q^{#})\big)=#$. Between the two points",
+)
+def printed_start_waits() -> list[str]:
+    return [*[setting("area.theorem8.printed-start")[2]] * 4, f"{moved_once()['w']:.4f}"]
+
+
+@claim(AREA, r"$\mathbb E f(\bar x_{#})=1-2\alpha(1-w)=#$, above the bound $\frac32\alpha=#$.")
 def printed_start_sides() -> list[str]:
-    one = replay("area.theorem8.printed-start")
-    bound = root_of([line for line in one.words if "√" in line and line.startswith("    = ")][-1])
-    assert math.isclose(real(*bound), one.found.right)
-    K = setting("area.theorem8.printed-start")[2]
-    return [K, f"{one.found.left:.4f}", *bound, f"{one.found.right:.4f}"]
+    found = moved_once()
+    return [setting("area.theorem8.printed-start")[2], f"{found['left']:.4f}", f"{found['right']:.4f}"]
 
 
 @claim(AREA)

