@@ -19,7 +19,6 @@ from boundlab.worst_case.lower import certified_lower
 from boundlab.worst_case.model import ProgramModel, build
 from boundlab.worst_case.parabolas import parabolas
 from boundlab.worst_case.program import Compiled, Solution
-from boundlab.worst_case.ranges import Vector
 from boundlab.worst_case.replay import replay
 from boundlab.worst_case.result import TIGHT, WorstCase
 from boundlab.worst_case.roots import in_units_of_the_step
@@ -28,9 +27,6 @@ from boundlab.worst_case.verify import upper_value
 
 # A function is good enough where its replay misses the solver's value by no more than this share.
 _CLOSE = 1e-4
-# An entry of V with a larger denominator may be a 0 with the solver's rounding, which differs from machine to machine
-# and leaves out multipliers: a plainer V is looked for.
-_PLAIN = 100
 
 
 def worst_case(
@@ -183,18 +179,11 @@ def _reaches(
         proposed = attained(compiled, solution, value, parabolas(model, kind.constants))
     else:
         return None
-    accepted: dict[int, tuple[list[Fraction], list[Vector]]] = {}  # by the largest denominator in V
     for one, kernel in proposed:
         if upper_value(model.program, one) == value:
-            accepted.setdefault(
-                max((entry.denominator for vector in kernel for entry in vector), default=1), (one, kernel)
-            )
-            if min(accepted) <= _PLAIN:
-                break
-    if not accepted:
-        return None
-    far = certificate_file.distances(model, kind)
-    return _Certified(model, kind, value, (fewer(model.program, *accepted[min(accepted)], value, far),), words)
+            far = certificate_file.distances(model, kind)
+            return _Certified(model, kind, value, (fewer(model.program, one, kernel, value, far),), words)
+    return None
 
 
 def _lower(
