@@ -21,7 +21,7 @@ demo: $(VENV)/.stamp-all
 test: $(VENV)/.stamp-test
 	PYTHONDONTWRITEBYTECODE= $(RUN)python -m pytest -n 2 -q --dist worksteal
 
-# Everything that test runs with ten times the examples, and what is marked nightly: full sweeps, long fuzzing. Then
+# Everything that test runs with twenty times the examples or more, and what is marked nightly: full sweeps, long fuzzing. Then
 # 300 errors are planted one by one, of which the suite must notice 95 %, and no benchmark may be slower than recorded.
 nightly: $(VENV)/.stamp-nightly
 	BOUNDLAB_EXAMPLES=500 $(RUN)python -m pytest -n 2 -q -m "nightly or not nightly"

@@ -2,14 +2,15 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.threads import one_thread
 from boundlab.errors import SpecError
 from boundlab.files import SHARE, bytes_text, free_bytes
 from boundlab.objective import Array
@@ -222,8 +223,7 @@ def _distance(a: Array, b: Array) -> float:
     return clip_up(float(np.linalg.norm(first - second)), len(a) + 4)
 
 
-@contextmanager
-def calm(entries: int) -> Iterator[None]:
+def calm(entries: int) -> AbstractContextManager[None]:
     """Keep BLAS to one thread while matrices are small, where threads wait for each other longer than they work.
 
     A matter of speed alone, up to a hundredfold where the cores are busy; without threadpoolctl (it comes with
@@ -234,10 +234,4 @@ def calm(entries: int) -> Iterator[None]:
     entries
         Size of the largest matrix.
     """
-    try:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
-    except ImportError:
-        yield
-        return
-    with threadpool_limits(limits=1 if entries <= _CALM else None, user_api="blas"):
-        yield
+    return one_thread() if entries <= _CALM else nullcontext()

@@ -26,7 +26,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "doctor": ("doctor",),
     "schema": ("schema", "case"),
     "docs": ("docs", "verdicts"),
-    "falsify": ("falsify", "area.theorem8", "--candidates=60"),
+    "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=60"),
     "audit": ("audit", "classics.gd.convex", "--candidates=20", "--budget=20"),
 }
 SLOW: Mapping[str, Sequence[str]] = {

@@ -1,5 +1,6 @@
 """Shared fixtures and strategies."""
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Generator
@@ -21,7 +22,7 @@ import hypothesis
 import pytest
 
 # make nightly asks for more examples of every property that names no number of its own.
-_EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "30"))
+_EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "15"))
 hypothesis.settings.register_profile("boundlab", deadline=None, derandomize=True, max_examples=_EXAMPLES)
 hypothesis.settings.load_profile("boundlab")
 
@@ -70,6 +71,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
+def pytest_collection_finish() -> None:
+    """Look for garbage less often, and never among the thousands of items and modules that stay to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
 _LEFT = pytest.StashKey[set[Path]]()
 
 
@@ -85,6 +93,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail where a test wrote a case file into the folder from which tests are run, instead of into one of its own."""
+    gc.unfreeze()
     if hasattr(session.config, "workerinput"):
         return
     left = sorted(path.name for path in _documents(session.config) - session.config.stash[_LEFT])

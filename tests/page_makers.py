@@ -20,7 +20,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "worst case": lambda: bl.worst_case("classics.gd.convex", 2, find_function=True),
     "checks": lambda: bl.check("area.theorem8", "units,limits"),
     "all checks": lambda: bl.check("area.theorem7"),
-    "search": lambda: bl.falsify("area.theorem8", candidates=5, jobs=1),
+    "search": lambda: bl.falsify("fedstaleweight.theorem1", candidates=5, jobs=1),
     "proof": lambda: bl.prove("classics.gd.convex"),
     "rate": lambda: bl.optimal_rate([10, 10, 2.5]),
     "rate per time": lambda: bl.optimal_rate([10, 10, 2.5], "per-time"),

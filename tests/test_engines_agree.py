@@ -13,7 +13,7 @@ import boundlab as bl
 from boundlab.verdict import Verdict
 
 DRAWN = next(path for path in BATTERY if path.stem == "drawn-strong-quarter")
-STATEMENTS = 40  # about 12 seconds of one core; EACH_NIGHT at night
+STATEMENTS = 20  # about 4 seconds of one core; EACH_NIGHT at night
 EACH_NIGHT = 5000
 
 

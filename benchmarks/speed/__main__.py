@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from boundlab.arithmetic.tensors import find_device
+from boundlab.arithmetic.threads import one_thread
 from boundlab.errors import BoundlabError, MissingExtraError, OutputError, SpecError
 from boundlab.files import check_writable
-from boundlab.simulate.parallel import one_thread
 
 
 def main(given: Sequence[str] | None = None) -> int:

@@ -87,6 +87,7 @@ class Arrivals:
         """
         if records.point is not None:
             raise TapeError(f"records ask for the point {records.point}, which this algorithm does not have")
+        iterations = min(iterations, len(events))  # each takes one at least, whatever was asked for
         asked, columns = _asked(records, iterations), _numbers if worth(len(events)) else array
         loop: Any = _loop.arrivals if columns is array else machine_code(_loop.arrivals)
         first = 1 + 2 * records.average

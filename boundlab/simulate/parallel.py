@@ -8,12 +8,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext
-from functools import lru_cache
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from types import TracebackType
 from typing import Any, Generic, TypeVar, final
 
+from boundlab.arithmetic.threads import one_thread
 from boundlab.options import count
 
 Item = TypeVar("Item")
@@ -177,21 +177,3 @@ def _watch(read: int) -> None:
 def _call(item: Any) -> Any:
     assert _work is not None  # noqa: S101  (set before the fork)
     return _work(item)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep BLAS to one thread: other numbers of threads round otherwise."""
-    controller = _controller(len(sys.modules))
-    with nullcontext() if controller is None else controller.limit(limits=1, user_api="blas"):
-        yield
-
-
-@lru_cache(maxsize=1)
-def _controller(_modules: int) -> Any:
-    """Return what limits the threads of the libraries that are loaded, looked for again when modules were loaded."""
-    try:
-        from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, unused-ignore]
-    except ImportError:
-        return None
-    return ThreadpoolController()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, final
 
 import numpy as np
@@ -191,7 +191,6 @@ class Subject:
         """Sample enough events for all iterations."""
         a, n, who = self.algorithm, model.n, self.words(setting, model)
         parameters = a.read(Options(a.id, setting))
-        problem = build_problem("quadratic", {"clients": n, "dimension": 2, "mu": 0.25, "L": 1})
         count = first = max(a.events_for(parameters, n, iterations), 1)
         while True:
             events = self.sample(setting, model, count, trial)
@@ -202,7 +201,7 @@ class Subject:
             except BoundlabError as error:
                 raise AssertionError(f"{who}: {iterations} iterations do not compile: {error}") from error
             if made >= iterations:
-                return CompiledRun(who, a, parameters, events, problem, iterations, model)
+                return CompiledRun(who, a, parameters, events, _small(n), iterations, model)
             expect(count < _LONGEST * first, f"{who}: {count} events make {made} of {iterations} iterations")
             count *= 2
 
@@ -218,3 +217,9 @@ class Subject:
             server = f"count:every={setting['count']}"
         policy = a.policy(server, model)
         return a.sample(a.read(Options(a.id, setting)), model, policy, Streams(7, trial), model.n, count)
+
+
+@cache
+def _small(n: int) -> Problem:
+    """Return the problem on which schedules of so many clients are executed."""
+    return build_problem("quadratic", {"clients": n, "dimension": 2, "mu": 0.25, "L": 1})

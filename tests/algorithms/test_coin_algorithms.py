@@ -100,7 +100,7 @@ def test_the_mean_squared_distance_of_lsvrg_three_ways(p: Fraction) -> None:
     found = left_side("squared-distance", LSVRG, problem, parameters, delays, policy, 3)
     assert found.lower[0] <= formula <= found.upper[0]
     assert found.value[0] == pytest.approx(formula, rel=1e-12)
-    trials, seen = 4000, []
+    trials, seen = 1000, []
     for trial in range(trials):
         watch, streams = Watch(metric("squared-distance"), problem, np.array([3])), Streams(5, trial)
         tape = compile_trial(LSVRG, parameters, 2, delays, policy, 3, watch.records, streams)

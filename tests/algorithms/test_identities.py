@@ -1,5 +1,6 @@
 """Identities between algorithms, and what must not change a trajectory."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from algorithm_makers import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boundlab.arithmetic.weights import Weights
 from boundlab.case import Case
 from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import DELAYS, DelayModel, ServerPolicy
@@ -272,6 +274,21 @@ def test_averages_and_chosen_records_show_the_same_run(algorithm: str, data: Any
 def test_a_shorter_tape_is_the_beginning_of_the_longer(algorithm: str, data: Any, asked: int) -> None:
     scenario: Scenario = data.draw(scenarios(algorithm))
     schedule.beginnings(schedule_of(scenario.case()), [asked])
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@given(data=st.data())
+@settings(max_examples=3)
+def test_iterations_that_events_do_not_reach_take_no_room(algorithm: str, data: Any) -> None:
+    case = data.draw(scenarios(algorithm)).case()
+    weights = Weights.of([Fraction(1), Fraction(2)], closed=False, what="RecordAt")
+    for records in (RecordAt(), RecordAt(average=True), RecordAt(average=True, weights=weights)):
+        one, other = (
+            case.algorithm.schedule(case.parameters, case.events, case.problem.n, records, most)
+            for most in (len(case.events), 10**14)
+        )
+        assert one.record.iteration.tolist() == other.record.iteration.tolist()
+        assert one.affine.coef.tolist() == other.affine.coef.tolist()
 
 
 # ---- sampled runs -----------------------------------------------------------------------------------------------

@@ -52,6 +52,7 @@ def test_every_row_of_the_paper_is_run_with_both_weights_and_both_laws_of_rates(
     assert all(row.paper() is not None for row in script.rows() if row.group == "table")
 
 
+@pytest.mark.nightly
 def test_weights_size_is_weights_paper_with_a_step_128_times_as_large(found: list[dict[str, Any]]) -> None:
     # n·(s_i/S)·alpha = (s_i/S)·(n·alpha); with n a power of two only the last bits differ.
     pairs = [(first, second) for first, second in pairwise(found) if second["alpha"] == 128 * first["alpha"]]

@@ -62,7 +62,7 @@ for _name, (*_, _terms) in LOOSE.items():
     CLAIMS.append(Claim(REFUTATIONS, f"| `{_name}` | # | # | {_shown} |", partial(_row_of, _name)))
 
 
-@claim(REFUTATIONS, "slopes that are σ_g apart from their mean, # of it; the rest is staleness")
+@claim(REFUTATIONS, "slopes that are σ_g apart from their mean, # of it; the rest is staleness", nightly=True)
 def bias_of_fedcompass() -> list[str]:
     values = _measured(name := "fedcompass.window.b.noiseless", LOOSE[name]).plan.values
     return [f"{(values['share_bias'] * values['sigma_g']) ** 2:.1g}"]

@@ -129,9 +129,9 @@ JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "
         ("list theorems", set(), 114),
         ("run gd -k 3 -r 2", set(), 174),
         ("check classics.gd.convex", {"checks", "signs"}, 166),
-        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 247),
-        ("exact area.theorem8", {"exact"}, 270),
-        ("falsify area.theorem8 --candidates 3", {"compare", "exact", "falsify"}, 302),
+        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 248),
+        ("exact area.theorem8", {"exact"}, 271),
+        ("falsify fedstaleweight.theorem1 --candidates 3", {"compare", "exact", "falsify"}, 304),
     ],
 )
 def test_a_command_loads_the_judges_that_it_asks(line: str, judges: set[str], most: int, tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def ended(arguments: list[str]) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("module", MODULES)
 def test_an_interrupt_while_a_module_is_imported_is_one_line(module: str) -> None:
     code, out, err = ended(["-c", AT_IMPORT.format(module=module, arguments=COMPARE)])

@@ -16,6 +16,7 @@ from boundlab.cli._app import application
 from boundlab.cli.schemas import text_of
 from boundlab.errors import CaseError
 from boundlab.files import read_json
+from boundlab.registry import lookup, registered
 from boundlab.verdict import ExitCode
 
 ROOT = Path(__file__).parents[2]
@@ -94,7 +95,13 @@ def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) 
         (["worst-case", "classics.gd.convex", "--set=L=1", "--fit=1,2,3"], "fit"),
     ],
 )
-def test_so_do_the_other_documents_of_a_command(arguments: list[str], kind: str, place: Path, capsys: Any) -> None:
+def test_so_do_the_other_documents_of_a_command(
+    arguments: list[str], kind: str, place: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if arguments == ["prove"]:  # a proved and a refuted one have all keys
+        chosen = ("area.theorem8.repaired.fixed-step", "afl_dga.r0", "area.theorem8")
+        some = {name: lookup("proofs", name) for name in chosen}
+        monkeypatch.setattr("boundlab.registry.registered", lambda kind: some if kind == "proofs" else registered(kind))
     _, found = document([*arguments, "--json"], capsys)
     assert found["schema"] == f"boundlab/{kind}/1"
     assert undescribed(found) == set()

@@ -154,7 +154,7 @@ def test_a_screen_that_was_closed_from_the_start_loses_what_is_written() -> None
     assert isinstance(screen.lost, OSError)
 
 
-@pytest.fixture(params=["ends", "nothing"])
+@pytest.fixture(params=[pytest.param("ends", marks=pytest.mark.nightly), "nothing"])
 def shell(request: pytest.FixtureRequest) -> Any:
     """Return what runs a shell line in which $B is boundlab; ``nothing`` has neither input nor error output."""
     closed = " <&- 2>&-" if request.param == "nothing" else ""

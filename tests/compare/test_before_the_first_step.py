@@ -48,7 +48,8 @@ def test_no_true_theorem_is_called_false_there(name: str) -> None:
         plan = found.plan(trials=2)
         assert (plan.iterations, plan.ks.tolist()) == (0, [0])
         left = theorem.left.at(Certified(plan.problem), plan.problem.x0)
-        told = compare(theorem, found.problem, found.delays, iterations=0, trials=2, settings=dict(found.settings))
+        asked = {"iterations": 0, "trials": 2, "jobs": 1, "settings": dict(found.settings)}
+        told = compare(theorem, found.problem, found.delays, **asked)
         assert told.verdict is not Verdict.VIOLATED
         # An interval, of which the certificate of the optimum says how wide it is.
         assert np.min(left) * (1 - 1e-9) - 1e-12 <= float(told.band.mean[0]) <= np.max(left) * (1 + 1e-9) + 1e-12

@@ -26,7 +26,7 @@ def ids(setting):
 @pytest.mark.parametrize("setting", SETTINGS, ids=ids)
 def test_repaired_theorems_hold_and_printed_ones_get_a_verdict(setting):
     theorem = THEOREMS[setting.theorem]
-    found = verdicts.judge(replace(setting, compared=replace(setting.compared, iterations=60), trials=12))
+    found = verdicts.judge(replace(setting, compared=replace(setting.compared, iterations=40), trials=8))
     if theorem.status == "as printed":
         assert found.verdict in ("holds", "consistent", "violated", "inconclusive")
     else:
@@ -45,8 +45,15 @@ def test_every_theorem_of_the_five_papers_has_its_line():
         assert len({setting.compared.delays for setting in own}) == 3
 
 
+# What is seen by samples is seen at night; by day one theorem is, and a counterexample of each is replayed.
 @pytest.mark.parametrize(
-    "setting", [one for one in verdicts.REFUTATIONS if max(one.compared.horizons) < 20_000], ids=ids
+    "setting",
+    [
+        pytest.param(one, marks=pytest.mark.nightly if one.trials > 2 and one.theorem != "area.theorem8" else ())
+        for one in verdicts.REFUTATIONS
+        if max(one.compared.horizons) < 20_000
+    ],
+    ids=ids,
 )
 def test_theorems_that_are_false_as_printed_are_violated(setting):
     found = verdicts.judge(setting)

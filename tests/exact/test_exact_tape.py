@@ -95,7 +95,7 @@ def test_gradient_descent_on_a_parabola_attains_r0_of_afl_dga_in_rational_number
     assert not found.violated
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", ["afl_dga", "area", "async_sgd", "fedbuff", "fedcompass", "fedfa"])
 @pytest.mark.parametrize("side", ["squared-distance", "gap", "ergodic-gap", "gradient-norm"])
 def test_the_mean_over_the_noise_lies_where_samples_say(name, side):

@@ -16,31 +16,35 @@ KINDS = {kind: f"{kind}:clients=3,dimension=7850,x0=2" for kind in ("huber", "la
 KINDS["no steps"] = f"{KINDS['huber']},sigma=1"
 KINDS |= {loss: f"{loss}:data=breast_cancer,clients=3,batch=5,nu=0.1" for loss in ("logistic", "least-squares")}
 KINDS["softmax"] = "softmax:data=digits,clients=3,batch=5,nu=0.1"
-TYPES = ("float32", "float64")
 AREA: dict[str, Any] = {"algorithm": "area", "options": {"alpha": 0.1}, "iterations": 8, "trials": 2}
 
 
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Return (kind, type) → its kernels, on AREA."""
-    asked = [(kind, dtype) for kind in KINDS for dtype in TYPES]
-    runs = [AREA | {"problem": KINDS[kind], "dtype": dtype} for kind, dtype in asked]
-    return dict(zip(asked, compiled(runs, tmp_path_factory.mktemp("triton")), strict=True))
+@pytest.fixture(scope="module", params=["float32", pytest.param("float64", marks=pytest.mark.nightly)])
+def kernels(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[dict[str, Any]]]:
+    """Return kind → its kernels, on AREA."""
+    runs = [AREA | {"problem": problem, "dtype": request.param} for problem in KINDS.values()]
+    return dict(zip(KINDS, compiled(runs, tmp_path_factory.mktemp("triton")), strict=True))
 
 
-@pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_spills_and_rows_of_any_length_are_read_16_bytes_at_a_time(
-    kind: str, dtype: str, kernels: dict[tuple[str, str], list[dict[str, Any]]]
+    kind: str, kernels: dict[str, list[dict[str, Any]]]
 ) -> None:
-    for kernel in kernels[kind, dtype]:
+    for kernel in kernels[kind]:
         assert kernel["spilled"] == 0
         assert kernel["wide loads"] > 0
         assert kernel["wide stores"] > 0
 
 
 @pytest.mark.parametrize(
-    "problem", ["huber:dimension=160,x0=2", "huber:dimension=160,x0=2,sigma=1", "softmax:data=digits,batch=3"]
+    "problem",
+    [
+        pytest.param("huber:dimension=160,x0=2", marks=pytest.mark.nightly),
+        "huber:dimension=160,x0=2,sigma=1",
+        pytest.param("softmax:data=digits,batch=3", marks=pytest.mark.nightly),
+    ],
 )
 def test_one_kernel_does_all_numbers_of_steps_rounds_tapes_and_clients(problem: str, tmp_path: Any) -> None:
     runs = [

@@ -32,7 +32,7 @@ from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
 from boundlab.registry import lookup, registered
 from boundlab.tape import Tape
 
-EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "50"))
+EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "25"))
 PROBLEMS = (
     "quadratic:dimension={d},clients={n},seed={s}",
     "quadratic:dimension={d},clients={n},seed={s},x0=1e6",
@@ -172,7 +172,7 @@ def test_the_interval_holds_it_where_gradients_are_looked_for(seed: int) -> None
     encloses(drawn(seed, 20, SMOOTHED))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("spec", [CONSTRAINED[0], "quadratic:A=[[[1]],[[1]],[[1]]],b=[[3],[2],[3]],x0=1,l1=1048576"])
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_what_an_algorithm_adds_up_is_enclosed_where_a_proximal_map_follows_short_steps(name: str, spec: str) -> None:

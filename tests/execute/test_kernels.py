@@ -105,7 +105,7 @@ def assert_equal(found: tuple[Any, dict[Any, Any]], known: tuple[Any, dict[Any, 
         np.testing.assert_allclose(shown[key], x, rtol=close, atol=close)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("algorithm", "iterations", "spec"),
     [
@@ -171,7 +171,7 @@ def steps_of(*sizes: float) -> list[Tape]:
     return [tape if len(set(sizes)) == 1 else replace(tape, local=np.array(sizes)) for tape in tapes]
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("sizes", [(1.0, 1.0), (1.0, 0.3, 0.7)])
 @pytest.mark.parametrize("batch", BATCHES)
@@ -186,6 +186,7 @@ def test_a_linear_model_is_fitted_inside_the_kernel(
     assert_equal(found, expected, dtype)
 
 
+@pytest.mark.nightly  # by day a linear model with steps of several sizes
 def test_several_numbers_of_local_steps_at_a_time(ragged: None) -> None:
     tapes = tapes_of("fedcompass", 2, 1)
     assert len({int(count) for tape in tapes for count in tape.descend.steps}) > 1
@@ -200,7 +201,7 @@ def test_a_model_that_is_too_large_for_one_program_is_fitted_beside_the_kernel(
     assert_the_same(steps_of(1.0), "logistic:data=breast_cancer,clients=3,batch=3")
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("name", "example"),
     [

@@ -115,7 +115,7 @@ def test_every_algorithm_on_every_problem(algorithm: str) -> None:
             assert_one_by_one(problem, tapes)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("spec", PROBLEMS)
 def test_a_loop_over_the_problems_own_oracles_is_the_same(spec: str) -> None:
     problem = problem_from(spec)
@@ -130,6 +130,7 @@ def test_local_steps_of_different_number_and_size() -> None:
     assert_one_by_one(problem, tapes)
 
 
+@pytest.mark.nightly
 def test_ten_thousand_events_stay_together() -> None:
     problem = problem_from("softmax:data=digits,clients=3,batch=2,nu=0.1")
     tapes = [tape_of("area", {"alpha": "0.01"}, 3, 10_000, seed=7, trial=trial) for trial in range(2)]

@@ -87,6 +87,7 @@ def test_noise_of_either_sign_has_a_covariance_along_its_direction(
         assert moments.conditional(metric(side), problem, tape, SIGMA, ks).value == pytest.approx(expected, rel=1e-11)
 
 
+@pytest.mark.nightly  # by day in tests/expectation, exactly
 def test_the_mean_over_all_sequences_of_signs_is_what_moments_give() -> None:
     problem = build_problem("quadratic", {**PROBLEMS["no common basis"], "sigma": 1.5, "noise": "sign"})
     ks = np.array([1, 2])

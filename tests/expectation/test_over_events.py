@@ -277,7 +277,7 @@ def exactly(name: str, options: dict[str, str], parameters: Any, problem: Any, s
     return numbers.fraction(enumerated(model, best, arithmetic, one, LAW, alike, metric_at(side, K), ks)[0])
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("name", "options", "K"),
     [pytest.param(*case, marks=[pytest.mark.nightly] if "window" in case[1] else []) for case in CASES],
@@ -353,7 +353,7 @@ def test_signs_on_a_kinked_function_one_by_one() -> None:
 # ---- trials -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
 def test_trials_scatter_about_the_expectation(name: str, options: dict[str, str], K: int) -> None:
     # 23 tests at 4.5 standard errors: one false alarm in 6,000 choices of the seed.

@@ -56,7 +56,7 @@ def test_what_comes_after_a_horizon_changes_nothing_at_it(options: dict[str, Any
     parameters = AreaParameters(STEPS["diminishing"], M=3, start="algorithm", clock=clock)
     delays = build_delays("iid", {"p": [float(one) for one in P]}, problem.n)
     run = "squared-distance", AREA, problem, parameters, delays, AREA.policy(None, delays)
-    short, long = left_side(*run, last), left_side(*run, 4000, [last, 4000])
+    short, long = left_side(*run, last), left_side(*run, 600, [last, 600])
     assert (short.value[0], short.lower[0], short.upper[0]) == (long.value[0], long.lower[0], long.upper[0])
 
 

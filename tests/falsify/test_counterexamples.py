@@ -24,6 +24,7 @@ LONG = {  # more than five seconds each
     "area.theorem8.fixed-step.smallest",
     "area.theorem8.printed-start.smallest",
     "area.theorem8.printed-start.fixed-step.smallest",
+    "fedcompass.corollary1.explicit",
     "fedcompass.corollary1.explicit.smallest",
     "fedcompass.theorem1.smallest",
     "fedfa.theorem1.smallest",

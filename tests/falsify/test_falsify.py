@@ -138,6 +138,7 @@ class TestShrinking:
             found = scorer.score(other)
             assert found is None or not found.violates
 
+    @pytest.mark.nightly
     def test_integers_and_numbers_are_exchanged_for_iterations(self) -> None:
         # From six iterations single moves end at four; with thirty-four local steps and p_s near √2 − 1 three will do,
         # and with thirty-three they will not: (M + 1)/M·(1/p_s + 2/p) ≥ 34/33·(3 + 2√2) > 6 = 2K.

@@ -38,6 +38,7 @@ def unknown(theorem: Theorem, constant: sympy.Expr = sympy.S.One) -> Theorem:
     )  # fmt: skip
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("terms", "more", "family"),
     [
@@ -78,10 +79,10 @@ def test_the_true_one_is_not(tmp_path: Path) -> None:
             tmp_path, {"start": "F0/(alpha*T)", "noise": "alpha*L*sigma**2"}, algorithm="async_sgd", over="mean",
             along=["T", "sigma", "F0", "R"], options=ASYNC, more='conditions = ["10*alpha*L*(tau_max + 1) <= 1"]',
         ),
-        limit=40,
+        limit=16,
     )  # fmt: skip
     assert (found.verdict, found.best) == (Verdict.INCONCLUSIVE, None)
-    assert sum(found.tried.values()) == 40
+    assert sum(found.tried.values()) == 16
 
 
 TRUE = [
@@ -90,13 +91,14 @@ TRUE = [
 ]
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("place", range(len(TRUE)))
 def test_true_theorems_are_true_shapes(place: int) -> None:
     own = unknown(TRUE[place], sympy.Integer(1 + 37 * place % 100))
     assert not falsify(own, limit=8).violated
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "name", [*(one.id for one in registered("theorems").values() if one.shape), "stich-2020.delayed"]
 )
@@ -110,6 +112,7 @@ def test_registered_shapes_keep_their_verdict(name: str) -> None:
         assert not falsify(theorem, limit=30).violated
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ["stich-2020.delayed", "koloskova-2022.mean", "woodworth-2020.local"])
 def test_mutants_of_published_shapes_are_refuted(name: str) -> None:
     entry = next(one for one in entries() if one.id == name)

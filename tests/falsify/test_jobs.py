@@ -27,7 +27,7 @@ def answer(theorem: str, limit: int, seed: int, jobs: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("theorem", "limit"),
     [
-        ("fedbuff.rf1", 300),
+        pytest.param("fedbuff.rf1", 300, marks=pytest.mark.nightly),
         pytest.param("fedstaleweight.theorem1", 150, marks=pytest.mark.nightly),
         pytest.param("area.theorem7.explicit", 150, marks=pytest.mark.nightly),
         ("classics.gd.convex", 200),
@@ -80,9 +80,9 @@ def test_equal_searches_print_equal_json_and_keep_to_their_limit(
     theorem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    line = [sys.executable, "-m", "boundlab", "falsify", theorem, "--candidates=60", "--json"]
-    said = [subprocess.run([*line, f"--jobs={jobs}"], capture_output=True, check=False).stdout for jobs in (1, 2, 4)]
-    assert said[0] == said[1] == said[2]
+    line = [sys.executable, "-m", "boundlab", "falsify", theorem, "--candidates=30", "--json"]
+    said = [subprocess.run([*line, f"--jobs={jobs}"], capture_output=True, check=False).stdout for jobs in (1, 4)]
+    assert said[0] == said[1]
     found = json.loads(said[0])
-    assert 0 < found["candidates"] <= 2 * 60  # two stages, of which each keeps the limit
+    assert 0 < found["candidates"] <= 2 * 30  # two stages, of which each keeps the limit
     assert found["seconds"] is None

@@ -51,7 +51,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", EVERY)
 def test_a_plan_is_the_one_of_a_copy_of_the_statement_of_which_nothing_is_known_yet(name: str) -> None:
     theorem = load_theorem(name)
@@ -83,7 +83,7 @@ def test_a_candidate_is_known_by_all_its_numbers() -> None:
     assert len({base, *others}) == 4
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", EVERY)
 def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> None:
     # The fingerprint is that of the runs themselves, whichever delays were looked at before.
@@ -105,7 +105,7 @@ def test_fewer_runs_are_made_than_schedules_where_nobody_waits_for_arrivals() ->
     assert len(scorer.shared_runs) == len(scorer.fingerprints) == 1
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", EVERY)
 def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(name: str) -> None:
     theorem = load_theorem(name)
@@ -128,6 +128,7 @@ def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(nam
             assert same((tape.op, tape.row, tape.descend), (other.op, other.row, other.descend))
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     "name", ["fedbuff.rf1", "classics.sgd.convex", "afl_dga.r1", "area.theorem8.repaired.fixed-step"]
 )

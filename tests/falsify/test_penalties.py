@@ -76,7 +76,7 @@ def test_only_theorems_about_a_penalty_meet_one(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMPOSITE)
 def test_no_true_theorem_is_refuted(name: str) -> None:
-    found = falsify(load_theorem(name), limit=200)
+    found = falsify(load_theorem(name), limit=100)
     assert not found.violated
     assert any("penalty" in family for family in found.tried)
 

@@ -166,7 +166,7 @@ def test_too_many_updates_are_refused(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 400), st.sampled_from([0.25, 0.5, 1.0]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_with_delays_of_one_second_seconds_are_updates(quarters: int, alpha: float) -> None:
     theorem, seconds = load_theorem(str(LITERATURE / "drori-2014.3.1.until.toml")), quarters / 4
     problem = "huber:c=[0,0],w=[1,1],delta=0.5,x0=2"

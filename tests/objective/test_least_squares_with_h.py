@@ -61,6 +61,7 @@ def by_clarabel(problem: Problem, simple: dict[str, object]) -> float:
     return float(program.value)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("simple", SIMPLE, ids=str)
 @pytest.mark.parametrize("nu", [0, 0.1])
 @pytest.mark.parametrize("kind", ["tall", "wide", "dependent"])

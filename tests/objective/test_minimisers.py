@@ -46,6 +46,7 @@ def attack(problem: Problem, seed: int) -> None:
             assert problem.value(x) >= best.value - best.gap + mu * max(away, 0.0) ** 2 / 2.0 - 1e-12 * abs(best.value)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("simple", SIMPLE, ids=str)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_point_beats_the_certified_minimum(family: str, simple: dict[str, object]) -> None:

@@ -235,6 +235,7 @@ def test_short_names_are_what_lies_in_the_folder_of_the_environment(
 
 
 @pytest.mark.usefixtures("data_folder")
+@pytest.mark.nightly  # by day tests/compare reads MNIST
 def test_the_large_files_are_read() -> None:
     mnist = load("mnist")
     assert mnist.features.shape == (60_000, 784)

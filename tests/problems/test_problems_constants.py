@@ -1,5 +1,6 @@
 """Constants of the federated theorems: bounds on gradients and on their spread, and the initial gap."""
 
+import os
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from boundlab.errors import AssumptionError
 from boundlab.objective import Problem
 from boundlab.problems import separable, smooth
 
+SHARE = 1 if "BOUNDLAB_EXAMPLES" in os.environ else 3  # make test looks at one example in so many
 SEEDS = st.integers(0, 10_000)
 SCALES = st.sampled_from((0.0, 0.1, 1.0, 10.0, 1e3, 1e7))
 BOUNDED = tuple(kind for kind in EXPLICIT if kind != "quadratic")
@@ -43,7 +45,7 @@ def gradients(problem: Any, x: np.ndarray) -> np.ndarray:
 
 
 @given(st.sampled_from((*BOUNDED, *LOSSES)), SEEDS, SCALES)
-@settings(max_examples=250)
+@settings(max_examples=250 // SHARE)
 def test_no_point_however_far_has_larger_gradients_or_a_larger_spread(kind: str, seed: int, scale: float) -> None:
     problem = random_problem(kind, seed)
     known = numbers(problem)
@@ -91,7 +93,7 @@ def test_with_one_feature_the_bound_on_gradients_is_attained() -> None:
 
 
 @given(st.sampled_from(LOSSES), SEEDS, st.integers(1, 3), st.booleans(), SCALES)
-@settings(max_examples=80)
+@settings(max_examples=80 // SHARE)
 def test_the_second_moment_over_all_mini_batches_is_at_most_g_squared(
     kind: str, seed: int, batch: int, replacement: bool, scale: float
 ) -> None:
@@ -120,7 +122,7 @@ def test_additive_noise_adds_its_variance_to_the_second_moment(kind: str, seed: 
 
 
 @given(st.data())
-@settings(max_examples=40)
+@settings(max_examples=40 // SHARE)
 def test_the_spread_of_huber_losses_is_the_supremum_itself(data: st.DataObject) -> None:
     n, d = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 2))
     sixteenths = st.integers(-80, 80).map(lambda k: k / 16)
@@ -161,7 +163,7 @@ def test_the_spread_of_two_pseudo_huber_losses_is_found_at_the_middle(c: float, 
 
 
 @given(SEEDS)
-@settings(max_examples=25)
+@settings(max_examples=25 // SHARE)
 def test_the_spread_of_pseudo_huber_losses_is_just_above_a_dense_grid(seed: int) -> None:
     problem = random_problem("pseudo-huber", seed)
     spots = np.concatenate([np.linspace(-100, 100, 4001), np.sinh(np.linspace(-12, 12, 4001))])
@@ -265,7 +267,7 @@ def test_a_regulariser_unbounds_gradients_but_cancels_between_clients_of_equal_w
 
 
 @given(st.sampled_from(sorted(TYPES)), SEEDS, SCALES, st.sampled_from([np.float32, np.float64]))
-@settings(max_examples=80)
+@settings(max_examples=80 // SHARE)
 def test_the_full_gradient_is_the_mean_of_the_clients(kind: str, seed: int, scale: float, dtype: Any) -> None:
     problem = tiny(kind, seed, dtype=dtype.__name__) if kind in MODELS else generated(kind, seed)
     x = point(problem, seed, scale).astype(dtype if kind in MODELS else np.float64)
@@ -281,7 +283,7 @@ def test_the_full_gradient_is_the_mean_of_the_clients(kind: str, seed: int, scal
 
 
 @given(st.sampled_from(sorted({*TYPES} - {"poisson"})), SEEDS, SCALES)  # poisson has a minimum on its box alone
-@settings(max_examples=80)
+@settings(max_examples=80 // SHARE)
 def test_the_initial_gap_is_at_least_what_any_point_gains(kind: str, seed: int, scale: float) -> None:
     start = {"x0": float(np.random.default_rng(seed).choice([0.0, 1.0, -30.0]))}
     problem = tiny(kind, seed, **start) if kind in MODELS else generated(kind, seed, **start)
@@ -349,6 +351,7 @@ def test_an_unbounded_max_affine_problem_says_so_and_keeps_its_other_constants()
         assert problem.assumptions()[assumption].startswith("f is unbounded below")
 
 
+@pytest.mark.nightly  # by day tests/compare looks at MNIST
 def test_mnist_without_regulariser_takes_seconds(data_folder: Path) -> None:
     data = {"data": f"idx:{data_folder / 'mnist'}", "samples": 6000, "partition": "dirichlet", "dtype": "float32"}
     problem = make("softmax", nu=0, batch=32, **data)

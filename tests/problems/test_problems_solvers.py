@@ -179,6 +179,7 @@ def test_a_missing_solver_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> No
         make("hinge", samples=50, clients=2).optimum()
 
 
+@pytest.mark.nightly  # by day tests/compare looks at MNIST
 def test_mnist_has_the_dimension_of_the_paper(data_folder: Path) -> None:
     folder = f"idx:{data_folder / 'mnist'}"
     problem = make(

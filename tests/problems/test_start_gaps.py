@@ -14,7 +14,7 @@ STARTS = [0.15217198495586204, 813.1351933816325]
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_gap_at_the_start_counts_the_rounding_of_the_regulariser(loss: str, start: float) -> None:
-    d = 6000
+    d = 1000 if loss == "least-squares" else 6000  # the normal equations take d³ operations
     rows = [[1e-90] + [0.0] * (d - 1), [-1e-90] + [0.0] * (d - 1)]
     given = {"features": rows, "targets": LOSSES[loss], "owners": [0, 0], "nu": 1.0, "x0": start, "bias": "no"}
     problem = build_problem(loss, given)

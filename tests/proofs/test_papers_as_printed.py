@@ -1,9 +1,11 @@
 """The papers' proofs as printed: which steps are refuted, and which are not decided."""
 
-import pytest
-from proof_files import registered
+from functools import cache
 
-from boundlab.prove import Status, run
+import pytest
+from proof_files import HEAVY, registered
+
+from boundlab.prove import Outcome, Status, run
 
 # Each refuted step has its instance beside it in the script, checked by hand there.
 REFUTED = {
@@ -28,26 +30,37 @@ OPEN = {
 }
 
 
+@cache
+def decided(name: str) -> Outcome:
+    return run(registered()[name], witnesses=True)
+
+
 @pytest.mark.parametrize("name", sorted(REFUTED))
 def test_these_steps_are_refuted_and_no_others(name: str) -> None:
-    steps = run(registered()[name], witnesses=True).steps
+    steps = decided(name).steps
     assert {one.name for one in steps if one.status is Status.REFUTED} == REFUTED[name]
     left = {one.name for one in steps if one.status in (Status.UNPROVED, Status.DOES_NOT_FOLLOW)}
     assert left == OPEN.get(name, set())
 
 
 def test_at_most_one_printed_step_in_twenty_is_open() -> None:
-    every = [step for name in REFUTED for step in run(registered()[name], witnesses=False).steps]
+    every = [step for name in REFUTED for step in decided(name).steps]
     displays = [step for step in every if step.status is not Status.REMARK]
     assert sum(map(len, OPEN.values())) <= 0.05 * len(displays)
 
 
-def test_every_proof_of_a_repaired_theorem_ends_in_it() -> None:
-    # Whether the second checker accepts each of them is asked in tests/recheck, of the long ones at night.
-    for script in registered().values():
-        if script.proves and not script.printed:
-            found = run(script)
-            assert {step.status for step in found.steps} <= {Status.PROVED, Status.REMARK}, script.id
-            assert found.conclusion is not None, script.id
-            assert found.conclusion.status is Status.PROVED, script.id
-            assert not any(step.by_solver for step in found.steps), script.id
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(one.id, marks=[pytest.mark.nightly] if one.id in HEAVY else [])
+        for one in registered().values()
+        if one.proves and not one.printed
+    ],
+)
+def test_every_proof_of_a_repaired_theorem_ends_in_it(name: str) -> None:
+    # Whether the second checker accepts each of them is asked in tests/recheck, of the long ones at night, too.
+    found = run(registered()[name])
+    assert {step.status for step in found.steps} <= {Status.PROVED, Status.REMARK}
+    assert found.conclusion is not None
+    assert found.conclusion.status is Status.PROVED
+    assert not any(step.by_solver for step in found.steps)

@@ -56,6 +56,7 @@ def constants(theorem, number):
     return values
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", STEPPING)
 @given(numbers=st.lists(NUMBERS, min_size=30, max_size=30))
 def test_the_step_that_a_theorem_chooses_meets_its_conditions_to_the_last_digit(name, numbers):

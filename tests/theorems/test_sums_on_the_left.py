@@ -84,6 +84,7 @@ def case_of(name: str, p: str, iterations: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("p", ["1/3", "1/2", "1"])
 @pytest.mark.parametrize("name", LYAPUNOV)
 @pytest.mark.parametrize("iterations", [1, 3])

@@ -59,7 +59,7 @@ def test_noise_is_no_counterexample_to_what_says_nothing_of_it(name):
 # How the searches treat each kind of step is the business of their own tests.
 @pytest.mark.parametrize("name", ["burn_in", "gd_average", "gd_last", "local_steps", "strongly_convex", "subgradient"])
 def test_no_search_refutes_it(name):
-    assert not falsify(textbook(name), limit=250, seed=1).violated
+    assert not falsify(textbook(name), limit=120, seed=1).violated
 
 
 def test_a_bound_that_is_infinite_at_the_start_is_compared_from_where_it_is_finite(tmp_path):
