@@ -20,6 +20,7 @@ ALLOWED = {
         "worst_case/function.py": 1,
     },
     "which assumption defines what": {"assumptions.py": 4},
+    "constants that clients pass on as they are": {"objective/_wrapped_rational.py": 1},
     "who computes what, client by client": {"objective/_by_client.py": 1},
     "values of one instance": {"checks/_instances.py": 4, "worst_case/classes.py": 1},
     "what a function computes, under the names of its results": {

@@ -1,5 +1,6 @@
 """A printed proof on a counterexample of its theorem: the first of its steps that is false there."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,8 +15,6 @@ from boundlab.case import Case, RandomEvents, plain
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.events import Events
 from boundlab.prove.on_instance import Broken, Instance, broken, instance_of
-
-_STEPS = ("alpha", "eta", "eta_l")  # the size of a local step, by algorithm
 
 
 @final
@@ -78,12 +77,12 @@ def instance_on(proof: Decided, case: Case, exact: Evaluated) -> Instance:
     given = {**raw.get("parameters", {}), **raw.get("settings", {})}
     options = {name: plain(value) for name, value in given.items()}
     noise = Fraction(0) if signs is None else signs[0]
-    return instance_of(proof, bends, model.x0, _step(exact), exact.k, _events(case, exact.k), options, noise)
+    return instance_of(proof, bends, model.x0, _step(exact, case.algorithm.step_size_symbols), exact.k, _events(case, exact.k), options, noise)
 
 
-def _step(exact: Evaluated) -> Fraction:
+def _step(exact: Evaluated, names: Iterable[str]) -> Fraction:
     try:
-        return next(Fraction(str(exact.values[name])) for name in _STEPS if name in exact.values)
+        return next(Fraction(str(exact.values[name])) for name in names if name in exact.values)
     except (StopIteration, ValueError):
         raise SpecError("its step is no rational number") from None
 

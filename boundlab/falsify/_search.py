@@ -15,7 +15,7 @@ from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import climb, optimise
 from boundlab.falsify._shrink import Accept
 from boundlab.falsify._size import coarse
-from boundlab.falsify._smallest import convincing, smallest
+from boundlab.falsify._smallest import CONVINCES, convincing, smallest
 from boundlab.falsify._witnesses import known_witnesses
 from boundlab.falsify._work import Climb, Done, Piece, Restart, Scan, SearchBudget, Worker
 from boundlab.simulate.parallel import Ahead
@@ -157,7 +157,8 @@ def _finalists(
     while found.scores and (best := found.ranked[0]).violates:
         # What shrinking looks at is not counted: the limit bounds the search, and shrinking ends by itself.
         judge = replace(found.judge.aside(found.judge.count), limit=None)
-        clear = found.clear or optimise(climb(best, judge, late), judge, late, rng)
+        near = best.ratio < CONVINCES
+        clear = found.clear or (optimise(climb(best, judge, late), judge, late, rng) if near else best)
         progress(f"shrinking {clear.ratio:.4g}")
         seeds = [clear] if found.small is None or found.small is best else [clear, found.small]
         small = smallest(seeds, judge, late, rng)

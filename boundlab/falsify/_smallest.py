@@ -25,7 +25,7 @@ _RATIOS = (2, 3, 5)  # between two clients
 _NEAR = 0.95  # of the bound, from where its numbers are worth an optimisation
 _GENERATIONS = 6
 _MOST = 3000  # candidates after which it is small enough
-_CONVINCES = 1.05  # left/right from which nobody asks whether it is rounding
+CONVINCES = 1.05  # left/right from which nobody asks whether it is rounding
 
 
 def smallest(
@@ -83,7 +83,7 @@ def convincing(
     by_hand
         Whether a hand can check a violation: the engine that tells is slow, and asked of violations only.
     """
-    least = min(_CONVINCES, max(score.ratio for score in scores))
+    least = min(CONVINCES, max(score.ratio for score in scores))
     if small.ratio >= least and by_hand(small):
         return None
     for score in scores:

@@ -11,7 +11,6 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, final
 
-from boundlab.arguments import checked
 from boundlab.errors import SpecError
 from boundlab.options import closest, nearest
 from boundlab.registry._sources import BUILT_IN, VARIABLE, Kind, Source, reason, sources
@@ -79,7 +78,6 @@ def catalogue(kind: Kind) -> tuple[Registration, ...]:
     return tuple(found)
 
 
-@checked
 def registered(kind: Kind) -> dict[str, Any]:
     """Return all registered objects of a kind by id, in a stable order; without entries that cannot be loaded.
 
@@ -96,7 +94,6 @@ def choices(kind: Kind, name: str, built_in: Mapping[str, Any]) -> Mapping[str, 
     return built_in if name in built_in else registered(kind)
 
 
-@checked
 def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """Return the object of that id, as :func:`find` does.
 
@@ -105,6 +102,8 @@ def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType
     SpecError
         If there is none; the message names the nearest id, and what could not be loaded.
     """
+    if not isinstance(name, str):  # asked thousands of times a second: without the decorator of the public API
+        raise SpecError(f"lookup: name must be text; got a value of type {type(name).__name__}")
     found = find(kind, name, built_in)
     if found is None:
         rows = _rows(kind, sources(kind))

@@ -63,6 +63,8 @@ class Source:
 
 def sources(kind: Kind) -> list[Source]:
     """Return who registers objects of a kind, in a stable order: what is built in, other packages, files."""
+    if not isinstance(kind, str):
+        raise SpecError(f"kind must be text; got a value of type {type(kind).__name__}")
     if kind not in KINDS:
         raise SpecError(f"nothing of the kind {kind!r} is registered; {nearest(kind, KINDS)}")
     found = list(_installed(kind, tuple(sys.path)))

@@ -172,10 +172,11 @@ def test_a_case_is_saved_and_decided_exactly(violated: Any, tmp_path: Path) -> N
 
 def test_the_smallest_counterexample_is_there_or_is_none(results: dict[str, Any]) -> None:
     found = results["search"]
-    assert found.smallest is found.smaller
-    assert 1.0 < found.smallest.ratio < 1.05 <= found.best.ratio
+    assert found.smallest is (found.smaller or found.best)
+    assert found.smallest.violated
+    assert found.best.violated
     assert found.case is not None
-    assert bl.exact("area.theorem8", found.case).violated
+    assert bl.exact(found.theorem, found.case).violated
     assert bl.falsify("area.theorem8.repaired", candidates=5, jobs=1).smallest is None
 
 
