@@ -77,7 +77,8 @@ def instance_on(proof: Decided, case: Case, exact: Evaluated) -> Instance:
     given = {**raw.get("parameters", {}), **raw.get("settings", {})}
     options = {name: plain(value) for name, value in given.items()}
     noise = Fraction(0) if signs is None else signs[0]
-    return instance_of(proof, bends, model.x0, _step(exact, case.algorithm.step_size_symbols), exact.k, _events(case, exact.k), options, noise)
+    step = _step(exact, case.algorithm.step_size_symbols)
+    return instance_of(proof, bends, model.x0, step, exact.k, _events(case, exact.k), options, noise)
 
 
 def _step(exact: Evaluated, names: Iterable[str]) -> Fraction:

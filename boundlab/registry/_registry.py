@@ -102,8 +102,9 @@ def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType
     SpecError
         If there is none; the message names the nearest id, and what could not be loaded.
     """
-    if not isinstance(name, str):  # asked thousands of times a second: without the decorator of the public API
-        raise SpecError(f"lookup: name must be text; got a value of type {type(name).__name__}")
+    # Asked thousands of times a second, and so without the decorator of the public API.
+    if not isinstance(name, str) or not isinstance(built_in, Mapping):
+        raise SpecError("lookup: name must be text, and built_in a mapping by names")
     found = find(kind, name, built_in)
     if found is None:
         rows = _rows(kind, sources(kind))
