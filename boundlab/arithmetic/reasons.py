@@ -75,7 +75,7 @@ def norm(entries: Sequence[Fraction]) -> Written | None:
     """Return the length of a vector; None where it has many entries."""
     if len(entries) == 1:
         return entry(abs(entries[0]))
-    squares = _added([joined("{}²", "{}^2", entry(one)) for one in entries])
+    squares = _added([_squared(one) for one in entries])
     return None if squares is None else joined("√({})", r"\sqrt{{{}}}", squares)
 
 
@@ -100,14 +100,23 @@ def square(a: Written | None) -> Written | None:
     """Return a²."""
     if a is None:
         return None
-    return joined("{}²", "{}^2", a) if a.text.isdigit() else joined("({})²", "({})^2", a)
+    return _of_square(a)
 
 
 def with_noise(square_of_slope: Written | None, sigma: Fraction) -> Written | None:
     """Return √(s² + σ²)."""
     if square_of_slope is None:
         return None
-    return joined("√({} + {}²)", r"\sqrt{{{} + {}^2}}", square_of_slope, entry(sigma))
+    return joined("√({} + {})", r"\sqrt{{{} + {}}}", square_of_slope, _squared(sigma))
+
+
+def _squared(x: Scalar | Fraction | int) -> Written:
+    """Return x²; whatever is no digits alone stands in brackets, as 2/3² is 2/9."""
+    return _of_square(written(x))
+
+
+def _of_square(a: Written) -> Written:
+    return joined("{}²", "{}^2", a) if a.text.isdigit() else joined("({})²", "({})^2", a)
 
 
 def _added(parts: Sequence[Written]) -> Written | None:

@@ -135,22 +135,28 @@ def refinement(view: View) -> Iterator[Check]:
             identity, statement, "not applicable", "no delay, or no step that may be chosen, enters the formula"
         )
         return
-    own = [name for name in view.theorem.step if name not in view.free_steps]
-    shorter = [name for name in own if names_of(view.expand(view.symbol(name))) & set(delays)]
+    values = {view.symbol(name): view.symbol(name) * SMALL**-power for name, power in delays.items()}
+    own = [view.symbol(name) for name in view.theorem.step if name not in view.free_steps]
+    try:
+        shorter = [str(one) for one in own if _reads(view, one) & values.keys() and _power(view, one, values) > 0]
+    except UndecidedError as error:
+        yield Check(identity, statement, "unknown", str(error))
+        return
     if reason := _damped(view.theorem, shorter) or _unknown(powers, "longer delays"):
         yield Check(identity, statement, "not applicable", reason)
         return
     step = view.symbol(steps[0])
-    values = {view.symbol(name): view.symbol(name) * SMALL**-power for name, power in delays.items()}
     values |= {step: SMALL * step, view.symbol("T"): SMALL**-3}
     values |= {view.symbol(name): sympy.S.Zero for name in sorted(ZERO_WITHOUT_NOISE) if name in view.inputs}
     kept = {view.symbol(name) for name in delays}
-    for condition in view.conditions:
-        involved = names_of(view.expand(condition.quantity)) | names_of(view.expand(condition.limit))
-        if involved & set(view.free_steps) and involved & set(delays):
-            yield Check(identity, statement, "passed", f"{condition.statement} keeps step·delay small")
-            return
     try:
+        for condition in view.conditions:
+            involved = names_of(view.expand(condition.quantity)) | names_of(view.expand(condition.limit))
+            if not involved & set(view.free_steps) or not involved & set(delays):
+                continue
+            if _power(view, condition.quantity, values) <= _power(view, condition.limit, values):
+                yield Check(identity, statement, "passed", f"{condition.statement} keeps step·delay small")
+                return
         total = sympy.Add(*(substitute(view.expand(term), values) for term in view.terms.values()))
         total, back = view.generic(total)
         coefficient, power = leading(total, SMALL)
@@ -170,6 +176,11 @@ def refinement(view: View) -> Iterator[Check]:
         "small steps no delay matters, however long; but w' = −∇f(w(t − θ)) does not settle for L·θ ≥ π/2",
         "implies more",
     )
+
+
+def _power(view: View, of: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> Any:
+    """Return with which power of 1/R something falls."""
+    return leading(view.generic(substitute(view.expand(of), values))[0], SMALL)[1]
 
 
 def _damped(theorem: Theorem, shorter: Sequence[str]) -> str:

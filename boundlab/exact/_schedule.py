@@ -20,7 +20,13 @@ class _Moment:
 
     def __str__(self) -> str:
         left = iter(self.numbers)
-        return f"at {self.time:.6g} {', '.join(_said(one, left) for one in self.what)}"
+        return f"at {_short(self.time)} {', '.join(_said(one, left) for one in self.what)}"
+
+
+def _short(time: float) -> str:
+    """Return a time with six digits, behind ≈ where it has more."""
+    text = f"{time:.6g}"
+    return text if abs(float(text) - time) <= _NEAR * max(1.0, abs(time)) else f"≈ {text}"
 
 
 def _said(one: tuple[Any, ...], numbers: Any) -> str:
@@ -47,7 +53,7 @@ def schedule(events: Sequence[Sequence[Any]]) -> str:
             first, second = found[place], found[place + turn]
             by = _shift(first, second)
             more = f" with numbers {by} larger" if by else ""
-            again = f"{often[turn]} times again, each {second.time - first.time:.6g} later{more}"
+            again = f"{often[turn]} times again, each {_short(second.time - first.time)} later{more}"
             parts.append(f"[{listed}] and {again}")
             place += turn * (often[turn] + 1)
         else:

@@ -85,10 +85,7 @@ def falsify(
     instance, case, broken, small, clearest = None, None, False, None, None
 
     def by_hand(score: Score) -> bool:
-        try:
-            return _confirmed(theorem, judge, score)[0].by_hand
-        except FAILURES:
-            return False
+        return _by_hand(theorem, judge, score) is not None
 
     for found in search(judge, seed, progress or (lambda _: None), by_hand, jobs):
         try:
@@ -97,8 +94,9 @@ def falsify(
             judge.refuse(error)
             continue
         broken = found.score.violates and instance.violated
-        if broken and found.convincing is not None:
-            small, (instance, case) = instance, _confirmed(theorem, judge, found.convincing)
+        convincing = found.convincing if broken else None
+        if convincing is not None and (larger := _by_hand(theorem, judge, convincing)) is not None:
+            small, (instance, case) = instance, larger
         if broken and found.clear is not None:
             clearest = _clearer(theorem, judge, instance, found.clear)
         if broken or not found.score.violates:
@@ -193,6 +191,15 @@ def _repeatable(theorem: Theorem, found: JudgedInstance | None, broken: bool) ->
     if found is None:
         return None
     return replace(found, telling=Telling(theorem, found.candidate, violated=broken))
+
+
+def _by_hand(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInstance, Document] | None:
+    """Return a violation that is confirmed and that a hand can check, or None."""
+    try:
+        instance, case = _confirmed(theorem, judge, score)
+    except FAILURES:
+        return None
+    return (instance, case) if instance.violated and instance.by_hand else None
 
 
 def _clearer(theorem: Theorem, judge: Judge, best: JudgedInstance, score: Score) -> JudgedInstance | None:

@@ -100,7 +100,8 @@ def convincing(
 
         best = shrink(score, judge, over, accept=accept)
         if checked:
-            return near_one(best, judge, lambda _: True)
+            scaled = near_one(best, judge)
+            return scaled if scaled is best or (scaled.ratio >= least and by_hand(scaled)) else best
     return None
 
 

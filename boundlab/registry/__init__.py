@@ -19,6 +19,7 @@ from boundlab.registry._sources import load_plugin as load_plugin
 from boundlab.registry._sources import message as message
 from boundlab.registry._sources import only_built_in as only_built_in
 from boundlab.registry._sources import owners as owners
+from boundlab.registry._sources import running as running
 from boundlab.registry._sources import using as using
 from boundlab.registry._sources import value_of as value_of
 from boundlab.registry._travel import BuiltFromWords as BuiltFromWords

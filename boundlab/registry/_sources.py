@@ -86,6 +86,11 @@ def files() -> tuple[Path, ...]:
     return tuple(path for path in found if path not in _RUNNING.get())
 
 
+def running() -> bool:
+    """Return whether a file is being run, whose own objects nothing registers yet."""
+    return bool(_RUNNING.get())
+
+
 def only_built_in() -> tuple[str, ...] | None:
     """Return the entry points of boundlab as they are declared; None where others register objects, too."""
     every = [one for found in _entries(tuple(sys.path)).values() for one in found]

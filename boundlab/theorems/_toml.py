@@ -19,7 +19,7 @@ from boundlab.formulas.parse import FUNCTIONS
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol
 from boundlab.metrics import INDEX, index_symbol, metric
 from boundlab.options import nearest
-from boundlab.registry import lookup
+from boundlab.registry import find, lookup, running
 from boundlab.theorems._assume import Inequality, inequality
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._clock import SECONDS
@@ -195,7 +195,8 @@ def read_theorem(path: Path) -> Theorem:
                     f'leave the entry out, or write {option} = "any" under [options]'
                 )
         refuse_lookalikes(data.get("symbols", {}), read, symbols, where)
-        over(theorem)  # a file that leaves two readings is refused where it is read
+        if find("algorithms", theorem.algorithm) is not None:
+            over(theorem)  # a file that leaves two readings is refused where it is read
     except BoundlabError as error:
         if str(error).startswith(where):
             raise
@@ -270,7 +271,8 @@ def _measured(value: Any) -> Any:
 def _choices(data: Mapping[str, Any], where: str) -> None:
     """Check the ids that other parts of boundlab give a meaning to."""
     try:
-        lookup("algorithms", data.get("algorithm", _ALGORITHM))
+        if not running():  # a plug-in reads theorems of its own algorithm; who asks for one of them looks it up
+            lookup("algorithms", data.get("algorithm", _ALGORITHM))
         for name in data.get("assumptions", ()):
             assumption(name)
         if "left" not in data:

@@ -263,15 +263,17 @@ class RationalSeparable(SeparableFunctions, RationalArrays):
         each = [(x, i, slope, mean) for x, own, mean in rows for i, slope in enumerate(own)]
         x, i, most, middle = max(each, key=lambda one: abs(one[2] - one[3]))
         _, own, mean = max(rows, key=lambda one: sum(((slope - one[2]) ** 2 for slope in one[1]), ZERO))
+        text, latex = "sup_x max_i |f_i′(x) − f′(x)|", r"\sup_x \max_i |f_i'(x) - f'(x)|"
         at = written(x)
-        formula = joined(
-            f"sup_x max_i |f_i′(x) − f′(x)| = |f_{i}′({{}}) − f′({{}})|",
-            rf"\sup_x \max_i |f_i'(x) - f'(x)| = |f_{{{{{i}}}}}'({{}}) - f'({{}})|",
+        there = joined(
+            f"{text} = |f_{i}′({{}}) − f′({{}})|",
+            rf"{latex} = |f_{{{{{i}}}}}'({{}}) - f'({{}})|",
             at,
             at,
         )
+        apart = reason(text, latex, away(most, middle))
         return {
-            "sigma_g": Reason(formula, away(most, middle)),
+            "sigma_g": apart if at.near else replace(apart, formula=there),
             "sigma_g_mean": reason(
                 "sup_x √(Σ_i (f_i′(x) − f′(x))²/n)",
                 r"\sup_x \sqrt{\sum_i (f_i'(x) - f'(x))^2/n}",

@@ -18,7 +18,7 @@ from boundlab.registry import registered
 
 numbers = st.fractions(min_value=-3, max_value=3, max_denominator=4)
 positive = st.fractions(min_value=Fraction(1, 4), max_value=3, max_denominator=4)
-sizes = st.sampled_from(["0", "1", "1/2"])
+sizes = st.sampled_from(["0", "1", "1/2", "2/3"])
 
 
 def value_of(text: str) -> sympy.Expr:
@@ -78,6 +78,13 @@ def test_formulas_of_parabolas_give_their_constants(pairs: list[tuple[int, int]]
     check(model, {"L", "L_sq", "mu", "zeta", "R", "F0", "sigma"})
 
 
+def test_formulas_in_a_plane_give_their_constants() -> None:
+    options = {"c": "[[0,1],[1,2]]", "w": "[[0.4,1.5],[1,0]]", "delta": "3/4", "x0": "[1,1]", "sigma": "2/3"}
+    check(model_of("huber", **options), {"B", "G_sq", "G", "L", "L_sq", "R", "F0"})
+    slopes = {"a": "[[[0.4,-1.5],[0,-1]]]", "b": "[[0,1]]", "x0": "[0,0]", "sigma": "3/2"}
+    check(model_of("max-affine", **slopes), {"B", "G_sq", "G"})
+
+
 @pytest.mark.parametrize("more", [{"l1": "1/3"}, {"box": "[-1,2]"}, {"ball": "3"}])
 def test_formulas_of_what_is_minimised_beside_a_simple_function_give_its_constants(more: dict[str, str]) -> None:
     options = {"c": "[0,1]", "w": "[1,1/2]", "delta": "2", "x0": "[2]", "sigma": "0"}
@@ -109,3 +116,10 @@ def test_formulas_of_every_problem_that_has_a_rational_form_give_its_constants(n
 def test_a_number_that_is_no_short_fraction_is_not_written_out_as_if_it_were() -> None:
     model = model_of("huber", c="[0]", w=f"[{math.pi!r}{'1' * 30}]", x0="[1]", sigma="0", delta="1")
     assert model.reasons()["L"].numbers is None
+
+
+def test_a_formula_names_no_point_that_is_shortened_and_no_number() -> None:
+    model = model_of("huber", c=f"[0,0.{'3' * 30}]", w="[1,1]", x0="[0]", sigma="0", delta="0.7")
+    assert model.constants().keys() > {"sigma_g", "sigma_g_mean", "zeta", "R", "F0"}
+    for name, why in model.reasons().items():
+        assert not any(one.near for one in why.parts), name

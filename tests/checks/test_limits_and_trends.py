@@ -120,6 +120,14 @@ _OWN = '\neta_g = "1/(1 + tau_max)"'
         # η_ℓ η_g = 1/(2L(1 + τ)) at most, by the theorem's own server rate, or by what the other rate may be.
         ({"step": _FREE + _OWN}, "the theorem's own eta_g falls as the delay grows"),
         ({"step": f'{_FREE}\neta_g = "1/L"'}, ""),
+        # It reads the delay, and falls no more than 1 does; or it grows.
+        ({"step": f'{_FREE}\neta_g = "tau_max/(1 + tau_max)"'}, ""),
+        ({"step": f'{_FREE}\neta_g = "1 + tau_max"'}, ""),
+        ({"conditions": '"eta_l <= tau_max/(1 + tau_max)"'}, ""),
+        # (η/R)·(τR) stays, and η/R ≤ 1/√(τR) is true in the end.
+        ({"conditions": '"eta_l <= 1/sqrt(1 + tau_max)"'}, ""),
+        ({"conditions": '"eta_l <= 1/(1 + tau_max)"'}, "keeps step·delay small"),
+        ({"step": f'{_FREE}\neta_g = "eta_g"', "conditions": '"eta_g <= 1 + tau_max"'}, ""),
         ({"step": f'{_FREE}\neta_g = "eta_g"', "conditions": '"eta_g <= 1/(1 + tau_max)"'}, "keeps step·delay small"),
         ({"step": f'{_FREE}\neta_g = "eta_g"', "conditions": '"eta_g <= 1"'}, ""),
         ({"more": '[options]\nstaleness = "inverse"'}, "staleness = inverse damps what is late"),

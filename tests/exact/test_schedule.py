@@ -52,3 +52,9 @@ def test_what_repeats_takes_a_line_and_what_does_not_is_cut() -> None:
     long = schedule([[k * k * 1.0, (k * k) % 7 % 3] for k in range(200)])
     assert long.endswith("… as the case file has it")
     assert long.count("client") <= 600
+
+
+def test_a_time_that_is_shortened_says_so() -> None:
+    assert schedule([[0.123456789, 0], [0.5, 1]]) == "at ≈ 0.123457 client 0; at 0.5 client 1"
+    assert schedule([[0.1 * k, 0] for k in range(1, 9)]) == "[at 0.1 client 0] and 7 times again, each 0.1 later"
+    assert schedule([[k / 7, 0] for k in range(1, 9)]).endswith("each ≈ 0.142857 later")

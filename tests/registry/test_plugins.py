@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from own_theorem import own_theorem
 from statements import statement, statement_file
 
 from boundlab import assumptions, metrics
@@ -14,6 +15,7 @@ from boundlab.assumptions import assumption
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
 from boundlab.registry import KINDS, TYPES, WORDS, beside, catalogue, find, lookup, registered, value_of
+from boundlab.theorems import load_theorem
 
 GOOD = """
 import dataclasses
@@ -326,3 +328,20 @@ def test_a_file_that_changes_twice_within_a_second_is_read_each_time(
         os.utime(file, ns=(10**18 + value, 10**18 + value))
         assert value_of(file, "VALUE") == value
     assert not (tmp_path / "__pycache__").exists()
+
+
+def test_a_file_reads_the_theorem_of_its_own_algorithm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = own_theorem().replace('algorithm = "area"', 'algorithm = "mine"')
+    (tmp_path / "mine.toml").write_text(f'{own}[parameters]\nM = "M"\n', encoding="utf-8")
+    text = f"""
+from boundlab.registry import lookup
+from boundlab.theorems import load_theorem
+Mine = type("Mine", (type(lookup("algorithms", "area")),), {{"id": "mine"}})
+BOUNDLAB = {{"algorithms": Mine(), "theorems": load_theorem({str(tmp_path / "mine.toml")!r})}}
+"""
+    (tmp_path / "plug.py").write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError, match="unknown algorithm 'mine'"):
+        load_theorem(str(tmp_path / "mine.toml"))
+    monkeypatch.setenv("BOUNDLAB_PLUGINS", str(tmp_path / "plug.py"))
+    assert load_theorem("mine").algorithm == "mine"
+    assert invoke(["check", "mine", "--only", "scope"]) == 0
