@@ -57,7 +57,8 @@ def test_the_page_of_a_counterexample_that_a_large_sample_does_not_tell(
     assert invoke(["falsify", "fedstaleweight.theorem1", "--candidates", "400"]) == 1
     out = " ".join(capsys.readouterr().out.split())
     for words in (
-        "smallest counterexample",
+        "counterexample, to be checked by hand",
+        "the smallest one met",
         "upper",
         "ratio",
         "repeat: boundlab exact fedstaleweight.theorem1",
