@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.objective import Array
-from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, plain
+from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, Pull, plain
 from boundlab.problems import losses
 from boundlab.problems.common import EPS, clip_up, distance
 from boundlab.problems.losses import Loss, Targets
@@ -72,6 +72,8 @@ class OfRisk(InvariantSets):
       Theorem 2.1.12), so ‖x − αg(x) − z‖ ≤ (1 − αw_iν)‖x − z‖ + α‖g(z)‖: balls around z with a radius of
       max ‖g(z)‖/(w_iν) or more keep their points. The maximum over mini-batches is at most that over single samples,
       since ‖·‖ is convex. z is the solver's point.
+    - Late gradients pull, too: for g_k = w_k(G_k + νy_k) with ‖y_k − x‖ ≤ D and t = Σ s_kw_k with t·ν ≤ 1,
+      x − Σ s_kg_k = (1 − tν)x − Σ s_kw_k(G_k + ν(y_k − x)), whose norm is at most (1 − tν)‖x‖ + t(s + νD).
     - A drawn loss is not negative, so that h(z) − inf h ≤ h(z) ≤ the largest over single samples.
 
     Parameters
@@ -113,6 +115,14 @@ class OfRisk(InvariantSets):
             radius = max(distance(self.x0, best), clip_up(self._largest_gradient(best) / self.nu, 16))
             found.append(InvariantBall(best, radius, "every step contracts"))
         return found
+
+    def pulls(self) -> Sequence[Pull]:
+        """Return the pull of the regulariser towards 0."""
+        if self.nu == 0.0:
+            return ()
+        mu, slope = self.factor * self.nu, clip_up(self.factor * self._slope, 16)
+        origin = np.zeros(len(self.x0))
+        return (Pull(origin, distance(self.x0, origin), slope, mu, mu, (1.0 - 8 * EPS) / mu),)
 
     def steepest(self) -> float | None:
         """Return max w_i·s without regulariser."""

@@ -7,6 +7,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, Draw
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._buffer import EQUAL_RATES
+from boundlab.algorithms._in_flight import InFlight
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -35,6 +36,7 @@ __all__ = [
     "Event",
     "EventLaw",
     "EventProgram",
+    "InFlight",
     "MoveRow",
     "Parameters",
     "Staleness",

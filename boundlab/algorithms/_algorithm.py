@@ -12,6 +12,7 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._averages import Averages
+from boundlab.algorithms._in_flight import InFlight
 from boundlab.algorithms._program import Event, EventProgram
 from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
 from boundlab.errors import CaseError
@@ -257,6 +258,13 @@ class Algorithm(ABC, Generic[P]):
         """Return how the server models are averages of local passes, whatever the events are; None: they are not."""
         return None
 
+    def in_flight(self, parameters: P, clients: int) -> InFlight | None:
+        """Return how much is on its way where the server adds differences, whatever the events are; None: it does not.
+
+        A set that no schedule leaves follows (:mod:`boundlab.instance.delayed`).
+        """
+        return None
+
     def program(self, parameters: P, clients: int) -> EventProgram | None:
         """Return what one event does, where events are independent given a small control state; None: nobody wrote it.
 
@@ -280,8 +288,8 @@ class Algorithm(ABC, Generic[P]):
 
     def largest_step(self, parameters: P, clients: int) -> float | None:
         """Return what no local step of a run exceeds, unit (−1, 2); None: nobody knows."""
-        averages = self.averages(parameters, clients)
-        return None if averages is None else averages.step_size
+        found = self.averages(parameters, clients) or self.in_flight(parameters, clients)
+        return None if found is None else found.step_size
 
     def server_rate(self, parameters: P) -> float | None:
         """Return what multiplies the weights of all updates; None where it is no parameter."""

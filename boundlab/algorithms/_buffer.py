@@ -11,6 +11,7 @@ import numpy as np
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._arrivals import Arrivals, Weigh
+from boundlab.algorithms._in_flight import InFlight
 from boundlab.algorithms._loop import POST, PRE, WAIT, Rules
 from boundlab.algorithms._program import Event
 from boundlab.algorithms._steps import LocalSteps
@@ -75,6 +76,25 @@ class Buffered(Algorithm[P]):
     def stops(self, parameters: P) -> bool:
         """Return whether a client whose update would be staler stops, and begins anew from the new model."""
         return False
+
+    def heaviest(self, parameters: P) -> float | None:
+        """Return what no weight of an update exceeds, where all updates enter; None: nobody has said it."""
+        return None
+
+    def in_flight(self, parameters: P, clients: int) -> InFlight | None:
+        """Return the weights on their way.
+
+        When a version begins the buffer is empty, and each client has one update in work: with reply=post all but the
+        one that is answered now have an earlier one, with reply=wait all but the count. With a version begin those that
+        are answered at once, and what is answered until the buffer is full; with the first one all clients.
+        """
+        weight, count = self.heaviest(parameters), parameters.count
+        used = self.server_rate(parameters)
+        if weight is None or used is None:
+            return None
+        waits, again = {"post": (1, count - 1), "pre": (0, count), "wait": (count, 0)}[parameters.reply]
+        pending, begun = weight * max(clients - waits, 0), weight * (clients + again)
+        return InFlight(parameters.local.steps, max(parameters.local.eta), pending, begun, used)
 
     def schedule(self, parameters: P, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
         """Compile; each aggregation is one iteration, and an arrival that is ignored is none.

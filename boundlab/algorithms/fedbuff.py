@@ -42,6 +42,10 @@ class FedBuff(Buffered[FedBuffParameters]):
         """Return eta_g·s(τ)/count."""
         return of_staleness(lambda tau: _weight(parameters, tau))
 
+    def heaviest(self, parameters: FedBuffParameters) -> float:
+        """Return eta_g/count: s(τ) ≤ 1."""
+        return _weight(parameters, 0)
+
     def program(self, parameters: FedBuffParameters, clients: int) -> BufferProgram:
         """Return one arrival."""
         return BufferProgram(

@@ -115,6 +115,10 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
 
         return weigh
 
+    def heaviest(self, parameters: FedStaleWeightParameters) -> float:
+        """Return eta_g, or the count-th part of it where all weights are equal."""
+        return parameters.eta_g / (parameters.count if parameters.scale == 0.0 else 1)
+
     def program(self, parameters: FedStaleWeightParameters, clients: int) -> BufferProgram:
         """Return one arrival; the observations that averages hold are part of the control state."""
         follows = parameters.scale != 0.0

@@ -1,29 +1,57 @@
 """Applicability of a theorem: whether problem, delays and options meet its assumptions."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, FIXED_TIMES, UNCONSTRAINED, assumption
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError
+from boundlab.instance.delayed import on_its_set
 from boundlab.instance.ranges import along_run
+from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
 from boundlab.traces import departure
 
+if TYPE_CHECKING:
+    from boundlab.instance.plan import Plan
 
-def looked_at(theorem: Theorem, problem: Problem) -> Problem:
+
+def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, size: float | None = None) -> Problem:
     """Return the problem with the constants that the theorem is about: on a bounded set, where it says so.
 
     That is the set of h, or one that no step of the run leaves.
+
+    Parameters
+    ----------
+    run
+        Whose algorithm, parameters and iterations count; None: any run that keeps to what no step leaves.
+    size
+        The largest local step of the run; None: nobody knows it yet.
     """
     if BOUNDED_RUN in theorem.core.assumed:
-        return along_run(problem)
+        flight = None if run is None else run.algorithm.in_flight(run.parameters, problem.n)
+        if run is None or flight is None:
+            return along_run(problem)
+        return on_its_set(problem, flight, run.iterations, size)
     found = problem.on_domain() if BOUNDED_DOMAIN in theorem.core.assumed else None
     return problem if found is None else found
+
+
+def at_own_steps(plan_of: Callable[..., "Plan"]) -> Callable[..., "Plan"]:
+    """Return what makes plans whose set is that of their own steps, where one is first made to know these."""
+
+    def found(**how: Any) -> "Plan":
+        first = plan_of(**how)
+        if first.problem.run_limit != math.inf:
+            return first
+        return plan_of(**how, size=first.algorithm.largest_step(first.parameters, first.problem.n))
+
+    return found
 
 
 def require_steps(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> None:
@@ -37,7 +65,8 @@ def require_steps(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any],
     limit, largest = problem.run_limit, algorithm.largest_step(parameters, problem.n)
     if limit is None:
         return
-    if largest is None or not algorithm.stays_on_set(parameters, problem.n):
+    flies = algorithm.in_flight(parameters, problem.n) is not None
+    if largest is None or not (flies or algorithm.stays_on_set(parameters, problem.n)):
         raise AssumptionError(
             f"{theorem.id} assumes {BOUNDED_RUN}, and nothing shows where {algorithm.id} takes its gradients; gd with "
             "steps that do not grow would fit"

@@ -6,7 +6,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm, Event
+from boundlab.algorithms import Algorithm, Event, InFlight
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.case.build import build_delays
 from boundlab.delays import DelayModel, ServerPolicy
@@ -73,6 +73,10 @@ class FixedEvents(Algorithm[Any]):
     def stays_on_set(self, parameters: Any, clients: int) -> bool:
         """Return whether gradients are taken at such points, too."""
         return self.inner.stays_on_set(parameters, clients)
+
+    def in_flight(self, parameters: Any, clients: int) -> InFlight | None:
+        """Return that of the algorithm."""
+        return self.inner.in_flight(parameters, clients)
 
     def step_factor(self, parameters: Any, tape: Callable[[], Tape]) -> Any:
         """Return that of the algorithm."""

@@ -14,7 +14,7 @@ from boundlab.arguments import checked
 from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.instance.applicability import check, deviations, looked_at, require_steps
+from boundlab.instance.applicability import at_own_steps, check, deviations, looked_at, require_steps
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import AtEveryX, Sources, SymbolValue
@@ -193,7 +193,7 @@ def make_plan(
     """
     iterations, trials, seed = whole(iterations, "iterations"), count(trials, "trials", 1), count(seed, "seed", 0)
     given: Any = {"settings": settings, "beyond": beyond, "algorithm": algorithm}
-    planned = partial(_plan, theorem, problem, delays, policy, trials=trials, seed=seed, **given)
+    planned = at_own_steps(partial(_plan, theorem, problem, delays, policy, trials=trials, seed=seed, **given))
     if theorem.left.in_seconds:
         return within_seconds(theorem, lambda until: planned(iterations=until, ks=np.array([until])), most)
     return planned(iterations=iterations, ks=ks)
@@ -211,6 +211,7 @@ def _plan(
     trials: int,
     seed: int,
     algorithm: Algorithm[Any] | None,
+    size: float | None = None,
 ) -> Plan:
     least = theorem.first_iteration if theorem.horizon == "every" else 1
     if iterations < min(least, 1):
@@ -223,7 +224,7 @@ def _plan(
     algorithm = algorithm or lookup("algorithms", theorem.algorithm)
     chosen, rest = _settings(theorem, algorithm, settings, policy)
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, {**chosen})
-    problem = looked_at(theorem, minimised(problem, algorithm, schedules.parameters))
+    problem = looked_at(theorem, minimised(problem, algorithm, schedules.parameters), schedules, size)
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
     outside |= deviations(theorem, algorithm, chosen, beyond)
     read = set(theorem.inputs()) | set(theorem.settable)

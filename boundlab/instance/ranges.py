@@ -23,7 +23,7 @@ from boundlab.algorithms import Algorithm, Averages
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import MEAN, Metric, Proved, Quantity, range_of
 from boundlab.objective import Optimum, Problem, Wrapped
-from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, plain
+from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, Pull, plain
 
 Floats = NDArray[np.float64]
 _UP = 1.0 + 1e-12
@@ -179,22 +179,32 @@ class OfConstants(InvariantSets):
       factor 1 − α·mu (Nesterov, Introductory Lectures, Theorem 2.1.12), so
       ‖x − α∇f_i(x) − x*‖ ≤ (1 − α·mu)‖x − x*‖ + α‖∇f_i(x*)‖: balls around x* with a radius of max‖∇f_i(x*)‖/mu or
       more keep their points.
+    - The same of late gradients: for ‖y_k − x‖ ≤ D and t = Σ s_k ≤ 2/(mu + L), Σ s_kf_k/t is one more such function,
+      and its gradient at x differs from Σ s_k∇f_k(y_k)/t by at most L·D.
     """
 
     problem: Problem
 
     def regions(self, step_size: float) -> Sequence[InvariantSet]:
         """Return the ball around x* that contains x0, where the step size allows it."""
+        # Moved from x* to the solver's point, which is at most ``off`` away.
+        return [
+            InvariantBall(one.centre, (max(one.start, one.slope / one.mu) + one.off) * _UP, "every step contracts")
+            for one in self.pulls()
+            if step_size <= one.longest
+        ]
+
+    def pulls(self) -> Sequence[Pull]:
+        """Return the pull towards x*."""
         constants = self.problem.constants()
         mu, L = constants.get("mu"), constants.get("L")
-        if mu is None or L is None or mu.value <= 0.0 or step_size * (mu.value + L.value) * _UP > 2.0:
-            return []
+        if mu is None or L is None or mu.value <= 0.0 or "R" not in constants:
+            return ()
         norms, best = self.problem.gradient_norms_at_optimum(), self.problem.optimum()
-        if norms is None or best.distance is None or "R" not in constants:
-            return []
-        # Moved from x* to the solver's point, which is at most ``distance`` away.
-        radius = max(constants["R"].value, float(norms.max()) / mu.value) + best.distance
-        return [InvariantBall(plain(best.x), radius * _UP, "every step contracts")]
+        if norms is None or best.distance is None:
+            return ()
+        slope, longest = float(norms.max()), 2.0 / ((mu.value + L.value) * _UP)
+        return (Pull(plain(best.x), constants["R"].value, slope, mu.value, L.value, longest, best.distance),)
 
     def steepest(self) -> float | None:
         """Return B."""

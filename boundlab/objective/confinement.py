@@ -66,6 +66,35 @@ class InvariantBox(InvariantSet):
         return middle, half, self.farthest(middle)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """What gradients do to the distance from a centre c, even such as were taken elsewhere.
+
+    For gradients g_k of any clients at points y_k, each at most D from x, and sizes s_k ≥ 0 that sum to ``longest`` at
+    most, ‖x − Σ s_k·g_k − c‖ ≤ max(‖x − c‖, (slope + L·D)/mu), and ‖g_k‖ ≤ slope + L·‖y_k − c‖.
+
+    Parameters
+    ----------
+    centre
+        A point at most ``off`` from c, unit (0, 1).
+    start
+        ‖x0 − c‖, from above.
+    slope, mu, L
+        Units (1, −1), (1, −2), (1, −2).
+    longest
+        Unit (−1, 2).
+    """
+
+    centre: Floats
+    start: float
+    slope: float
+    mu: float
+    L: float
+    longest: float
+    off: float = 0.0
+
+
 class InvariantSets(ABC):
     """Sets that no local step x ← x − α·g of any client leaves, whatever mini-batch is drawn for g, and what bounds g.
 
@@ -79,6 +108,10 @@ class InvariantSets(ABC):
     @abstractmethod
     def steepest(self) -> float | None:
         """Return what ‖g‖ never exceeds, anywhere, unit (1, −1)."""
+
+    def pulls(self) -> Sequence[Pull]:
+        """Return what draws every step towards a centre, and steps with late gradients, too."""
+        return ()
 
     def excess(self, z: Floats) -> float | None:
         """Return what h(z) − inf h never exceeds, h the drawn convex function, g its (sub)gradient; unit (1, 0)."""

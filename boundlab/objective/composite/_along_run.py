@@ -33,11 +33,14 @@ class AlongRun(Wrapped):
         The set; it holds x0.
     limit
         The largest local step that never leaves it, unit (−1, 2).
+    words
+        What set it is.
     """
 
     inner: Problem
     region: InvariantSet
     limit: float
+    words: str = "the set that no step leaves"
 
     @property
     def run_limit(self) -> float | None:
@@ -47,7 +50,7 @@ class AlongRun(Wrapped):
     @cached_property
     def _there(self) -> dict[str, Constant]:
         region = BoundedSet(*self.region.around())
-        return constants_within(self.inner, region.with_point(self.x0), "the set that no step leaves")
+        return constants_within(self.inner, region.with_point(self.x0), self.words)
 
     def constants(self) -> Mapping[str, Constant]:
         """Return those of the problem, and those on the set."""
@@ -55,7 +58,7 @@ class AlongRun(Wrapped):
 
     def assumptions(self) -> Mapping[str, str]:
         """Return what is met on the set."""
-        met = assumptions_within(self.inner, self._there, "the set that no step leaves")
+        met = assumptions_within(self.inner, self._there, self.words)
         return {**self.inner.assumptions(), **met}
 
     def value(self, x: Array) -> float:
