@@ -11,7 +11,7 @@ from boundlab.instance.ranges import along_run
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
 from boundlab.objective import Problem
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, read_off_runs
 from boundlab.traces import departure
 
 
@@ -21,7 +21,7 @@ def looked_at(theorem: Theorem, problem: Problem) -> Problem:
     That is the set of h, or one that no step of the run leaves.
     """
     if BOUNDED_RUN in theorem.core.assumed:
-        return along_run(problem)
+        return problem if read_off_runs(theorem) else along_run(problem)
     found = problem.on_domain() if BOUNDED_DOMAIN in theorem.core.assumed else None
     return problem if found is None else found
 
@@ -74,9 +74,10 @@ def check(
     _require_objective(theorem, problem, algorithm, parameters)
     if {"R", "zeta"} & set(theorem.inputs()):
         problem.require("minimiser", theorem.id)
+    shown = read_off_runs(theorem)
     for name in theorem.core.asked:
         assumed = assumption(name)
-        if assumed.by_construction:
+        if assumed.by_construction or (shown and (name == BOUNDED_RUN or shown & {*assumed.defines})):
             continue
         if assumed.of == "functions":
             if name in beyond and (reason := problem.why_not(name)):
