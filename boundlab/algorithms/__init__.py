@@ -4,7 +4,7 @@
 """
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm, Draw
+from boundlab.algorithms._algorithm import Algorithm, Draw, VirtualIterate
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._buffer import EQUAL_RATES
 from boundlab.algorithms._in_flight import InFlight

@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, TypeVar, final
 from warnings import warn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._averages import Averages
@@ -48,6 +49,24 @@ class Draw:
     words: str
     options: tuple[str, ...]
     when: Callable[[Any, int | None], bool]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class VirtualIterate:
+    """A sequence v[0], v[1], … that differs from the server models, and moves by one run at a time.
+
+    Parameters
+    ----------
+    runs, weights
+        Rows of :class:`boundlab.tape.Descend`, in the order in which v moves by their results, each times its weight.
+    before
+        How many of them, the first ones, lead from w[0] to v[0].
+    """
+
+    runs: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    before: int
 
 
 def drawn_with(name: str, words: str, option: str, value: str) -> Draw:
@@ -238,6 +257,10 @@ class Algorithm(ABC, Generic[P]):
         """
         found = usage(tape, until, self.server_rate(parameters))
         return {} if found is None else found.symbols()
+
+    def virtual_iterate(self, parameters: P, tape: Tape) -> VirtualIterate | None:
+        """Return the iterate of which its theorems speak where it is not the server model; None: it is that."""
+        return None
 
     def step_factor(self, parameters: P, tape: Callable[[], Tape]) -> Any:
         """Return α_k/α as a formula of one symbol, the iteration k; None: its steps are no such formula.

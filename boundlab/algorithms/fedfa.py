@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._algorithm import Algorithm, VirtualIterate
 from boundlab.algorithms._arrivals import Arrivals, of_staleness
 from boundlab.algorithms._loop import Rules
 from boundlab.algorithms._option import Parameters
@@ -96,7 +96,7 @@ class FedFa(Algorithm[FedFaParameters]):
         SpecError
             If the window N is longer than the horizon.
         """
-        runs = arrived(tape)[len(tape.events) - tape.iterations :][:until]
+        runs = self._arrivals(tape)[:until]
         start = tape.descend.version[runs]
         tau = np.arange(until) - start
         found = {
@@ -112,16 +112,35 @@ class FedFa(Algorithm[FedFaParameters]):
         lag = int(tau.max(initial=0))
         # Before version 0 there is none: the first updates lag behind by as much as they can.
         if parameters.mode == "param" and (start == np.maximum(np.arange(until) - lag, 0)).all():
-            kappa = 1.0 / (1.0 + lag + (parameters.K - 1) / 2.0)
+            kappa = _kappa(parameters, lag)
             found |= {"lag": lag, "kappa_lag": kappa, "C_lag": response_error(parameters.K, lag, until, kappa)}
         return found
+
+    @staticmethod
+    def _arrivals(tape: Tape, more: int = 0) -> NDArray[np.int64]:
+        """Return the runs of the server updates, one each, behind those of the last ``more`` arrivals before them."""
+        return arrived(tape)[len(tape.events) - tape.iterations - more :]
+
+    def virtual_iterate(self, parameters: FedFaParameters, tape: Tape) -> VirtualIterate:
+        """Return what each arrival moves by its whole weight; the K − 1 arrivals that filled the window by a part."""
+        K = parameters.K
+        runs = self._arrivals(tape, K - 1)
+        lag = int((np.arange(tape.iterations) - tape.descend.version[runs[K - 1 :]]).max(initial=0))
+        rate = parameters.eta_g if parameters.mode == "delta" else _kappa(parameters, lag)
+        parts = np.minimum(np.arange(1, len(runs) + 1), K)
+        return VirtualIterate(runs, rate * parts / K, K - 1)
 
     def figures(self, parameters: FedFaParameters, tape: Tape) -> dict[str, Any]:
         """Return the largest number of server updates between a client's start and its arrival."""
         if tape.iterations == 0:
             return {}
-        runs = arrived(tape)[len(tape.events) - tape.iterations :]
+        runs = self._arrivals(tape)
         return {"tau_a": int((np.arange(tape.iterations) - tape.descend.version[runs]).max())}
+
+
+def _kappa(parameters: FedFaParameters, lag: int) -> float:
+    """Return what a difference moves the average of models by in the end, where all arrive with this lag."""
+    return 1.0 / (1.0 + lag + (parameters.K - 1) / 2.0)
 
 
 def share_bias(clients: NDArray[np.int64], n: int, N: int) -> float:

@@ -1,6 +1,7 @@
 """Left sides of a run without noise, or of one run with it, as floats give them and as far as they are proved."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -67,6 +68,23 @@ def _compiled(metric: Metric, proved: Proved, tape: Tape, oracle: Oracle, series
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What the local steps of one row did, explicit ones.
+
+    Parameters
+    ----------
+    largest
+        Their largest ‖g‖ as floats give it, and a number that is no less than the one without rounding.
+    moved
+        Their sum, and how far it is at most from the one without rounding.
+    """
+
+    largest: tuple[float, float]
+    moved: tuple[Array, float]
+
+
+@final
 class Iterates(EnclosedVectors[Array]):
     """Vectors of floats, and the local steps of an oracle.
 
@@ -74,12 +92,16 @@ class Iterates(EnclosedVectors[Array]):
     ----------
     tape
         What is run: the random numbers of its updates are drawn in its order.
+    watch
+        Told the number of each row of local steps, and what they did.
     """
 
     unit = 1.0
 
-    def __init__(self, tape: Tape, problem: Problem, oracle: Oracle) -> None:
-        self.problem, self._oracle, self._draws = problem, oracle, draws(tape, oracle)
+    def __init__(
+        self, tape: Tape, problem: Problem, oracle: Oracle, watch: Callable[[int, Steps], None] | None = None
+    ) -> None:
+        self.problem, self._oracle, self._draws, self._watch = problem, oracle, draws(tape, oracle), watch
         self.ulp = float(np.finfo(problem.dtype).eps)
         self._bounds = [problem.step_bounds(client) for client in range(problem.n)]
 
@@ -101,6 +123,7 @@ class Iterates(EnclosedVectors[Array]):
             If x lies at a kink, or so near to it that its error decides.
         """
         x, error, moved, client = start.value.copy(), start.error, 0.0, row.client
+        steepest = (0.0, 0.0)
         bounds, before = self._bounds[client], norm(start.value)
         step = self._oracle.implicit_step if row.implicit else self._oracle.step
         for size, draw in zip(row.sizes, next(self._draws), strict=True):
@@ -109,8 +132,9 @@ class Iterates(EnclosedVectors[Array]):
             old = x.copy()
             step(x, client, draw, size)
             after = norm(x)
+            slope = 0.0 if self._watch is None else norm(x - old) / size
             if bounds is None or (bounds.kinks and row.implicit):
-                error = moved = UNKNOWN
+                error = moved = steep = UNKNOWN
             else:
                 lost = size * bounds.error(x if row.implicit else old, before + after)
                 rounding = step_rounding(before, after, lost, len(x), self.ulp, bounds.proximal)
@@ -118,10 +142,15 @@ class Iterates(EnclosedVectors[Array]):
                     # z + size·∇f(z) is strongly monotone: its distance from x is no less than the error of z.
                     rounding += norm(x + size * self.problem.gradient(client, x) - old)
                 rounding += TINY
+                # The step is −size·g up to rounding, and g grows by no more than L times how far x is off.
+                steep = (slope + rounding / size + bounds.L * error) * UP
                 growth = 1.0 if row.implicit else bounds.growth(size)
                 moved += (1.0 if row.implicit else bounds.moved(size, growth)) * error + rounding
                 error = (growth * error + rounding) * UP
             before = after
+            steepest = max(steepest[0], slope), max(steepest[1], steep)
+        if self._watch is not None:
+            self._watch(row.row, Steps(steepest, (x - start.value, moved * UP)))
         return Point(x, before, error), moved * UP
 
     def _require_apart(self, client: int, x: Array, room: float) -> None:

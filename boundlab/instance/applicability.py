@@ -14,7 +14,7 @@ from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
 from boundlab.objective import Problem
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, read_off_runs
 from boundlab.traces import departure
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, 
         The largest local step of the run; None: nobody knows it yet.
     """
     if BOUNDED_RUN in theorem.core.assumed:
+        if read_off_runs(theorem):
+            return problem
         flight = None if run is None else run.algorithm.in_flight(run.parameters, problem.n)
         if run is None or flight is None:
             return along_run(problem)
@@ -103,9 +105,10 @@ def check(
     _require_objective(theorem, problem, algorithm, parameters)
     if {"R", "zeta"} & set(theorem.inputs()):
         problem.require("minimiser", theorem.id)
+    shown = read_off_runs(theorem)
     for name in theorem.core.asked:
         assumed = assumption(name)
-        if assumed.by_construction:
+        if assumed.by_construction or (shown and (name == BOUNDED_RUN or shown & {*assumed.defines})):
             continue
         if assumed.of == "functions":
             if name in beyond and (reason := problem.why_not(name)):

@@ -6,7 +6,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm, Event, InFlight
+from boundlab.algorithms import Algorithm, Event, InFlight, VirtualIterate
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.case.build import build_delays
 from boundlab.delays import DelayModel, ServerPolicy
@@ -81,6 +81,10 @@ class FixedEvents(Algorithm[Any]):
     def step_factor(self, parameters: Any, tape: Callable[[], Tape]) -> Any:
         """Return that of the algorithm."""
         return self.inner.step_factor(parameters, tape)
+
+    def virtual_iterate(self, parameters: Any, tape: Tape) -> VirtualIterate | None:
+        """Return that of the algorithm."""
+        return self.inner.virtual_iterate(parameters, tape)
 
     def largest_step(self, parameters: Any, clients: int) -> float | None:
         """Return that of the algorithm."""

@@ -13,7 +13,8 @@ from boundlab.algorithms import Algorithm
 from boundlab.arguments import checked
 from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
-from boundlab.errors import AssumptionError, SpecError, SymbolError
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.instance.along import at_start
 from boundlab.instance.applicability import at_own_steps, check, deviations, looked_at, require_steps
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
@@ -21,13 +22,13 @@ from boundlab.instance.readings import AtEveryX, Sources, SymbolValue
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.seconds import MOST_UPDATES, compute_times, within_seconds
 from boundlab.instance.settings import at_options, filled, fractional_options, options_of, own_parameters, rates, split
+from boundlab.instance.windows import chosen_window, taken
 from boundlab.metrics import Enclosure, Metric, summands, terms_of
 from boundlab.objective import Constant, Problem, by_client
 from boundlab.objective.weighted import minimised, objective_of
 from boundlab.options import Options, count, nearest, number, whole
 from boundlab.registry import lookup
-from boundlab.tape import Tape
-from boundlab.theorems import Evaluation, Theorem
+from boundlab.theorems import Evaluation, Theorem, read_off_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class Plan:
         An option such as a probability is the simple fraction that the law of what is drawn takes it for.
         """
         rounded = {"chi2", "pi_max"} & set(self.values) | fractional_options(self.theorem)
-        return frozenset(set(self.values) - set(self.fixed) | rounded)
+        return frozenset(set(self.values) - set(self.fixed) - read_off_runs(self.theorem) | rounded)
 
     @property
     def rates(self) -> list[str]:
@@ -229,6 +230,7 @@ def _plan(
     outside |= deviations(theorem, algorithm, chosen, beyond)
     read = set(theorem.inputs()) | set(theorem.settable)
     constants = {name: one for name, one in problem.constants().items() if name in read or algorithm.server == "any"}
+    constants = {name: one for name, one in constants.items() if name not in read_off_runs(theorem)}
     values = _known(theorem, problem, constants, delays, policy)
     values[theorem.horizon_symbol] = iterations
     early = theorem.rule_reads | theorem.assume_reads
@@ -242,7 +244,7 @@ def _plan(
     schedules = replace(schedules, theorem=theorem)
     first = None if algorithm.server == "any" else schedules.tape(0)
     if first is not None and "N" in read:
-        values["N"] = _window(schedules, first, rest, values)
+        values["N"] = chosen_window(schedules, first, rest, {**at_start(theorem, problem), **values})
     scheduled = schedules.read(first, schedules.horizon(values), values) if first is not None else {}
     for parameter, (name, value) in own_parameters(theorem, algorithm, chosen, scheduled).items():
         chosen[parameter] = values[name] = value
@@ -260,7 +262,10 @@ def _plan(
     parameter_values = {**chosen, **step}
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
     require_steps(theorem, problem, algorithm, parameters)
-    values |= _taken(theorem, step)
+    values |= taken(theorem, step)
+    schedules = schedules.running(problem, parameter_values)
+    if first is not None and schedules.points is not None:
+        first = schedules.tape(0)
 
     def bounds(at: NDArray[np.int64]) -> Evaluation:
         if first is None:
@@ -273,6 +278,9 @@ def _plan(
     else:
         points = begun(theorem, left, ks)
         evaluation = bounds(points)
+    along = {} if first is None else schedules.along(first, int(points[-1]), values)
+    scheduled |= {name: one.value for name, one in along.items()}
+    sources = replace(sources, scheduled=scheduled, along=along)
     known = {**scheduled, **schedules.pinned, **values}
     return Plan(
         theorem,
@@ -308,33 +316,6 @@ def _pinned(schedules: Schedules, readings: tuple[SymbolValue, ...]) -> tuple[Sy
     """Return the readings, where what the step was computed from says so."""
     how = "the largest of all trials' schedules: their one step is computed from it"
     return tuple(replace(one, how=how) if one.name in schedules.pinned else one for one in readings)
-
-
-def _taken(theorem: Theorem, step: Mapping[str, float]) -> dict[str, float]:
-    """Return the step sizes that the bound takes as numbers; it computes the others itself."""
-    return {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
-
-
-def _window(schedules: Schedules, tape: Tape, rest: dict[str, str], values: Mapping[str, Any]) -> int:
-    """Return the window N: the user's, or the power of 2 with the smallest bound, which any N gives."""
-    theorem = schedules.theorem
-    if "N" in rest:
-        return Options(theorem.id, {"N": rest.pop("N")}).integer("N", 1, minimum=1, maximum=tape.iterations)
-    best, least = 1, np.inf
-    given = {name: number(text, f"{theorem.id}: {name}") for name, text in rest.items() if name in theorem.step}
-    for power in range(int(np.log2(tape.iterations))):
-        tried = {**values, **given, "N": 2**power}
-        try:
-            horizon = schedules.horizon(tried)
-            worst = schedules.worst(tried, schedules.read(tape, horizon, tried), 1)
-            step, ks = _taken(theorem, theorem.step_options(worst)), np.array([horizon])
-            seen = schedules.read_at(tape, ks, tried)
-            total = schedules.with_step_of(worst, tried).evaluate(seen, ks, {**tried, **step}).total[0]
-        except (SymbolError, AssumptionError):
-            continue  # a window without any update, or one that is too long for the step size
-        if total < least:
-            best, least = 2**power, total
-    return best
 
 
 def _known(

@@ -17,6 +17,7 @@ from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
+from boundlab.instance.along import PointReading
 from boundlab.objective import Constant, Problem
 from boundlab.theorems import SECONDS, Theorem, derive, once
 
@@ -157,6 +158,8 @@ class Sources:
         What the user set.
     certified
         The symbols with values that certificates cover, each with what is said of it.
+    along
+        What a theorem along the run read off the run of the first trial.
     """
 
     theorem: Theorem
@@ -168,6 +171,7 @@ class Sources:
     averaged: bool
     yours: Mapping[str, float]
     certified: Mapping[str, str]
+    along: Mapping[str, PointReading] = field(default_factory=dict)
 
     def check(self) -> None:
         """Refuse values on the wrong side of what problem, delays and options determine.
@@ -257,6 +261,9 @@ class Sources:
         return SymbolValue(name, value, said.side, "problem", said.how, certified=False)
 
     def _of_tape(self, name: str, value: Any) -> SymbolValue:
+        if (seen := self.along.get(name)) is not None:
+            how = seen.how if seen.enclosed else f"{seen.how}; as floats have it, rounding is not enclosed"
+            return SymbolValue(name, value, "upper", "tape", how, certified=seen.enclosed)
         info = self.theorem.symbols[name]
         if self.averaged and (info.side != "exact" or info.role == "schedule") and not self.one_schedule:
             how = "from sampled schedules; others may have more"

@@ -12,8 +12,10 @@ from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.instance.along import PointReading, RunPoints
 from boundlab.instance.readings import require_safe
 from boundlab.instance.settings import parameters
+from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
@@ -35,6 +37,8 @@ class Schedules:
         Symbols that the user set, in place of what a tape would say.
     pinned
         What the step size of all runs was computed from, where the theorem sets it: it is the bound's, too.
+    points
+        Reads the constants of a theorem along the run, once its step size is known; else None.
     """
 
     theorem: Theorem
@@ -47,6 +51,7 @@ class Schedules:
     chosen: Mapping[str, Any]
     given: Mapping[str, float] = field(default_factory=dict)
     pinned: Mapping[str, float] = field(default_factory=dict)
+    points: RunPoints | None = None
 
     @cached_property
     def parameters(self) -> Any:
@@ -115,7 +120,25 @@ class Schedules:
                 f"{self.theorem.id} assumes constant-lag ({lag.words}), which this schedule does not meet; {lag.fits}"
             )
         wanted = {*self.theorem.inputs(), *self.theorem.settable} - set(self.theorem.step)
-        return {name: value for name, value in found.items() if name in wanted}
+        found = {name: value for name, value in found.items() if name in wanted}
+        along = self.along(tape, until, values)
+        return {**found, **{name: one.value for name, one in along.items()}}
+
+    def along(self, tape: Tape, until: int, values: Mapping[str, Any]) -> dict[str, PointReading]:
+        """Return what a theorem along the run reads off the run for the horizon ``until``; nothing for another one."""
+        return {} if self.points is None else self.points.read(tape, until, int(values.get("N", 1)))
+
+    def running(self, problem: Problem, options: Mapping[str, Any]) -> "Schedules":
+        """Return the same with the step sizes of the run, which a theorem along it looks at.
+
+        Parameters
+        ----------
+        options
+            Of the algorithm, all of them.
+        """
+        found = replace(self, chosen={**options})
+        points = RunPoints(self.theorem, problem, self.algorithm, found.parameters)
+        return replace(found, points=points) if points.wanted else self
 
     def worst(self, values: Mapping[str, Any], scheduled: Mapping[str, float], trials: int) -> dict[str, Any]:
         """Return the values, with the largest that any trial's schedule gives of what the step size depends on.

@@ -5,6 +5,9 @@ from pathlib import Path
 from boundlab.arguments import checked
 from boundlab.files import named_file
 from boundlab.registry import lookup
+from boundlab.theorems._along import along_run as along_run
+from boundlab.theorems._along import form_along_run as form_along_run
+from boundlab.theorems._along import read_off_runs as read_off_runs
 from boundlab.theorems._assume import POINTWISE as POINTWISE
 from boundlab.theorems._assume import Inequality as Inequality
 from boundlab.theorems._assume import inequality as inequality
@@ -26,6 +29,9 @@ from boundlab.theorems._options import Option as Option
 from boundlab.theorems._options import elaborated_options as elaborated_options
 from boundlab.theorems._over import MeanOver as MeanOver
 from boundlab.theorems._over import over as over
+from boundlab.theorems._points import POINT_SETS as POINT_SETS
+from boundlab.theorems._points import PointSet as PointSet
+from boundlab.theorems._points import places as places
 from boundlab.theorems._statement import ANY as ANY
 from boundlab.theorems._statement import OTHERS as OTHERS
 from boundlab.theorems._steps_at import at_steps as at_steps

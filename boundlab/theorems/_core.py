@@ -121,6 +121,8 @@ class CoreStatement:
         Formulas by what they say; conditions are pairs (quantity, limit) of quantity ≤ limit.
     assume
         Inequalities that hold at every x: for each the sum ≥ 0 as (quantity, what it is multiplied with), 1 as ''.
+    points
+        Constants that bound gradients at certain points alone, each with the ids of these sets of points.
     settable, generous
         Defined symbols that may be given instead; symbols that the paper may count larger, and by how much.
     """
@@ -152,6 +154,7 @@ class CoreStatement:
     symbols: tuple[CoreSymbol, ...]
     assumptions: tuple[Assumed, ...]
     assume: tuple[tuple[str, tuple[tuple[str, Formula], ...]], ...] = ()
+    points: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields, with the hash."""
@@ -162,7 +165,7 @@ class CoreStatement:
         """Fields that the hash is computed from, as plain data."""
         found: dict[str, Any] = _plain(self)
         # Most statements have none of these, and keep the hash that they had.
-        for name in ("terms", "growth", "assume", "in_seconds"):
+        for name in ("terms", "growth", "assume", "in_seconds", "points"):
             if not found[name]:
                 del found[name]
         return found
@@ -265,6 +268,7 @@ def core(theorem: Statement) -> CoreStatement:
         symbols=tuple(_symbols(theorem, options)),
         assumptions=tuple(_assumptions(theorem)),
         assume=tuple((name, tuple(_inequality(theorem, one))) for name, one in sorted(theorem.assume.items())),
+        points=tuple((name, tuple(words)) for name, words in sorted(theorem.points.items())),
     )
 
 

@@ -10,6 +10,7 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import INDICES, choices, metric
 from boundlab.theorems._core import CoreStatement, Formula
 from boundlab.theorems._options import Option
+from boundlab.theorems._points import places
 from boundlab.theorems._statement import ANY, EACH, MEAN
 
 _ALWAYS = {"noise", "batches"}
@@ -22,6 +23,7 @@ def words_of_core(core: CoreStatement) -> list[str]:
         f"minimised and measured is {core.objective};",
         *_problems(core),
         *(f"assuming {name} at every x: {_sum(one)};" for name, one in core.assume),
+        *(f"where {name} is about {places(words)} alone;" for name, words in core.points),
         *_sources(core),
         *_readings(core),
         f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
@@ -131,6 +133,9 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
     yield f"conditions = {_list(f'{quantity.text} <= {limit.text}' for quantity, limit in core.conditions)}"
     if core.assume:
         yield from _table("assume", {own: _sum(one) for own, one in core.assume})
+    if core.points:
+        yield "[points]"
+        yield from (f"{own} = {_list(words)}" for own, words in core.points)
     for times, quantity, point in core.terms:
         yield from _table("[left]", {"quantity": quantity, "point": point, "times": times.text})
     if core.metric not in choices(core.metric) and not core.terms:

@@ -79,6 +79,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "parameters": dict(theorem.parameters),
         "conditions": [condition.statement for condition in theorem.conditions],
         "assume": {name: one.statement for name, one in theorem.assume.items()},
+        "points": {name: list(words) for name, words in theorem.points.items()},
         "inputs": {name: theorem.symbols[name].describe() for name in inputs(theorem, ())},
         "settable": list(theorem.settable),
         "growth": list(theorem.growth),

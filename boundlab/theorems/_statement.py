@@ -19,6 +19,7 @@ from boundlab.theorems._assume import OF_NOISE, Inequality, check_inequalities
 from boundlab.theorems._bound import Bound, Condition
 from boundlab.theorems._clock import reads_of, require_clock
 from boundlab.theorems._followed import defining, read_by
+from boundlab.theorems._points import check_points
 
 ANY: Final = "any"
 """The word for an option that a theorem leaves open."""
@@ -118,6 +119,9 @@ class Statement:
         once a run has put in their numbers. A formula of :data:`boundlab.algorithms.VARIABLES` and of symbols.
     assume
         Inequalities between quantities of a point that hold at every x, of :func:`boundlab.theorems.inequality`.
+    points
+        Of a theorem along the run: where alone each of these constants bounds gradients, as ids of
+        :data:`boundlab.theorems.POINT_SETS`: ``{"G_sq": ("local-steps",)}``.
 
     Raises
     ------
@@ -161,6 +165,7 @@ class Statement:
     left_side: Metric | None = None
     rule: sympy.Expr | None = None
     assume: Mapping[str, Inequality] = field(default_factory=dict)
+    points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.left_side is not None:
@@ -199,6 +204,7 @@ class Statement:
         self._check_definitions(rules)
         self._check_growth(rules)
         self._check_links()
+        check_points(self.id, self.points, self.assumptions, self.symbols)
         read_by = {name: self.read_by(one.reads) for name, one in self.assume.items()}
         check_inequalities(self.id, self.assume, self.symbols, read_by)
         self._infer_horizon()

@@ -61,6 +61,7 @@ _TABLES = (
     "letters",
     "generous",
     "growth",
+    "points",
 )
 _LISTS = ("assumptions", "settable", "conditions", "repaired_by", "proofs")
 _KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "shape", "first")
@@ -184,6 +185,7 @@ def read_theorem(path: Path) -> Theorem:
             written=written,
             rule=rule,
             assume=_assume(data.get("assume", {}), symbols, where),
+            points=_points(data.get("points", {}), where),
         )
         if steps_k is not None and reads_steps(theorem):
             theorem = at_steps(theorem, steps_k)
@@ -209,6 +211,15 @@ def _growth(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
     if not names or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise SpecError(f'{where}: growth must be in = ["T", …], a list of symbols; got {dict(table)!r}')
     return tuple(names)
+
+
+def _points(table: Mapping[str, Any], where: str) -> dict[str, tuple[str, ...]]:
+    for name, words in table.items():
+        if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+            raise SpecError(
+                f'{where}: points.{name} must be a list of sets of points, such as ["server"]; got {words!r}'
+            )
+    return {name: tuple(words) for name, words in table.items()}
 
 
 def _assume(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, Inequality]:

@@ -11,6 +11,7 @@ from typing import Any
 from sympy import Abs, Expr, Min, Rational, exp, sqrt
 
 from boundlab.formulas.symbols import symbol
+from boundlab.theorems._along import along_run
 from boundlab.theorems._bound import Condition, FormulaBound, RecursionBound
 from boundlab.theorems._forms import OPEN, proof_of
 from boundlab.theorems._theorem import Theorem
@@ -311,22 +312,14 @@ def _onepass(offset: Expr, start: Mapping[str, Expr]) -> dict[str, Any]:
 
 
 THEOREM7_ONEPASS = Theorem(
-    id="area.theorem7.onepass",
-    proofs=("area.theorem7.onepass",),
+    id="area.theorem7.onepass", proofs=("area.theorem7.onepass",),
     title="the explicit form before its constants are rounded",
-    paper=_PAPER,
-    place="derived for boundlab from the setting of Theorem 7",
-    status="derived here",
-    assumptions=_SMOOTH,
-    algorithm="area",
-    options=_PROOF,
-    metric="squared-distance",
-    first=0,
-    page=_PAGE,
+    paper=_PAPER, place="derived for boundlab from the setting of Theorem 7", status="derived here",
+    assumptions=_SMOOTH, algorithm="area", options=_PROOF, metric="squared-distance", first=0, page=_PAGE,
     proof=_BY_ONEPASS,
     step=_STEP,
     **_onepass(d, _SAME_START),
-)
+)  # fmt: skip
 THEOREM7_ONEPASS_ALGORITHM = Theorem(
     id="area.theorem7.onepass.algorithm-start",
     title="the one-pass form for Algorithms 1 and 2 as they are run",
@@ -383,6 +376,8 @@ THEOREM7_RECURSION_ALGORITHM = Theorem(
     **_recursion("algorithm", "algorithm"),
 )  # fmt: skip
 
+# Where the proof of Theorem 8 takes subgradients.
+_EVERY = {"B": ("passes",), "sigma": ("passes",)}
 THEOREMS = (
     THEOREM7,
     THEOREM7_EXPLICIT,
@@ -397,4 +392,6 @@ THEOREMS = (
     THEOREM8_REPAIRED,
     THEOREM8_REPAIRED_FIXED,
     THEOREM8_ALGORITHM,
+    *(along_run(one, _EVERY) for one in (THEOREM8_REPAIRED, THEOREM8_REPAIRED_FIXED)),
+    along_run(THEOREM8_ALGORITHM, {**_EVERY, "B": ("passes", "minimiser")}),
 )

@@ -6,6 +6,7 @@ from typing import Any
 from sympy import Expr, Min
 
 from boundlab.formulas.symbols import symbol
+from boundlab.theorems._along import along_run
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._forms import NONCONVEX, ONE, OPEN, SECOND_MOMENT, largest, proof_of
 from boundlab.theorems._theorem import Theorem
@@ -163,5 +164,15 @@ def _family(algorithm: str, options: Mapping[str, str]) -> tuple[Theorem, ...]:
     )
 
 
-THEOREMS = (THEOREM1, *_family("fedstaleweight", OPEN))
-FEDBUFF_THEOREMS = _family("fedbuff", {**OPEN, "staleness": "constant"})
+def _with_forms(family: tuple[Theorem, ...]) -> tuple[Theorem, ...]:
+    """Return theorems and their forms along the run: the first is about each schedule, the others about the mean."""
+    every = {"G_sq": ("passes",), "sigma_l": ("passes",), "sigma_g_mean": ("models",)}
+    return (
+        *family,
+        along_run(family[0], {"G_sq": ("local-steps",), "sigma_g_mean": ("server",)}),
+        *(along_run(one, every) for one in family[1:]),
+    )
+
+
+THEOREMS = (THEOREM1, *_with_forms(_family("fedstaleweight", OPEN)))
+FEDBUFF_THEOREMS = _with_forms(_family("fedbuff", {**OPEN, "staleness": "constant"}))

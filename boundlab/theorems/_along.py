@@ -1,0 +1,47 @@
+"""Theorems along the run: the same claims, whose constants bound gradients at certain points of the run alone."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from boundlab.assumptions import BOUNDED_RUN, DETERMINISTIC
+from boundlab.registry import find
+from boundlab.theorems._points import POINT_SETS
+from boundlab.theorems._theorem import Theorem
+
+SUFFIX: Final = ".along-run"
+
+
+def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]], proofs: tuple[str, ...] = ()) -> Theorem:
+    """Return the form of a theorem along the run.
+
+    Where one run shows all points, the theorem is about full gradients: of noise no run shows how large it may be.
+
+    Parameters
+    ----------
+    points
+        Every constant of this kind, each with the sets of points at which the proof uses it.
+    proofs
+        Ids of its own proofs.
+    """
+    shown = all(POINT_SETS[word].on_tape for words in points.values() for word in words)
+    more = (BOUNDED_RUN, DETERMINISTIC) if shown else (BOUNDED_RUN,)
+    return replace(
+        theorem,
+        id=f"{theorem.id}{SUFFIX}",
+        title=f"{theorem.title}, constants along the run",
+        assumptions=(*theorem.assumptions, *(one for one in more if one not in theorem.assumptions)),
+        points=dict(points),
+        proofs=proofs,
+    )
+
+
+def form_along_run(theorem: Theorem) -> Theorem | None:
+    """Return the registered form of a theorem along the run, or None if there is none."""
+    found = find("theorems", f"{theorem.id}{SUFFIX}")
+    return found if isinstance(found, Theorem) else None
+
+
+def read_off_runs(theorem: Theorem) -> frozenset[str]:
+    """Return the constants that are read off each run."""
+    return frozenset(name for name, words in theorem.points.items() if all(POINT_SETS[word].on_tape for word in words))
