@@ -240,26 +240,17 @@ def algorithm_start(proof: Proof) -> None:
 
 
 _SOURCE = "AREA, Appendix C, with Lemma 21 inserted as it stands"
-PROOFS = (
-    Script(
+_WRITTEN = (
+    (
         "area.theorem8.repaired.fixed-step",
         "Theorem 8 with M·B² in place of (M+1)·B²/2, for any constant step",
-        _SOURCE,
         fixed_step,
-        "area.theorem8.repaired.fixed-step",
     ),
-    Script(
-        "area.theorem8.repaired",
-        "Theorem 8 with M·B² in place of (M+1)·B²/2",
-        _SOURCE,
-        own_step,
-        "area.theorem8.repaired",
-    ),
-    Script(
-        "area.theorem8.algorithm-start",
-        "the repaired Theorem 8 for the start of Algorithm 2",
-        _SOURCE,
-        algorithm_start,
-        "area.theorem8.algorithm-start",
-    ),
+    ("area.theorem8.repaired", "Theorem 8 with M·B² in place of (M+1)·B²/2", own_step),
+    ("area.theorem8.algorithm-start", "the repaired Theorem 8 for the start of Algorithm 2", algorithm_start),
+)
+PROOFS = tuple(
+    Script(f"{one}{form}", f"{says}{more}", _SOURCE, write, f"{one}{form}")
+    for form, more in (("", ""), (".along-run", ", B along the run"))
+    for one, says, write in _WRITTEN
 )

@@ -394,7 +394,8 @@ def _summed(b: Buffer, name: str, one: Fact, constant: Any, noise: Any = None) -
 
 _SOURCE = "docs/theory/fedstaleweight.md"
 PROOFS = tuple(
-    Script(f"{one}.{which}", f"participation with fixed expected weights, {says}", _SOURCE, write, f"{one}.{which}")
+    Script(f"{one}.{which}{form}", f"fixed expected weights, {says}{more}", _SOURCE, write, f"{one}.{which}{form}")
+    for form, more in (("", ""), (".along-run", ", constants along the run"))
     for one in ("fedstaleweight", "fedbuff")
     for which, says, write in (("rf2", "any step size", any_step), ("rf3", "small steps", small_step))
 )

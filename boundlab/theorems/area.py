@@ -392,6 +392,6 @@ THEOREMS = (
     THEOREM8_REPAIRED,
     THEOREM8_REPAIRED_FIXED,
     THEOREM8_ALGORITHM,
-    *(along_run(one, _EVERY) for one in (THEOREM8_REPAIRED, THEOREM8_REPAIRED_FIXED)),
-    along_run(THEOREM8_ALGORITHM, {**_EVERY, "B": ("passes", "minimiser")}),
+    *(along_run(one, _EVERY, (f"{one.id}.along-run",)) for one in (THEOREM8_REPAIRED, THEOREM8_REPAIRED_FIXED)),
+    along_run(THEOREM8_ALGORITHM, {**_EVERY, "B": ("passes", "minimiser")}, (f"{THEOREM8_ALGORITHM.id}.along-run",)),
 )

@@ -30,6 +30,8 @@ from boundlab.registry import lookup
 from boundlab.theorems import Theorem
 
 _ONE = scalar(1)
+# Of which points the subgradients are that theorems along the run bound.
+_POINTS = {"g": "passes", "h": "minimiser"}
 
 
 class AreaSetting(Setting):
@@ -295,6 +297,15 @@ class AreaSetting(Setting):
     def unbiased(self, noise: Lin, other: Lin) -> Fact:
         """Return E⟨ξ, v⟩ = 0 for a vector v that is known when ξ is drawn."""
         return orthogonal(self.kernel, single(noise), single(other))
+
+    def lipschitz(self, gradient: Lin) -> Fact:
+        """Return ‖g‖² ≤ B² for a subgradient of an f_i; of a theorem along the run, where its points are."""
+        found, words = super().lipschitz(gradient), self.theorem.points.get("B")
+        if words is not None and _POINTS.get(single(gradient).name) not in words:
+            raise ProofError(
+                f"{self.theorem.id} bounds subgradients by B at {' and '.join(words)} alone, not {gradient}"
+            )
+        return found
 
     # ------------------------------------------------------------------ exact models
 
