@@ -90,7 +90,10 @@ def _why_unbounded(problem: Any) -> str:
 def _why_run_unbounded(problem: Any) -> str:
     if problem.run_limit is not None:
         return ""
-    return "nobody has found a bounded set that its steps do not leave; full gradients of strongly convex f_i would fit"
+    if not problem.noiseless and problem.confinement() is None:
+        return "nobody has found a bounded set that its noise does not leave; sigma=0 would fit"
+    fits = "shorter steps, or full gradients of strongly convex f_i, would fit"
+    return f"nobody has found a bounded set that its steps do not leave; {fits}"
 
 
 def _why_different(problem: Any) -> str:
