@@ -42,6 +42,7 @@ __all__ = [
     "StepFactor",
     "StepRule",
     "StepSize",
+    "VirtualIterate",
     "option",
     "staleness_function",
     "without_open",

@@ -144,7 +144,7 @@ def compare(
     for horizon in sorted(horizons):
         plan = make_plan(
             statement, chosen, model, policy, horizon, values, tuple(beyond),
-            np.array([horizon]) if several and "N" not in windows else None, trials=amount, seed=start,
+            np.array([horizon]) if several and "N" not in windows else None, trials=amount, seed=start, forms=True,
         )  # fmt: skip
         said = (plan.iterations,) if several else (plan.iterations, Default.ITERATIONS)
         if statement.left.in_seconds and horizon not in said:

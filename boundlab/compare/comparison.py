@@ -112,6 +112,7 @@ class Comparison:
             "boundlab": __version__,
             "provenance": provenance(plan.theorem, plan.problem, plan.delays, plan.policy, plan.parameters),
             "theorem": plan.theorem.id,
+            **({"asked": plan.asked} if plan.asked else {}),
             "core": core(plan.theorem).sha256,
             "status": plan.theorem.status,
             **plan.theorem.links(),

@@ -144,7 +144,7 @@ def _each_schedule(
 ) -> Comparison:
     """Judge numbers, each for its own schedule."""
     found = compute_trials(plan, trials, seed, progress, backend)
-    sides = found.sides
+    plan, sides = plan.leaning(found.open), found.sides
     if not (plan.theorem.shape or plan.metric.over.summed):
         decide(plan, found, seed, budget)
     worst = sides.worst(np.ones_like(sides.above))[0]

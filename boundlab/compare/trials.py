@@ -103,12 +103,23 @@ def trial_events(plan: Plan, seed: int, trial: int) -> Events:
 @final
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """Result of one trial: both ends of its left sides, shape (points,), what its schedule says, and statistics."""
+    """Result of one trial.
+
+    Parameters
+    ----------
+    low, high
+        Both ends of its left sides, shape (points,).
+    seen, open
+        What its schedule says; and of what that is as floats have it, with rounding not enclosed.
+    statistics
+        Read off the tape.
+    """
 
     low: Floats
     high: Floats
     seen: list[dict[str, float]]
     statistics: Statistics
+    open: frozenset[str]
 
 
 def run_trials(
@@ -184,6 +195,8 @@ class Computed:
         Named terms of the bounds, shape (points,), averaged over the trials.
     statistics
         Read off each tape.
+    open
+        What the bound of some trial reads as floats have it, with rounding not enclosed.
     """
 
     sides: Sides
@@ -191,6 +204,7 @@ class Computed:
     keys: list[bytes]
     terms: dict[str, Floats]
     statistics: list[Statistics]
+    open: frozenset[str]
 
 
 def compute_trials(
@@ -219,9 +233,10 @@ def compute_trials(
 
     found = collect(in_order(one, trials, backend.jobs), progress)
     right, terms, known = _bounds(plan, [own.seen for _, _, own in found])
-    left = stacked([left for left, _, _ in found])
+    left, each = stacked([left for left, _, _ in found]), [own for _, _, own in found]
+    open_ = frozenset[str]().union(*(own.open for own in each))
     return Computed(
-        Sides(left, right), known, [key for _, key, _ in found], terms, [own.statistics for _, _, own in found]
+        Sides(left, right), known, [key for _, key, _ in found], terms, [own.statistics for own in each], open_
     )
 
 
@@ -265,8 +280,10 @@ def enclose_trials(
 
 
 def _own(plan: Plan, tape: Tape, low: Floats, high: Floats) -> _Own:
-    seen = [] if plan.schedules is None else plan.schedules.read_at(tape, plan.ks, plan.fixed)
-    return _Own(low, high, seen, statistics(tape))
+    schedules = plan.schedules
+    seen = [] if schedules is None else schedules.read_at(tape, plan.ks, plan.fixed)
+    open_ = frozenset[str]() if schedules is None else schedules.unenclosed(tape, plan.ks, plan.fixed)
+    return _Own(low, high, seen, statistics(tape), open_)
 
 
 def _bounds(

@@ -72,6 +72,9 @@ class Errors(NamedTuple):
         How far records are off.
     ulp
         The precision of the registers.
+    steep
+        Shape (2, rows of local steps), or (2, 0) where nobody asks: the largest ‖g‖ of each row as computed, and a
+        number that is no less than the one without rounding.
     """
 
     off: Any
@@ -86,6 +89,7 @@ class Errors(NamedTuple):
     proximal: Any
     shown: Any
     ulp: float
+    steep: Any
 
 
 def walk(
@@ -206,6 +210,8 @@ def _descend(
             proximal = errors.proximal[client]
             rounding = step_rounding(before, after, lost, len(x), errors.ulp, proximal) + TINY
             growth = step_growth(size, errors.mu[client], errors.L[client])
+            if errors.steep.shape[1]:
+                _watch(errors, work[1, :d], row, lost / size + errors.L[client] * off)
             lipschitz = step_moved(size, errors.L[client], growth, proximal)
             moved += lipschitz * off + rounding
             off = (growth * off + rounding) * UP
@@ -219,6 +225,13 @@ def _descend(
         errors.began[dst] = began
         at[VALUES] += 1
         errors.value[dst] = at[VALUES]
+
+
+def _watch(errors: Errors, g: Any, row: int, off: float) -> None:
+    """Write down how long a gradient is, which is off by so much at most."""
+    norm = _norm(g)
+    errors.steep[0, row] = max(errors.steep[0, row], norm)
+    errors.steep[1, row] = max(errors.steep[1, row], (norm + off) * UP)
 
 
 def _step(
@@ -363,23 +376,29 @@ def _prove_combination(program: Listing, errors: Errors, at: Any) -> bool:
         errors.off[dst], errors.value[dst] = errors.off[src], errors.value[src]
         errors.began[dst], errors.moved[dst] = errors.began[src], errors.moved[src]
         return True
-    off, sizes, negative = 0.0, 0.0, 0
-    for term in range(first, last):
+    off, sizes, whole = 0.0, 0.0, last == first + 2  # of two terms the shares may differ
+    term = first
+    while term < last:
         weight, src = abs(program.coef[term]), program.src[term]
-        off += weight * errors.off[src]
         sizes += weight * errors.norm[src]
-        negative += program.coef[term] < 0.0
-    if negative:
-        if last != first + 2 or negative == 2:
+        paired = term + 1 < last and (program.coef[term] < 0.0) != (program.coef[term + 1] < 0.0)
+        if paired:
+            plus = term if program.coef[term] > 0.0 else term + 1
+            minus = 2 * term + 1 - plus
+            result, start = program.src[plus], program.src[minus]
+            paired = errors.began[result] == errors.value[start]
+            paired = paired and (whole or program.coef[plus] == -program.coef[minus])
+        if paired:  # a result less the register where its steps began
+            share = min(program.coef[plus], -program.coef[minus])
+            off += share * errors.moved[result] + (program.coef[plus] - share) * errors.off[result]
+            off += (-program.coef[minus] - share) * errors.off[start]
+            sizes += abs(program.coef[term + 1]) * errors.norm[program.src[term + 1]]
+            term += 2
+        elif program.coef[term] < 0.0:
             return False
-        plus = first if program.coef[first] > 0.0 else first + 1
-        minus = 2 * first + 1 - plus
-        result, start = program.src[plus], program.src[minus]
-        if errors.began[result] != errors.value[start]:
-            return False
-        share = min(program.coef[plus], -program.coef[minus])
-        off = share * errors.moved[result] + (program.coef[plus] - share) * errors.off[result]
-        off += (-program.coef[minus] - share) * errors.off[start]
+        else:
+            off += weight * errors.off[src]
+            term += 1
     terms = last - first
     off = (off + (terms + 2) * errors.ulp * sizes + TINY) * (UP + 1e-15 * terms)
     at[VALUES] += 1

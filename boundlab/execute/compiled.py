@@ -51,13 +51,21 @@ def run(tape: Tape, x0: Array, clients: Clients, oracle: Oracle, observe: Observ
     return registers
 
 
-def run_proved(tape: Tape, problem: Problem, clients: Clients, oracle: Oracle, observe: ObserveMany) -> bool:
-    """Execute a tape with errors; return whether they are known to the end, or nothing that was observed counts."""
+def run_proved(
+    tape: Tape, problem: Problem, clients: Clients, oracle: Oracle, observe: ObserveMany, steep: Floats | None = None
+) -> bool:
+    """Execute a tape with errors; return whether they are known to the end, or nothing that was observed counts.
+
+    Parameters
+    ----------
+    steep
+        Shape (2, rows of local steps), zeros, for the largest ‖g‖ of each; see :class:`boundlab.execute._walk.Errors`.
+    """
     bounds = [problem.step_bounds(client) for client in range(problem.n)]
     known = [one for one in bounds if one is not None and not one.kinks and one.doubt is None]
     if len(known) < problem.n:
         return False
-    return _go(tape, _registers(tape, problem.x0), clients, oracle, observe, known)
+    return _go(tape, _registers(tape, problem.x0), clients, oracle, observe, known, steep)
 
 
 def _registers(tape: Tape, x0: Array) -> Array:
@@ -73,6 +81,7 @@ def _go(
     oracle: Oracle,
     observe: ObserveMany,
     bounds: list[StepBounds] | None,
+    steep: Floats | None = None,
 ) -> bool:
     kind, d = registers.dtype, registers.shape[1]
     affine, descend = tape.affine, tape.descend
@@ -82,7 +91,7 @@ def _go(
     program = Listing(tape.op, *combinations, *steps, tape.record.src)
     work = np.empty((3, max(d, clients.classes)), dtype=kind)
     shown = np.empty((min(max(1, len(tape.record.src)), max(1, _SHOWN // d)), d), dtype=kind)
-    errors = _errors(tape, registers, len(shown), bounds)
+    errors = _errors(tape, registers, len(shown), bounds, np.zeros((2, 0)) if steep is None else steep)
     at = np.zeros(8, dtype=np.int64)
     at[_walk.VALUES] = len(registers) + 1
     blocks, noise, batch = _drawn(tape, clients, oracle), np.empty((0, 0, 0), kind), np.empty((0, 0, 0), np.int64)
@@ -117,7 +126,7 @@ def _drawn(tape: Tape, clients: Clients, oracle: Oracle) -> Iterator[tuple[int, 
         yield part.start, part.stop, np.empty((0, 0, 0), kind), batch
 
 
-def _errors(tape: Tape, registers: Array, records: int, bounds: list[StepBounds] | None) -> Errors:
+def _errors(tape: Tape, registers: Array, records: int, bounds: list[StepBounds] | None, steep: Floats) -> Errors:
     """Return what is proved at the start; empty columns where nothing is asked."""
     size, few = (len(registers), records) if bounds is not None else (0, 0)
     norm = np.array([norm_up(one) for one in registers[:size]])
@@ -129,4 +138,4 @@ def _errors(tape: Tape, registers: Array, records: int, bounds: list[StepBounds]
     proximal = np.array([one.proximal for one in bounds or ()], dtype=np.bool_)
     began, moved, shown = np.full(size, -1), np.full(size, np.inf), np.zeros(few)
     ulp = float(np.finfo(registers.dtype).eps)
-    return Errors(np.zeros(size), norm, value, began, moved, mu, L, offset, slope, proximal, shown, ulp)
+    return Errors(np.zeros(size), norm, value, began, moved, mu, L, offset, slope, proximal, shown, ulp, steep)

@@ -1,7 +1,6 @@
 """Left sides of a run without noise, or of one run with it, as floats give them and as far as they are proved."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import final
 
 import numpy as np
@@ -68,23 +67,6 @@ def _compiled(metric: Metric, proved: Proved, tape: Tape, oracle: Oracle, series
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """What the local steps of one row did, explicit ones.
-
-    Parameters
-    ----------
-    largest
-        Their largest ‖g‖ as floats give it, and a number that is no less than the one without rounding.
-    moved
-        Their sum, and how far it is at most from the one without rounding.
-    """
-
-    largest: tuple[float, float]
-    moved: tuple[Array, float]
-
-
-@final
 class Iterates(EnclosedVectors[Array]):
     """Vectors of floats, and the local steps of an oracle.
 
@@ -92,16 +74,15 @@ class Iterates(EnclosedVectors[Array]):
     ----------
     tape
         What is run: the random numbers of its updates are drawn in its order.
-    watch
-        Told the number of each row of local steps, and what they did.
+    steep
+        Shape (2, rows of local steps), zeros, for the largest ‖g‖ of each as floats give it, and a number that is no
+        less than the one without rounding; None: nobody asks.
     """
 
     unit = 1.0
 
-    def __init__(
-        self, tape: Tape, problem: Problem, oracle: Oracle, watch: Callable[[int, Steps], None] | None = None
-    ) -> None:
-        self.problem, self._oracle, self._draws, self._watch = problem, oracle, draws(tape, oracle), watch
+    def __init__(self, tape: Tape, problem: Problem, oracle: Oracle, steep: NDArray[np.float64] | None = None) -> None:
+        self.problem, self._oracle, self._draws, self._steep = problem, oracle, draws(tape, oracle), steep
         self.ulp = float(np.finfo(problem.dtype).eps)
         self._bounds = [problem.step_bounds(client) for client in range(problem.n)]
 
@@ -123,7 +104,6 @@ class Iterates(EnclosedVectors[Array]):
             If x lies at a kink, or so near to it that its error decides.
         """
         x, error, moved, client = start.value.copy(), start.error, 0.0, row.client
-        steepest = (0.0, 0.0)
         bounds, before = self._bounds[client], norm(start.value)
         step = self._oracle.implicit_step if row.implicit else self._oracle.step
         for size, draw in zip(row.sizes, next(self._draws), strict=True):
@@ -132,7 +112,7 @@ class Iterates(EnclosedVectors[Array]):
             old = x.copy()
             step(x, client, draw, size)
             after = norm(x)
-            slope = 0.0 if self._watch is None else norm(x - old) / size
+            slope = 0.0 if self._steep is None else norm(x - old) / size
             if bounds is None or (bounds.kinks and row.implicit):
                 error = moved = steep = UNKNOWN
             else:
@@ -148,9 +128,8 @@ class Iterates(EnclosedVectors[Array]):
                 moved += (1.0 if row.implicit else bounds.moved(size, growth)) * error + rounding
                 error = (growth * error + rounding) * UP
             before = after
-            steepest = max(steepest[0], slope), max(steepest[1], steep)
-        if self._watch is not None:
-            self._watch(row.row, Steps(steepest, (x - start.value, moved * UP)))
+            if self._steep is not None:
+                self._steep[:, row.row] = np.maximum(self._steep[:, row.row], (slope, steep))
         return Point(x, before, error), moved * UP
 
     def _require_apart(self, client: int, x: Array, room: float) -> None:

@@ -9,31 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import VirtualIterate
-from boundlab.execute import enclosed
+from boundlab.arithmetic.compiled import worth
+from boundlab.execute import compiled, enclosed
 from boundlab.execute._rows import own_numbers
 from boundlab.execute.enclosed import EPS, UNKNOWN, Point, norm
-from boundlab.execute.iterates import Iterates, Steps
+from boundlab.execute.iterates import Iterates
 from boundlab.objective import Array, Problem
-from boundlab.tape import Op, Record, Tape
+from boundlab.tape import Affine, Initial, Op, Record, Tape
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_BLOCK: Final = 256  # points whose gradients are taken together
+_BLOCK: Final = 1 << 18  # numbers of points whose gradients are taken together
 _PARTS: Final = 16  # of a segment
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Gradients:
-    """Norms of gradients along a run; of each the number that floats give, and one that is no less than without rounding.
+    """Norms of gradients along a run: of each what floats give, and a number that is no less than without rounding.
 
     Parameters
     ----------
     steps
         Shape (2, runs): the largest ‖∇f_i‖ at the local steps of each row of :class:`boundlab.tape.Descend`.
     apart, spread
-        Shape (2, points): the largest ‖∇f_i − ∇F‖, and the root of the mean of their squares, at each point of the path:
-        w[0], w[1], …, or those of the virtual iterate.
+        Shape (2, points): the largest ‖∇f_i − ∇F‖, and the root of the mean of their squares, at each point of the
+        path: w[0], w[1], …, or those of the virtual iterate.
     segments
         Shape (2,): no less than ‖∇f_i‖, for every i, on the segments from w[0] to the first points of the path.
     """
@@ -58,99 +59,138 @@ def visit(
     window
         How many points of the path, from the first on, segments lead to.
     """
-    shown = at_versions(tape)
-    runs = len(tape.descend.dst)
-    steps, path = np.zeros((2, runs)), _Path(problem, np.array([float(one) for one in weights]), window)
-    waiting = None if virtual is None else _Virtual(path, virtual)
+    tape = at_versions(tape) if virtual is None else with_virtual(tape, virtual)
+    oracle, clients = problem.full_gradients(), compiled.clients_of(problem, tape)
 
-    def watch(row: int, found: Steps) -> None:
-        steps[:, row] = found.largest
-        if waiting is not None:
-            waiting.take(row, found)
+    def path() -> _Path:
+        return _Path(problem, np.array([float(one) for one in weights]), window, virtual is not None)
 
-    def observe(row: int, point: Point[Array]) -> None:
-        if waiting is None:
-            path.add(point.value, point.error)
-        elif row == 0:
-            waiting.start(point.value)
+    with np.errstate(over="ignore", invalid="ignore"):  # a run may leave floats: nothing is known then
+        if clients is not None and compiled.affordable(problem) and worth(int(tape.descend.steps.sum())):
+            steps, found = np.zeros((2, len(tape.descend.dst))), path()
+            if compiled.run_proved(tape, problem, clients, oracle, lambda _, X, off: found.add(X, off), steps):
+                return found.gradients(steps)
+        steps, found = np.zeros((2, len(tape.descend.dst))), path()
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        enclosed.run(shown, own_numbers(shown), Iterates(shown, problem, problem.full_gradients(), watch), observe)
-        return path.gradients(steps)
+        def observe(_: int, point: Point[Array]) -> None:
+            found.add(point.value[None], np.array([point.error]))
+
+        enclosed.run(tape, own_numbers(tape), Iterates(tape, problem, oracle, steps), observe)
+        return found.gradients(steps)
 
 
 def at_versions(tape: Tape) -> Tape:
-    """Return the tape with a record of each server model, and no others."""
-    kept = tape.op != Op.RECORD
-    op, row, event = tape.op[kept], tape.row[kept], tape.event[kept]
+    """Return the tape with a record of each server model, in their order, and no others."""
     versions = np.arange(tape.iterations + 1)
     last = np.searchsorted(tape.version, versions) - 1  # the event that makes each version; −1 makes the first
-    places = np.searchsorted(event, last, side="right")
+    tape = _without_records(tape)
+    places = np.searchsorted(tape.event, last, side="right")
     places[0] = 0
-    times = np.where(last < 0, 0.0, tape.events.time[np.maximum(last, 0)]) if len(tape.events) else np.zeros(1)
+    return _with_records(tape, places, np.full(len(versions), tape.server))
+
+
+def with_virtual(tape: Tape, virtual: VirtualIterate) -> Tape:
+    """Return the tape with a register for the virtual iterate, and records of w[0] and of v[0], v[1], … alone.
+
+    Each run leaves how far it moved its start model, which the virtual iterate takes when it arrives.
+    """
+    tape = _without_records(tape)
+    descend, v = tape.descend, tape.registers
+    runs, arrival = virtual.runs, tape.descend.arrival[virtual.runs]
+    left = np.flatnonzero(tape.op == Op.DESCEND)[runs] + 1  # where a run leaves its move
+    taken = np.searchsorted(tape.event, arrival)
+    moves = v + 1 + descend.client[runs]
+    places, order = np.concatenate([left, taken]), np.argsort(np.concatenate([left, taken]), kind="stable")
+    dst = np.concatenate([moves, np.full(len(runs), v)])
+    src = np.concatenate(
+        [np.stack([descend.dst[runs], descend.src[runs]], 1), np.stack([np.full(len(runs), v), moves], 1)]
+    )
+    coef = np.concatenate([np.tile([1.0, -1.0], (len(runs), 1)), np.stack([np.ones(len(runs)), virtual.weights], 1)])
+    initial = np.full(v + 1 + tape.clients, Initial.UNWRITTEN, dtype=np.int8)
+    initial[:v], initial[v] = tape.initial, Initial.START
+    tape = replace(tape, registers=len(initial), initial=initial)
+    tape = _with_combinations(tape, places[order], dst[order], src[order], coef[order])
+    moved = np.flatnonzero((tape.op == Op.AFFINE) & (np.append(tape.affine.dst, -1)[_rows_of(tape)] == v)) + 1
+    shown = np.concatenate([[0], moved[virtual.before - 1 :] if virtual.before else np.append(0, moved)])
+    return _with_records(tape, shown, np.full(len(shown), v))
+
+
+def _rows_of(tape: Tape) -> Ints:
+    """Return the row of each instruction in the table of combinations, −1 for others."""
+    return np.where(tape.op == Op.AFFINE, tape.row, -1)
+
+
+def _without_records(tape: Tape) -> Tape:
+    kept = tape.op != Op.RECORD
+    return replace(tape, op=tape.op[kept], row=tape.row[kept], event=tape.event[kept])
+
+
+def _with_records(tape: Tape, places: Ints, registers: Ints) -> Tape:
+    """Return a tape without records with some, each before the instruction that stands at its place."""
+    numbers = np.arange(len(places))
+    events = np.append(tape.event, -1)[places]
     return replace(
         tape,
-        op=np.insert(op, places, Op.RECORD),
-        row=np.insert(row, places, versions),
-        event=np.insert(event, places, last),
-        record=Record(np.full(len(versions), tape.server), versions, versions, times),
+        op=np.insert(tape.op, places, Op.RECORD),
+        row=np.insert(tape.row, places, numbers),
+        event=np.insert(tape.event, places, events),
+        record=Record(registers, numbers, numbers, np.zeros(len(places))),
+    )
+
+
+def _with_combinations(tape: Tape, places: Ints, dst: Ints, src: Ints, coef: Floats) -> Tape:
+    """Return a tape with combinations of two terms each, at places in their order."""
+    before = np.cumsum(np.insert(tape.op == Op.AFFINE, 0, False))[places]  # rows of the table in front of each
+    affine, width = tape.affine, np.insert(np.diff(tape.affine.start), before, 2)
+    terms = np.repeat(affine.start[before], 2)
+    op = np.insert(tape.op, places, Op.AFFINE)
+    row = np.insert(tape.row, places, 0)
+    row[op == Op.AFFINE] = np.arange(len(width))
+    return replace(
+        tape,
+        op=op,
+        row=row,
+        event=np.insert(tape.event, places, np.append(tape.event, -1)[places]),
+        affine=Affine(
+            np.insert(affine.dst, before, dst),
+            np.concatenate([[0], np.cumsum(width)]),
+            np.insert(affine.src, terms, src.ravel()),
+            np.insert(affine.coef, terms, coef.ravel()),
+        ),
     )
 
 
 @final
-class _Virtual:
-    """A path that moves by the results of runs, in an order of its own."""
-
-    def __init__(self, path: "_Path", virtual: VirtualIterate) -> None:
-        self._path, self._virtual, self._next = path, virtual, 0
-        self._held: dict[int, tuple[Array, float]] = {}
-        self._wanted = set(virtual.runs.tolist())
-        self._value, self._error = np.zeros(0), 0.0
-
-    def start(self, value: Array) -> None:
-        """Begin at w[0], which is exact."""
-        self._value = np.array(value, dtype=np.float64)
-        self._path.origin = self._value
-        if self._virtual.before == 0:
-            self._path.add(self._value, 0.0)
-
-    def take(self, row: int, found: Steps) -> None:
-        """Take the result of a run, and move as far as the results that are known allow."""
-        if row in self._wanted:
-            self._held[row] = found.moved
-        runs, weights = self._virtual.runs, self._virtual.weights
-        while self._next < len(runs) and int(runs[self._next]) in self._held:
-            move, off = self._held.pop(int(runs[self._next]))
-            weight = float(weights[self._next])
-            self._value = self._value + weight * move
-            self._error += abs(weight) * (off + 4.0 * EPS * norm(move)) + 2.0 * EPS * norm(self._value)
-            self._next += 1
-            if self._next >= self._virtual.before:
-                self._path.add(self._value, self._error)
-
-
-@final
 class _Path:
-    """Points, one after the other, and the gradients of all clients there."""
+    """Points, one after the other, and the gradients of all clients there.
 
-    def __init__(self, problem: Problem, weights: Floats, window: int) -> None:
-        self._problem, self._weights, self._window = problem, weights, window
+    Parameters
+    ----------
+    led
+        Whether the first point is the one that segments begin at, and none of the path.
+    """
+
+    def __init__(self, problem: Problem, weights: Floats, window: int, led: bool) -> None:
+        self._problem, self._weights, self._window, self._led = problem, weights, window, led
         self._bounds = [problem.step_bounds(client) for client in range(problem.n)]
-        self._points: list[tuple[Array, float]] = []
-        self._seen = 0
+        self._up = 1.0 + (problem.d + 16.0) * EPS  # rounds the norm of d numbers, and a few sums, up
+        self._points: list[tuple[Array, Floats]] = []
+        self._held = self._seen = 0
         self._found: list[tuple[Floats, Floats]] = []
-        self._segments = np.zeros(2)
-        self.origin: Array | None = None
+        self._segments, self._origin = np.zeros(2), np.zeros(0)
 
-    def add(self, value: Array, error: float) -> None:
-        """Add a point, and how far it is at most from the one without rounding."""
-        if self.origin is None:
-            self.origin = value
-        if self._seen < self._window:
-            self._to(value, error)
-        self._seen += 1
-        self._points.append((value, error))
-        if len(self._points) == _BLOCK:
+    def add(self, X: Array, off: Floats) -> None:
+        """Add points, shape (points, d), and how far each is at most from the one without rounding."""
+        X = np.array(X, dtype=np.float64)
+        if not len(self._origin):
+            self._origin = X[0]
+            X, off = X[self._led :], off[self._led :]
+        for x, error in zip(X[: max(self._window - self._seen, 0)], off, strict=False):
+            self._lead_to(x, float(error))
+        self._seen += len(X)
+        self._points.append((X, np.array(off)))
+        self._held += X.size
+        if self._held >= _BLOCK:
             self._flush()
 
     def gradients(self, steps: Floats) -> Gradients:
@@ -160,52 +200,37 @@ class _Path:
         return Gradients(steps, apart, spread, self._segments)
 
     def _flush(self) -> None:
-        if not self._points:
-            return
-        X, errors = np.array([one for one, _ in self._points]), np.array([error for _, error in self._points])
-        self._points = []
+        X, errors = (np.concatenate([one[place] for one in self._points]) for place in (0, 1))
+        self._points, self._held = [], 0
         each, off = self._at(X, errors)
-        mean = np.einsum("i,ind->nd", self._weights, each)
         more = off + np.einsum("i,in->n", self._weights, off)
         more += (self._problem.n + 8.0) * EPS * np.linalg.norm(each, axis=2).max(axis=0)
-        away = np.linalg.norm(each - mean, axis=2)
-        upper = (away + more) * _up(self._problem)
-        self._found.append(
-            (
-                np.stack([away.max(axis=0), upper.max(axis=0)]),
-                np.sqrt(np.stack([(away**2).mean(axis=0), (upper**2).mean(axis=0) * _up(self._problem)])),
-            )
-        )
+        away = np.linalg.norm(each - np.einsum("i,ind->nd", self._weights, each), axis=2)
+        both = np.stack([away, (away + more) * self._up])
+        self._found.append((both.max(axis=1), np.sqrt((both**2).mean(axis=1)) * self._up))
 
     def _at(self, X: Array, errors: Floats) -> tuple[Floats, Floats]:
         """Return the gradients at some points, shape (clients, points, d), and how far each is off at most."""
         each, off = [], []
-        sizes = np.linalg.norm(X, axis=1) * _up(self._problem)
+        sizes = np.linalg.norm(X, axis=1) * self._up
         for client, bounds in enumerate(self._bounds):
-            found = np.asarray(self._problem.gradients(client, X.astype(self._problem.dtype)), dtype=np.float64)
-            each.append(found)
+            found = self._problem.gradients(client, X.astype(self._problem.dtype))
+            each.append(np.asarray(found, dtype=np.float64))
             if bounds is None or bounds.kinks or bounds.doubt is not None:
                 off.append(np.full(len(X), UNKNOWN))
             else:
                 off.append(bounds.offset + bounds.slope * sizes + bounds.L * errors)
-        return np.array(each), np.array(off) * _up(self._problem)
+        return np.array(each), np.array(off) * self._up
 
-    def _to(self, end: Array, error: float) -> None:
-        """Look at the segment from the origin to a point: in a part of length l no gradient is above (a + b + L·l)/2."""
-        assert self.origin is not None  # noqa: S101  (for the type checker)
-        parts = np.linspace(0.0, 1.0, _PARTS + 1)[:, None]
-        X = (1.0 - parts) * self.origin + parts * end
-        # The point between is off by no more than the end, and by a few roundings.
-        errors = np.full(len(X), error + 4.0 * EPS * (norm(self.origin) + norm(end)))
+    def _lead_to(self, end: Array, error: float) -> None:
+        """Look at the segment from the origin to a point: on a part of length l all are below (a + b + L·l)/2."""
+        shares = np.linspace(0.0, 1.0, _PARTS + 1)[:, None]
+        X = (1.0 - shares) * self._origin + shares * end
+        # What lies between is off by no more than the end, and by a few roundings.
+        errors = np.full(len(X), error + 4.0 * EPS * (norm(self._origin) + norm(end)))
         each, off = self._at(X, errors)
-        norms = np.linalg.norm(each, axis=2)
-        part = (norm(end - self.origin) + errors[0]) / _PARTS
+        norms, part = np.linalg.norm(each, axis=2), (norm(end - self._origin) + errors[0]) / _PARTS
         slopes = np.array([0.0 if one is None else one.L for one in self._bounds])[:, None]
         for place, known in enumerate((norms, norms + off)):
-            top = (known[:, :-1] + known[:, 1:] + slopes * part) / 2.0
-            self._segments[place] = max(self._segments[place], float(top.max()) * _up(self._problem))
-
-
-def _up(problem: Problem) -> float:
-    """Return what rounds a norm of d numbers, and a few sums, up."""
-    return 1.0 + (problem.d + 16.0) * EPS
+            top = float(((known[:, :-1] + known[:, 1:] + slopes * part) / 2.0).max()) * self._up
+            self._segments[place] = max(self._segments[place], top)

@@ -23,7 +23,7 @@ _MOST: Final = 64  # runs that are remembered
 _PATHS: Final = {"server": "w[t]", "virtual": "v[t]"}
 _ENDS: Final = {"segments": "w", "virtual-segments": "v"}
 _SQUARED: Final = frozenset({"G_sq"})
-_WHAT: Final = {"sigma_g": "‖∇f_i − ∇f‖", "sigma_g_mean": "root of the mean ‖∇f_i − ∇f‖²"}
+_WHAT: Final = {"G_sq": "‖∇f_i‖²", "sigma_g": "‖∇f_i − ∇f‖", "sigma_g_mean": "root of the mean ‖∇f_i − ∇f‖²"}
 
 
 @final
@@ -110,21 +110,21 @@ class _Run:
         for word in words:
             if word in _PATHS:
                 found = (self._spread if name == "sigma_g_mean" else self._apart)[:, until - 1]
-                said.append(f"all f_i at {_PATHS[word]}, t < {until}")
+                said.append(f"{_PATHS[word]}, t < {until}, of all f_i")
             elif word in _ENDS:
                 found = self._gradients.segments
                 if self._window > 1 or word != "segments":
-                    said.append(f"all f_i on the segments from w[0] to {_ENDS[word]}[t], t < {self._window}")
+                    said.append(f"the segments w[0]–{_ENDS[word]}[t], t < {self._window}, of all f_i")
             else:
                 largest, steps = self._steps(word)
                 found = largest[:, last - 1]
-                said.append(f"the {steps[last - 1]} local steps of server updates 1…{last}")
+                said.append(f"the {steps[last - 1]} local steps of updates 1…{last}")
             top = np.maximum(top, found)
         # A number that rounding leaves open says nothing: then that of floats is taken, and no verdict rests on it.
         size = max(top[0], self._apart[0, 0], float(self._gradients.steps[0].max(initial=0.0)))
         enclosed = bool(top[1] <= top[0] + _OPEN * size)
         value = float(top[int(enclosed)])
-        how = f"largest {_WHAT.get(name, '‖∇f_i‖')}: {', '.join(said)}; each trial has its own"
+        how = f"largest {_WHAT.get(name, '‖∇f_i‖')} at {' and '.join(said)}; each trial its own"
         return PointReading(value**2 * _UP if name in _SQUARED else value, enclosed, how)
 
     def _of_steps(self, word: str) -> tuple[Floats, Ints]:

@@ -4,15 +4,40 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, FIXED_TIMES, UNCONSTRAINED, assumption
+from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, DETERMINISTIC, FIXED_TIMES, UNCONSTRAINED, assumption
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError
 from boundlab.instance.ranges import along_run
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
 from boundlab.objective import Problem
-from boundlab.theorems import Theorem, read_off_runs
+from boundlab.theorems import Theorem, form_along_run, read_off_runs
 from boundlab.traces import departure
+
+
+def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theorem:
+    """Return the theorem, or its form along the run where nothing but bounds of gradients everywhere is missing.
+
+    Raises
+    ------
+    AssumptionError
+        If that is so, and the form does not apply either, since gradients have noise.
+    """
+    form = form_along_run(theorem)
+    if form is None:
+        return theorem
+    asked = [name for name in theorem.core.asked if assumption(name).of == "functions" and name not in beyond]
+    missing = [name for name in asked if problem.why_not(name)]
+    if not missing or not all(form.points.keys() & {*assumption(name).defines} for name in missing):
+        return theorem
+    if noisy := problem.why_not(DETERMINISTIC):
+        try:
+            problem.require(missing[0], theorem.id)
+        except AssumptionError as error:
+            raise AssumptionError(
+                f"{error}; {form.id} reads {', '.join(form.points)} off the run, but {noisy}"
+            ) from None
+    return form
 
 
 def looked_at(theorem: Theorem, problem: Problem) -> Problem:

@@ -1,6 +1,6 @@
 """Put a theorem, a problem, delays and an algorithm together, and check that they fit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -15,7 +15,7 @@ from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.along import at_start
-from boundlab.instance.applicability import check, deviations, looked_at, require_steps
+from boundlab.instance.applicability import applying, check, deviations, looked_at, require_steps
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import AtEveryX, Sources, SymbolValue
@@ -56,6 +56,8 @@ class Plan:
         Values by symbol that no schedule changes.
     symbols
         All symbols that the bound reads, with values, sides and origins.
+    asked
+        The id of the theorem that was asked for, where its form along the run stands in its place.
     """
 
     theorem: Theorem
@@ -76,6 +78,13 @@ class Plan:
     schedules: Schedules | None
     fixed: Mapping[str, Any]
     symbols: tuple[SymbolValue, ...]
+    asked: str = ""
+
+    def leaning(self, names: Collection[str]) -> "Plan":
+        """Return the same, whose verdicts lean on symbols that some trial does not certify."""
+        return replace(
+            self, symbols=tuple(replace(one, certified=one.certified and one.name not in names) for one in self.symbols)
+        )
 
     @property
     def random_run(self) -> tuple[Metric, Algorithm[Any], Problem, Any, DelayModel, ServerPolicy]:
@@ -162,6 +171,7 @@ def make_plan(
     seed: int = 0,
     algorithm: Algorithm[Any] | None = None,
     most: int = MOST_UPDATES,
+    forms: bool = False,
 ) -> Plan:
     """Check the assumptions, gather the constants, and evaluate the bound.
 
@@ -184,6 +194,8 @@ def make_plan(
         Whose schedules the step size must suit where it depends on the schedule.
     algorithm
         In place of the registered one, such as one with events of its own.
+    forms
+        Whether the theorem's form along the run may stand in its place, where gradients have no bound everywhere.
 
     Raises
     ------
@@ -192,8 +204,13 @@ def make_plan(
     SpecError
         If a setting is unknown or a number is out of range.
     """
+    given: dict[str, Any]
     iterations, trials, seed = whole(iterations, "iterations"), count(trials, "trials", 1), count(seed, "seed", 0)
-    given: Any = {"settings": settings, "beyond": beyond, "algorithm": algorithm}
+    if forms and (form := applying(theorem, problem, beyond)) is not theorem:
+        given = {"settings": settings, "beyond": beyond, "ks": ks, "trials": trials, "seed": seed}
+        found = make_plan(form, problem, delays, policy, iterations, algorithm=algorithm, most=most, **given)
+        return replace(found, asked=theorem.id)
+    given = {"settings": settings, "beyond": beyond, "algorithm": algorithm}
     planned = partial(_plan, theorem, problem, delays, policy, trials=trials, seed=seed, **given)
     if theorem.left.in_seconds:
         return within_seconds(theorem, lambda until: planned(iterations=until, ks=np.array([until])), most)

@@ -262,7 +262,7 @@ class Sources:
 
     def _of_tape(self, name: str, value: Any) -> SymbolValue:
         if (seen := self.along.get(name)) is not None:
-            how = seen.how if seen.enclosed else f"{seen.how}; as floats have it, rounding is not enclosed"
+            how = seen.how if seen.enclosed else f"{seen.how}; in floats, rounding is not enclosed"
             return SymbolValue(name, value, "upper", "tape", how, certified=seen.enclosed)
         info = self.theorem.symbols[name]
         if self.averaged and (info.side != "exact" or info.role == "schedule") and not self.one_schedule:

@@ -128,6 +128,11 @@ class Schedules:
         """Return what a theorem along the run reads off the run for the horizon ``until``; nothing for another one."""
         return {} if self.points is None else self.points.read(tape, until, int(values.get("N", 1)))
 
+    def unenclosed(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> frozenset[str]:
+        """Return what is read off the run at one of ``ks`` at least as floats have it, with rounding not enclosed."""
+        seen = [self.along(tape, k, values) for k in ks.tolist()]
+        return frozenset(name for one in seen for name, reading in one.items() if not reading.enclosed)
+
     def running(self, problem: Problem, options: Mapping[str, Any]) -> "Schedules":
         """Return the same with the step sizes of the run, which a theorem along it looks at.
 

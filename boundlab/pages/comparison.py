@@ -103,9 +103,12 @@ def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
 
 
 def _setting(plan: "Plan", runs: str) -> Words:
+    form = (
+        f"{plan.asked} bounds gradients everywhere, which problem {plan.problem.id} does not: its form along the run\n"
+    )
     return words(
         f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
-        f"problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}"
+        f"{form}problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}"
         f"{of_objective(plan.objective)}; {plan.delays.id} delays, server {plan.policy.describe()}; {runs}"
     )
 

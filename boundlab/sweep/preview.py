@@ -63,6 +63,7 @@ def why_not(cell: Cell) -> str:
                 dict(cell.settings),
                 trials=cell.trials,
                 seed=cell.seed,
+                forms=True,
             )
     except BoundlabError as error:
         return str(error)

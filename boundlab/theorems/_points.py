@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, final
+from typing import Final, final
 
 from boundlab.assumptions import BOUNDED_RUN
 from boundlab.errors import SpecError
-from boundlab.formulas.symbols import lookup
 from boundlab.options import nearest
 
 
@@ -49,18 +48,15 @@ def places(words: Iterable[str]) -> str:
     return ", and ".join(POINT_SETS[word].words for word in words)
 
 
-def check_points(
-    owner: str, points: Mapping[str, tuple[str, ...]], assumptions: Iterable[str], symbols: Mapping[str, Any]
-) -> None:
+def check_points(owner: str, points: Mapping[str, tuple[str, ...]], assumptions: Iterable[str]) -> None:
     """Make sure that sets of points are known, and that the theorem says that it is about runs.
 
     Raises
     ------
-    SpecError, SymbolError
+    SpecError
         If not.
     """
     for name, words in points.items():
-        lookup(name, symbols)
         for word in words:
             if word not in POINT_SETS:
                 raise SpecError(f"{owner}: points.{name} names no set of points: {word!r}; {nearest(word, POINT_SETS)}")

@@ -30,8 +30,7 @@ EACH: Final = "each schedule"
 MEAN: Final = "the mean"
 """What a statement may say that it is about: see :func:`boundlab.theorems.over`."""
 
-# A theorem may define what it puts together itself, and what it or its reader chooses. Everything else has its value
-# from problem, delays and run; there a definition can only repeat what the symbol is by its meaning.
+# Theorems define what they put together, and choices; all else is problem's and run's, and repeats its meaning.
 _DEFINABLE: Final = frozenset({"step", "user", "short"})
 _IS_BY_MEANING: Final = {"L_sq": "L**2", "kappa_lag": "1/(1 + lag + (window - 1)/2)"}
 
@@ -71,10 +70,8 @@ class Statement:
         for itself is an input, one that is ``settable`` has a default.
     bound
         Named terms, or a numerical recursion.
-    definitions
-        Symbols that the theorem defines by others, in any order.
-    settable
-        Those defined symbols that may be given instead.
+    definitions, settable
+        Symbols that the theorem defines by others, in any order; and those of them that may be given instead.
     conditions
         Inequalities without which nothing is claimed.
     parameters
@@ -120,8 +117,7 @@ class Statement:
     assume
         Inequalities between quantities of a point that hold at every x, of :func:`boundlab.theorems.inequality`.
     points
-        Of a theorem along the run: where alone each of these constants bounds gradients, as ids of
-        :data:`boundlab.theorems.POINT_SETS`: ``{"G_sq": ("local-steps",)}``.
+        Where alone constants bound gradients, as :data:`boundlab.theorems.POINT_SETS`: ``{"G_sq": ("local-steps",)}``.
 
     Raises
     ------
@@ -190,9 +186,8 @@ class Statement:
             if value and value.splitlines() != [value]:
                 raise SpecError(f"{what} must be one line, got {value!r}")
         rules = self.defining()
-        for name in (*self.step, *self.parameters.values(), *self.settable, *self.generous):
-            lookup(name, self.symbols)
-        for name in self.left_reads | self.assume_reads:
+        named = (*self.step, *self.parameters.values(), *self.settable, *self.generous, *self.points)
+        for name in (*named, *self.left_reads, *self.assume_reads):
             lookup(name, self.symbols)
         for expression in (*rules.values(), *self.expressions()):
             for name in names_of(expression):
@@ -204,7 +199,7 @@ class Statement:
         self._check_definitions(rules)
         self._check_growth(rules)
         self._check_links()
-        check_points(self.id, self.points, self.assumptions, self.symbols)
+        check_points(self.id, self.points, self.assumptions)
         read_by = {name: self.read_by(one.reads) for name, one in self.assume.items()}
         check_inequalities(self.id, self.assume, self.symbols, read_by)
         self._infer_horizon()

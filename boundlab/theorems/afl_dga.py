@@ -6,6 +6,7 @@ from typing import Any
 from sympy import Expr, Min, Rational, sqrt
 
 from boundlab.formulas.symbols import symbol
+from boundlab.theorems._along import along_run
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._forms import ONE, OPEN, ZERO, proof_of
 from boundlab.theorems._statement import EACH
@@ -195,4 +196,7 @@ R3 = _repaired(
     (Condition(x, 1 / (4 * (1 + S)), "η·L ≤ 1/(4(1+S))"),),
 )
 
-THEOREMS = (THEOREM1, COROLLARY1, R0, R1, R2, R2N, R2B, R3)
+_REPAIRS = (R0, R1, R2, R2N, R2B, R3)
+_ALONG = tuple(along_run(one, {"G": ("rounds",)}) for one in _REPAIRS)
+
+THEOREMS = (THEOREM1, COROLLARY1, *_REPAIRS, *_ALONG)

@@ -6,6 +6,7 @@ from typing import Any
 from sympy import Expr, floor, log, sqrt
 
 from boundlab.formulas.symbols import symbol
+from boundlab.theorems._along import along_run
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._forms import (
     NONCONVEX,
@@ -250,4 +251,8 @@ GROUP = Theorem(
     **_GROUP,
 )
 
-THEOREMS = (THEOREM1, COROLLARY1, COROLLARY1_EXPLICIT, WINDOW_A, WINDOW_B, WINDOW_B_NOISELESS, GROUP)
+_TRUE = (WINDOW_A, WINDOW_B, WINDOW_B_NOISELESS, GROUP)
+_POINTS = {"G_sq": ("local-steps", "segments"), "sigma_g": ("server",)}
+_ALONG = tuple(along_run(one, _POINTS) for one in _TRUE)
+
+THEOREMS = (THEOREM1, COROLLARY1, COROLLARY1_EXPLICIT, *_TRUE, *_ALONG)

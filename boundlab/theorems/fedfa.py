@@ -5,6 +5,7 @@ from typing import Any
 from sympy import Expr, sqrt
 
 from boundlab.formulas.symbols import symbol
+from boundlab.theorems._along import along_run
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._forms import (
     NONCONVEX,
@@ -235,4 +236,8 @@ PARAM = _family(
     f"window too, whose shares are smaller. {_N_NOTE}",
 )
 
-THEOREMS = (THEOREM1, THEOREM1_SQUARED, COROLLARY, *DELTA, *PARAM)
+# Of the mean over a window at v[0] the proof needs how steep f is between w[0], where F0 is taken, and v[j], j < N.
+_POINTS = {"G_sq": ("local-steps", "virtual-segments"), "sigma_g": ("virtual",)}
+_ALONG = tuple(along_run(one, _POINTS) for one in (*DELTA, *PARAM))
+
+THEOREMS = (THEOREM1, THEOREM1_SQUARED, COROLLARY, *DELTA, *PARAM, *_ALONG)
