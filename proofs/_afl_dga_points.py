@@ -20,13 +20,13 @@ def own_gradients(b: RoundProof, pair: Fact) -> tuple[Fact, Fact]:
     mixed = b.proof.step(
         "a step of the server and an own gradient",
         s.dot(s.a(h), kept(p)) >= expr(-(G**2)),
-        [b.kernel.at(pair, {"l": h}), s.own_moment(i, b.since, q, p)],
+        [b.kernel.at(pair, {"l": h}), s.own_moment(t, i, q, p)],
         squares=[s.a(h) + kept(p)],
     )
     two = b.proof.step(
         "two own gradients",
         s.dot(kept(p), kept(b.o)) <= expr(G**2),
-        [s.own_moment(i, b.since, q, p), s.own_moment(i, b.since, q, b.o)],
+        [s.own_moment(t, i, q, p), s.own_moment(t, i, q, b.o)],
         squares=[kept(p) - kept(b.o)],
     )
     own, lo = s.own(t, i, q), s.lo(t)
@@ -88,7 +88,7 @@ def used_again_once(b: RoundProof, pair: Fact) -> Fact:
 
 def part_size(b: RoundProof, u: Scalar) -> Fact:
     """(AD5) for what was first used in one round: E‖part‖² ≤ σ²/n²·(how many clients)."""
-    s, t, i, q, sigma, n, kernel = b.s, b.t, b.i, b.q, b.s.symbol("sigma"), b.n, b.kernel
+    s, t, i, q, sigma, n, kernel = b.s, b.t, b.i, b.any, b.s.symbol("sigma"), b.n, b.kernel
     one, K = s.one(t, i, u), s.steps(i, u)
     weight = (one / K) ** 2
     fewer = kernel.combine(expr(one**2 / K) <= expr(one), [])
@@ -98,7 +98,7 @@ def part_size(b: RoundProof, u: Scalar) -> Fact:
         [
             s.noise_part(t, u),
             s.uncorrelated_part(t, u),
-            b.sums(s.variance(s.e(i, u, q)), ("q", 0, K, weight), ("i", 0, n, 1 / n**2)),
+            b.sums(s.variance(s.e(i, u, q)), ("q_0", 0, K, weight), ("i", 0, n, 1 / n**2)),
             total(kernel, fewer, "i", 0, n, sigma**2 / n**2),
         ],
     )
@@ -106,8 +106,8 @@ def part_size(b: RoundProof, u: Scalar) -> Fact:
 
 def orthogonal_part(b: RoundProof, u: Scalar) -> Fact:
     """(AD6): noise that is first used in round u is orthogonal to ∇f(w[u])."""
-    s, t, i, q, K = b.s, b.t, b.i, b.q, b.s.steps(b.i, u)
-    none = b.sums(s.unbiased(s.e(i, u, q), s.df(u)), ("q", 0, K, s.one(t, i, u) / K), ("i", 0, b.n, 1 / b.n))
+    s, t, i, q, K = b.s, b.t, b.i, b.any, b.s.steps(b.i, u)
+    none = b.sums(s.unbiased(s.e(i, u, q), s.df(u)), ("q_0", 0, K, s.one(t, i, u) / K), ("i", 0, b.n, 1 / b.n))
     return b.proof.step(
         "(AD6), noise of one age",
         equal(s.dot(s.df(u), s.noise_of(t, u)), 0),

@@ -31,7 +31,8 @@ class RoundProof:
         self.x = self.eta * self.L
         self.G = s.symbol("G")
         self.u = s.index("u", 0, self.t)  # a round up to t
-        self.o = s.index("p_1")
+        self.o = s.index("p_1", 0, s.own(self.t, self.i, self.q) - 1)
+        self.any = s.index("q_0")  # a local step of any average
         self.since = s.first(self.t, self.i)
         self.K = s.steps(self.i, self.since)
 
@@ -61,7 +62,7 @@ class RoundProof:
             squared(a) <= expr(self.G**2),
             [
                 *tested,
-                self.over_used(s.moment(self.i, self.since, self.q)),
+                self.over_used(s.moment(self.t, self.i, self.q)),
                 self.over_used(self.kernel.square(each - a)),
             ],
         )

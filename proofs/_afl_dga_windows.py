@@ -48,7 +48,7 @@ def own_steps(b: RoundProof) -> tuple[Lin, Fact]:
         squared(held) <= expr(M**2 * G**2),
         multipliers=[
             (1 / scalar(2), pairs),
-            (own, total(kernel, s.own_moment(i, b.since, q, p), "p", 0, own)),
+            (own, total(kernel, s.own_moment(t, i, q, p), "p", 0, own)),
             (1, most),
         ],
     )

@@ -50,7 +50,16 @@ class Window:
         self.root_c = s.root("c_2", self.G + self.sigma**2)
         self.c = variable("c_2")
         self.p, self.h = s.index("p_1"), s.index("h")
+        # Local steps of two runs of update r, and of update k + u; of the first of each a third step, and a count.
+        self.runs = tuple(self._steps(s.r, f"{number}") for number in (2, 3))
+        self.late = tuple(self._steps(s.k + s.u, f"{number}") for number in (4, 5))
         self.facts: dict[str, Any] = {}
+
+    def _steps(self, t: Any, tag: str) -> tuple[Any, Any, Any, Any]:
+        """Return a run of update t, two of its local steps, and how many there may be before one."""
+        s, j = self.s, self.s.index(f"j_{tag}", 0, self.s.many(t) - 1)
+        last = s.steps(t, j) - 1
+        return j, s.index(f"q_{tag}", 0, last), s.index(f"p_{tag}", 0, last), s.index(f"h_{tag}", 0, last + 1)
 
     def __getitem__(self, name: str) -> Any:
         return self.facts[name]
@@ -63,7 +72,7 @@ class Window:
 
 def gradients(w: Window) -> None:
     """(W2): every stochastic gradient has E‖g‖² ≤ c²."""
-    s, kernel, r, j, q = w.s, w.kernel, w.s.r, w.s.j, w.s.q
+    s, kernel, r, (j, q, _, _) = w.s, w.kernel, w.s.r, w.runs[0]
     g = s.g(r, j, q)
     facts: list[Any] = [s.bounded_gradient(g)]
     if s.noisy:
@@ -72,8 +81,8 @@ def gradients(w: Window) -> None:
     w.step("c", "(W2)", squared(s.sampled(r, j, q)) <= expr(w.c**2), multipliers=[(1, second), (1, w.root_c)])
     # Two of them.
     w.facts["two"] = lambda t, a, b: kernel.norms(
-        kernel.at(w["c"], {"r": t, "j": a[0], "q": a[1]}),
-        kernel.at(w["c"], {"r": t, "j": b[0], "q": b[1]}),
+        kernel.at(w["c"], {"r": t, "j_2": a[0], "q_2": a[1]}),
+        kernel.at(w["c"], {"r": t, "j_2": b[0], "q_2": b[1]}),
         s.sampled(t, *a),
         s.sampled(t, *b),
         w.c,
@@ -83,13 +92,13 @@ def gradients(w: Window) -> None:
 
 def moves(w: Window) -> None:
     """(C3): how far an update, several updates, and some local steps move a model."""
-    s, kernel, r, j, q, h, p = w.s, w.kernel, w.s.r, w.s.j, w.s.q, w.h, w.p
+    s, kernel, r, (j, q, p, h), (other, there, _, _) = w.s, w.kernel, w.s.r, *w.runs
     # all pairs of gradients of an update
-    pairs = total(kernel, w["two"](r, (j, q), (h, p)), "p_1", 0, s.steps(r, h), s.a(r, h))
-    pairs = total(kernel, pairs, "q", 0, s.steps(r, j), s.a(r, j))
-    pairs = total(kernel, total(kernel, pairs, "h", 0, s.many(r)), "j", 0, s.many(r))
-    sums = vector_sum("j", 0, s.many(r), vector_sum("q", 0, s.steps(r, j), s.sampled(r, j, q) * s.a(r, j)))
-    both = total(kernel, s.work(r), "h", 0, s.many(r), s.a(r, h) * s.steps(r, h))
+    pairs = total(kernel, w["two"](r, (j, q), (other, there)), "q_3", 0, s.steps(r, other), s.a(r, other))
+    pairs = total(kernel, pairs, "q_2", 0, s.steps(r, j), s.a(r, j))
+    pairs = total(kernel, total(kernel, pairs, "j_3", 0, s.many(r)), "j_2", 0, s.many(r))
+    sums = vector_sum("j_2", 0, s.many(r), vector_sum("q_2", 0, s.steps(r, j), s.sampled(r, j, q) * s.a(r, j)))
+    both = total(kernel, s.work(r), "j_3", 0, s.many(r), s.a(r, other) * s.steps(r, other))
     A = s.A(r)
     added = w.proof.step(
         "(C3), the gradients of an update",
@@ -104,10 +113,10 @@ def moves(w: Window) -> None:
     )
     _paths(w)
     # local steps
-    local = total(kernel, total(kernel, w["two"](r, (j, q), (j, p)), "p_1", 0, h), "q", 0, h)
+    local = total(kernel, total(kernel, w["two"](r, (j, q), (j, p)), "p_2", 0, h), "q_2", 0, h)
     way = s.z(r, j, h) - s.z(r, j, 0)
-    steps = vector_sum("q", 0, h, s.sampled(r, j, q))
-    walk = [total_vector(kernel, s.move(r, j, q), "q", 0, h), telescope_vector(kernel, "q", 0, h, s.z(r, j, q))]
+    steps = vector_sum("q_2", 0, h, s.sampled(r, j, q))
+    walk = [total_vector(kernel, s.move(r, j, q), "q_2", 0, h), telescope_vector(kernel, "q_2", 0, h, s.z(r, j, q))]
     from_start = w.proof.step(
         "(C3), local steps from the first point",
         squared(way) <= expr((w.eta * w.c * h) ** 2),
@@ -244,7 +253,7 @@ def lateness(w: Window, far: Any, case: Context) -> None:
         max(τ, N − 1), which one it is being known in this case.
     """
     s, kernel, proof = w.s, w.kernel, w.proof
-    k, u, v, j, q, h, p = s.k, s.u, s.v, s.j, s.q, w.h, w.p
+    k, u, v, (j, q, p, _), (h, *_) = s.k, s.u, s.v, *w.late
     t, tag = k + u, f", {case.why}" if case.why else ""
     old = s.s(t, j)
     size = w.eta * w.c * w.A
@@ -257,7 +266,7 @@ def lateness(w: Window, far: Any, case: Context) -> None:
         multipliers=[(1, kernel.at(w["apart"], {"o": old})), (size**2, age)],
         context=case,
     )
-    local = kernel.at(w["local"], {"r": t, "h": q})
+    local = kernel.at(w["local"], {"r": t, "j_2": j, "h_2": q})
     one, two = s.w(k) - s.w(old), s.w(old) - s.z(t, j, q)
     flipped = kernel.combine(squared(two) <= expr((w.eta * w.c * q) ** 2), [(1, local)])
     points = proof.step(
@@ -275,33 +284,33 @@ def lateness(w: Window, far: Any, case: Context) -> None:
         context=case,
     )
     steps, many = s.steps(t, j), s.many(t)
-    two_steps = kernel.norms(slopes, kernel.at(slopes, {"q": p}), lag(q), lag(p), gap(q), gap(p))
-    pairs = total(kernel, total(kernel, two_steps, "p_1", 0, steps), "q", 0, steps)
-    closed = telescope(kernel, "q", 0, steps, q * (q - 1) / 2)
+    two_steps = kernel.norms(slopes, kernel.at(slopes, {"q_4": p}), lag(q), lag(p), gap(q), gap(p))
+    pairs = total(kernel, total(kernel, two_steps, "p_4", 0, steps), "q_4", 0, steps)
+    closed = telescope(kernel, "q_4", 0, steps, q * (q - 1) / 2)
     few = w.L * w.eta * w.c
     whole = few * (w.A * far * steps + steps * (steps - 1) / 2)
     eps = few * (w.A * far + (s.Qmax - 1) / 2)
-    nested = total(kernel, closed, "p_1", 0, steps, few**2 * (w.A * far + p))
+    nested = total(kernel, closed, "p_4", 0, steps, few**2 * (w.A * far + p))
     run = proof.step(
         f"the gradients of a run{tag}",
-        squared(vector_sum("q", 0, steps, lag(q))) <= expr(whole**2),
+        squared(vector_sum("q_4", 0, steps, lag(q))) <= expr(whole**2),
         [pairs, closed, nested],
         context=case,
     )
     run = proof.step(
         f"the gradients of a run, at most Qmax{tag}",
-        squared(vector_sum("q", 0, steps, lag(q))) <= expr((steps * eps) ** 2),
+        squared(vector_sum("q_4", 0, steps, lag(q))) <= expr((steps * eps) ** 2),
         [run],
         context=case,
     )
-    of = lambda place: vector_sum("q", 0, s.steps(t, place), s.d(s.c(t, place), k) - s.g(t, place, q))
-    two_runs = kernel.norms(run, kernel.at(run, {"j": h}), of(j), of(h), steps * eps, s.steps(t, h) * eps)
-    pairs = total(kernel, total(kernel, two_runs, "h", 0, many, s.a(t, h)), "j", 0, many, s.a(t, j))
-    both = total(kernel, s.work(t), "h", 0, many, s.a(t, h) * s.steps(t, h))
+    of = lambda place: vector_sum("q_4", 0, s.steps(t, place), s.d(s.c(t, place), k) - s.g(t, place, q))
+    two_runs = kernel.norms(run, kernel.at(run, {"j_4": h}), of(j), of(h), steps * eps, s.steps(t, h) * eps)
+    pairs = total(kernel, total(kernel, two_runs, "j_5", 0, many, s.a(t, h)), "j_4", 0, many, s.a(t, j))
+    both = total(kernel, s.work(t), "j_5", 0, many, s.a(t, h) * s.steps(t, h))
     A = s.A(t)
     runs = proof.step(
         f"the runs of an update{tag}",
-        squared(vector_sum("j", 0, many, of(j) * s.a(t, j))) <= expr((A * eps) ** 2),
+        squared(vector_sum("j_4", 0, many, of(j) * s.a(t, j))) <= expr((A * eps) ** 2),
         multipliers=[(1, pairs), (-(eps**2), both), (-(eps**2) * A, s.work(t))],
         context=case,
     )

@@ -50,7 +50,10 @@ class Lemma:
         self.move = self.rate * self.A * self.c
         # How far the model is from the virtual iterate, by A·c.
         self.away = self.rate * (self.K - 1) / 2 if s.delta or s.printed else s.symbol("C_lag")
-        self.p, self.h = s.index("p_1"), s.index("h")
+        # A second local step, how many there may be, and v[b + m], of which no one is looked at after T + N − 1 updates.
+        self.p, self.h = s.index("p_1", 0, self.Q - 1), s.index("h", 0, self.Q)
+        self.b = s.index("b", 0, self.T + self.N - 1)
+        self.m = s.index("m", 0, self.T + self.N - 1 - self.b)
         s.index("u_2", 0, self.N - 1)
 
     def __getitem__(self, name: str) -> Any:
@@ -137,32 +140,31 @@ def walked(w: Lemma, h: Any) -> VectorFact:
 
 def virtual(w: Lemma) -> None:
     """(V3): how the virtual iterate moves, how far from the model it is, and where it begins."""
-    s, kernel, t, K = w.s, w.kernel, w.s.t, w.K
-    step = _step_of_delta(w) if s.delta else s.virtual_move(t)
-    right = w.s.v(t) - w.sampled(t) * (w.rate * w.eta)
-    w.facts["v"] = combine_vectors(kernel, step.left, right, [(1, step), (w.rate, kernel.at(w["changed"], {"a": t}))])
+    s, kernel, r, b, m, K = w.s, w.kernel, w.s.r, w.b, w.m, w.K
+    step = _step_of_delta(w) if s.delta else s.virtual_move(r)
+    right = w.s.v(r) - w.sampled(r) * (w.rate * w.eta)
+    w.facts["v"] = combine_vectors(kernel, step.left, right, [(1, step), (w.rate, kernel.at(w["changed"], {"a": r}))])
     move = lambda at: s.v(at + 1) - s.v(at)
     one = w.step(
         "move",
         "(V3), one step",
-        squared(move(t)) <= expr(w.move**2),
-        [step, kernel.at(w["change"], {"a": t})],
+        squared(move(r)) <= expr(w.move**2),
+        [step, kernel.at(w["change"], {"a": r})],
     )
-    m = w.h
     far = lambda known: kernel.norms(
-        known, kernel.at(one, {"t": t + m}, known.context), s.v(t + m) - s.v(t), move(t + m), w.move * m, w.move
+        known, kernel.at(one, {"r": b + m}, known.context), s.v(b + m) - s.v(b), move(b + m), w.move * m, w.move
     )
     path = w.proof.induction(
         "(V9), several steps",
-        squared(s.v(t + m) - s.v(t)) <= expr((w.move * m) ** 2),
-        "h",
+        squared(s.v(b + m) - s.v(b)) <= expr((w.move * m) ** 2),
+        "m",
         [],
-        lambda known: [known, kernel.at(one, {"t": t + m}, known.context), far(known)],
+        lambda known: [known, kernel.at(one, {"r": b + m}, known.context), far(known)],
     )
     w.facts["path"] = path
     _any_two(w, path)
     # what the window holds back
-    now = t if s.delta else scalar(0)
+    now = b if s.delta else scalar(0)
     one, two = s.index("j_1", 1, K - 1), s.index("j_2", 1, K - 1)
     change = lambda place: s.change(now - K + place)
     early = lambda place: kernel.at(w["change"], {"a": now - K + place})
@@ -180,14 +182,14 @@ def virtual(w: Lemma) -> None:
         w.step(
             "away",
             "(V12), the model and the virtual iterate",
-            squared(s.w(t) - s.v(t)) <= expr((w.away * w.A * w.c) ** 2),
-            [held, s.ahead(t)],
+            squared(s.w(b) - s.v(b)) <= expr((w.away * w.A * w.c) ** 2),
+            [held, s.ahead(b)],
         )
     w.step(
         "first",
         "(V3), where it begins",
         squared(s.v(0) - s.w(0)) <= expr((w.move * (K - 1) / 2) ** 2),
-        [kernel.at(held, {"t": 0}) if s.delta else held, s.ahead(0)],
+        [kernel.at(held, {"b": 0}) if s.delta else held, s.ahead(0)],
     )
     if not s.delta:
         _away_in_param(w)
@@ -195,7 +197,7 @@ def virtual(w: Lemma) -> None:
 
 def _step_of_delta(w: Lemma) -> VectorFact:
     """(V12): the sums of the window telescope."""
-    s, kernel, t, K, j = w.s, w.kernel, w.s.t, w.K, w.s.j
+    s, kernel, t, K, j = w.s, w.kernel, w.s.r, w.K, w.s.j
     change = s.change(t - K + j)
     path = telescope_vector(kernel, "j", 1, K, change * (j - 1))
     last = split_vector(kernel, "j", 1, K, K + 1, change)
@@ -242,12 +244,12 @@ def _away_in_param(w: Lemma) -> None:
 
 def _any_two(w: Lemma, path: Fact) -> None:
     """(V9): the virtual iterates after o and after t updates, whichever is the earlier."""
-    s, kernel, t = w.s, w.kernel, w.s.t
-    o = s.index("o")
+    s, kernel, t = w.s, w.kernel, w.b
+    o = s.index("o", 0, w.T + w.N - 1)
     far = squared(s.v(o) - s.v(t)) <= expr((w.move * (t - o)) ** 2)
     older, newer = kernel.split("o", t)
-    first = w.proof.step("(V9), an earlier one", far, [kernel.at(path, {"t": o, "h": t - o}, older)], context=older)
-    second = w.proof.step("(V9), a later one", far, [kernel.at(path, {"h": o - t}, newer)], context=newer)
+    first = w.proof.step("(V9), an earlier one", far, [kernel.at(path, {"b": o, "m": t - o}, older)], context=older)
+    second = w.proof.step("(V9), a later one", far, [kernel.at(path, {"m": o - t}, newer)], context=newer)
     w.facts["apart"] = w.proof.rule("(V9), any two", None, lambda: kernel.join(first, second))
 
 
@@ -338,7 +340,7 @@ def lateness(w: Lemma, far: Any, case: Context) -> None:
     s, kernel, proof = w.s, w.kernel, w.proof
     k, u, q, p = s.k, s.u, s.q, w.p
     v = variable("u_2")
-    which = "t" if s.delta else "r"
+    which = "b" if s.delta else "r"
     t, tag = k + u, f", {case.why}" if case.why else ""
     old = s.s(t, 0)
     late = kernel.combine(expr(far + (k - old)) >= 0, [], case)  # s ≤ t, and N − 1 ≤ far
@@ -350,7 +352,7 @@ def lateness(w: Lemma, far: Any, case: Context) -> None:
     models = proof.step(
         f"(V9), the virtual iterate that a run began near{tag}",
         squared(s.v(old) - s.v(k)) <= expr((w.move * far) ** 2),
-        multipliers=[(1, kernel.at(w["apart"], {"o": old, "t": k})), (w.move**2, age)],
+        multipliers=[(1, kernel.at(w["apart"], {"o": old, "b": k})), (w.move**2, age)],
         context=case,
     )
     local = kernel.at(w["local"], {"a": t, "h": q})

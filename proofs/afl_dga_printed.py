@@ -93,7 +93,7 @@ def _lemma(b: _Printed) -> tuple[Fact, Fact]:
         at=f"{_A}, (2)",
     )
     slope = proof.step(
-        "Assumption 3", squared(b.g) <= expr(b.G**2), [s.moment(i, b.r_i, b.q), none], squares=[b.e], at=f"{_A}, (2)"
+        "Assumption 3", squared(b.g) <= expr(b.G**2), [s.moment(b.t, i, b.q), none], squares=[b.e], at=f"{_A}, (2)"
     )
     proof.step(
         "(2), line 6",
@@ -240,7 +240,7 @@ def appendices(proof: Proof) -> None:
     slope = proof.step(
         "the gradients' sizes",
         mean <= expr(G**2 / n),
-        [b.each(s.moment(i, b.r_i, b.q)), b.each(s.unbiased(b.e, b.g)), b.each(kernel.square(b.e))],
+        [b.each(s.moment(b.t, i, b.q)), b.each(s.unbiased(b.e, b.g)), b.each(kernel.square(b.e))],
         at=f"{_B}, after (6)",
     )
     one = proof.step(

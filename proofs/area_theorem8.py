@@ -3,8 +3,8 @@
 from boundlab.prove import Fact, Proof, Script, equal, expr, finite_sum, squared, telescope, total, variable
 
 
-def _pass(proof: Proof) -> Fact:
-    """One pass of client i, whichever it is: from z[i, r, 0] to z[i, r, M]."""
+def _pass(proof: Proof) -> tuple[Fact, Fact]:
+    """One pass of client i, whichever it is: from z[i, r, 0] to z[i, r, M]; beside it how far f_i falls."""
     s, kernel = proof.setting(), proof.kernel
     i, r, m, M, alpha, B, sigma, star = s.i, s.r, s.m, s.M, s.alpha, s.symbol("B"), s.symbol("sigma"), s.star
     z, g, e = s.z, s.g, s.e
@@ -42,15 +42,16 @@ def _pass(proof: Proof) -> Fact:
         finite_sum("m", 0, M, value(z(i, r, m))) >= value(z(i, r, 0)) * M - alpha * M * (M - 1) / 2 * B**2,
         [total(kernel, far, "m", 0, M), telescope(kernel, "m", 0, M, m * (m - 1) / 2)],
     )
-    return proof.step(
+    last = proof.step(
         "a pass",
         D(M) <= D(0) - (value(z(i, r, 0)) - value(star)) * (2 * alpha * M) + alpha**2 * M * (sigma**2 + M * B**2),
         [whole, lemma],
     )
+    return last, far
 
 
 def _sum_over_iterations(proof: Proof) -> tuple[Fact, Fact]:
-    """Show 2·alpha·M·Σ gaps ≤ V(0) + K·alpha²·M·(sigma² + M·B²); return it, and what one pass does."""
+    """Show 2·alpha·M·Σ gaps ≤ V(0) + K·alpha²·M·(sigma² + M·B²); return it, and how far f_i falls."""
     s, kernel = proof.setting(), proof.kernel
     i, k, K, M, alpha, B, sigma, star = s.i, s.k, s.symbol("K"), s.M, s.alpha, s.symbol("B"), s.symbol("sigma"), s.star
     p, p_s, n = s.p(i), s.p_s, s.n
@@ -58,7 +59,7 @@ def _sum_over_iterations(proof: Proof) -> tuple[Fact, Fact]:
     X = lambda j: squared(s.x(i, j) - star)
     Y = lambda j: squared(s.y(i, j) - star)
     S = lambda j: squared(s.xs(j) - star)
-    local = _pass(proof)
+    local, far = _pass(proof)
     here = kernel.at(local, {"r": k})
     begin = s.begin(i, k)
     at_server = proof.step(
@@ -104,7 +105,7 @@ def _sum_over_iterations(proof: Proof) -> tuple[Fact, Fact]:
         finite_sum("k", 0, K, gap(s.xs(k))) * (2 * alpha * M) <= V(0) + K * alpha**2 * M * (sigma**2 + M * B**2),
         [total(kernel, one, "k", 0, K), telescope(kernel, "k", 0, K, V(k)), below],
     )
-    return summed, local
+    return summed, far
 
 
 def _average(proof: Proof) -> Fact:
@@ -189,34 +190,32 @@ def algorithm_start(proof: Proof) -> None:
     s, kernel = proof.setting(), proof.kernel
     i, K, M, alpha, B, sigma, R = s.i, s.symbol("K"), s.M, s.alpha, s.symbol("B"), s.symbol("sigma"), s.symbol("R")
     star, n, p, qbar = s.star, s.n, s.p(i), s.symbol("qbar")
-    summed, local = _sum_over_iterations(proof)
-    broadcast = s.broadcast(i)
-    one = proof.step(
-        "the first pass of a client",
-        squared(s.x(i, 0) - star)
-        <= expr(R**2) - (s.part(i, s.xs(0)) - s.part(i, star)) * (2 * alpha * M) + alpha**2 * M * (sigma**2 + M * B**2),
-        [kernel.at(local, {"r": -1}), s.first("x", i), broadcast, s.start()],
-    )
-    steep = proof.step(
-        "f_i does not fall by more than B·R",
-        s.part(i, s.xs(0)) - s.part(i, star) >= expr(-B * R),
+    summed, far = _sum_over_iterations(proof)
+    z, g, e, m = (lambda at: s.z(i, -1, at)), s.g(i, -1, s.m), s.e(i, -1, s.m), s.m
+    D = lambda at: squared(z(at) - star)
+    begin = [s.broadcast(i), s.start()]
+    near = proof.step("where the first pass begins", squared(z(0) - star) <= expr(R**2), begin)
+    # f_i may be steep at x*: what is known of it is known on the pass alone.
+    back = proof.step(
+        "no step leads away by more than B·R",
+        s.dot(g, z(m) - star) >= expr(-B * R - alpha * m * B**2),
         [
-            s.convex(s.vec("h", i), s.xs(0)),
-            kernel.norms(
-                s.lipschitz(s.vec("h", i)),
-                kernel.combine(squared(s.xs(0) - star) <= expr(R**2), [(-1, s.start())]),
-                s.vec("h", i),
-                s.xs(0) - star,
-                B,
-                R,
-                -1,
-            ),
+            s.convex(g, z(0)),
+            kernel.at(far, {"r": -1}),
+            kernel.norms(s.lipschitz(g), near, g, z(0) - star, B, R, -1),
         ],
     )
+    noise = [s.unbiased(e, v) for v in (z(m), g, star)]
+    one = proof.step(
+        "the first pass, one local step",
+        D(m + 1) <= D(m) + 2 * alpha * (B * R + alpha * m * B**2) + alpha**2 * (sigma**2 + B**2),
+        [s.move(i, -1, m), back, s.lipschitz(g), s.variance(e), *noise],
+    )
+    whole = [total(kernel, one, "m", 0, M), telescope(kernel, "m", 0, M, D(m))]
     near = proof.step(
         "x at the start",
         squared(s.x(i, 0) - star) <= expr(R**2 + 2 * alpha * M * B * R + alpha**2 * M * (sigma**2 + M * B**2)),
-        [one, steep],
+        [*whole, telescope(kernel, "m", 0, M, m * (m - 1) / 2), near, s.first("x", i)],
     )
     held = proof.step("y at the start", equal(squared(s.y(i, 0) - star), R**2), [s.first("y", i), s.start()])
     last = proof.step(

@@ -128,8 +128,8 @@ def _far(proof: Proof, second: Fact, move: Fact, s2: Any) -> Fact:
     s, kernel = proof.setting(), proof.kernel
     r, k, j, q, Q = s.r, s.k, s.j, s.q, s.Q
     D, eta = s.rate * s.step * Q, s.step
-    old, p, other = s.s(k, j), s.index("p"), s.index("r_0", 0, s.T - 1)
-    h = s.index("h")
+    old, p, other = s.s(k, j), s.index("p", 0, Q - 1), s.index("r_0", 0, s.T - 1)
+    h = s.index("h", 0, Q)  # how many local steps
     go = lambda t: s.w(t + 1) - s.w(t)
     v = lambda place: s.sampled(k, j, place)
     at = lambda place: kernel.at(second, {"r": k, "q": place})

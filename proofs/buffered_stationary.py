@@ -35,7 +35,7 @@ class Buffer:
         s = self.s = self.proof.setting()
         self.kernel, self.k, self.q, self.i, self.m = s.kernel, s.k, s.q, s.i, s.m
         self.T, self.Q, self.L, self.n, self.tau = s.T, s.Q, s.symbol("L"), s.n, s.symbol("tau_max")
-        self.p, self.h = s.index("p"), s.index("h")
+        self.p, self.h = s.index("p", 0, self.Q - 1), s.index("h", 0, self.Q)
         self.s2 = s.symbol("G_sq") + s.symbol("sigma_l") ** 2
         self.size, self.eta = s.rate * s.step, s.step
         self.D = self.size * self.Q

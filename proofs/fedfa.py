@@ -68,23 +68,24 @@ def _cases(w: Lemma) -> list[Context]:
 def _start(w: Lemma) -> None:
     """(V10) and (W14): Σ f(v[k]) − f(v[k + N]) over the windows."""
     s, kernel, proof, T, N, t, i = w.s, w.kernel, w.proof, w.T, w.N, w.s.t, w.s.i
+    y = s.index("y", 0, N - 1)  # one of the first N virtual iterates
     F = lambda at: s.objective(s.v(at))
     began = (w.K - 1) / 2
-    path = kernel.at(w["path"], {"t": 0, "h": t})
-    both = kernel.norms(path, w["first"], s.v(t) - s.v(0), s.v(0) - s.w(0), w.move * t, w.move * began)
-    size = w.move * (t + began)
+    path = kernel.at(w["path"], {"b": 0, "m": y})
+    both = kernel.norms(path, w["first"], s.v(y) - s.v(0), s.v(0) - s.w(0), w.move * y, w.move * began)
+    size = w.move * (y + began)
     away = proof.step(
-        "(W14), how far from the start", squared(s.v(t) - s.w(0)) <= expr(size**2), [path, w["first"], both]
+        "(W14), how far from the start", squared(s.v(y) - s.w(0)) <= expr(size**2), [path, w["first"], both]
     )
-    slope = kernel.combine(squared(s.mv(i, t)) <= expr(w.g**2), [(1, s.bounded_mean(i, t)), (1, w.root_g)])
+    slope = kernel.combine(squared(s.mv(i, y)) <= expr(w.g**2), [(1, s.bounded_mean(i, y)), (1, w.root_g)])
     one = kernel.combine(
-        s.part(i, s.v(t)) - s.part(i, s.w(0)) <= expr(w.g * size),
-        [(-1, s.mean_slope(i, t)), (1, kernel.norms(slope, away, s.mv(i, t), s.v(t) - s.w(0), w.g, size))],
+        s.part(i, s.v(y)) - s.part(i, s.w(0)) <= expr(w.g * size),
+        [(-1, s.mean_slope(i, y)), (1, kernel.norms(slope, away, s.mv(i, y), s.v(y) - s.w(0), w.g, size))],
     )
     above = proof.step(
         "(W14), the first values",
-        F(t) - s.objective(s.w(0)) <= expr(w.gc * w.rate * w.A * (t + began)),
-        multipliers=[(1, s.over_clients(one)), (w.rate * w.A * (t + began), w["gc"])],
+        F(y) - s.objective(s.w(0)) <= expr(w.gc * w.rate * w.A * (y + began)),
+        multipliers=[(1, s.over_clients(one)), (w.rate * w.A * (y + began), w["gc"])],
     )
     front, back = split_sum(kernel, "t", 0, N, T + N, F(t)), split_sum(kernel, "t", 0, T, T + N, F(t))
     moved, ends = shift(kernel, "t", 0, T, N, F(t + N)), shift(kernel, "t", 0, N, T, F(T + t))
@@ -96,14 +97,14 @@ def _start(w: Lemma) -> None:
     )
     F0, slope_size = s.symbol("F0"), w.gc * w.rate * w.A
     each = proof.step(
-        "(W14), one term", F(t) - F(T + t) <= expr(F0 + slope_size * (t + began)), [above, s.start_gap(s.v(T + t))]
+        "(W14), one term", F(y) - F(T + y) <= expr(F0 + slope_size * (y + began)), [above, s.start_gap(s.v(T + y))]
     )
-    closed = telescope(kernel, "t", 0, N, t * (t - 1) / 2)
+    closed = telescope(kernel, "y", 0, N, y * (y - 1) / 2)
     w.step(
         "start",
         "(W14)",
         decrease <= expr(N * F0 + slope_size * (N * (N - 1) / 2 + N * began)),
-        [parts, total(kernel, each, "t", 0, N), closed],
+        [parts, total(kernel, each, "y", 0, N), closed],
     )
 
 
@@ -137,7 +138,7 @@ def _descent(w: Lemma) -> None:
 
 def _moved(w: Lemma) -> VectorFact:
     s, kernel, k, u = w.s, w.kernel, w.s.k, w.s.u
-    moves = total_vector(kernel, kernel.at(w["v"], {"t": k + u}), "u", 0, w.N)
+    moves = total_vector(kernel, kernel.at(w["v"], {"r": k + u}), "u", 0, w.N)
     path = telescope_vector(kernel, "u", 0, w.N, s.v(k + u))
     right = (_used(w) + _used(w, "er") if s.noisy else _used(w)) * (-w.rate * w.eta)
     return combine_vectors(kernel, s.v(k + w.N) - s.v(k), right, [(1, moves), (-1, path)])
@@ -204,7 +205,7 @@ def _quadratic(w: Lemma, case: Context) -> tuple[Fact, Fact, Any, Any]:
         f"(W12), {tag}",
         expr(W * (s.size(k) ** 2 - b * s.size(k)))
         <= s.objective(s.v(k)) - s.objective(s.v(k + w.N)) + w.L / 2 * W**2 * w.c**2,
-        [w["descent"], cross, s.length(k), kernel.at(w["path"], {"t": k, "h": w.N})],
+        [w["descent"], cross, s.length(k), kernel.at(w["path"], {"b": k, "m": w.N})],
         context=case,
     )
     rest = _begins(w) + w.L / 2 * W * w.c**2
@@ -287,7 +288,7 @@ def _model(w: Lemma) -> None:
     s, kernel, proof, k, i = w.s, w.kernel, w.proof, w.s.k, w.s.i
     size = w.facts["shift"] = w.L * w.away * w.A * w.c
     gap = lambda place: s.d(place, k) - s.dv(place, k)
-    away = kernel.at(w["away"], {("t" if s.delta else "r"): k})
+    away = kernel.at(w["away"], {("b" if s.delta else "r"): k})
     one = proof.step("(V7), one client", squared(gap(i)) <= expr(size**2), [s.smooth(s.d(i, k), s.dv(i, k)), away])
     mean = s.mean_vector(gap)
     jensen = s.over_clients(kernel.square(gap(i) - mean))

@@ -204,7 +204,7 @@ class Context(Ranges):
 
     def _polynomial(self, top: Poly, *, strict: bool) -> SignProof:
         """Replace symbols, the last declared first, until only variables over [0, ∞) are left."""
-        worst, positive = SignProof.BY_CERTIFICATE, frozenset[str]()
+        worst, positive, whole = SignProof.BY_CERTIFICATE, frozenset[str](), top
         # Symbols of one sign that divide it: only their sign matters.
         for symbol in sorted(top.symbols(), key=lambda s: s.key):
             low = min(dict(powers).get(symbol, 0) for powers in top.terms)
@@ -219,7 +219,10 @@ class Context(Ranges):
                 worst = min(worst, own)
             top = top.scaled(1, ((symbol, -low),))
         places = {name: place for place, name in enumerate(self.order())}
-        return min(worst, self._replaced(top, positive, places, strict=strict, depth=0))
+        found = min(worst, self._replaced(top, positive, places, strict=strict, depth=0))
+        if found or strict or _below(whole):
+            return found
+        return self._replaced(whole, positive, places, strict=False, depth=0)  # a factor that is 0 has both signs
 
     def _replaced(
         self, top: Poly, positive: frozenset[str], places: Mapping[str, int], *, strict: bool, depth: int
@@ -245,9 +248,11 @@ class Context(Ranges):
             return self._replaced(current.top, sure, places, strict=strict, depth=depth + 1)
 
         own = moved(value, positive | fresh)
-        if not own and (low := self._low_alone(symbol)) is not None:
-            # That an index has an upper end tells more than that its ends are in order: they are, where it has a value.
-            own, end = moved(low, positive), None
+        for alone in () if own else self._one_end(symbol):
+            # That an index has another end tells more than that its ends are in order: they are, where it has a value.
+            if own := moved(alone, positive):
+                end = None
+                break
         # The upper end is where t is infinite: a weak inequality holds there by continuity, a strict one need not.
         return min(own, moved(end, positive)) if own and strict and end is not None else own
 
@@ -308,12 +313,13 @@ class Context(Ranges):
             return own.high / (1 + t), nothing, None
         return (own.low + own.high * t) / (1 + t), sure if own.above else nothing, None if own.below else own.high
 
-    def _low_alone(self, symbol: Symbol) -> Scalar | None:
-        """Return an index between two ends as its lower end and a variable over [0, ∞)."""
+    def _one_end(self, symbol: Symbol) -> tuple[Scalar, ...]:
+        """Return an index between two ends as either of them and a variable over [0, ∞)."""
         own = None if symbol.exponent is not None else self.range_of(symbol)
         if own is None or not own.integer or own.low is None or own.high is None:
-            return None
-        return own.low + of_symbol(Symbol(f"{_FRESH}{symbol.key}"))
+            return ()
+        t = of_symbol(Symbol(f"{_FRESH}{symbol.key}"))
+        return own.low + t, own.high - t
 
     def _moving(self, symbol: Symbol) -> int:
         """Return how deep indices are nested where ranges depend on them: those go first."""

@@ -40,6 +40,7 @@ from boundlab.prove._vectors import Known, Slope
 from boundlab.prove._words import said
 from boundlab.signs import Solver
 from boundlab.theorems import Theorem
+from boundlab.theorems import places as words_of
 
 # In this order, so that the end of a range names what stands before it.
 _ORDER = ("n", "L", "mu", "B", "sigma", "zeta", "R", "F0", "M", "K", "T")
@@ -93,7 +94,8 @@ class Setting(Modelled):
         # What bounds the variance everywhere: sigma_star is noise at x* alone, and G holds the gradients, too.
         variance = assumption("bounded-variance").defines
         zero_noise = any(str(one.quantity) in variance and one.limit == 0 for one in self.theorem.conditions)
-        return "deterministic" in self.assumed or zero_noise
+        # Without noise, a theorem about noise holds as well, whatever it says of how large that is.
+        return zero_noise or ("deterministic" in self.assumed and "bounded-variance" not in self.assumed)
 
     def close(self) -> None:
         """Note that a proof begins: what it declares from here on is its own, and vectors it declares none."""
@@ -276,6 +278,19 @@ class Setting(Modelled):
 
     # ------------------------------------------------------------------ axioms
 
+    def bounds_at(self, symbol: str, word: str) -> bool:
+        """Return whether a constant bounds gradients at certain points alone, such as ``local-steps``.
+
+        Raises
+        ------
+        ProofError
+            If these points are none of the theorem's.
+        """
+        words = self.theorem.points.get(symbol)
+        if words is not None and word not in words:
+            raise ProofError(f"{symbol} of {self.theorem.id} is about {words_of(words)} alone, not about {word}")
+        return words is not None
+
     def _assume(self, *needed: str) -> None:
         for one in needed:
             if one not in self.assumed:
@@ -346,8 +361,14 @@ class Setting(Modelled):
 
     def lipschitz(self, gradient: Lin) -> Fact:
         """Return ‖g‖² ≤ B² for a subgradient of an f_i."""
-        self._slope(gradient)
+        vector, _, _ = self._slope(gradient)
+        if self.bounds_at("B", "passes"):
+            self._passed(vector)
         return self.axiom(squared(gradient) <= expr(self.symbol("B") ** 2), "lipschitz")
+
+    def _passed(self, gradient: Vec) -> None:
+        """Make sure that a gradient is one of a step of a pass that the theorem looks at."""
+        raise ProofError(f"proofs about {self.theorem.algorithm} know no passes")
 
     def minimal(self, at: Lin) -> Fact:
         """Return f(x*) ≤ f(u)."""

@@ -229,8 +229,10 @@ class Context:
         yield self._replaced(symbol, strict=strict)
         own = None if symbol.exponent is not None else self._range(symbol)
         if own is not None and own.integer and own.low is not None and own.high is not None:
-            # All that is not below the lower end is more than the range, and may be simpler.
-            yield [(own.low + of(Symbol(f"+{symbol.key}")), frozenset())]
+            # All that is not below the lower end, or not above the upper, is more than the range, and may be simpler.
+            t = of(Symbol(f"+{symbol.key}"))
+            yield [(own.low + t, frozenset())]
+            yield [(own.high - t, frozenset())]
 
     def _each(
         self,

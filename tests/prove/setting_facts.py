@@ -187,7 +187,9 @@ def _of_rounds(s: Any) -> Iterator[Fact]:
 
 def _sizes_in_rounds(s: Any) -> Iterator[Fact]:
     t, i, q, p, r = s.t, s.i, s.q, s.p, s.first(s.t, s.i)
-    yield from (s.moment(i, r, q), s.own_moment(i, r, q, p))
+    yield s.moment(t, i, q)
+    if s.theorem.id != "afl_dga.r0":  # there no point holds an own gradient
+        yield s.own_moment(t, i, q, p)
     yield from (s.smooth(s.d(i, t), s.g(i, r, q)), s.smooth(s.d(i, t), s.d(i, r)))
     yield from (s.descent(s.d(i, t), s.w(t + 1)), s.start_gap(s.w(t)))
     if s.noisy:

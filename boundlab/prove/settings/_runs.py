@@ -54,9 +54,14 @@ class RunsSetting(Setting):
             if name in read:
                 self.own_symbol(name, self._below_its_limit(name))
         self.step = declare_step(self, step)
-        self.t, self.j, self.q = self.index("t"), self.index("j"), self.index("q")
+        self.t, self.j = self.index("t"), self.index("j", 0, self._last_run())
+        self.q = self.index("q", 0, variable("Q") - 1 if "Q" in self.own_symbols else None)
         self._schedule()
         self._vectors()
+
+    def _last_run(self) -> Scalar | None:
+        """Return the number of the last run of an update, where all have as many."""
+        return None
 
     def _schedule(self) -> None:
         """Declare whose run j of update t is, and of which model it began."""
@@ -203,17 +208,33 @@ class RunsSetting(Setting):
 
     # ------------------------------------------------------------------ axioms
 
+    def _local(self, *places: Number) -> None:
+        """Make sure that a local step t, j, q is one of those that the theorem looks at."""
+        raise NotImplementedError
+
+    def _compared(self, symbol: str, t: Number) -> None:
+        """Make sure that a constant bounds the gradients at w[t] from each other."""
+        if self.bounds_at(symbol, "server"):
+            self._places(t)
+            self.kernel.need(self.symbol("T") - 1 - scalar(t), self.context, "models are looked at before update T")
+
     def bounded_gradient(self, gradient: Lin) -> Fact:
         """Return ‖g‖² ≤ G for a gradient of an f_i; G_sq is the symbol of G."""
-        self._slope(gradient)
+        vector, _, _ = self._slope(gradient)
+        if self.bounds_at("G_sq", "local-steps"):
+            if vector.name != "g":
+                raise ProofError(f"{gradient} is no gradient of a local step")
+            self._local(*map(Scalar, vector.indices))
         return self.axiom(squared(gradient) <= expr(self.symbol("G_sq")), "bounded-gradients")
 
     def heterogeneity(self, i: Number, t: Number) -> Fact:
         """Return ‖∇f_i(w[t]) − ∇f(w[t])‖² ≤ σ_g²."""
+        self._compared("sigma_g", t)
         gap = self.d(i, t) - self.gradient(t)
         return self.axiom(squared(gap) <= expr(self.symbol("sigma_g") ** 2), "bounded-heterogeneity")
 
     def mean_heterogeneity(self, t: Number) -> Fact:
         """Return (1/n)·Σ ‖∇f_i(w[t]) − ∇f(w[t])‖² ≤ σ_g², the mean heterogeneity."""
+        self._compared("sigma_g_mean", t)
         left: Expr = self.mean(lambda i: squared(self.d(i, t) - self.gradient(t)))
         return self.axiom(left <= expr(self.symbol("sigma_g_mean") ** 2), "bounded-heterogeneity")

@@ -50,7 +50,8 @@ class AflDgaSetting(AflDgaModels):
             if name in read:
                 self.own_symbol(name, self._below_its_limit(name))
         self.eta = declare_step(self, "eta")
-        self.t, self.q, self.p, self.h, self.l, self.r = (self.index(name) for name in "tqphlr")
+        self.t, self.h, self.l = (self.index(name, 0, self.symbol("T") - 1) for name in "thl")
+        self.r = self.index("r")
         # Rounds of first use of what round t uses; windows that end before round t.
         for name, arity in (("first", 2), ("lo", 1), ("old", 1), ("before", 2)):
             self._family(name, arity, ZERO, FIRST)
@@ -65,6 +66,9 @@ class AflDgaSetting(AflDgaModels):
         self.own_symbols.add("root")
         # τ + τ' − 1 of the average that round t uses and the one before, which was first used in round before[t, i].
         self._family("ages", 2, ZERO, None)
+        # A local step of what round t uses of client i, and an own gradient that its point still holds.
+        self.q = self.index("q", 0, self.steps(self.i, self.first(self.t, self.i)) - 1)
+        self.p = self.index("p", 0, self.own(self.t, self.i, self.q) - 1)
         self._vectors()
         self._compare()
 
@@ -364,13 +368,27 @@ class AflDgaSetting(AflDgaModels):
         total = finite_sum("i", 0, self.n, each / self.n**2)
         return self.axiom(equal(squared(self._part(t, r)), total), "bounded-variance")
 
-    def moment(self, i: Number, r: Number, q: Number) -> Fact:
-        """Return E‖g + e‖² ≤ G²."""
-        return self.axiom(squared(self.sampled(i, r, q)) <= expr(self.symbol("G") ** 2), "bounded-second-moment")
+    def _read(self, t: Number, i: Number, q: Number) -> Scalar:
+        """Return since when round t uses what holds local step q of client i."""
+        self._counted(t, i, q)
+        r, here = self.first(t, i), self.context
+        if self.bounds_at("G", "rounds"):
+            self.kernel.need(self.symbol("T") - 1 - scalar(t), here, "rounds up to T − 1 are looked at")
+            self.kernel.need(self.steps(i, r) - 1 - scalar(q), here, "an average holds so many local steps")
+        return r
 
-    def own_moment(self, i: Number, r: Number, q: Number, p: Number) -> Fact:
-        """Return E‖o‖² ≤ G²: an own stochastic gradient."""
-        return self.axiom(squared(self.o(i, r, q, p)) <= expr(self.symbol("G") ** 2), "bounded-second-moment")
+    def moment(self, t: Number, i: Number, q: Number) -> Fact:
+        """Return E‖g + e‖² ≤ G² for local step q of what round t uses of client i."""
+        of = self.sampled(i, self._read(t, i, q), q)
+        return self.axiom(squared(of) <= expr(self.symbol("G") ** 2), "bounded-second-moment")
+
+    def own_moment(self, t: Number, i: Number, q: Number, p: Number) -> Fact:
+        """Return E‖o‖² ≤ G² for the p-th own stochastic gradient that its point still holds."""
+        self._counted(p)
+        of = self.o(i, self._read(t, i, q), q, p)
+        if self.bounds_at("G", "rounds"):
+            self.kernel.need(self.own(t, i, q) - 1 - scalar(p), self.context, "a point holds so many own gradients")
+        return self.axiom(squared(of) <= expr(self.symbol("G") ** 2), "bounded-second-moment")
 
     # ------------------------------------------------------------------ conditions
 

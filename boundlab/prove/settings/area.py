@@ -31,7 +31,6 @@ from boundlab.theorems import Theorem
 
 _ONE = scalar(1)
 # Of which points the subgradients are that theorems along the run bound.
-_POINTS = {"g": "passes", "h": "minimiser"}
 
 
 class AreaSetting(Setting):
@@ -53,7 +52,10 @@ class AreaSetting(Setting):
         self.M = self.symbol("M")
         self._probabilities()
         self._qbar = self._define_qbar()
-        self.k, self.r = self.index("k"), self.index("r", -1)
+        # Passes, and what they begin at, up to the last iteration that is looked at; Theorem 7 is about any.
+        last = None if self.diminishing else self.symbol("K") - 1
+        self.opening = -1 if self.start_option == "algorithm" else 0  # the number of the first pass
+        self.k, self.r = self.index("k", 0, last), self.index("r", -1 if self.diminishing else self.opening, last)
         self.m = self.index("m", 0, self.M - 1)
         self.alpha = None if self.diminishing else declare_step(self, "alpha")
         if self.diminishing:
@@ -298,14 +300,17 @@ class AreaSetting(Setting):
         """Return E⟨ξ, v⟩ = 0 for a vector v that is known when ξ is drawn."""
         return orthogonal(self.kernel, single(noise), single(other))
 
-    def lipschitz(self, gradient: Lin) -> Fact:
-        """Return ‖g‖² ≤ B² for a subgradient of an f_i; of a theorem along the run, where its points are."""
-        found, words = super().lipschitz(gradient), self.theorem.points.get("B")
-        if words is not None and _POINTS.get(single(gradient).name) not in words:
-            raise ProofError(
-                f"{self.theorem.id} bounds subgradients by B at {' and '.join(words)} alone, not {gradient}"
-            )
-        return found
+    def _passed(self, gradient: Vec) -> None:
+        if gradient.name != "g":
+            raise ProofError(f"{gradient} is no gradient of a pass")
+        _, r, m = map(Scalar, gradient.indices)
+        for value, what in (
+            (r - self.opening, "there is no such pass"),
+            (self.symbol("K") - 1 - r, "passes begin in iterations before K"),
+            (m, "a local step has a number ≥ 0"),
+            (self.M - 1 - m, "a pass has M steps"),
+        ):
+            self.kernel.need(value, self.context, what)
 
     # ------------------------------------------------------------------ exact models
 

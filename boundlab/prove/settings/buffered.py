@@ -34,13 +34,16 @@ class BufferSetting(BufferModels):
             if name in read:
                 self.own_symbol(name, self._range(name))
         self.T, self.Q = self.symbol("T"), self.symbol("Q")
-        self.many = self._size()
         self.k, self.r = self.index("k", 0, self.T - 1), self.index("r", 0, self.T - 1)
         for name, arity in (("alpha", 2), ("over", 2), ("under", 2), ("spread", 1)):
             self.context.declare(name, Range(low=_ZERO, arity=arity))
             self.own_symbols.add(name)
         self._sums()
         self._compare()
+
+    def _last_run(self) -> Scalar:
+        self.many = self._size()
+        return self.many - 1
 
     def _size(self) -> Scalar:
         """Declare how many entries a buffer has."""
@@ -101,6 +104,13 @@ class BufferSetting(BufferModels):
         """Make sure that t is one of the updates that the theorem looks at."""
         self._places(t)
         self.kernel.need(self.T - 1 - scalar(t), self.context, "updates up to T − 1 are looked at")
+
+    def _local(self, *places: Number) -> None:
+        t, j, q = places
+        self._seen(t)
+        self._places(j, q)
+        self.kernel.need(self.many - 1 - scalar(j), self.context, "a buffer has so many entries")
+        self.kernel.need(self.Q - 1 - scalar(q), self.context, "a run has Q local steps")
 
     def _defined(self, left: Lin, right: Lin) -> VectorFact:
         return self.kernel.make_vector(left, right, self.context, "axiom", axioms=["algorithm"])

@@ -228,6 +228,13 @@ class FedCompassSetting(FedCompassModels):
         self._places(t)
         self.kernel.need(self.T + self.N - 2 - scalar(t), self.context, "updates up to T + N − 2 are looked at")
 
+    def _local(self, *places: Number) -> None:
+        t, j, q = places
+        self._seen(t)
+        self._places(j, q)
+        self.kernel.need(self.many(t) - 1 - scalar(j), self.context, "an update adds up so many runs")
+        self.kernel.need(self.steps(t, j) - 1 - scalar(q), self.context, "a run has so many local steps")
+
     def _begins(self, k: Number) -> None:
         self._places(k)
         self.kernel.need(self.T - 1 - scalar(k), self.context, "windows begin at the updates 0 … T − 1")
@@ -299,8 +306,10 @@ class FedCompassSetting(FedCompassModels):
         return self.axiom(claim, "smooth")
 
     def bounded_mean(self, i: Number, t: Number) -> Fact:
-        """Return ‖mv[i, t]‖² ≤ G: a mean of gradients."""
+        """Return ‖mv[i, t]‖² ≤ G: a mean of gradients; mv[i, 0], of a way without length, is 0."""
         self._places(t)
+        if self.bounds_at("G_sq", "segments"):
+            self.kernel.need(self.N - 1 - scalar(t), self.context, "ways are looked at to w[1] … w[N − 1]")
         return self.axiom(squared(self.mv(i, t)) <= expr(self.symbol("G_sq")), "bounded-gradients")
 
     def length(self, k: Number) -> Fact:

@@ -78,9 +78,10 @@ class FedFaSetting(FedFaModels):
 
     def _places_of_arrivals(self) -> None:
         """Declare a, an arrival, those that filled the window included; k, where a window begins; u, a place in it."""
-        self.a = self.context.declare("a", Range(low=1 - self.K, integer=True))
+        last = self.T + self.N - 2
+        self.a = self.context.declare("a", Range(low=1 - self.K, high=None if self.printed else last, integer=True))
         self.k = self.index("k", 0, self.T - 1)
-        self.u, self.r = self.index("u", 0, self.N - 1), self.index("r", 0, self.T + self.N - 2)
+        self.u, self.r = self.index("u", 0, self.N - 1), self.index("r", 0, last)
         families = [(name, Range(low=_ZERO, arity=2)) for name in ("over", "under")]
         if self.printed:
             families += [("nx", Range(low=FIRST, integer=True, arity=2))]
@@ -164,6 +165,13 @@ class FedFaSetting(FedFaModels):
         """Make sure that t is one of the updates that the theorem looks at."""
         self._updates(t)
         self.kernel.need(self.T + self.N - 2 - scalar(t), self.context, "updates up to T + N − 2 are looked at")
+
+    def _local(self, *places: Number) -> None:
+        self._places(*places)
+        t, j, q = map(scalar, places)
+        self.kernel.need(self.T + self.N - 2 - t, self.context, "arrivals up to T + N − 2 are looked at")
+        self.kernel.need(-j, self.context, "an arrival has one run")
+        self.kernel.need(self.Q - 1 - q, self.context, "a run has Q local steps")
 
     def _begins(self, k: Number) -> None:
         self._updates(k)
@@ -288,6 +296,8 @@ class FedFaSetting(FedFaModels):
     def spread(self, i: Number, t: Number) -> Fact:
         """Return ‖∇f_i(v[t]) − ∇f(v[t])‖² ≤ σ_g²."""
         self._updates(t)
+        if self.bounds_at("sigma_g", "virtual"):
+            self._begins(t)
         gap = self.dv(i, t) - self.fv(t)
         return self.axiom(squared(gap) <= expr(self.symbol("sigma_g") ** 2), "bounded-heterogeneity")
 
@@ -299,8 +309,10 @@ class FedFaSetting(FedFaModels):
         return self.axiom(claim, "smooth")
 
     def bounded_mean(self, i: Number, t: Number) -> Fact:
-        """Return ‖mv[i, t]‖² ≤ G: a mean of gradients."""
+        """Return ‖mv[i, t]‖² ≤ G: a mean of gradients, or 0 where the way has no length."""
         self._updates(t)
+        if self.bounds_at("G_sq", "virtual-segments"):
+            self.kernel.need(self.N - 1 - scalar(t), self.context, "ways are looked at to v[0] … v[N − 1]")
         return self.axiom(squared(self.mv(i, t)) <= expr(self.symbol("G_sq")), "bounded-gradients")
 
     def length(self, t: Number) -> Fact:

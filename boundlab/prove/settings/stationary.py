@@ -233,14 +233,20 @@ class StationarySetting(StationaryModels):
 
     # ------------------------------------------------------------------ gradients and noise
 
+    def _local(self, *places: Number) -> None:
+        if self.bounds_at("G_sq", "local-steps"):
+            self.kernel.need(self.Q - 1 - scalar(places[-1]), self.context, "a run has Q local steps")
+
     def entry_gradient(self, t: Number, q: Number) -> Fact:
         """Return ‖gk[t, q]‖² ≤ G."""
         self._seen(t, q)
+        self._local(q)
         return self.axiom(squared(self.vec("gk", t, q)) <= expr(self.symbol("G_sq")), "bounded-gradients")
 
     def met_gradient(self, t: Number, m: Number, q: Number) -> Fact:
-        """Return ‖gu[t, m, q]‖² ≤ G: a gradient, or 0."""
+        """Return ‖gu[t, m, q]‖² ≤ G: the gradient of a local step of an entry of buffer t − m − 1, or 0."""
         self._seen(t, m, q)
+        self._local(q)
         return self.axiom(squared(self.vec("gu", t, m, q)) <= expr(self.symbol("G_sq")), "bounded-gradients")
 
     def entry_smooth(self, t: Number, q: Number) -> Fact:
