@@ -183,6 +183,10 @@ class Algorithm(ABC, Generic[P]):
         """
         return {}
 
+    def fractions(self, parameters: P, tape: Tape) -> Mapping[float, Fraction]:
+        """Return the weights of a tape that are longer fractions than a float tells: as the tape has them → exactly."""
+        return {}
+
     def events_for(self, parameters: P, clients: int, iterations: int) -> int:
         """Return a first guess of how many events hold so many iterations."""
         return iterations

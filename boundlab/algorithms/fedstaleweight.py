@@ -1,8 +1,9 @@
 """FedStaleWeight: FedBuff with weights that grow with a client's average staleness (Ma et al.)."""
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal, final
@@ -14,6 +15,7 @@ from boundlab.algorithms._arrivals import Floats, Ints, Weigh
 from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
 from boundlab.algorithms._buffer_program import BufferProgram, Held
 from boundlab.algorithms._steps import LocalSteps, local_steps
+from boundlab.arithmetic.rational import stands_for
 from boundlab.tape import Tape, arrived, staleness
 
 
@@ -59,10 +61,10 @@ class _Averages:
         for update in buffer:
             self.add(update.client, update.tau)
 
-    def of(self, client: int) -> float:
+    def of(self, client: int, number: Callable[[float], Any] = float) -> Any:
         """Return the average, 0 where nothing was observed."""
         taus = self.seen.get(client)
-        return self.total[client] / len(taus) if taus else 0.0
+        return number(self.total[client]) / len(taus) if taus else number(0)
 
     def frozen(self, clients: int) -> Hashable:
         """Return what later averages depend on: a client's observations, or their sum and number where all count."""
@@ -81,16 +83,38 @@ class _Averages:
         return averages
 
 
-def _weights(parameters: FedStaleWeightParameters, averages: _Averages, buffer: Sequence[Held]) -> list[float]:
-    """Return eta_g·(weight of each update, normalised over a full buffer), and observe its staleness."""
+def _weights(
+    parameters: FedStaleWeightParameters,
+    averages: _Averages,
+    buffer: Sequence[Held],
+    number: Callable[[float], Any] = float,
+) -> list[Any]:
+    """Return eta_g·(weight of each update, normalised over a full buffer), and observe its staleness.
+
+    Parameters
+    ----------
+    number
+        Makes the numbers in which that is done.
+    """
     # All of a buffer's observations come first, so that the order within it does not matter.
     if parameters.include == "current":
         averages.observe(buffer)
-    raw = [1.0 + parameters.scale * averages.of(update.client) for update in buffer]
+    raw = [1 + number(parameters.scale) * averages.of(update.client, number) for update in buffer]
     if parameters.include == "previous":
         averages.observe(buffer)
     total = sum(raw)
-    return [parameters.eta_g * weight / total for weight in raw]
+    return [number(parameters.eta_g) * weight / total for weight in raw]
+
+
+def _of_run(
+    parameters: FedStaleWeightParameters, clients: Ints, taus: Ints, number: Callable[[float], Any] = float
+) -> Iterator[Any]:
+    """Yield the weights of all full buffers of a run."""
+    averages, size = _Averages(parameters.window), parameters.count
+    # A buffer at a time: many objects that live make Python look through all that there are.
+    updates = map(Held, taus.tolist(), clients.tolist())
+    for buffer in iter(lambda: [*islice(updates, size)], []):
+        yield from _weights(parameters, averages, buffer, number)
 
 
 @final
@@ -107,17 +131,23 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
         """Return the normalised weights by the averages of a run."""
 
         def weigh(clients: Ints, taus: Ints) -> Floats:
-            averages, size = _Averages(parameters.window), parameters.count
-            # A buffer at a time: many objects that live make Python look through all that there are.
-            updates = map(Held, taus.tolist(), clients.tolist())
-            buffers = iter(lambda: [*islice(updates, size)], [])
-            return np.array([one for buffer in buffers for one in _weights(parameters, averages, buffer)])
+            return np.array([*_of_run(parameters, clients, taus)])
 
         return weigh
 
     def heaviest(self, parameters: FedStaleWeightParameters) -> float:
         """Return eta_g, or the count-th part of it where all weights are equal."""
         return parameters.eta_g / (parameters.count if parameters.scale == 0.0 else 1)
+
+    def fractions(self, parameters: FedStaleWeightParameters, tape: Tape) -> dict[float, Fraction]:
+        """Return the weights: quotients of whole numbers that grow with the observations."""
+        update, known = tape.uses.update, dict[float, Fraction | None]()
+        taus = tape.uses.version - tape.descend.version[update]
+        found = _of_run(parameters, tape.descend.client[update], taus, stands_for)
+        for about, exact in zip(tape.uses.weight.tolist(), found, strict=True):
+            for sign in (1, -1):  # None: several have that float
+                known[sign * about] = sign * exact if known.get(sign * about, sign * exact) == sign * exact else None
+        return {about: exact for about, exact in known.items() if exact is not None}
 
     def program(self, parameters: FedStaleWeightParameters, clients: int) -> BufferProgram:
         """Return one arrival; the observations that averages hold are part of the control state."""

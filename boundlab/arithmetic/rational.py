@@ -51,6 +51,11 @@ def rational(value: float | Fraction, limits: Limits) -> Fraction | None:
     return Fraction(text) if text and sum(letter.isdigit() for letter in text.split("e")[0]) <= limits.digits else None
 
 
+def stands_for(value: float) -> Fraction:
+    """Return the rational number that a float stands for in the engines of exact numbers, or the one that it is."""
+    return rational(value, ENGINE) or Fraction(value)
+
+
 def shortest_decimal(value: float) -> Fraction:
     """Return the decimal number that Python prints for a float, as a fraction.
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from boundlab.compare.comparison import Comparison
 from boundlab.compare.confidence import Band, BandKind, band, require_band
+from boundlab.compare.in_digits import UNASKED, sharpen
 from boundlab.compare.judge import judge_computed, judge_sample
 from boundlab.compare.sharp import at_minimum, decide, decide_expected, trial_exactly
-from boundlab.compare.sides import Sides
+from boundlab.compare.sides import TELLING, Sides
 from boundlab.compare.trials import (
     Trials,
     common_bound,
@@ -40,7 +41,6 @@ _NOT_ENCLOSED = (
 )
 _MOST_SAMPLED = 2_000  # expectations of which a left side is the smallest
 _ROUNDED = 4.0 * float(np.finfo(np.float64).eps)
-_TELLING = 1e-3  # of the bound: an end of an enclosure further above the largest value is told apart from it
 
 
 def compare(
@@ -145,6 +145,7 @@ def _each_schedule(
     """Judge numbers, each for its own schedule."""
     found = compute_trials(plan, trials, seed, progress, backend)
     plan, sides = plan.leaning(found.open), found.sides
+    again = sharpen(plan, found, seed, UNASKED if np.isfinite(budget) else budget) if plan.problem.noiseless else ""
     if not (plan.theorem.shape or plan.metric.over.summed):
         decide(plan, found, seed, budget)
     worst = sides.worst(np.ones_like(sides.above))[0]
@@ -154,8 +155,8 @@ def _each_schedule(
         scale = np.where(sides.right.value == bound, 1.0, bound / np.maximum(sides.right.value, 1e-300))
         value, lower, upper = (scale * one for one in (sides.left.value, sides.left.lower, sides.left.upper))
     words = "no noise" if plan.problem.noiseless else "expectations over the noise"
-    method = f"{words}: smallest and largest of the trials, each a number for its own schedule"
-    if loose := int((upper.max(axis=0) - value.max(axis=0) > _TELLING * bound).sum()):
+    method = f"{words}: smallest and largest of the trials, each a number for its own schedule{again}"
+    if loose := int((upper.max(axis=0) - value.max(axis=0) > TELLING * bound).sum()):
         method += f"; at {loose} of {len(bound)} points the largest is how far rounding may lead (--enclose)"
     left = Band(value.mean(axis=0), lower.min(axis=0), upper.max(axis=0), 1.0, method, trials)
     terms = common_terms(found.terms, sides.right.value)
@@ -196,7 +197,8 @@ def _sampled(
 
     verdict, reason, left = judged(found.low, found.high)
     if verdict in (Verdict.VIOLATED, Verdict.HOLDS) and not averaged:
-        exactly = partial(trial_exactly, each_of or plan, seed, budget / trials, cache(partial(at_minimum, plan)))
+        most = UNASKED if np.isfinite(budget) else budget
+        exactly = partial(trial_exactly, each_of or plan, seed, most / trials, cache(partial(at_minimum, plan)))
         ends = enclose_trials(each_of or plan, trials, seed, backend, exactly)
         open_ = np.flatnonzero(~np.isfinite(ends.upper).all(axis=1))
         if len(open_):

@@ -2,9 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -13,13 +10,15 @@ import sympy
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, ball, digits, float_ends
 from boundlab.arithmetic.problem import AtMinimum, RationalProblem
-from boundlab.compare.sides import Sides
+from boundlab.compare.in_digits import with_digits
+from boundlab.compare.sides import Budget, Sides
 from boundlab.compare.trials import Computed, trial_tape
 from boundlab.compare.unsampled import OTHER, in_floats
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.execute import adjoint
+from boundlab.execute.digits import operations as run_operations
 from boundlab.execute.enclosed import EPS
-from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
+from boundlab.execute.rationals import TooLongError, run
 from boundlab.expectation import (
     engine,
     enumerated,
@@ -32,36 +31,18 @@ from boundlab.expectation import (
 )
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.enclosed import formulas_at
+from boundlab.instance.exact_run import exact_rate, exact_rates, exact_tape
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Enclosure, Quantity
-from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.simulate.trial import compile_trial
 from boundlab.tape import Tape
 
 _BITS: Final = (256, 1024, 4096, 16384, 65536)
 _TOLD: Final = 100  # bits that both sides have where they are called equal for all that is known
 _FLOATS: Final = 30  # the same where the bound is a recursion in floats
 _LONGEST: Final = 1 << 13
-_ROW, _STEP = 2 * 10**4, 10**4  # operations that a row and a local step cost the interpreter
 _SLOWER: Final = 30.0  # times as long an expectation over events takes in balls as in floats
 ABOVE, BELOW, TIED, OPEN = 1, -1, 2, 0
-
-
-@dataclass(slots=True)
-class Budget:
-    """About how many operations may be spent in all, infinite: as many as it takes; and how many more were needed."""
-
-    left: float
-    needed: float = 0.0
-
-    def spend(self, cost: float) -> bool:
-        """Return whether there is so much, and take it."""
-        if cost > self.left:
-            self.needed += cost
-            return False
-        self.left -= cost
-        return True
 
 
 def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
@@ -77,9 +58,11 @@ def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
     sides, budget = found.sides, Budget(most)
     at = at_minimum(plan) if sides.open.any() else None
     order = np.argsort(-np.where(sides.open, sides.ratio, -1.0).max(axis=1), kind="stable")
+    done = set[bytes]()
     for trial in order.tolist():
-        if sides.above.any() or not sides.open[trial].any():
+        if sides.above.any() or not sides.open[trial].any() or found.keys[trial] in done:
             continue
+        done.add(found.keys[trial])
         alike = [place for place, key in enumerate(found.keys) if key == found.keys[trial]]
         tape = trial_tape(plan, seed, trial)
         _settle(sides, alike, OneSchedule(plan, at, budget, seed, trial, tape), found.known[trial])
@@ -110,18 +93,17 @@ def trial_exactly(
     """
     if not plan.problem.noiseless:
         return None
+    if (again := with_digits(plan, plan.known()[0], seed, trial, Budget(most))) is not None:
+        return again[0]
     sharp, points = OneSchedule(plan, at(), Budget(most), seed, trial, tape), range(len(plan.ks))
     if not sharp.possible or not sharp.budget.spend(sharp.cost(_BITS[0], points)):
         return None
-    formulas = formulas_at(plan.theorem, plan.known()[0], plan.measured)
     with digits(_BITS[0]):
-        for balls in (False, True):
-            try:
-                found = sharp.left(points, formulas, balls=balls)
-            except BoundlabError:
-                continue
-            return Enclosure(*np.array([float_ends(found[point]) for point in points]).T)
-    return None
+        try:
+            found = sharp.left(points, formulas_at(plan.theorem, plan.known()[0], plan.measured), balls=False)
+        except BoundlabError:
+            return None
+        return Enclosure(*np.array([float_ends(found[point]) for point in points]).T)
 
 
 def _settle(sides: Sides, trials: list[int], sharp: "Sharp", known: Sequence[Mapping[str, Any]]) -> None:
@@ -249,19 +231,6 @@ class Sharp(ABC):
                 elif (above := ball(left[point]) - formulas.ball(self._total)) > 0 or above < 0:
                     yield point, ABOVE if above > 0 else BELOW
 
-    def _rate(self, formulas: Formulas, name: str, *, balls: bool) -> Scalar:
-        """Return what the theorem sets, or the option that stands in the run."""
-        values, theorem = self._plan.parameter_values, self._plan.theorem
-        if name not in theorem.step:
-            return numbers.rational(Fraction(values[name]))
-        symbol = theorem.symbols[name].symbol
-        if balls:
-            return formulas.ball(symbol)
-        exact = scalar(formulas.exact(symbol))
-        if exact is None or isinstance(exact, numbers.Surd):
-            raise TooLongError(f"{name} is no rational number")
-        return exact
-
 
 @final
 class OneSchedule(Sharp):
@@ -281,21 +250,20 @@ class OneSchedule(Sharp):
 
     def cost(self, bits: int, points: Iterable[int]) -> float:
         """Return about how many operations balls of so many bits take up to the last of some points."""
-        tape, d, product = self._tape, self._plan.problem.d, 40.0 + (bits / 64.0) ** 1.6
-        steps = float(tape.descend.steps.sum())
-        each = 0.0 if self._model is None else self._model.products
-        cost = len(tape) * (_ROW + 40.0 * d) + steps * (_STEP + each * product)
+        tape, model = self._tape, self._model
+        cost = 0.0 if model is None else run_operations(tape, model, bits)
         if self._form is not None:
-            cost += len(tape.record.src) * (len(tape) * _ROW + steps * (_STEP + 4.0 * d**3 * product)) / 2.0
-        return float(cost)
+            adjoint_ = 200.0 * float(tape.descend.steps.sum()) * self._plan.problem.d**3
+            cost += len(tape.record.src) * (cost + adjoint_) / 2.0
+        return cost
 
     def left(self, points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
         """Return the left sides; with noise in balls alone."""
         plan, model, function = self._plan, self._model, self._at
         if function is None or not (balls or (self._form is None and isinstance(model, RationalProblem))):
             raise TooLongError("noise, roots and exponentials are followed in balls")
-        tape = self._understood(formulas)
-        rates = [self._rate(formulas, name, balls=balls) for name in plan.rates]
+        tape = exact_tape(plan, formulas, self._streams)
+        rates = exact_rates(plan, formulas, balls=balls)
         shown = list[Scalar]()
         run(
             tape,
@@ -311,30 +279,6 @@ class OneSchedule(Sharp):
             shown = [mean + more for mean, more in zip(shown, added, strict=True)]
         found = folded(plan.metric, plan.ks, shown)
         return {point: found[point] for point in points}
-
-    def _understood(self, formulas: Formulas) -> ExactTape:
-        plan = self._plan
-        records = plan.metric.records(plan.ks)
-
-        def compiled(values: Mapping[str, float]) -> Tape:
-            options = Options(plan.algorithm.id, {**plan.parameter_values, **values})
-            return compile_trial(
-                plan.algorithm,
-                plan.algorithm.read(options),
-                plan.problem.n,
-                plan.delays,
-                plan.policy,
-                plan.iterations,
-                records,
-                self._streams,
-            )
-
-        rates = {name: float(plan.parameter_values[name]) for name in plan.rates}
-        exact = partial(self._rate, formulas, balls=True)
-        irrational = partial(
-            plan.algorithm.irrational, plan.parameters, lambda name: ball(exact(name)), plan.iterations
-        )
-        return understand(compiled, rates, irrational)
 
 
 def at_minimum(plan: Plan) -> AtMinimum | None:
@@ -389,7 +333,7 @@ class OverEvents(Sharp):
             plan.parameter_values,
             plan.problem.n,
             plan.rates,
-            lambda name: self._rate(formulas, name, balls=balls),
+            lambda name: exact_rate(plan, formulas, name, balls=balls),
         )
         ks = plan.ks[list(points)]
         if "moments" in how:

@@ -11,6 +11,23 @@ from boundlab.metrics import Enclosure
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _NARROW: Final = 1e-6
+TELLING: Final = 1e-3  # of the bound: an end of an enclosure further above the largest value is told apart from it
+
+
+@dataclass(slots=True)
+class Budget:
+    """About how many operations may be spent in all, infinite: as many as it takes; and how many more were needed."""
+
+    left: float
+    needed: float = 0.0
+
+    def spend(self, cost: float) -> bool:
+        """Return whether there is so much, and take it."""
+        if cost > self.left:
+            self.needed += cost
+            return False
+        self.left -= cost
+        return True
 
 
 @final
@@ -40,9 +57,13 @@ class Sides:
 
     def __post_init__(self) -> None:
         self.left = Enclosure(self.left.value.copy(), self.left.lower.copy(), self.left.upper.copy())
+        self.compare()
+        self.tied, self.agreed = np.zeros_like(self.above), np.zeros_like(self.above)
+
+    def compare(self) -> None:
+        """Write down what the ends of both sides tell."""
         self.above = self.left.lower > self.right.upper
         self.below = self.left.upper <= self.right.lower
-        self.tied, self.agreed = np.zeros_like(self.above), np.zeros_like(self.above)
 
     def narrow(self, trials: list[int], point: int, value: float, lower: float, upper: float) -> None:
         """Write down between which ends another engine proves a left side to lie, in trials that are alike.

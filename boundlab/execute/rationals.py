@@ -196,7 +196,7 @@ def run(
     *,
     balls: bool,
     longest: int = _LONGEST,
-    moved: Moved = lambda _before, _after: None,
+    moved: Moved | None = None,
     bounds: Sequence[StepBounds | None] = (),
 ) -> None:
     """Execute a tape.
@@ -241,7 +241,8 @@ def run(
                 x, move = registers[row.src], model.prox if row.implicit else model.descend
                 for size in row.sizes:
                     x = move(row.client, x, size)
-                moved(registers[row.src], x)
+                if moved is not None:
+                    moved(registers[row.src], x)
                 registers[row.dst] = x
                 if row.row % _EVERY == 0:
                     _check_length(x, longest)
@@ -257,12 +258,22 @@ class Balls(EnclosedVectors[Vector]):
     ----------
     bounds
         What local steps of each client do to errors; where that is None, balls go through the steps.
+    moved
+        As :func:`run` takes it.
+    begins
+        Called as begins(row, x, error) before each local step.
     """
 
     ulp = 0  # coefficients are balls
 
-    def __init__(self, model: Functions, bounds: Sequence[StepBounds | None], moved: Moved) -> None:
-        self.model, self._bounds, self._moved = model, bounds, moved
+    def __init__(
+        self,
+        model: Functions,
+        bounds: Sequence[StepBounds | None],
+        moved: Moved | None = None,
+        begins: Callable[[Update[Scalar], Vector, Scalar], None] | None = None,
+    ) -> None:
+        self.model, self._bounds, self._moved, self._begins = model, bounds, moved, begins
         self.unit = numbers.ball(numbers.rational(1))
 
     def origin(self, initial: Initial) -> Point[Vector]:
@@ -290,9 +301,11 @@ class Balls(EnclosedVectors[Vector]):
         x, error, total = start.value, start.error, 0 * self.unit
         move, bounds = self.model.prox if row.implicit else self.model.descend, self._bounds[row.client]
         for size in row.sizes:
-            around = _around(x, error)
+            if self._begins is not None:
+                self._begins(row, x, error)
+            before, old = x, error
             if bounds is None or (bounds.kinks and error > 0):
-                whole = move(row.client, around, size)
+                whole = move(row.client, _around(x, error), size)
             if bounds is None:
                 after, error = _middle(whole)
                 total = total + error
@@ -305,8 +318,9 @@ class Balls(EnclosedVectors[Vector]):
                     moved = bounds.moved(high, growth) * _MORE
                 total = total + moved * error + off
                 error = growth * error + off
-            self._moved(around, _around(after, error))
             x = after
+            if self._moved is not None:
+                self._moved(_around(before, old), _around(x, error))
         error = error.upper()
         return Point(x, 0, error), error + start.error if bounds is None else total.upper()
 

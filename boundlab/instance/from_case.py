@@ -66,6 +66,10 @@ class FixedEvents(Algorithm[Any]):
         """Return the weights that no fraction is."""
         return self.inner.irrational(parameters, exact, iterations)
 
+    def fractions(self, parameters: Any, tape: Tape) -> Mapping[float, Fraction]:
+        """Return the weights that are long fractions."""
+        return self.inner.fractions(parameters, tape)
+
     def stays_feasible(self, parameters: Any, clients: int) -> bool:
         """Return whether models are convex combinations of local results."""
         return self.inner.stays_feasible(parameters, clients)

@@ -16,7 +16,8 @@ from statements import statement
 from boundlab.arithmetic import numbers
 from boundlab.compare import compare
 from boundlab.compare.comparison import Comparison
-from boundlab.compare.sharp import ABOVE, BELOW, Budget, Sharp
+from boundlab.compare.sharp import ABOVE, BELOW, Sharp
+from boundlab.compare.sides import Budget
 from boundlab.errors import UndecidedError
 from boundlab.instance.example_options import surroundings
 from boundlab.registry import lookup, registered
@@ -168,6 +169,7 @@ def test_momentum_on_smooth_losses_is_told_from_its_half(problem: str) -> None:
 
 def test_more_time_decides_what_a_budget_leaves_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boundlab.compare.run.AFFORDABLE", 1.0)
+    monkeypatch.setattr("boundlab.compare.run.UNASKED", 1.0)
     arguments = tmp_path, "gd", "gradient-norm-last", f"{FACTOR}*2*L*F0", {"alpha": "1/L"}, "quadratic"
     open_ = verdict(*arguments, "deterministic", 500, exact=False)
     assert open_.verdict is Verdict.INCONCLUSIVE
