@@ -4,7 +4,7 @@ import graphlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 from warnings import warn
 
 import sympy
@@ -34,8 +34,15 @@ MEAN: Final = "the mean"
 _DEFINABLE: Final = frozenset({"step", "user", "short"})
 _IS_BY_MEANING: Final = {"L_sq": "L**2", "kappa_lag": "1/(1 + lag + (window - 1)/2)"}
 
-Status = Literal["as printed", "repaired", "derived here", "textbook", "user"]
-STATUSES: tuple[Status, ...] = ("as printed", "repaired", "derived here", "textbook", "user")
+Status = Literal[
+    "as printed", "recovered, not compared with the print", "repaired", "derived here", "textbook", "user"
+]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+Origin = Literal["", "print", "memory", "own"]
+ORIGINS: Final[Mapping[str, str]] = {
+    "print": "compared with the print", "memory": "from memory, not compared with the print",
+    "own": "our own, under the paper's name",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,8 @@ class Statement:
     paper, place
         Where it stands.
     status
-        ``as printed``, ``repaired``, ``derived here``, ``textbook`` (true, with a proof in books) or ``user``.
+        ``as printed``, ``recovered, not compared with the print`` (the text at hand has lost the formula),
+        ``repaired``, ``derived here``, ``textbook`` (true, with a proof in books) or ``user``.
     assumptions
         Ids of :data:`boundlab.assumptions.ASSUMPTIONS`. A theorem that neither assumes anything about noise nor reads
         a symbol of it is about full gradients: ``deterministic`` is added.
@@ -118,6 +126,8 @@ class Statement:
         once a run has put in their numbers. A formula of :data:`boundlab.algorithms.VARIABLES` and of symbols.
     assume
         Inequalities between quantities of a point that hold at every x, of :func:`boundlab.theorems.inequality`.
+    origin
+        What a file was written from: a key of :data:`ORIGINS`, or empty where it does not say.
 
     Raises
     ------
@@ -161,12 +171,14 @@ class Statement:
     left_side: Metric | None = None
     rule: sympy.Expr | None = None
     assume: Mapping[str, Inequality] = field(default_factory=dict)
+    origin: Origin = ""
 
     def __post_init__(self) -> None:
         if self.left_side is not None:
             object.__setattr__(self, "metric", self.left_side.id)
         for what, value, allowed in (
             ("status", self.status, STATUSES),
+            ("source", self.origin, get_args(Origin)),
             ("metric", self.metric, choices(self.metric) if self.left_side is None else (self.metric,)),
             ("horizon", self.horizon, ("every", "fixed", None)),
             ("first", self.first, (0, 1)),
@@ -281,6 +293,11 @@ class Statement:
             )
         if self.horizon is None:
             object.__setattr__(self, "horizon", "fixed" if depends else "every")
+
+    @property
+    def of_paper(self) -> bool:
+        """Whether a paper says it itself, as printed or as recovered: it need not be true."""
+        return self.status in STATUSES[:2]
 
     @property
     def quiet_by_default(self) -> bool:
