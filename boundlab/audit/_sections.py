@@ -139,7 +139,7 @@ def _case(audit: "Evidence") -> Iterator[Block]:
     left, right = apart(exact.left, exact.right)
     violated = exact.verdict is Verdict.VIOLATED
     sign = ">" if exact.left > exact.right else "≤"
-    yield words(f"{audit.case_text}.")
+    yield words((f"{exact.sentence or audit.case_text}.", "strong"))
     yield words(
         f"At {audit.theorem.horizon_symbol} = {exact.k}: left side ",
         (left, "strong"),

@@ -4,7 +4,7 @@ import graphlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 from warnings import warn
 
 import sympy
@@ -19,12 +19,12 @@ from boundlab.theorems._assume import OF_NOISE, Inequality, check_inequalities
 from boundlab.theorems._bound import Bound, Condition
 from boundlab.theorems._clock import reads_of, require_clock
 from boundlab.theorems._followed import defining, read_by
+from boundlab.theorems._status import OF_PAPERS, ORIGINS, STATUSES, Origin, Status
 
 ANY: Final = "any"
 """The word for an option that a theorem leaves open."""
 OTHERS: Final = "*"
 """The key for all options that a theorem does not name."""
-
 EACH: Final = "each schedule"
 MEAN: Final = "the mean"
 """What a statement may say that it is about: see :func:`boundlab.theorems.over`."""
@@ -33,16 +33,6 @@ MEAN: Final = "the mean"
 # from problem, delays and run; there a definition can only repeat what the symbol is by its meaning.
 _DEFINABLE: Final = frozenset({"step", "user", "short"})
 _IS_BY_MEANING: Final = {"L_sq": "L**2", "kappa_lag": "1/(1 + lag + (window - 1)/2)"}
-
-Status = Literal[
-    "as printed", "recovered, not compared with the print", "repaired", "derived here", "textbook", "user"
-]
-STATUSES: Final[tuple[Status, ...]] = get_args(Status)
-Origin = Literal["", "print", "memory", "own"]
-ORIGINS: Final[Mapping[str, str]] = {
-    "print": "compared with the print", "memory": "from memory, not compared with the print",
-    "own": "our own, under the paper's name",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +43,8 @@ class Statement:
     ----------
     id, title
         ``area.theorem8``, and a line for people.
-    paper, place
-        Where it stands.
-    status
-        ``as printed``, ``recovered, not compared with the print`` (the text at hand has lost the formula),
-        ``repaired``, ``derived here``, ``textbook`` (true, with a proof in books) or ``user``.
+    paper, place, status, origin
+        Where it stands, one of :data:`boundlab.theorems.STATUSES`, and a key of ``ORIGINS`` or empty.
     assumptions
         Ids of :data:`boundlab.assumptions.ASSUMPTIONS`. A theorem that neither assumes anything about noise nor reads
         a symbol of it is about full gradients: ``deterministic`` is added.
@@ -110,7 +97,7 @@ class Statement:
         Where the whole argument stands, a page with an anchor: ``docs/theory/classics.md#stochastic-gradients``;
         empty where there is none.
     proofs
-        Ids of the registered proofs that ``boundlab prove`` decides: its own, or, of one as printed, the paper's.
+        Ids of the registered proofs that ``boundlab prove`` decides: its own, or the paper's.
     about
         ``each schedule``: the claim holds for each outcome of who arrives when and of the algorithm's own draws.
         ``the mean``: it is about the mean over them. None: about the mean over the draws, and about each schedule of
@@ -122,12 +109,9 @@ class Statement:
     left_side
         A left side that no metric is, of :func:`boundlab.metrics.compose` or ``compose_sum``.
     rule
-        What multiplies the step ``alpha``, where symbols stand in it: the algorithm's option that it has for this,
-        once a run has put in their numbers. A formula of :data:`boundlab.algorithms.VARIABLES` and of symbols.
+        What multiplies the step ``alpha`` where symbols stand in it, once a run has put in their numbers. A formula of :data:`boundlab.algorithms.VARIABLES` and of symbols.
     assume
         Inequalities between quantities of a point that hold at every x, of :func:`boundlab.theorems.inequality`.
-    origin
-        What a file was written from: a key of :data:`ORIGINS`, or empty where it does not say.
 
     Raises
     ------
@@ -178,7 +162,7 @@ class Statement:
             object.__setattr__(self, "metric", self.left_side.id)
         for what, value, allowed in (
             ("status", self.status, STATUSES),
-            ("source", self.origin, get_args(Origin)),
+            ("source", self.origin, ("", *ORIGINS)),
             ("metric", self.metric, choices(self.metric) if self.left_side is None else (self.metric,)),
             ("horizon", self.horizon, ("every", "fixed", None)),
             ("first", self.first, (0, 1)),
@@ -297,7 +281,7 @@ class Statement:
     @property
     def of_paper(self) -> bool:
         """Whether a paper says it itself, as printed or as recovered: it need not be true."""
-        return self.status in STATUSES[:2]
+        return self.status in OF_PAPERS
 
     @property
     def quiet_by_default(self) -> bool:

@@ -42,7 +42,6 @@ _SIGMA2 = {"sigma2": sigma_l**2 + sigma_g**2 + G_sq}
 _RANGE = Condition(Qmin, Qmax, "Qmin ≤ Qmax")
 _PRINTED_STEP = Condition(eta, 1 / (2 * L * Qmax), "η ≤ 1/(2·L·Qmax)")
 _ONE_GROUP = Condition(Qmin, Qmax / speed_ratio, "Qmin ≤ Qmax/speed_ratio")
-_ONE_MORE = {"tau_max": 1}  # (14) sums τ + 1 differences and counts τ: staleness may count one more
 _NO_BIAS = (
     "No term for clients that weigh differently in the updates than in f survives η → 0 with η·T → ∞, although "
     "unequal local steps or arrivals move the limit of the run."
@@ -85,7 +84,6 @@ THEOREM1 = Theorem(
         "g2": 1 + mu_step * (n - 1),
     },
     settable=("eta", "mu_step"),
-    generous=_ONE_MORE,
     conditions=(_RANGE, _PRINTED_STEP),
     parameters={"Qmin": "Qmin", "Qmax": "Qmax"},
     note="μ' is printed as Q^⌊log_Q μ⌋ with Q = Qmax/Qmin; for Qmin = Qmax, which the paper leaves open, the limit "
@@ -140,7 +138,6 @@ COROLLARY1_EXPLICIT = Theorem(
     bound=_printed(n, n),
     definitions=_SIGMA2,
     settable=("eta",),
-    generous=_ONE_MORE,
     conditions=(_RANGE, _ONE_GROUP, _PRINTED_STEP),
     parameters={"Qmin": "Qmin", "Qmax": "Qmax"},
     note=f"At Qmin = Qmax/μ, which the corollary includes, Theorem 1's μ' is Qmax/Qmin and not 1. {_NO_BIAS}",
