@@ -6,12 +6,13 @@ from typing import Any
 from sympy import Expr, Min, Rational, sqrt
 
 from boundlab.formulas.symbols import symbol
+from boundlab.references import PAPERS
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._forms import ONE, OPEN, ZERO, proof_of
 from boundlab.theorems._statement import EACH
 from boundlab.theorems._theorem import Theorem
 
-_PAPER = "Li et al., Anarchic Federated Learning with Delayed Gradient Averaging (AFL-DGA)"
+_PAPER = PAPERS["afl_dga"]
 _PAGE = "docs/theory/afl_dga.md"
 _TRUE = tuple(f"afl_dga.{name}" for name in ("r0", "r1", "r2", "r2n", "r2b", "r3"))
 _LETTERS = {"n": "N", "F0": r"\Delta"}
