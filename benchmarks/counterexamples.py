@@ -106,7 +106,7 @@ SHOWN = {
 def searches(only: str) -> Iterator[tuple[str, str, Callable[[], Falsification]]]:
     """Yield the name of each file, what it shows, and the search behind it."""
     for name, theorem in registered("theorems").items():
-        if theorem.status != "as printed" or theorem.shape or not name.startswith(only):
+        if not theorem.of_paper or theorem.shape or not name.startswith(only):
             continue
         beside = (file for file in WITNESSES if file not in registered("theorems") and file.startswith(f"{name}."))
         for file in (*([name] if name in WITNESSES else ()), *beside):

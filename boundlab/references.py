@@ -1,7 +1,7 @@
 """Where papers are found: the DOI or the arXiv number of each that a theorem or an algorithm here is from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import final
 
@@ -9,10 +9,14 @@ from typing import final
 @final
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The numbers of a paper; one that it does not have, or that is not known here, is empty."""
+    """The numbers of a paper; one that it does not have, or that is not known here, is empty.
+
+    ``version`` is that of arXiv which was read; empty where the text at hand does not state it.
+    """
 
     doi: str = ""
     arxiv: str = ""
+    version: str = ""
 
     def words(self) -> str:
         """Return what is shown behind a title.
@@ -21,17 +25,23 @@ class Reference:
         --------
         >>> Reference("10.1137/080716542", "").words()
         'doi:10.1137/080716542'
+        >>> Reference("", "2405.10123", "v3").words()
+        'arXiv:2405.10123v3'
         """
-        return ", ".join(f"{name}:{one}" for name, one in (("doi", self.doi), ("arXiv", self.arxiv)) if one)
+        named = (("doi", self.doi), ("arXiv", self.arxiv and self.arxiv + self.version))
+        return ", ".join(f"{name}:{one}" for name, one in named if one)
 
     def as_dict(self) -> dict[str, str]:
         """Return the numbers that there are."""
-        return {name: one for name, one in (("doi", self.doi), ("arxiv", self.arxiv)) if one}
+        return {name: one for name, one in asdict(self).items() if one}
 
 
 NONE = Reference()
-_AREA = "Iakovidou and Kim, Asynchronous Exact Averaging (AREA)"
-_DGA = "Li et al., Anarchic Federated Learning with Delayed Gradient Averaging (AFL-DGA)"
+_AREA = (
+    "Iakovidou and Kim, Asynchronous Federated Stochastic Optimization for Heterogeneous Objectives Under Arbitrary "
+    "Delays (AREA)"
+)
+_DGA = "Li and Gong, Anarchic Federated Learning with Delayed Gradient Averaging (AFL-DGA)"
 _STALE = "Ma et al., FedStaleWeight"
 _MISHCHENKO = "Mishchenko, Bach, Even and Woodworth, Asynchronous SGD beats minibatch SGD under arbitrary delays (2022)"
 _FEDASYNC = "Xie, Koyejo and Gupta, Asynchronous federated optimization (2019)"
@@ -53,8 +63,8 @@ _PROXSKIP = "Mishchenko, Malinovsky, Stich and Richtárik, ProxSkip (2022)"
 # By the paper, as theorems name it.
 REFERENCES: Mapping[str, Reference] = MappingProxyType(
     {
-        _AREA: Reference("", "2405.10123"),
-        "Li et al., FedCompass": Reference("", "2309.14675"),
+        _AREA: Reference("", "2405.10123", "v3"),
+        "Li et al., FedCompass": Reference("", "2309.14675", "v2"),
         "Xu et al., FedFa": Reference("10.24963/ijcai.2024/584", "2404.11015"),
         _STALE: Reference("", "2406.02877"),
         _MISHCHENKO: Reference("", "2206.07638"),

@@ -1,4 +1,4 @@
-"""Published theorems as printed: the verdict of every tool, and whether a false mutant of each is refuted.
+"""Published theorems, as we remember them: the verdict of every tool, and whether a false mutant of each is refuted.
 
 python -m benchmarks.literature                                   # the whole table
 python -m benchmarks.literature --only classics.gd                # the entries whose id begins so
@@ -34,7 +34,7 @@ def line(row: Row) -> str:
     """Return a line of the table."""
     said = {tool: answer.words for tool, answer in row.answers.items()}
     tools = (said[tool] for tool in ("check", "compare", "worst-case", "exact", "falsify", "prove"))
-    source = f"{row.paper}, {row.place}"
+    source = f"{row.paper}, {row.place} ({row.source})"
     cells = (f"`{row.id}`", source, *tools, row.changed, row.killer or "**survives**")
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
@@ -47,6 +47,11 @@ def summary(rows: Sequence[Row]) -> str:
     text += f"{len(rows) - len(alive)} of {len(rows)} mutants refuted"
     text += f", not those of {', '.join(alive)}" if alive else ""
     return f"{text}."
+
+
+def heading(rows: Sequence[Row]) -> str:
+    """Return what a reader must know first: how many of the statements somebody held against the paper."""
+    return f"{len(rows)} theorems, as we remember them; {sum(row.source == 'print' for row in rows)} compared with the print"
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -91,7 +96,7 @@ def main(given: Sequence[str] | None = None) -> int:
     text = table(rows)
     sys.stdout.write(text)
     if asked.out is not None:
-        write_text(asked.out, f"# Published theorems\n\n{text}")
+        write_text(asked.out, f"# {heading(rows)}\n\n{text}")
         write_json(asked.out.with_suffix(".json"), [row.as_dict() for row in rows])
     return 0 if stands(rows) else 1
 

@@ -46,6 +46,8 @@ class Row:
 
     Parameters
     ----------
+    source
+        What the statement was written from, as its file says; registered ones are from memory.
     answers
         Tool → what it says of the theorem.
     killer
@@ -57,6 +59,7 @@ class Row:
     id: str
     paper: str
     place: str
+    source: str
     answers: Mapping[str, Answer]
     changed: str
     why: str
@@ -175,6 +178,6 @@ def judge(entry: Entry) -> Row:
             killer, by = tool, answer.detail
             break
     return Row(
-        entry.id, theorem.paper, theorem.place, answers, entry.change.changed, entry.change.why, killer, by,
+        entry.id, theorem.paper, theorem.place, theorem.origin or "memory", answers, entry.change.changed, entry.change.why, killer, by,
         time.process_time() - begin,
     )  # fmt: skip

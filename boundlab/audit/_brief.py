@@ -66,7 +66,7 @@ def _instance(audit: "Evidence") -> Iterator[Block]:
     counter, exact, search = audit.theorem.horizon_symbol, audit.exact, audit.search
     if exact is not None:
         left, right = apart(exact.left, exact.right)
-        yield words(f"instance: {audit.case_text}, {counter} = {exact.k}")
+        yield words(f"instance: {exact.sentence or f'{audit.case_text}, {counter} = {exact.k}'}")
         if exact.derivation is not None:  # a reader of the review has no list of problems
             said = [one.text for one in exact.derivation.sections[0].items if isinstance(one, Sentence)]
             yield words("; ".join(one for one in said if one.startswith(_FUNCTIONS)))

@@ -26,7 +26,7 @@ def comparison(audit: "Evidence") -> Iterator[Block]:
     columns = _columns(result)
     counter = audit.theorem.horizon_symbol
     xs = columns[counter]
-    printed = f"bound {audit.theorem.status}" if audit.theorem.status == "as printed" else "bound"
+    printed = f"bound {audit.theorem.status}" if audit.theorem.of_paper else "bound"
     curves = [Curve("left side", _pairs(xs, columns["left side"]), 0), Curve(printed, _pairs(xs, columns["bound"]), 1)]
     for repair in audit.repairs:
         if repair.panel is None:

@@ -16,6 +16,7 @@ from boundlab.registry import command_line
 
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence, ProofEvidence
+    from boundlab.theorems import Theorem
 
 _MEANT: dict[Status, str] = {
     Status.PROVED: "decided from the assumptions",
@@ -32,7 +33,7 @@ _FALSE = (Status.REFUTED, Status.DOES_NOT_FOLLOW)
 def proofs_of_theorem(audit: "Evidence") -> Iterator[Block]:
     """Yield what each registered proof of the theorem amounts to."""
     for one in audit.proofs:
-        yield from _proof(one, audit.theorem.spelling())
+        yield from _proof(one, audit.theorem)
 
 
 def first_false_step(one: "ProofEvidence") -> Step | None:
@@ -40,10 +41,11 @@ def first_false_step(one: "ProofEvidence") -> Step | None:
     return next((step for step in one.outcome.steps if step.status in _FALSE), None)
 
 
-def _proof(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:
-    outcome = one.outcome
+def _proof(one: "ProofEvidence", theorem: "Theorem") -> Iterator[Block]:
+    outcome, letters = one.outcome, theorem.spelling()
     script = outcome.script
-    kind = "The paper's proof, as printed" if script.printed else "A proof"
+    whose = theorem.status if theorem.of_paper else "as printed"
+    kind = f"The paper's proof, {whose}" if script.printed else "A proof"
     steps = outcome.steps
     counts = {status: sum(step.status is status for step in steps) for status in Status}
     summary = ", ".join(f"{count} {_counted(status, count)}" for status, count in counts.items() if count)

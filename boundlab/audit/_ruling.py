@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
+from boundlab.exact import apart as apart
 from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _CODES: dict[str, ExitCode] = {
     "not decided": ExitCode.UNDECIDED,
     "contradictory": ExitCode.UNDECIDED,
 }
-_MOST = 15  # significant digits that a float has
 
 
 @final
@@ -74,21 +74,6 @@ class Ruling:
         return ExitCode.REFUTED if self.by_formula else _CODES[self.word]
 
 
-def apart(left: float, right: float) -> tuple[str, str]:
-    """Return two numbers with as many digits as tell them apart, four at least and where nothing does.
-
-    Examples
-    --------
-    >>> apart(1.0, 0.999987714916225)
-    ('1', '0.99999')
-    """
-    for digits in range(4, _MOST + 1):
-        one, other = f"{left:.{digits}g}", f"{right:.{digits}g}"
-        if float(one) != float(other):
-            return one, other
-    return f"{left:.4g}", f"{right:.4g}"
-
-
 def rule(audit: "Evidence") -> Ruling:
     """Return the verdict that the evidence allows, and no stronger one."""
     if audit.theorem.shape:
@@ -132,7 +117,8 @@ def _refutations(audit: "Evidence") -> Iterator[str]:
         left, right = apart(exact.left, exact.right)
         how = "in floating point" if exact.kind == "numeric" else exact.kind
         what = "counterexample" if audit.theorem.refuted_by or search is None else search.found.called
-        yield f"{what}: {audit.case_text}, {counter} = {exact.k}: {left} > {right} ({how})"
+        said = exact.sentence or f"{audit.case_text}, {counter} = {exact.k}: {left} > {right}"
+        yield f"{what}: {said} ({how})"
     elif _found(audit) and search is not None and search.found.best is not None:
         one = search.found.best
         left, right = apart(one.left, one.right)

@@ -47,7 +47,7 @@ def sections(audit: "Evidence") -> list[Section]:
         ("checks", "Checks of the formula", _checks(audit)),
         ("counterexample", "Counterexample" if false else "The instance looked at", _case(audit)),
         ("slip", "Where the proof goes wrong" if false else "Its proof", proofs_of_theorem(audit)),
-        ("repair", "Printed and repaired", side_by_side(audit)),
+        ("repair", f"{_whose(audit)} and repaired", side_by_side(audit)),
         ("support", "What supports the repair", _support(audit)),
         ("comparison", "Bound against error", comparison(audit)),
         ("open", "Not decided", _open(audit)),
@@ -55,6 +55,10 @@ def sections(audit: "Evidence") -> list[Section]:
     )
     found = (Section(name, title, tuple(blocks), tones.get(name, "")) for name, title, blocks in parts)
     return [one for one in found if one.blocks]
+
+
+def _whose(audit: "Evidence") -> str:
+    return "Recovered" if audit.theorem.status.startswith("recovered") else "Printed"
 
 
 def tone(audit: "Evidence") -> Tone:
@@ -135,7 +139,7 @@ def _case(audit: "Evidence") -> Iterator[Block]:
     left, right = apart(exact.left, exact.right)
     violated = exact.verdict is Verdict.VIOLATED
     sign = ">" if exact.left > exact.right else "≤"
-    yield words(f"{audit.case_text}.")
+    yield words((f"{exact.sentence or audit.case_text}.", "strong"))
     yield words(
         f"At {audit.theorem.horizon_symbol} = {exact.k}: left side ",
         (left, "strong"),

@@ -152,7 +152,7 @@ def _sides(view: View, condition: Condition, values: dict[str, Any]) -> tuple[fl
 
 def parent(theorem: Theorem) -> Theorem | None:
     """Return the theorem that a printed rate is a corollary of: the same paper, algorithm and left side."""
-    if not theorem.shape or theorem.status != "as printed":
+    if not theorem.shape or not theorem.of_paper:
         return None
     from boundlab.registry import beside
 

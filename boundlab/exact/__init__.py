@@ -9,3 +9,4 @@ from boundlab.exact._derivation import Table as Table
 from boundlab.exact._evaluate import evaluate as evaluate
 from boundlab.exact._result import ExactResult as ExactResult
 from boundlab.exact._result import Growth as Growth
+from boundlab.exact._sentence import apart as apart

@@ -24,6 +24,7 @@ from boundlab.exact._derivation import Derivation
 from boundlab.exact._derive import derive as derivation_of
 from boundlab.exact._instance import ExactSetting
 from boundlab.exact._result import ExactResult
+from boundlab.exact._sentence import sentence
 from boundlab.exact._side import Side, weighted
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._trace import ExactTrace, Outcomes
@@ -141,6 +142,10 @@ class ExactEngine:
                 int(self.plan.ks[-1]), self._values(), self._constants(),
                 symbols=self.plan.symbols, decided=above is not None, objective=self.plan.objective,
                 core=core_of(self.plan.theorem).sha256,
+                sentence=sentence(
+                    self.plan, self.case, self.model, self.law,
+                    *(ball if side.exact is None else side.exact for side, ball in ((left, l_ball), (right, r_ball))),
+                ),
             )  # fmt: skip
         return replace(found, derivation=self._derivation(found, left, right, above)) if derive else found
 
@@ -191,7 +196,7 @@ class ExactEngine:
                 lambda: second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks)[0]
             )
 
-        core = None if plan.problem.noiseless else core_over_events(self.model, self.arithmetic()[0], law, k)
+        core = core_over_events(self.model, self.arithmetic()[0], law, k)
         if core is not None:
             self.method = f"{_MOMENTS}: no run leaves the box where the functions are quadratics"
             self._trace = lambda: record.of_core(self.model, self.best, *self.arithmetic(), law, plan.metric, k, core)

@@ -15,6 +15,7 @@ from boundlab.arithmetic.writing import Sentence, Written, equals, is_, math, sa
 from boundlab.case import Case, RandomEvents
 from boundlab.exact._formula import formula
 from boundlab.exact._schedule import schedule
+from boundlab.exact._sentence import counted
 from boundlab.formulas.known_numbers import Formulas, KnownVector, scalar
 from boundlab.instance.plan import Plan
 
@@ -158,8 +159,7 @@ def _option(value: Any) -> str:
 
 def _events(at: ExactSetting) -> Iterator[Sentence]:
     plan = at.plan
-    counter, k = at.symbol(plan.theorem.horizon_symbol), written(int(plan.ks[-1]))
-    unit = ("event" if plan.algorithm.server == "any" else "server update") + "s" * (int(plan.ks[-1]) != 1)
+    counter = at.symbol(plan.theorem.horizon_symbol)
     program = plan.algorithm.program(plan.parameters, plan.problem.n)
     if not isinstance(at.case.events, RandomEvents):
         yield words(f"who acts when: {schedule(plan.algorithm.events_as_json(at.case.events))}")
@@ -169,7 +169,7 @@ def _events(at: ExactSetting) -> Iterator[Sentence]:
         yield say("the algorithm itself draws its clients, uniformly")
     else:
         yield _law(at, at.law)
-    yield say(f"{{}} = {{}} {unit}", counter, k)
+    yield say("{} = {}", counter, words(counted(plan)))
 
 
 def _law(at: ExactSetting, law: EventLaw[Fraction]) -> Sentence:

@@ -83,6 +83,8 @@ class ExactResult:
         The hash of the core statement.
     objective
         What is minimised and measured, in words.
+    sentence
+        The case and both sides, in one sentence; empty where the numbers are floats.
     growth
         Of a printed O(·) with symbols along which its constants are the same: families that begin at the case.
     derivation
@@ -106,6 +108,7 @@ class ExactResult:
     core: str = ""
     objective: str = ""
     growth: tuple[Growth, ...] = ()
+    sentence: str = ""
     derivation: Derivation | None = None
 
     @property
@@ -157,6 +160,7 @@ class ExactResult:
             "k": self.k,
             "left": self.left,
             "right": self.right,
+            "sentence": self.sentence,
             "left_text": self.left_text,
             "right_text": self.right_text,
             "ratio": ratio if ratio < float("inf") else None,

@@ -294,6 +294,8 @@ def core_over_events(
     model: RationalProblem, arithmetic: Arithmetic[Scalar], law: EventLaw[Fraction], k: int
 ) -> Core | None:
     """Return the quadratic that the problem is wherever a run of ``k`` iterations can come, if it is one."""
+    if model.core() is None:
+        return None
     graph = Lowering(arithmetic, law, (), average=False).graph(k)
     return core_of(model, graph, X_S, [True, *(level.iteration for level in graph.levels)])
 

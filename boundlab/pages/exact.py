@@ -19,15 +19,17 @@ def exact_page(result: "ExactResult", theorem: "Theorem | None" = None) -> list[
         Whose left side the head names.
     """
     left = "both sides" if theorem is None else theorem.left.expectation
-    head = words(f"{result.theorem} at k = {result.k}: {left}{of_objective(result.objective)}")
+    head = [words(f"{result.theorem} at k = {result.k}: {left}{of_objective(result.objective)}")]
+    if result.sentence:
+        head.append(words((result.sentence, "strong")))
     if result.derivation is not None:
         from boundlab.pages.derivation import derived
 
-        return [head, GAP, *derived(result.derivation)]
+        return [*head, GAP, *derived(result.derivation)]
     values = ", ".join(f"{name} = {_word(value)}" for name, value in result.values.items())
     constants = ((name, _word(one["value"]), one["side"], one["how"]) for name, one in result.constants.items())
     return [
-        head,
+        *head,
         constants_of(constants),
         words((values, "dim")),
         GAP,

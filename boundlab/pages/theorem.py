@@ -28,7 +28,10 @@ def theorem_page(theorem: "Theorem") -> list[Block]:
 def source_of(theorem: "Theorem") -> str:
     """Return where a theorem stands, and how it is registered."""
     places = (theorem.paper, theorem.place, reference(theorem.paper).words())
-    return f"{', '.join(one for one in places if one)} ({theorem.status})"
+    from boundlab.theorems import ORIGINS
+
+    known = "; ".join(one for one in (theorem.status, ORIGINS.get(theorem.origin, "")) if one)
+    return f"{', '.join(one for one in places if one)} ({known})"
 
 
 def inequalities(theorem: "Theorem", letters: Mapping[str, str]) -> Iterator[str]:

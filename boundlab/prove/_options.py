@@ -62,7 +62,7 @@ def uncovered(
         elif not all_of and not _among(theorem, algorithm, option, known):
             given = option.value if option.how == "fixed" else "the default"
             raise SpecError(f"{theorem.id}: {who} {name}={', '.join(known) or 'the default'}, not {given}")
-    if missing and theorem.status != "as printed":
+    if missing and not theorem.of_paper:
         raise SpecError(
             f"{theorem.id} leaves open what {who} in one way only: {'; '.join(missing)}; fix it under [options]"
         )

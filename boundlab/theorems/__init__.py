@@ -34,6 +34,8 @@ from boundlab.theorems._points import PointSet as PointSet
 from boundlab.theorems._points import places as places
 from boundlab.theorems._statement import ANY as ANY
 from boundlab.theorems._statement import OTHERS as OTHERS
+from boundlab.theorems._status import ORIGINS as ORIGINS
+from boundlab.theorems._status import STATUSES as STATUSES
 from boundlab.theorems._steps_at import at_steps as at_steps
 from boundlab.theorems._steps_at import reads_steps as reads_steps
 from boundlab.theorems._theorem import Theorem as Theorem

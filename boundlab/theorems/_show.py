@@ -64,6 +64,7 @@ def statement_fields(theorem: Statement) -> dict[str, Any]:
         "place": theorem.place,
         "reference": reference(theorem.paper).as_dict(),
         "status": theorem.status,
+        "source": theorem.origin,
         "kind": theorem.kind,
         "assumptions": list(theorem.assumptions),
         "algorithm": theorem.algorithm,

@@ -20,12 +20,12 @@ from boundlab.theorems._bound import Bound, Condition
 from boundlab.theorems._clock import reads_of, require_clock
 from boundlab.theorems._followed import defining, read_by
 from boundlab.theorems._points import check_points
+from boundlab.theorems._status import OF_PAPERS, ORIGINS, STATUSES, Origin, Status
 
 ANY: Final = "any"
 """The word for an option that a theorem leaves open."""
 OTHERS: Final = "*"
 """The key for all options that a theorem does not name."""
-
 EACH: Final = "each schedule"
 MEAN: Final = "the mean"
 """What a statement may say that it is about: see :func:`boundlab.theorems.over`."""
@@ -33,9 +33,6 @@ MEAN: Final = "the mean"
 # Theorems define what they put together, and choices; all else is problem's and run's, and repeats its meaning.
 _DEFINABLE: Final = frozenset({"step", "user", "short"})
 _IS_BY_MEANING: Final = {"L_sq": "L**2", "kappa_lag": "1/(1 + lag + (window - 1)/2)"}
-
-Status = Literal["as printed", "repaired", "derived here", "textbook", "user"]
-STATUSES: tuple[Status, ...] = ("as printed", "repaired", "derived here", "textbook", "user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +43,8 @@ class Statement:
     ----------
     id, title
         ``area.theorem8``, and a line for people.
-    paper, place
-        Where it stands.
-    status
-        ``as printed``, ``repaired``, ``derived here``, ``textbook`` (true, with a proof in books) or ``user``.
+    paper, place, status, origin
+        Where it stands, one of :data:`boundlab.theorems.STATUSES`, and a key of ``ORIGINS`` or empty.
     assumptions
         Ids of :data:`boundlab.assumptions.ASSUMPTIONS`. A theorem that neither assumes anything about noise nor reads
         a symbol of it is about full gradients: ``deterministic`` is added.
@@ -100,7 +95,7 @@ class Statement:
         Where the whole argument stands, a page with an anchor: ``docs/theory/classics.md#stochastic-gradients``;
         empty where there is none.
     proofs
-        Ids of the registered proofs that ``boundlab prove`` decides: its own, or, of one as printed, the paper's.
+        Ids of the registered proofs that ``boundlab prove`` decides: its own, or the paper's.
     about
         ``each schedule``: the claim holds for each outcome of who arrives when and of the algorithm's own draws.
         ``the mean``: it is about the mean over them. None: about the mean over the draws, and about each schedule of
@@ -112,8 +107,7 @@ class Statement:
     left_side
         A left side that no metric is, of :func:`boundlab.metrics.compose` or ``compose_sum``.
     rule
-        What multiplies the step ``alpha``, where symbols stand in it: the algorithm's option that it has for this,
-        once a run has put in their numbers. A formula of :data:`boundlab.algorithms.VARIABLES` and of symbols.
+        What multiplies the step ``alpha`` where symbols stand in it, once a run has put in their numbers. A formula of :data:`boundlab.algorithms.VARIABLES` and of symbols.
     assume
         Inequalities between quantities of a point that hold at every x, of :func:`boundlab.theorems.inequality`.
     points
@@ -162,12 +156,14 @@ class Statement:
     rule: sympy.Expr | None = None
     assume: Mapping[str, Inequality] = field(default_factory=dict)
     points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    origin: Origin = ""
 
     def __post_init__(self) -> None:
         if self.left_side is not None:
             object.__setattr__(self, "metric", self.left_side.id)
         for what, value, allowed in (
             ("status", self.status, STATUSES),
+            ("source", self.origin, ("", *ORIGINS)),
             ("metric", self.metric, choices(self.metric) if self.left_side is None else (self.metric,)),
             ("horizon", self.horizon, ("every", "fixed", None)),
             ("first", self.first, (0, 1)),
@@ -282,6 +278,11 @@ class Statement:
             )
         if self.horizon is None:
             object.__setattr__(self, "horizon", "fixed" if depends else "every")
+
+    @property
+    def of_paper(self) -> bool:
+        """Whether a paper says it itself, as printed or as recovered: it need not be true."""
+        return self.status in OF_PAPERS
 
     @property
     def quiet_by_default(self) -> bool:

@@ -41,6 +41,7 @@ _TEXT = (
     "paper",
     "place",
     "status",
+    "source",
     "algorithm",
     "metric",
     "horizon",
@@ -76,7 +77,8 @@ def read_theorem(path: Path) -> Theorem:
     The file gives ``id``, ``metric`` (or a table ``[left]`` with ``quantity``, ``over``, ``index``, ``reach``,
     ``weights``, ``from`` and ``to``, or several ``[[left]]`` with ``quantity``, ``point`` and ``times``, which are
     added) and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``, ``place``, ``note``, ``status``
-    (``user`` where absent), ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on
+    (``user`` where absent), ``source`` (what the file was written from: ``print``, ``memory`` or ``own``),
+    ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on
     K), ``about`` (``each schedule`` or ``the mean``: what the expectation covers beside the noise), ``first`` (1; with
     0 the theorem is about K = 0, too), ``assumptions``, ``shape``,
     ``settable``, ``conditions`` (each ``"left <= right"``), ``[assume]`` (name = ``"left >= right"``, between
@@ -154,6 +156,7 @@ def read_theorem(path: Path) -> Theorem:
             paper=data.get("paper", ""),
             place=data.get("place", where),
             status=data.get("status", "user"),
+            origin=data.get("source", ""),
             assumptions=tuple(data.get("assumptions", ())),
             algorithm=algorithm,
             options=options,

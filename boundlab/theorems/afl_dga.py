@@ -6,13 +6,14 @@ from typing import Any
 from sympy import Expr, Min, Rational, sqrt
 
 from boundlab.formulas.symbols import symbol
+from boundlab.references import PAPERS
 from boundlab.theorems._along import along_run
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._forms import ONE, OPEN, ZERO, proof_of
 from boundlab.theorems._statement import EACH
 from boundlab.theorems._theorem import Theorem
 
-_PAPER = "Li et al., Anarchic Federated Learning with Delayed Gradient Averaging (AFL-DGA)"
+_PAPER = PAPERS["afl_dga"]
 _PAGE = "docs/theory/afl_dga.md"
 _TRUE = tuple(f"afl_dga.{name}" for name in ("r0", "r1", "r2", "r2n", "r2b", "r3"))
 _LETTERS = {"n": "N", "F0": r"\Delta"}
@@ -40,7 +41,8 @@ THEOREM1 = Theorem(
     options={**OPEN, "server": "plain"},
     metric="gradient-norm",
     about=EACH,
-    step={"eta": 1 / T},
+    # The corollary's for one client, which meets the condition at every T.
+    step={"eta": 1 / (L * sqrt(T))},
     bound=FormulaBound(
         {
             **_INITIAL,
@@ -50,13 +52,15 @@ THEOREM1 = Theorem(
         }
     ),
     settable=("eta",),
-    conditions=(Condition(eta, 1 / T, "η ≤ 1/T"),),
+    conditions=(Condition(eta, 1 / L, "η ≤ 1/L"),),
     parameters={},
-    note="The proof does not use η ≤ 1/T, and its two sides have different units: a problem in other units makes "
-    "another theorem of it. Step (2) of the proof bounds the square of a mean of n gradients by 1/n² of the sum of "
-    "their squares, which holds for independent noise but not for the gradients themselves. The paper corrects "
-    "clients in two ways (scaling=sum and average). F0 stands for E f(w^0) − E f(w^T).",
-    refuted_by="proofs/counterexamples/afl_dga.theorem1.json",
+    note="The text at hand reads η ≤ 1/T, in all likelihood 1/L misread: so it is registered. The proof uses neither. "
+    "Its left side is about w̄^t, by Lemma 1 the average parameter across all clients; here it is the server's w^t, "
+    "which differs from it only where a round has several local steps. Step (2) of the proof bounds the square of a "
+    "mean of n gradients by 1/n² of the sum of their squares, which holds for independent noise but not for the "
+    "gradients themselves. The paper corrects clients in two ways (scaling=sum and average). Its Δ is "
+    "E f(w^0) − E f(w^T), at most F0.",
+    refuted_by="proofs/counterexamples/afl_dga.theorem1.reused-gradients.json",
     repaired_by=_TRUE,
     page=_PAGE,
     letters=_LETTERS,
@@ -84,7 +88,7 @@ COROLLARY1 = Theorem(
     settable=("eta",),
     parameters={},
     shape=True,
-    note="Its step √n/(L·√T) meets Theorem 1's η ≤ 1/T only where n·T ≤ L².",
+    note="Its step √n/(L·√T) meets Theorem 1's η ≤ 1/L where n ≤ T.",
     repaired_by=_TRUE,
     page=_PAGE,
     letters=_LETTERS,

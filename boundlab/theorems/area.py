@@ -1,7 +1,6 @@
 """The theorems about AREA (Iakovidou and Kim), as printed and as repaired.
 
-The theory page docs/theory/area.md says which reading of the algorithm each is about, and what supports or
-refutes it.
+docs/theory/area.md says which reading of the algorithm each is about, and what supports or refutes it.
 """
 
 from collections.abc import Mapping
@@ -11,13 +10,14 @@ from typing import Any
 from sympy import Abs, Expr, Min, Rational, exp, sqrt
 
 from boundlab.formulas.symbols import symbol
+from boundlab.references import PAPERS
 from boundlab.theorems._along import along_run
 from boundlab.theorems._bound import Condition, FormulaBound, RecursionBound
 from boundlab.theorems._forms import OPEN, proof_of
 from boundlab.theorems._theorem import Theorem
 from boundlab.theorems.area_recursion import between, from_values
 
-_PAPER = "Iakovidou and Kim, Asynchronous Exact Averaging (AREA)"
+_PAPER = PAPERS["area"]
 _PAGE = "docs/theory/area.md"
 _PROOFS = "docs/theory/area-proofs.md"
 _PROOF8 = proof_of(
@@ -70,8 +70,8 @@ def _any_step(local: Expr, first_pass: Mapping[str, Expr] | None = None) -> dict
 
 
 _REFUTED = (
-    "False as printed for M > 1: the proof drops a factor 2 when it inserts Lemma 21. f = |x|, one client, "
-    "p = p_s = 1/2, M = 50, K = 6, x_0 = 3: the bound is 2.142, the exact error 2.527."
+    "False as printed for M > 1: the proof drops a factor 2 when it inserts Lemma 21. f(x) = |x|, one client, 48 local "
+    "steps, x0 = 1, p = p_s = 1/2: after 4 events the error is 31/32, the bound 28/32."
 )
 
 THEOREM8 = Theorem(

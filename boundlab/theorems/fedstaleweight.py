@@ -1,4 +1,4 @@
-"""The theorems about FedStaleWeight (Ma et al.), as printed and as repaired; the repaired ones hold for FedBuff too."""
+"""The theorems about FedStaleWeight (Ma et al.), as recovered and as repaired; the repaired hold for FedBuff too."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ THEOREM1 = Theorem(
     title="nonconvex smooth functions with bounded gradients, uniform buffers, staleness weights",
     paper=_PAPER,
     place="Section 5 and Appendix A, Theorem 2",
-    status="as printed",
+    status="recovered, not compared with the print",
     assumptions=(*NONCONVEX, "uniform-buffer"),
     algorithm="fedstaleweight",
     options=OPEN,
@@ -67,7 +67,9 @@ THEOREM1 = Theorem(
     ),
     parameters=_PARAMETERS,
     note="a_max and a_min are those of weights proportional to 1 + b·staleness, hence scale = b; Algorithm 1 of the "
-    "paper prints scale = 1, whose weights lie between the same limits.",
+    "paper prints scale = 1, whose weights lie between the same limits. The text at hand has lost the formulas of "
+    "Theorems 1 and 2; this is what the lines around them leave. That it is false rests on one thing: it has no term "
+    "for the noise of an update, as FedBuff's (L/2)·η_g·(β/A)·σ_ℓ².",
     refuted_by="proofs/counterexamples/fedstaleweight.theorem1.json",
     repaired_by=("fedstaleweight.rf1", "fedstaleweight.rf2", "fedstaleweight.rf3"),
     page="docs/theory/fedstaleweight.md",

@@ -369,7 +369,7 @@ def _used(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _repaired(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, float]:
     """Return the bounds of the repaired forms of a printed theorem, as far as the same values say them."""
-    if theorem.status != "as printed":
+    if not theorem.of_paper:
         return {}
     words = theorem.id.split(".")
     prefix = ".".join([*words[:2], "repaired"])

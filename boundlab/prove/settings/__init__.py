@@ -18,11 +18,11 @@ from boundlab.theorems import Theorem
 
 
 def _fedcompass(theorem: Theorem) -> Setting:
-    return (PrintedFedCompass if theorem.status == "as printed" else FedCompassSetting)(theorem)
+    return (PrintedFedCompass if theorem.of_paper else FedCompassSetting)(theorem)
 
 
 def _buffered(theorem: Theorem) -> Setting:
-    if theorem.status == "as printed":
+    if theorem.of_paper:
         return PrintedBuffers(theorem)
     return (StationarySetting if "stationary-participation" in theorem.core.assumed else BufferSetting)(theorem)
 

@@ -46,7 +46,7 @@ class RunsSetting(Setting):
 
     def __init__(self, theorem: Theorem, step: str) -> None:
         super().__init__(theorem)
-        if theorem.status != "as printed":
+        if not theorem.of_paper:
             # Printed theorems leave it unsaid, and use it: their samples are drawn without regard to the events.
             self._assume("fixed-schedule")
         read = theorem.read

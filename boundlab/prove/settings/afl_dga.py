@@ -43,7 +43,7 @@ class AflDgaSetting(AflDgaModels):
             dict.fromkeys(("participation", "periods", "local_steps", "correction_delay", "t_d"), NUMBERS),
         )
         super().__init__(theorem)
-        if theorem.status != "as printed":
+        if not theorem.of_paper:
             self._assume("fixed-schedule")  # the printed theorem leaves it unsaid, and uses it
         read = {*theorem.read, "G"}
         for name in _CONSTANTS:

@@ -35,7 +35,7 @@ class FedCompassSetting(FedCompassModels):
     def __init__(self, theorem: Theorem) -> None:
         # As the paper's proof has it, too: every run weighs 1/n.
         assumed = "equal-weights" in theorem.core.assumed
-        self.equal = assumed or theorem.status == "as printed"
+        self.equal = assumed or theorem.of_paper
         # Weights are read off the run, or all 1/n by an assumption; the scheduler's numbers make the schedule.
         numbers = ("latest_time_factor", "a", "b", "speeds", "Qmin", "Qmax")
         words = {"prose_max": ("no", "yes"), "warmup": ("qmin", "speeds")}

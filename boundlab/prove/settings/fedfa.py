@@ -31,7 +31,7 @@ class FedFaSetting(FedFaModels):
 
     def __init__(self, theorem: Theorem) -> None:
         # The printed proof begins with the average of models, (11), where there is no server rate.
-        self.printed = theorem.status == "as printed"
+        self.printed = theorem.of_paper
         self.delta = theorem.core.value("mode") == "delta"
         covered: dict[str, tuple[str, ...]] = {"start": ("after_full", "when_full")}
         covered |= {} if self.delta else {"eta_g": NUMBERS}  # it belongs to mode=delta
