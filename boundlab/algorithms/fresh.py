@@ -75,8 +75,8 @@ class _Fresh(Buffered[P]):
             while begun[client] != version:  # that one was stopped
                 now, client, version = heapq.heappop(queue)
             time[place], actor[place] = now, client
-            version, full = divmod(place + 1, parameters.count)
-            for other in [client, *(range(clients) if not full else ())]:
+            version, held = divmod(place + 1, parameters.count)
+            for other in (client,) if held else range(clients):  # once each: nobody works on two gradients
                 if other == client or version - begun[other] > stalest:
                     begun[other] = version
                     heapq.heappush(queue, (clock.arrival(other, now), other, version))
