@@ -70,7 +70,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         "recheck": {
             ExitCode.STANDS: "every line of the certificate, or of the proof, is right, and nothing is on trust",
             ExitCode.REFUTED: "a line is wrong: the file proves nothing",
-            ExitCode.UNDECIDED: "no line of the proof is wrong, but something is on trust: it is named",
+            ExitCode.UNDECIDED: "no line is wrong, but something is on trust, or no theorem is named: that is said",
         },
         "falsify": {
             ExitCode.REFUTED: "a counterexample was found",

@@ -24,11 +24,11 @@ def recheck(
     """Check a certificate or a proof a second time, by a checker that shares nothing with what found it.
 
     What is checked of a certificate: the inequalities of the class are made from the samples that the file lists, and
-    the value follows from them and from what is given, in fractions. What is not: that the samples are those of the
-    algorithm. Of a proof: every line follows from earlier ones by the rule that it names, or is an axiom that is made
-    anew; the theorem that it states is the registered one, and what it says of symbols, vectors, moves and schedules is
-    what the theorem's own setting says. What is on trust, such as a step that is only claimed, is named: then nothing
-    is decided.
+    the value follows from them and from what is given, in fractions; samples, objective and what is given are those of
+    the theorem, the horizon and the constants that the file names, from which they are made anew. Of a proof: every
+    line follows from earlier ones by the rule that it names, or is an axiom that is made anew; the theorem that it
+    states is the registered one, and what it says of symbols, vectors, moves and schedules is what the theorem's own
+    setting says. What is on trust, such as a step that is only claimed, is named: then nothing is decided.
     """
     from boundlab.recheck import load, recheck_loaded
 
@@ -41,7 +41,7 @@ def recheck(
         raise DataError(str(error)) from None
     found = recheck_loaded(raw)
     stated: Mapping[str, Any] | None = raw.get("statement") if found.proof and found.right else None
-    registered = False
+    registered, name = False, str(raw.get("theorem"))
     if stated is not None:
         from boundlab.prove.binding import registered_theorem, with_setting
 
@@ -49,6 +49,12 @@ def recheck(
         registered = theorem is not None
         if theorem is not None:
             found = with_setting(raw, found, theorem)
+    if found.right and not found.proof:
+        from boundlab.worst_case.binding import bound
+
+        found = bound(raw, found)
+        registered = not found.setting
+        name = raw["question"]["theorem"] if registered else name
     if quiet:
         print_line("; ".join((f"{found.verdict}: {found.reason}", *found.open)))
     elif as_json:
@@ -69,7 +75,7 @@ def recheck(
             }
         )
     else:
-        for line in _page(found, str(raw.get("theorem")), stated, registered):
+        for line in _page(found, name, stated, registered):
             console().print(line, soft_wrap=True, markup=False)
     return _CODES[found.verdict]
 
@@ -83,9 +89,11 @@ def _page(found: "Finding", name: str, stated: Mapping[str, Any] | None, registe
         yield f"No theorem {name} is registered. The file states, of it, and of its setting:"
         yield from (f"  {field}: {value}" for field, value in stated.items())
         yield from (f"  {one}" for one in found.declared)
-    by = f"by what {name} assumes" if stated and registered else "and not checked here"
+    by = f"by what {name} assumes" if registered else "and not checked here"
     yield f"{found.checked} lines were checked in fractions. Given, {by}:"
     last = "that the samples are those of a run, and the objective is what the file says"
-    if found.proof:
-        last = "the proof" if registered else "that its conclusion is that of"
+    if registered:
+        last = "the proof" if found.proof else "the objective"
+    elif found.proof:
+        last = "that its conclusion is that of"
     yield from (f"  {one}" for one in (*found.given, f"{last}: {found.claim}"))

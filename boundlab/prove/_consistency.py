@@ -1,17 +1,20 @@
 """Whether there are numbers of which a theorem, or a step, speaks: where there are none, everything holds of them."""
 
+import contextlib
 import random
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import ceil, floor, isqrt
 
+from boundlab.errors import SpecError
 from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Shared
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Scalar, scalar
-from boundlab.prove._terms import Claim
+from boundlab.prove._scalars import Scalar, scalar, variable
+from boundlab.prove._terms import Claim, equal, expr
 from boundlab.prove.setting import Setting
+from boundlab.theorems import at_lowest
 
 _POINTS = 600
 _NEAR = tuple(Fraction(*pair) for pair in ((1, 1), (2, 1), (1, 2), (1, 16), (1, 256), (1, 65536), (8, 1), (64, 1)))
@@ -27,10 +30,18 @@ def make_sure_there_are_runs(setting: Setting) -> None:
     """
     _ranges(setting)
     conditions = [one.claim for one in setting.conditions if one.claim.body.number is not None]
+    conditions += _asked(setting)  # also those that the proof needs not
     if conditions:
         drawn = random.Random("boundlab conditions")  # noqa: S311  (numbers to try, no secret)
-        if not any(_meets(setting, conditions, drawn) for _ in range(_POINTS)):
+        if not any(_meets(setting, conditions, drawn) for _ in range(4 * _POINTS)):
             raise ProofError("no numbers were found that meet all conditions: there may be no run of which it speaks")
+
+
+def _asked(setting: Setting) -> Iterator[Claim]:
+    """Yield the theorem's conditions, but for those that no number of the setting says."""
+    for one in setting.theorem.conditions:
+        with contextlib.suppress(SpecError):
+            yield expr(setting.formula(one.quantity)) <= expr(setting.formula(one.limit))
 
 
 def _ranges(setting: Setting) -> None:
@@ -76,7 +87,14 @@ def speaks_of_nothing(kernel: Kernel, fact: Shared, setting: Setting | None) -> 
 
 def _meets(setting: Setting, conditions: Iterable[Claim], drawn: random.Random) -> bool:
     """Return whether numbers that are drawn from the ranges meet all conditions."""
-    equations = [one for one in conditions if one.equality]
+    theorem = setting.theorem
+    equations = [
+        *(one for one in conditions if one.equality),
+        *(
+            equal(variable(name), int(theorem.symbols[name].domain.low))
+            for name in at_lowest(theorem.conditions, theorem.symbols)
+        ),
+    ]
     found = _point(setting.kernel, setting.context, setting.context.order(), equations, drawn)
     return found is not None and all(_holds(one, found) for one in conditions if not one.equality)
 

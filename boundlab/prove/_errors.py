@@ -9,6 +9,10 @@ class ProofError(SpecError):
     """A rule refuses what it is given; the message says which condition is not shown."""
 
 
+class NoPartError(ProofError, AttributeError):
+    """A script asks a setting for what it does not have, as that of another algorithm's theorem does."""
+
+
 def only_for_rules(what: str) -> None:
     """Refuse the caller of the caller, unless it is a rule or a setting of this package.
 

@@ -7,6 +7,7 @@ from boundlab.prove.binding import second_opinion
 from boundlab.prove.document import Proof, Script
 from boundlab.prove.outcome import Outcome
 from boundlab.prove.settings import setting_of
+from boundlab.registry import registered
 from boundlab.signs import Solver
 from boundlab.theorems import load_theorem
 
@@ -32,4 +33,10 @@ def run(script: Script, *, witnesses: bool = False) -> Outcome:
         script.write(proof)
     except ProofError as error:
         proof.stop(str(error))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        if any(script is one for one in registered("proofs").values()):
+            raise
+        # A script that nobody registers may be written for another algorithm's theorem, whose setting has other parts.
+        told = f"{type(error).__name__}: {error}"
+        proof.stop(f"the script does not fit {script.proves or 'what it is about'}: {' '.join(told.split())[:200]}")
     return Outcome(script, tuple(proof.steps), proof.conclusion, kernel, setting, second_opinion)

@@ -7,13 +7,14 @@ each algorithm, which is compared with the algorithm's own program when it is ma
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
 from boundlab.assumptions import assumption, choices
 from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.prove._context import Context, Range
-from boundlab.prove._errors import ProofError, only_for_rules
+from boundlab.prove._errors import NoPartError, ProofError, only_for_rules
 from boundlab.prove._facts import OWN_AXIOMS, Fact, VectorFact
 from boundlab.prove._formula import translate
 from boundlab.prove._hygiene import guard, remember
@@ -89,6 +90,16 @@ class Setting(Modelled):
         self.own_symbols = self.kernel.parameters = set(self.context.order())
         self._clients()
         self._functions()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or "theorem" not in self.__dict__:
+                raise AttributeError(name)
+            theorem = self.theorem
+            raise NoPartError(
+                f"the setting of {theorem.id} has no {name}: a proof of it is written for runs of {theorem.algorithm}"
+            )
 
     def _deterministic(self) -> bool:
         # What bounds the variance everywhere: sigma_star is noise at x* alone, and G holds the gradients, too.

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from boundlab.recheck._errors import WrongError
+from boundlab.recheck._errors import WrongError, only
 from boundlab.recheck._finding import Finding
 from boundlab.recheck._forms import Form, Vector, number_of, text_of
 from boundlab.recheck._interpolation import Sample, gradient_bound, interpolation
@@ -16,6 +16,9 @@ PROOF = "boundlab proof 2"
 _LARGEST = 64 << 20
 _MANY = 1 << 20  # entries of a list: more than any program has
 _SHORT = 40
+_FILE = ("schema", "kind", "claim", "value", "class", "question", "basis", "values", "functions", "objective", "rows")
+_SIDES = {"upper": ("remainder",), "lower": ("gram", "point")}
+_ROWS = {"interpolation": ("client", "i", "j"), "gradient": ("client", "i"), "given": ("words", "form")}
 
 
 def recheck(path: Path) -> Finding:
@@ -38,7 +41,9 @@ def load(path: Path) -> dict[str, Any]:
     if path.stat().st_size > _LARGEST:
         raise ValueError(f"{path} is larger than {_LARGEST >> 20} MiB, which no certificate is")
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+    except WrongError as error:
+        raise ValueError(f"{path}: {error}") from None
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON file: {error}") from None
     except ValueError:  # Python reads no integer of more than 4300 digits
@@ -46,6 +51,16 @@ def load(path: Path) -> dict[str, Any]:
     if not isinstance(raw, dict) or raw.get("schema") not in (SCHEMA, PROOF):
         raise ValueError(f'{path} is no certificate: it must be an object with "schema": "{SCHEMA}" or "{PROOF}"')
     return raw
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; a key that stands there twice says two things, of which readers take different ones."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise WrongError(f"the key {twice[:40]!r} stands twice in one object")
+    return found
 
 
 def recheck_loaded(raw: dict[str, Any]) -> Finding:
@@ -65,6 +80,10 @@ class _Reader:
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.raw = raw
+        kind = str(raw.get("kind"))
+        if kind not in _SIDES:
+            raise WrongError(f'kind must be "upper" or "lower", got {kind[:40]!r}')
+        only(dict(raw), (*_FILE, *_SIDES[kind]), "the file")
         self.basis = self._list(raw, "basis", "the file")
         self.values = self._list(raw, "values", "the file")
         self.functions = [
@@ -74,20 +93,19 @@ class _Reader:
 
     def finding(self) -> Finding:
         """Check what the certificate is for."""
-        kind = self.raw.get("kind")
-        if kind not in ("upper", "lower"):
-            raise WrongError(f'kind must be "upper" or "lower", got {kind!r}')
         objective = self.form(self._dict(self.raw, "objective", "the file"), "objective")
         value = self.number(self.raw.get("value"), "value")
         rows = list(self._rows())
         given = tuple(words for _, words in rows if words)
-        if kind == "upper":
+        if self.raw["kind"] == "upper":
             checked = self._upper(objective, value, [form for form, _ in rows])
             words = f"at most {_short(value)}"
         else:
             checked = self._lower(objective, value, [form for form, words in rows if words])
             words = f"at least {_short(value)}"
-        return Finding(True, f"the objective is {words}", given, checked, str(self.raw.get("claim", ""))[:300])
+        claim = str(self.raw.get("claim", ""))[:300]
+        # Program and samples are those of a run: of that the theorem knows which the file names.
+        return Finding(True, f"the objective is {words}", given, checked, claim, setting=("it is bound to no theorem",))
 
     def _upper(self, objective: Form, value: Fraction, rows: Sequence[Form]) -> int:
         """Check objective + Σ_j d_j·‖ℓ_j‖² = value + Σ_k λ_k·row_k, coefficient by coefficient, with d, λ ≥ 0."""
@@ -135,6 +153,7 @@ class _Reader:
             if not isinstance(one, dict):
                 raise WrongError(f"{where} must be an object")
             kind = one.get("kind")
+            only(one, ("kind", "multiplier", *_ROWS.get(str(kind), ())), where)
             if kind in ("interpolation", "gradient"):
                 function = self.functions[self.index(one.get("client"), len(self.functions), f"{where}, client")]
                 i = self.index(one.get("i"), len(function.samples), f"{where}, i")
@@ -157,6 +176,7 @@ class _Reader:
             where = f"{name} {place}"
             if not isinstance(one, dict):
                 raise WrongError(f"{where} must be an object")
+            only(one, ("weight", "vector"), where)
             weight = self.number(one.get("weight"), f"{where}, weight")
             if weight <= 0:
                 raise WrongError(f"{where}: the weight {_short(weight)} is not positive")
@@ -206,6 +226,7 @@ class _Reader:
 
     def form(self, raw: Mapping[str, Any], where: str) -> Form:
         """Return a form."""
+        only(dict(raw), ("values", "gram", "constant"), where)
         values = self.vector(raw.get("values", {}), len(self.values), f"{where}, values")
         gram: dict[tuple[int, int], Fraction] = {}
         for entry in self._list(raw, "gram", where):
@@ -236,6 +257,7 @@ class _Function:
     def __init__(self, reader: _Reader, raw: Any, where: str) -> None:
         if not isinstance(raw, dict) or not isinstance(raw.get("samples"), list):
             raise WrongError(f"{where} must be an object with samples")
+        only(raw, ("mu", "1/L", "gradient_square", "samples"), where)
         self.mu = reader.number(raw.get("mu", 0), f"{where}, mu")
         self.inverse = reader.number(raw.get("1/L", 0), f"{where}, 1/L")
         if self.inverse < 0 or self.mu * self.inverse >= 1 or (self.mu < 0 and self.mu * self.inverse != -1):
@@ -261,6 +283,7 @@ class _Function:
     def _sample(reader: _Reader, raw: Any, where: str) -> Sample:
         if not isinstance(raw, dict) or not isinstance(raw.get("f"), dict):
             raise WrongError(f"{where} must be an object with x, g and f")
+        only(raw, ("x", "g", "f"), where)
         size = len(reader.basis)
         x, g = (reader.vector(raw.get(name), size, f"{where}, {name}") for name in ("x", "g"))
         return Sample(x, g, Form(reader.vector(raw["f"], len(reader.values), f"{where}, f")))

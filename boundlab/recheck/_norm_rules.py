@@ -4,7 +4,7 @@ from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._facts import Fact, above, equation, number_of, same, same_claim
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of, rational
-from boundlab.recheck._ranges import Range
+from boundlab.recheck._ranges import Context, Range
 from boundlab.recheck._replay import Replay, Rule
 from boundlab.recheck._rules import declared, premises
 from boundlab.recheck._structure import Claim
@@ -109,6 +109,11 @@ def _mean_norm(replay: Replay, fact: Fact) -> None:
 
 
 def _at_every_outcome(fact: Fact) -> None:
+    here: Context | None = fact.context
+    while here is not None:
+        if here.origin[:1] == ("suppose",):
+            raise WrongError(f"fact {fact.number} is supposed in the mean, not at every outcome")
+        here = here.parent
     if more := sorted(fact.axioms - _AT_EVERY_OUTCOME):
         raise WrongError(f"fact {fact.number} holds in the mean, by {', '.join(more)}, not at every outcome")
 

@@ -316,8 +316,13 @@ class Replay:
         if raw is None:
             return None
         values = {f"@{place}": index for place, index in enumerate(one.indices)}
-        parts = (read.number(part, f"{which} of {one.name}") for part in read.as_list(raw, one.name))
-        return [number_in(instance(scalar(part), values)) for part in parts]  # type: ignore[misc]
+        found = []
+        for part in read.as_list(raw, one.name):
+            time = number_in(instance(scalar(read.number(part, f"{which} of {one.name}")), values))
+            if time is None:
+                raise WrongError(f"{which} of {one.name} is no number")
+            found.append(time)
+        return found
 
 
 def _on_trust(replay: Replay, fact: Fact) -> None:

@@ -1,13 +1,13 @@
 """Reads numbers, atoms and claims of a proof file; every name and every number in it is looked at."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
 from boundlab.recheck._errors import WrongError
+from boundlab.recheck._errors import only as only
 from boundlab.recheck._forms import number_of
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, rational
 from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, power, product, times
@@ -88,13 +88,6 @@ def as_dict(raw: Any, where: str) -> dict[str, Any]:
     if not isinstance(raw, dict):
         raise WrongError(f"{where} must be an object")
     return raw
-
-
-def only(own: dict[str, Any], keys: Iterable[str], where: str) -> dict[str, Any]:
-    """Return an object that has no other keys; raises if it has one: it may say what nobody looks at."""
-    if more := sorted(own.keys() - set(keys)):
-        raise WrongError(f"{where}: {', '.join(more)[:80]!r} is no key that is known here")
-    return own
 
 
 @final

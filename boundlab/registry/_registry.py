@@ -90,8 +90,11 @@ def registered(kind: Kind) -> dict[str, Any]:
 
 
 def choices(kind: Kind, name: str, built_in: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the objects among which an id is looked for: plug-ins are asked only where no built-in one has it."""
-    return built_in if name in built_in else registered(kind)
+    """Return the objects among which an id is looked for: the built-in ones where one of them has it."""
+    if name not in built_in:
+        return registered(kind)
+    _nobody_else(kind, name, built_in)
+    return built_in
 
 
 def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
@@ -123,7 +126,7 @@ def _hint(name: str, known: Sequence[str]) -> str:
 
 
 def find(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
-    """Return the object of that id: of ``built_in``, which loads nothing, else the registered one; None if none has it.
+    """Return the object of that id: of ``built_in``, or the registered one; None if none has it.
 
     Entry points whose name begins the id are asked first, so that one theorem does not load all papers.
 
@@ -133,6 +136,7 @@ def find(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({
         If two of those that were asked register the same id.
     """
     if name in built_in:
+        _nobody_else(kind, name, built_in)
         return built_in[name]
     everything = sources(kind)
     for asked in ([source for source in everything if source.likely(name)], everything):
@@ -157,6 +161,12 @@ def beside(kind: Kind, item: Any) -> dict[str, Any]:
     if _by_id(kind, _rows(kind, own)).get(item.id) is not item:
         return registered(kind)
     return _by_id(kind, _rows(kind, [*own, *(source for source in everything if source.origin != BUILT_IN)]))
+
+
+def _nobody_else(kind: Kind, name: str, built_in: Mapping[str, Any]) -> None:
+    """Make sure that no plug-in registers the id of a built-in object: its own would be passed over without a word."""
+    if foreign := [source for source in sources(kind) if source.origin != BUILT_IN]:
+        _by_id(kind, [Registration(name, BUILT_IN, built_in[name]), *_rows(kind, foreign)])
 
 
 def _by_id(kind: Kind, rows: Iterable[Registration]) -> dict[str, Any]:

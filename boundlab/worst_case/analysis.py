@@ -27,6 +27,8 @@ from boundlab.worst_case.verify import upper_value
 
 # A function is good enough where its replay misses the solver's value by no more than this share.
 _CLOSE = 1e-4
+# What is said of a program in units of the step.
+UNIT = ", function values times the step size"
 
 
 def worst_case(
@@ -74,16 +76,7 @@ def worst_case(
     if theorem.left.over.summed:
         raise SpecError(f"{theorem.id}: worst-case takes one quantity on the left side, and this is a sum of several")
     plan = ask(theorem, iterations, settings or {}, average, delays, events)
-    kind = function_class(theorem, plan.values, plan.clients)
-    constants = _bounding(theorem, plan)
-    if not {"R", "F0"} & set(constants):
-        raise AssumptionError(
-            f"{theorem.id} reads neither R nor F0: a start may be arbitrarily bad, and there is no worst case"
-        )
-    step = max((float(tape.descend.step_size.max(initial=0.0)) for tape, _ in plan.tapes()), default=0.0) or 1.0
-    if kind.kind in ("ConvexFunction", "StronglyConvexFunction") and kind.gradient_square is None:
-        constants["step"] = step
-    model = build(kind, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
+    kind, constants, step, model = program_of(theorem, plan)
     compiled = Compiled(model.program)
     solution = compiled.solve()
     upper, lower, equal = None, None, None
@@ -118,6 +111,37 @@ def worst_case(
     )
 
 
+def program_of(theorem: Theorem, plan: Question) -> tuple[FunctionClass, dict[str, Any], float, ProgramModel]:
+    """Return the class, what bounds start and clients, the largest step size, and the program.
+
+    Raises
+    ------
+    BoundlabError
+        If nothing bounds the start, or the program is too large.
+    """
+    kind = function_class(theorem, plan.values, plan.clients)
+    constants = _bounding(theorem, plan)
+    if not {"R", "F0"} & set(constants):
+        raise AssumptionError(
+            f"{theorem.id} reads neither R nor F0: a start may be arbitrarily bad, and there is no worst case"
+        )
+    step = max((float(tape.descend.step_size.max(initial=0.0)) for tape, _ in plan.tapes()), default=0.0) or 1.0
+    if kind.kind in ("ConvexFunction", "StronglyConvexFunction") and kind.gradient_square is None:
+        constants["step"] = step
+    model = build(kind, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
+    return kind, constants, step, model
+
+
+def part_of(
+    plan: Question, kind: FunctionClass, constants: Mapping[str, Any], step: float
+) -> tuple[FunctionClass, ProgramModel] | None:
+    """Return a part of a class whose program is no larger than it, with its program, or None: for lower values."""
+    part = stand_in(kind, float(constants.get("R", 1.0)), step, SHARES[0])
+    if part is None or part.relaxed or part.deviation is not None or part.gradient_square is not None:
+        return None
+    return part, build(part, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class _Certified:
@@ -137,20 +161,23 @@ def _kept(plan: Question, upper: _Certified | None, lower: _Certified | None) ->
         ("lower", certificate_file.lower, lower),
     )
     return {
-        name: write(one.model, one.kind, *one.evidence, one.value, _claim(plan, one))
+        name: write(one.model, one.kind, *one.evidence, one.value, about(plan, one.unit))
         for name, write, one in sides
         if one is not None
     }
 
 
-def _claim(plan: Question, side: _Certified) -> str:
-    """Return in words what the objective is."""
+def about(plan: Question, unit: str = "") -> dict[str, Any]:
+    """Return what the question is, and in words what the objective is."""
     runs = "mean over all event sequences" if plan.average else "one run"
     values = ", ".join(
         f"{name} = {value}" for name, value in plan.values.items() if name != plan.theorem.horizon_symbol
     )
     what = f"{plan.metric.expectation} of {plan.algorithm.id} as in {plan.theorem.id}"
-    return f"{what}, {plan.theorem.horizon_symbol} = {plan.horizon}, {runs}, {values}{side.unit}"
+    return {
+        "claim": f"{what}, {plan.theorem.horizon_symbol} = {plan.horizon}, {runs}, {values}{unit}",
+        "question": dict(plan.asked),
+    }
 
 
 def _reaches(
@@ -170,7 +197,7 @@ def _reaches(
     unit, words = in_units_of_the_step(plan, kind, constants), ""
     if unit is not None:
         model, kind, value = unit
-        words = ", function values times the step size"
+        words = UNIT
         compiled = Compiled(model.program)
         solution = compiled.solve()
         proposed = attained(compiled, solution, value) if solution.status == "optimal" else iter(())
@@ -202,10 +229,10 @@ def _lower(
         return None
     if not kind.relaxed:
         return _checked(model, kind, certified_lower(compiled, solution, high))
-    part = stand_in(kind, float(constants.get("R", 1.0)), step, SHARES[0])
-    if part is None or part.relaxed or part.deviation is not None or part.gradient_square is not None:
+    found = part_of(plan, kind, constants, step)
+    if found is None:
         return None
-    model = build(part, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
+    part, model = found
     inside = Compiled(model.program)
     try:
         return _checked(model, part, certified_lower(inside, inside.solve(), high))

@@ -25,7 +25,7 @@ _CURVATURES: Mapping[str, tuple[str, str]] = {
 
 
 def upper(
-    model: ProgramModel, kind: FunctionClass, multipliers: Sequence[Fraction], value: Fraction, claim: str
+    model: ProgramModel, kind: FunctionClass, multipliers: Sequence[Fraction], value: Fraction, about: Json
 ) -> Json:
     """Return the certificate of an upper value.
 
@@ -33,8 +33,8 @@ def upper(
     ----------
     multipliers
         One a row of the program, which :func:`boundlab.worst_case.verify.upper_value` has accepted.
-    claim
-        What the objective is, for people.
+    about
+        Of what question it is, and what the objective is, for people.
     """
     program = model.program
     labels = _labels(model, kind)
@@ -44,24 +44,30 @@ def upper(
         if weight
     ]
     remainder = _squares(slack_matrix(program, multipliers))
-    return {**_head(model, kind, "upper", value, claim), "rows": rows, "remainder": remainder}
+    return {**head(model, kind, "upper", about), "value": text_of(value), "rows": rows, "remainder": remainder}
 
 
 def lower(
-    model: ProgramModel, kind: FunctionClass, gram: Matrix, values: Sequence[Fraction], value: Fraction, claim: str
+    model: ProgramModel, kind: FunctionClass, gram: Matrix, values: Sequence[Fraction], value: Fraction, about: Json
 ) -> Json:
     """Return the certificate of a lower value: a point (G, F) of the program, which the first checker has accepted."""
-    labels = _labels(model, kind)
-    rows = [_row(one, labels, model) for one in model.program.rows]
     return {
-        **_head(model, kind, "lower", value, claim),
-        "rows": [one for one in rows if one["kind"] == "given"],
+        **head(model, kind, "lower", about),
+        "value": text_of(value),
+        "rows": given(model, kind),
         "gram": _squares(gram),
         "point": [text_of(one) for one in values],
     }
 
 
-def _head(model: ProgramModel, kind: FunctionClass, side: str, value: Fraction, claim: str) -> Json:
+def given(model: ProgramModel, kind: FunctionClass) -> list[Json]:
+    """Return the rows of the program that are no inequalities of the class."""
+    labels = _labels(model, kind)
+    return [one for one in (_row(row, labels, model) for row in model.program.rows) if one["kind"] == "given"]
+
+
+def head(model: ProgramModel, kind: FunctionClass, side: str, about: Json) -> Json:
+    """Return all of a certificate that its program says: whatever proves its value."""
     least, inverse, square = _class(kind)
     functions = [
         {
@@ -75,8 +81,7 @@ def _head(model: ProgramModel, kind: FunctionClass, side: str, value: Fraction, 
     return {
         "schema": SCHEMA,
         "kind": side,
-        "claim": claim,
-        "value": text_of(value),
+        **about,
         "class": kind.words,
         "basis": _names(model),
         "values": [f"F_{place}" for place in range(model.program.values)],

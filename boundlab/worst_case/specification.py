@@ -16,6 +16,7 @@ from boundlab.errors import BoundlabError, SpecError, SymbolError
 from boundlab.events import Events
 from boundlab.execute import own_numbers
 from boundlab.expectation import event_sequences
+from boundlab.files import json_value
 from boundlab.formulas.assignments import of_arrivals, parse_values
 from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE
 from boundlab.instance.schedules import Schedules
@@ -26,7 +27,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Theorem, over
+from boundlab.theorems import Theorem, core, over
 from boundlab.worst_case.bound_value import Exactly, exactly
 from boundlab.worst_case.classes import CONSTANTS, fill, noise, require_alike, undefined
 from boundlab.worst_case.model import AllEvents
@@ -65,6 +66,8 @@ class Question:
         What makes the theorem one about gradients with noise, which the runs here do not have.
     conditional_on
         Values that the bound depends on and that nothing here certifies, in words.
+    asked
+        What was asked, as a file has it: :func:`ask` makes the same question of it.
     """
 
     theorem: Theorem
@@ -84,6 +87,7 @@ class Question:
     beside: str
     noise: tuple[str, ...]
     conditional_on: tuple[str, ...]
+    asked: Mapping[str, Any]
 
     @property
     def metric(self) -> Metric:
@@ -160,6 +164,15 @@ def ask(
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+    asked = {
+        "theorem": theorem.id,
+        "core": core(theorem).sha256,
+        "iterations": iterations,
+        "settings": {name: _plain(value) for name, value in settings.items()},
+        "average": average,
+        "delays": delays,
+        "events": None if events is None else _plain(list(events)),
+    }
     chosen, values = _read(theorem, algorithm, settings)
     require_alike(theorem := at_options(theorem, algorithm, chosen))
     _probabilities(theorem, values, delays)
@@ -199,7 +212,18 @@ def ask(
         theorem, algorithm, clients, iterations, options, parameters, values, defaults, bound, rational,
         _repaired(theorem, values, options), average, sequences, events_found, beside,
         noise(theorem), (*undefined(theorem, values, clients), *_uncertified(theorem, values, yours - scheduled)),
+        asked,
     )  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    """Return what was asked as JSON has it: numbers, texts and lists, and the text of what is none of them."""
+    value = json_value(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def _delays(spec: str | None, clients: int) -> DelayModel:
