@@ -306,7 +306,7 @@ def _is_row(row: Row) -> bool:
         and isinstance(given, dict)
         and all(name.isprintable() and (isinstance(one, str) or _is_number(one)) for name, one in given.items())
         and isinstance(points, list)
-        and all(isinstance(one, list) and len(one) == _POINT and all(map(_is_number, one)) for one in points)
+        and all(isinstance(one, list) and len(one) == _POINT and {*map(type, one)} <= {int, float} for one in points)
     )
 
 
