@@ -72,7 +72,10 @@ def _why_not_sampled(_problem: Any) -> str:
 
 
 def _why_composite(problem: Any) -> str:
-    return "" if problem.simple is None else f"it minimises f with {problem.simple.words}"
+    if problem.simple is None:
+        return ""
+    words = problem.simple.words
+    return f"it minimises f with {words}; f alone would fit, or a theorem about f with {words} (list theorems --for …)"
 
 
 def _why_not_constrained(problem: Any) -> str:

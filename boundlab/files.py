@@ -217,7 +217,10 @@ def cache_folder(kind: str) -> Path:
         If it cannot be made.
     """
     given = os.environ.get("XDG_CACHE_HOME", "")
-    found = (Path(given) if given else Path.home() / ".cache") / "boundlab" / kind
+    try:
+        found = (Path(given) if given else Path.home() / ".cache") / "boundlab" / kind
+    except RuntimeError:
+        raise OutputError("nobody has a home folder here to keep a cache in; set XDG_CACHE_HOME") from None
     try:
         found.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -22,7 +22,7 @@ Gradient = Callable[[int, Floats], ArrayLike]
 _SIZES = (1e-5, 1.0, 1e2)  # of the moves between points at which claims are checked, over 1 + ‖x0‖
 _PAIRS = 4  # of points a client and size
 _DIGITS = 1e-11  # what a user's function may be wrong by, relative to its size
-_SAID = "yours, not certified"
+_SAID = "your word"
 _UNSAID = "L and mu bound no gradients; a problem that boundlab knows has such bounds, e.g. huber or logistic"
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from stat import S_ISDIR, S_IWGRP, S_IWOTH
 from types import FunctionType
 from typing import Any, Final, NamedTuple
 
@@ -80,7 +81,8 @@ def _sources(function: FunctionType) -> tuple[str, ...]:
 def _kept(sources: tuple[str, ...]) -> Path | None:
     """Return the folder of the machine code of sources, or None where none can be written.
 
-    It bears their text in its name: what another text left there cannot even be read.
+    It bears their text in its name: what another text left there cannot even be read. A folder of somebody else, or
+    that others may write to, is passed over: Numba runs what it finds there.
     """
     key = hashlib.sha256()
     for path in (*sources, __file__):
@@ -90,8 +92,12 @@ def _kept(sources: tuple[str, ...]) -> Path | None:
     for found in (beside, cache_folder):
         with suppress(OSError, OutputError):
             folder = found(name)
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+            found_there = folder.lstat()
+            own = S_ISDIR(found_there.st_mode) and found_there.st_uid == os.geteuid()
+            if own and not found_there.st_mode & (S_IWGRP | S_IWOTH) and os.access(folder, os.W_OK):
                 return folder
     return None
 

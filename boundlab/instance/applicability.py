@@ -1,13 +1,21 @@
 """Applicability of a theorem: whether problem, delays and options meet its assumptions."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, DETERMINISTIC, FIXED_TIMES, UNCONSTRAINED, assumption
+from boundlab.assumptions import (
+    BOUNDED_DOMAIN,
+    BOUNDED_RUN,
+    DETERMINISTIC,
+    FIXED_TIMES,
+    UNCONSTRAINED,
+    assumption,
+    with_implied,
+)
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
-from boundlab.errors import AssumptionError
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.delayed import on_its_set
 from boundlab.instance.ranges import along_run
 from boundlab.instance.schedules import Schedules
@@ -124,11 +132,12 @@ def check(
     Raises
     ------
     AssumptionError
-        If one fails that is not in ``beyond``, or without which the bound has no value.
+        If one fails that is not in ``beyond``, or without which the left side has no value.
     """
     outside: dict[str, str] = {}
-    _require_objective(theorem, problem, algorithm, parameters)
-    if {"R", "zeta"} & set(theorem.inputs()):
+    _require_objective(theorem, problem, algorithm, parameters, beyond)
+    allowed = with_implied(name for name in theorem.core.asked if name in beyond)
+    if {"R", "zeta"} & set(theorem.inputs()) and "minimiser" not in allowed:
         problem.require("minimiser", theorem.id)
     shown = read_off_runs(theorem)
     for name in theorem.core.asked:
@@ -136,11 +145,10 @@ def check(
         if assumed.by_construction or (shown and (name == BOUNDED_RUN or shown & {*assumed.defines})):
             continue
         if assumed.of == "functions":
-            if name in beyond and (reason := problem.why_not(name)):
-                raise AssumptionError(
-                    f"--beyond {name} is not possible: the bound has no value on problem {problem.id} ({reason})"
-                )
-            problem.require(name, theorem.id)
+            if name not in beyond:
+                problem.require(name, theorem.id)
+            elif reason := problem.why_not(name):
+                outside[name] = f"{name} is not met: problem {problem.id}: {reason}"
             continue
         if name == "iid-events":
             reason = why_not_iid(delays, policy)
@@ -163,6 +171,43 @@ def check(
     return outside
 
 
+def undefined(theorem: Theorem, problem: Problem, outside: Iterable[str], given: Mapping[str, Any]) -> frozenset[str]:
+    """Return the symbols that stand for nothing on a problem, since only assumptions that fail define them.
+
+    Their values are the user's word.
+
+    Parameters
+    ----------
+    outside
+        The assumptions that fail, as :func:`check` returns them.
+    given
+        What the user sets.
+
+    Raises
+    ------
+    AssumptionError
+        If the bound reads one with a value a client, which nobody can set.
+    SpecError
+        If it reads another that is not among them.
+    """
+    failing = {name for name in with_implied(outside) if assumption(name).of == "functions" and problem.why_not(name)}
+    met = {symbol for name in theorem.core.assumed - failing for symbol in assumption(name).defines}
+    found = frozenset(symbol for name in failing for symbol in assumption(name).defines) - met
+    needed = [name for name in theorem.inputs(given) if name in found - given.keys()]
+    if vectors := [name for name in needed if theorem.symbols[name].vector]:
+        raise AssumptionError(
+            f"{theorem.id} reads {' and '.join(vectors)}, one number a client, which the problem has to give: "
+            f"--beyond {' '.join(sorted(failing))} is not possible"
+        )
+    if needed:
+        words = "; ".join(theorem.symbols[name].describe() for name in needed)
+        raise SpecError(
+            f"{theorem.id} goes beyond {' and '.join(sorted(failing))} on your word for {words}: add "
+            f"{' '.join(f'--set {name}=…' for name in needed)}"
+        )
+    return found
+
+
 def _why_not_fixed(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> str:
     """Return '' if every run has its updates at the same times, and each client always takes as long, else why not."""
     if algorithm.server == "any":
@@ -173,7 +218,9 @@ def _why_not_fixed(algorithm: Algorithm[Any], parameters: Any, clients: int, del
     return "" if delays.seconds is not None else "its updates do not always take the same time"
 
 
-def _require_objective(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> None:
+def _require_objective(
+    theorem: Theorem, problem: Problem, algorithm: Algorithm[Any], parameters: Any, beyond: Sequence[str]
+) -> None:
     """Make sure that a theorem is about the objective, and that its left side is defined for it.
 
     A theorem is about f alone unless it says that it covers F = f + h: nothing else is asked of its author.
@@ -183,13 +230,16 @@ def _require_objective(theorem: Theorem, problem: Problem, algorithm: Algorithm[
     AssumptionError
         Naming what does not fit.
     """
-    if UNCONSTRAINED in theorem.core.assumed:
-        problem.require(UNCONSTRAINED, theorem.id)
-    if BOUNDED_DOMAIN in theorem.core.assumed:
-        problem.require(BOUNDED_DOMAIN, theorem.id)
+    for name in (UNCONSTRAINED, BOUNDED_DOMAIN):
+        if name in theorem.core.assumed and name not in beyond:
+            problem.require(name, theorem.id)
     if problem.simple is None:
         return
-    if BOUNDED_DOMAIN in theorem.core.assumed and not algorithm.stays_on_set(parameters, problem.n):
+    if (
+        BOUNDED_DOMAIN in theorem.core.assumed
+        and BOUNDED_DOMAIN not in beyond
+        and not algorithm.stays_on_set(parameters, problem.n)
+    ):
         raise AssumptionError(
             f"{theorem.id} assumes {BOUNDED_DOMAIN}, and nothing shows that {algorithm.id} takes its gradients in "
             f"{problem.simple.words} alone: outside of it they may be larger than is assumed; gd would fit"

@@ -14,8 +14,17 @@ from boundlab.arguments import checked
 from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.along import at_start
-from boundlab.instance.applicability import applying, at_own_steps, check, deviations, looked_at, require_steps
+from boundlab.instance.applicability import (
+    applying,
+    at_own_steps,
+    check,
+    deviations,
+    looked_at,
+    require_steps,
+    undefined,
+)
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import AtEveryX, Sources, SymbolValue
@@ -154,7 +163,9 @@ class Plan:
     @property
     def near_minimiser(self) -> bool:
         """True if the bound rests on ‖x0 − x*‖ while no minimiser is certified: R is then that to a near one."""
-        return "R" in self.theorem.inputs(self.fixed) and self.problem.optimum().distance is None
+        return (
+            "R" in self.constants and "R" in self.theorem.inputs(self.fixed) and self.problem.optimum().distance is None
+        )
 
 
 @checked
@@ -244,10 +255,11 @@ def _plan(
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, {**chosen})
     problem = looked_at(theorem, minimised(problem, algorithm, schedules.parameters), schedules, size)
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
+    unsaid = undefined(theorem, problem, outside, rest)
     outside |= deviations(theorem, algorithm, chosen, beyond)
-    read = set(theorem.inputs()) | set(theorem.settable)
-    constants = {name: one for name, one in problem.constants().items() if name in read or algorithm.server == "any"}
-    constants = {name: one for name, one in constants.items() if name not in read_off_runs(theorem)}
+    read, known = set(theorem.inputs()) | set(theorem.settable), problem.constants()
+    kept = (read if algorithm.server != "any" else known.keys()) - unsaid - read_off_runs(theorem)
+    constants = {name: one for name, one in known.items() if name in kept}
     values = _known(theorem, problem, constants, delays, policy)
     values[theorem.horizon_symbol] = iterations
     early = theorem.rule_reads | theorem.assume_reads
@@ -390,6 +402,8 @@ def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str
             raise SpecError(f"{key} counts the iterations: --iterations sets it")
         elif key in theorem.symbols and theorem.symbols[key].vector:
             raise SpecError(f"{key} holds one number a client and comes from problem and delays; it cannot be set")
+        elif key in SYMBOLS:
+            raise SpecError(f"{theorem.id} does not read {key} ({SYMBOLS[key].meaning}); leave it out")
         else:
             raise SpecError(
                 f"{key!r} is neither a free symbol of {theorem.id} nor a parameter of {algorithm.id}; "

@@ -68,7 +68,7 @@ class SymbolValue:
         """Return what a verdict says that depends on it."""
         if isinstance(self.value, str):
             return f"{self.name} holds at every x ({self.how})"
-        whose = "yours, not certified" if self.origin == "yours" else self.how
+        whose = "your word" if self.origin == "yours" else self.how
         return f"{self.name} = {self.value:.6g} ({whose})"
 
 
@@ -294,7 +294,9 @@ class Sources:
             return SymbolValue(name, given, info.side, "yours", how, certified=False)
         rule = theorem.definitions.get(name)
         if rule is None:
-            return SymbolValue(name, given, info.side, "yours", "nothing here determines it", certified=False)
+            return SymbolValue(
+                name, given, info.side, "yours", "your word: nothing here determines it", certified=False
+            )
         follows = self._defined(name, derived)
         if follows is None:
             return SymbolValue(name, given, info.side, "yours", f"in place of {rule}", certified=False)

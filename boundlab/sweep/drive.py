@@ -194,8 +194,8 @@ def run(
         known = index.keys(again)
         keys = [found for _, found in _keyed(plan)]
         store.note_cells(b"".join(keys))
-        answered = [found in known for found in keys if _in_shard(found, part, parts)]
-        waiting = (one for one in _keyed(plan) if _in_shard(one[1], part, parts) and one[1] not in known)
+        answered = [found in known for found in keys if in_shard(found, part, parts)]
+        waiting = (one for one in _keyed(plan) if in_shard(one[1], part, parts) and one[1] not in known)
         progress = Progress(len(answered), sum(answered), 0, {}, time.monotonic())
         tell(progress, None)
         own = Appender(store.folder)
@@ -215,7 +215,6 @@ def run(
             progress.done += 1
             progress.verdicts[word] = progress.verdicts.get(word, 0) + 1
             tell(progress, row)
-        index.update()
     return progress
 
 
@@ -225,7 +224,8 @@ def _keyed(plan: SweepPlan) -> Iterator[_Keyed]:
         yield cell, bytes.fromhex(key(cell))
 
 
-def _in_shard(found: bytes, part: int, parts: int) -> bool:
+def in_shard(found: bytes, part: int, parts: int) -> bool:
+    """Return whether a key is of the part-th of so many parts."""
     return int.from_bytes(found[:6]) % parts == part - 1
 
 

@@ -74,7 +74,8 @@ def read_lines(path: Path, start: int) -> Iterator[tuple[int, Row]]:
             if not line.endswith(b"\n"):
                 return
             place += len(line)
-            with suppress(ValueError):  # two processes on a file system without locks may tear a line in the middle
+            # Two processes on a file system without locks may tear a line in the middle; others may nest without end.
+            with suppress(ValueError, RecursionError):
                 found = json.loads(line)
                 if isinstance(found, dict):
                     yield place, found

@@ -17,7 +17,7 @@ from boundlab.files import replacing, schema, write_csv
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
 from boundlab.pages.results import figure
 from boundlab.sweep.cell import Row
-from boundlab.sweep.drive import Executor, Progress, exit_code, run
+from boundlab.sweep.drive import Executor, Progress, exit_code, in_shard, run
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import NO_CASE
 from boundlab.sweep.store import Index, Store, column
@@ -41,12 +41,15 @@ class Swept(Shown):
     ----------
     where
         Which rows are meant, an SQL expression of the columns; empty: all.
+    shard
+        (i, n): the cells of which an answer is due are those of the i-th of n parts.
     """
 
     store: Store
     plan: SweepPlan
     index: Index
     where: str = ""
+    shard: tuple[int, int] = (1, 1)
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows, one after the other: columns by name.
@@ -72,19 +75,30 @@ class Swept(Shown):
 
     @property
     def exit_code(self) -> ExitCode:
-        """How the command ends: 70 if a cell crashed, else 1 if one is refuted, 3 if one is open, else 0."""
+        """How the command ends: 70 if a cell crashed, else 1 if one is refuted, 3 if one is open or not answered."""
         return self.ending()
+
+    @property
+    def missing(self) -> int:
+        """How many cells of the plan have no row: not asked yet, or lost with their lines."""
+        due = self.index.unanswered()
+        lost = self.plan.total() - self.index.noted if self.shard == (1, 1) else 0
+        return max(lost, 0) + sum(in_shard(one, *self.shard) for one in due)
 
     def ending(self, require: str | None = None) -> ExitCode:
         """Return how the command ends where ``holds`` is required: 3 if a cell is consistent, too."""
         left_open = self.index.counts("verdict") if require == "holds" else []
         open_too = [("done", ExitCode.UNDECIDED, count) for word, count in left_open if word == Verdict.CONSISTENT]
-        return exit_code([*self.index.counts("status", "code"), *open_too])
+        without = [("not asked", ExitCode.UNDECIDED, self.missing)] if self.missing else []
+        return exit_code([*self.index.counts("status", "code"), *open_too, *without])
 
     @property
     def verdict(self) -> str:
         """The counts of all verdicts, and of what failed."""
-        found = self.index.counts("verdict", "status")
+        found = [
+            *self.index.counts("verdict", "status"),
+            *([("", "without an answer", self.missing)] * bool(self.missing)),
+        ]
         return ", ".join(f"{number} {verdict or status}" for verdict, status, number in found) or "nothing yet"
 
     def line(self) -> str:
@@ -101,6 +115,8 @@ class Swept(Shown):
         rows = [(theorem, line((word, tone_of(word))), str(number)) for theorem, word, number in _words(counts)]
         yield table("", ("theorem", "ends in", "cells"), rows, numbers=(2,), whole=(0,))
         failed = self.index.counts("status", "reason", where="status <> 'done'")
+        if self.missing:
+            failed.append(("without an answer", "no line of it is here; the same sweep asks", self.missing))
         if failed:
             reasons = [(status, why, str(number)) for status, why, number in failed[:MOST_ROWS]]
             yield table("not answered", ("status", "why", "cells"), reasons, numbers=(2,))
@@ -211,8 +227,12 @@ class Swept(Shown):
         """
         if find_spec("pyarrow") is None:
             raise MissingExtraError('Parquet needs pyarrow: pip install "boundlab[parquet]"')
+        found = self.to_frame()
+        for name in found.columns:  # a column of Parquet has one type
+            if {*map(type, found[name])} - {type(None), float} and any(isinstance(one, str) for one in found[name]):
+                found[name] = [one if one is None else str(one) for one in found[name]]
         with replacing(path) as temporary:
-            self.to_frame().to_parquet(temporary, index=False)
+            found.to_parquet(temporary, index=False)
 
     def save_csv(self, path: Path) -> None:
         """Write a row for each cell, with bounded memory.
@@ -233,6 +253,7 @@ class Swept(Shown):
             "folder": str(self.store.folder),
             "asked": self.plan.total(),
             "rate": self.plan.run.rate,
+            "missing": self.missing,
             "ends": [
                 {"theorem": theorem, "status": status, "verdict": verdict, "cells": number}
                 for theorem, status, verdict, number in self.index.counts("theorem", "status", "verdict")
@@ -318,4 +339,4 @@ def sweep(
         read = SweepPlan.of(plan) if isinstance(plan, Mapping) else SweepPlan.read(Path(plan))
     store = Store.make(Path(out), read.raw)
     run(read, store, executor, jobs=processes(jobs), shard=shard, again=again, tell=tell)
-    return Swept(store, read, store.index())
+    return Swept(store, read, store.index(), shard=shard)

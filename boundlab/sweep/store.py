@@ -3,7 +3,7 @@
 ``sweep.json`` says which sweep it is and holds the plan, ``cells.bin`` the keys of its cells, ``lines/*.jsonl`` the
 rows, with lines before them of what they have in common, and ``cases/KEY.json`` their cases. Lines are the truth: they
 are appended and synced one by one, so that whoever is killed loses the cell in flight and no more. The index is SQLite
-in the user's cache folder, since the folder may be on a network file system, and is made again wherever it is missing.
+in a file of the process that asks, made from all lines that are there and gone with it: it says nothing but these.
 """
 
 import fcntl
@@ -16,12 +16,11 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, final
 
 from boundlab.errors import OutputError, SpecError
-from boundlab.files import cache_folder, read_json, replacing, schema, write_json
+from boundlab.files import read_json, replacing, schema, write_json
 from boundlab.sweep.cell import Row
 from boundlab.sweep.lines import read_lines
 from boundlab.sweep.question import machine
@@ -29,19 +28,19 @@ from boundlab.sweep.question import machine
 # What is long stands apart: whoever looks through a million cells reads the facts alone. Of the plan are the rows whose
 # keys are among those asked for last; a row of an edited theorem or an earlier plan is none.
 _TABLES = """
-CREATE TABLE IF NOT EXISTS facts (key TEXT UNIQUE, id INTEGER PRIMARY KEY, planned INTEGER, {columns});
-CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, reason TEXT, common TEXT, row TEXT);
-CREATE VIEW IF NOT EXISTS cells AS SELECT * FROM facts JOIN texts USING (id) WHERE planned;
-CREATE INDEX IF NOT EXISTS endings ON facts (planned, theorem, verdict, status, code);
-CREATE INDEX IF NOT EXISTS unanswered ON facts (status) WHERE status <> 'done';
-CREATE TABLE IF NOT EXISTS asked (key TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, place INTEGER, common TEXT);
-CREATE TABLE IF NOT EXISTS disagreements (key TEXT, first TEXT, second TEXT);
+CREATE TABLE facts (key TEXT UNIQUE, id INTEGER PRIMARY KEY, planned INTEGER, {columns});
+CREATE TABLE texts (id INTEGER PRIMARY KEY, reason TEXT, common TEXT, row TEXT);
+CREATE VIEW cells AS SELECT * FROM facts JOIN texts USING (id) WHERE planned;
+CREATE INDEX endings ON facts (planned, theorem, verdict, status, code);
+CREATE INDEX unanswered ON facts (status) WHERE status <> 'done';
+CREATE TABLE asked (key TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE disagreements (key TEXT, first TEXT, second TEXT);
 """
 UNANSWERED = ("over time", "over memory", "killed", "crashed", "refused")
 _TEXTS = ("ask", "theorem", "problem", "delays", "server", "status", "verdict")
 _NUMBERS = ("seed", "code", "left", "bound", "ratio", "log_slack", "cpu", "seconds")
-_LAYOUT = 3  # of the index: another one is made again
+_LARGEST = 2**63  # of a whole number in the index
+_POINT = 5  # numbers of a point
 _OWN = ("id", "planned", "key", "reason", "common", "row", "case", "command", "points", "settings")
 _VERSIONS = ("boundlab", "python", "numpy")
 
@@ -141,10 +140,8 @@ class Store:
         return self.folder / "cases" / f"{key}.json"
 
     def index(self) -> "Index":
-        """Return the index, with all lines that are there now."""
-        found = Index(self)
-        found.update()
-        return found
+        """Return the index of all lines that are there now."""
+        return Index(self)
 
 
 @final
@@ -153,57 +150,43 @@ class Index:
 
     A cell that failed and was done later counts as done. Two lines about one cell that differ are kept in the table
     ``disagreements``: that is a defect.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be read, or the index not be written.
     """
 
     def __init__(self, store: Store) -> None:
-        self._store = store
         self._named: set[str] = set()  # settings that have a column
-        self.path = (
-            cache_folder("sweeps")
-            / f"{store.id}-{sha256(os.fsencode(store.folder.absolute())).hexdigest()[:8]}-{_LAYOUT}.sqlite"
-        )
-        try:
-            self._base = self._opened()
-        except sqlite3.DatabaseError:  # it is no database: it is made again
-            self.path.unlink(missing_ok=True)
-            self._base = self._opened()
-
-    def _opened(self) -> sqlite3.Connection:
-        base = sqlite3.connect(self.path, timeout=60.0)
-        base.row_factory = sqlite3.Row
-        base.execute("PRAGMA journal_mode = WAL")
-        base.execute("PRAGMA synchronous = OFF")  # it is made again from the lines
+        self.noted = 0  # cells of the plan
+        self._base = sqlite3.connect("")  # a file without a name, that nobody else can open
+        self._base.row_factory = sqlite3.Row
         columns = ", ".join([*(f"{name} TEXT" for name in _TEXTS), *(f"{name} REAL" for name in _NUMBERS)])
-        base.executescript(_TABLES.format(columns=columns))
-        return base
+        self._base.executescript(_TABLES.format(columns=columns))
+        try:
+            with self._base:
+                self._read(store)
+        except (OSError, sqlite3.Error) as error:
+            raise OutputError(f"{store.folder} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
-    def update(self) -> None:
-        """Read what was appended since."""
-        with self._base:
-            known = {name: (place, common) for name, place, common in self._base.execute("SELECT * FROM files")}
-            self._plan(known)
-            for path in sorted((self._store.folder / "lines").glob("*.jsonl")):
-                place, common = known.get(path.name, (0, "{}"))
-                for end, row in read_lines(path, place):
-                    place = end
-                    if "common" in row:
-                        common = json.dumps(row["common"], sort_keys=True)
-                    elif _is_row(row):
-                        self._insert(row, common)
-                self._base.execute("REPLACE INTO files VALUES (?, ?, ?)", (path.name, place, common))
-
-    def _plan(self, known: Mapping[str, tuple[int, str]]) -> None:
-        """Read which cells are the plan's, where that has changed."""
-        path = self._store.cells
-        stamp = path.stat().st_mtime_ns if path.is_file() else 0
-        if known.get(path.name, (-1, ""))[0] == stamp:
-            return
-        keys = path.read_bytes() if stamp else b""
-        rows = ((keys[place : place + 32].hex(),) for place in range(0, len(keys), 32))
-        self._base.execute("DELETE FROM asked")
+    def _read(self, store: Store) -> None:
+        keys = store.cells.read_bytes() if store.cells.is_file() else b""
+        self.noted = len(keys) // 32
+        rows = ((keys[place : place + 32].hex(),) for place in range(0, 32 * self.noted, 32))
         self._base.executemany("INSERT OR IGNORE INTO asked VALUES (?)", rows)
-        self._base.execute("UPDATE facts SET planned = key IN (SELECT key FROM asked)")
-        self._base.execute("REPLACE INTO files VALUES (?, ?, '')", (path.name, stamp))
+        for path in sorted((store.folder / "lines").glob("*.jsonl")):
+            common = "{}"
+            for _, row in read_lines(path, 0):
+                if isinstance(row.get("common"), dict):
+                    common = json.dumps(row["common"], sort_keys=True)
+                elif _is_row(row):
+                    self._insert(row, common)
+
+    def unanswered(self) -> list[bytes]:
+        """Return the keys of the plan's cells of which there is no row."""
+        found = self._base.execute("SELECT key FROM asked WHERE key NOT IN (SELECT key FROM facts)")
+        return [bytes.fromhex(key) for (key,) in found]
 
     def _insert(self, row: Row, common: str) -> None:
         before = self._base.execute(
@@ -261,11 +244,13 @@ class Index:
         """
         if where and not where.strip():
             raise SpecError(f"--where {where!r}: it is empty; {self._known()}")
-        base = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)
-        base.row_factory = sqlite3.Row
-        base.set_authorizer(_reads_only)
         try:
-            for row in base.execute(f"SELECT * FROM cells WHERE ({where or '1'}) ORDER BY id"):
+            self._base.set_authorizer(_reads_only)
+            try:
+                rows = self._base.execute(f"SELECT * FROM cells WHERE ({where or '1'}) ORDER BY id")
+            finally:
+                self._base.set_authorizer(None)
+            for row in rows:
                 found = dict(row)
                 del found["id"], found["planned"]
                 yield found
@@ -273,8 +258,6 @@ class Index:
             raise SpecError(f"--where {where!r}: it is not text in UTF-8; {self._known()}") from None
         except sqlite3.Error as error:
             raise SpecError(f"--where {where!r}: {error}; {self._known()}") from None
-        finally:
-            base.close()
 
     def _known(self) -> str:
         return f"the columns are {', '.join(sorted(self._columns() - {'row', 'common', 'id', 'planned'}))}"
@@ -310,8 +293,25 @@ def _shown(text: str) -> str:
 
 def _is_row(row: Row) -> bool:
     """Return whether it is the row of a cell: lines may be torn, or of somebody else."""
-    key, code = row.get("key"), row.get("code", 0)
-    return isinstance(key, str) and bool(re.fullmatch("[0-9a-f]{64}", key)) and isinstance(code, int)
+    key, given, points = row.get("key"), row.get("settings", {}), row.get("points", [])
+    texts = [row.get(name) for name in _TEXTS if name != "server"]
+    texts += [row.get(name) or "" for name in ("server", "reason", "command")]
+    numbers = [row[name] for name in _NUMBERS if row.get(name) is not None]
+    return (
+        isinstance(key, str)
+        and bool(re.fullmatch("[0-9a-f]{64}", key))
+        and isinstance(row.get("code"), int)
+        and all(isinstance(one, str) for one in texts)
+        and all(map(_is_number, numbers))
+        and isinstance(given, dict)
+        and all(name.isprintable() and (isinstance(one, str) or _is_number(one)) for name, one in given.items())
+        and isinstance(points, list)
+        and all(isinstance(one, list) and len(one) == _POINT and {*map(type, one)} <= {int, float} for one in points)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) < _LARGEST)
 
 
 def _same_versions(first: str, second: str) -> bool:

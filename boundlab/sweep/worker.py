@@ -104,6 +104,7 @@ class Warm:
             env = {**os.environ, **one}
             words = [
                 sys.executable,
+                "-P",  # a numpy.py in the folder is none
                 "-m",
                 "boundlab.sweep.worker",
                 *([] if self.memory is None else [str(self.memory)]),

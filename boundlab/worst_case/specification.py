@@ -282,7 +282,7 @@ def _uncertified(theorem: Theorem, values: Mapping[str, Any], yours: frozenset[s
     anchored = {*CONSTANTS, *theorem.step, *theorem.core.read_as.values(), theorem.horizon_symbol, "p"}
     anchored |= {*of_arrivals([1], 1), *ZERO_WITHOUT_NOISE, *theorem.bound.replacements()}
     return tuple(
-        f"{name} = {float(values[name]):.6g} (yours, not certified)"
+        f"{name} = {float(values[name]):.6g} (your word)"
         for name in sorted(yours - anchored)
         if theorem.symbols[name].side != "any" and name in theorem.free(yours - {name})
     )

@@ -95,11 +95,11 @@ def test_every_symbol_has_a_side_that_its_meaning_says() -> None:
 
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_a_verdict_that_leans_on_a_value_is_conditional(verdict: Verdict) -> None:
-    found, reason = conditional(["B = 0.01 (yours, not certified)"], verdict, "so it is")
+    found, reason = conditional(["B = 0.01 (your word)"], verdict, "so it is")
     expected = {Verdict.VIOLATED: Verdict.INCONCLUSIVE, Verdict.HOLDS: Verdict.CONSISTENT}
     assert found is expected.get(verdict, verdict)
     upheld = verdict in (*expected, Verdict.CONSISTENT)
-    assert reason == (f"{verdict}, if B = 0.01 (yours, not certified): so it is" if upheld else "so it is")
+    assert reason == (f"{verdict}, if B = 0.01 (your word): so it is" if upheld else "so it is")
     assert conditional([], verdict, "so it is") == (verdict, "so it is")
 
 
@@ -127,7 +127,7 @@ def test_a_symbol_that_nothing_determines_makes_the_verdict_conditional(tmp_path
     plan = fit.plan({"B": "0.01"})
     found = compare(plan, trials=2, seed=0)
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.reason.startswith("violated, if B = 0.01 (yours, not certified)")
+    assert found.reason.startswith("violated, if B = 0.01 (your word)")
     loose = compare(fit.plan({"B": "100"}), trials=2, seed=0)
     assert loose.verdict is Verdict.CONSISTENT
 

@@ -131,6 +131,6 @@ def test_a_verdict_says_that_it_leans_on_what_the_user_says(maker: Callable[[], 
     comparison = compare(make_plan(theorem, problem, delays, policy, 20, {}), trials=1, seed=0)
     if problem.claims():
         assert comparison.verdict is Verdict.CONSISTENT
-        assert ", if mu = 0.7 (yours, not certified) and L = 3 (yours, not certified)" in comparison.reason
+        assert ", if mu = 0.7 (your word) and L = 3 (your word)" in comparison.reason
     else:
         assert comparison.verdict is Verdict.HOLDS

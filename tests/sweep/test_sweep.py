@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -170,9 +171,9 @@ def test_a_torn_last_line_is_the_cell_in_flight(done: Path) -> None:
     before = {name: answered(row) for name, row in rows_of(found).items()}
     file = next((done / "lines").iterdir())
     file.write_bytes(file.read_bytes()[:-20])
-    found.index.close()
-    found.index.path.unlink()
-    assert len(rows_of(results(done))) == 3
+    torn = results(done)
+    assert len(rows_of(torn)) == 3
+    assert torn.missing == 1
     again = sweep(PLAN, done, jobs=1)
     assert {name: answered(row) for name, row in rows_of(again).items()} == before
 
@@ -237,13 +238,11 @@ def test_a_file_that_changes_while_it_is_asked_makes_no_row(tmp_path: Path, monk
     assert worker._row(cell)["status"] == "refused"
 
 
-def test_lines_and_an_index_that_are_none_are_passed_over(done: Path) -> None:
+def test_lines_that_are_none_are_passed_over(done: Path) -> None:
     before = results(done)
     rows = rows_of(before)
-    before.index.close()
     wrong = ['{"foo": 1}', '{"key": "zz", "status": "done"}', "[1]", "nonsense"]
     (done / "lines" / "other.jsonl").write_text("\n".join(wrong) + "\n")
-    before.index.path.write_bytes(b"this is no database" * 100)
     shutil.rmtree(done / "locks")
     assert rows_of(sweep(PLAN, done, jobs=1)) == rows
 
@@ -282,13 +281,90 @@ def test_names_of_files_are_bytes_and_may_be_no_text(tmp_path: Path) -> None:
     assert [row["theorem"] for row in rows_of(found).values()] == [str(theorem)]
 
 
-def test_the_index_is_made_again_from_the_lines(done: Path, tmp_path: Path) -> None:
-    found = results(done)
-    before = rows_of(found)
-    found.index.close()
-    for path in (tmp_path / "cache" / "boundlab" / "sweeps").iterdir():
+def gone(folder: Path) -> None:
+    for path in (folder / "lines").iterdir():
         path.unlink()
-    assert rows_of(results(done)) == before
+
+
+def torn(folder: Path) -> None:
+    for path in (folder / "lines").iterdir():
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def without_cells(folder: Path) -> None:
+    (folder / "cells.bin").unlink()
+
+
+def of_other_cells(folder: Path) -> None:
+    Store(folder).note_cells(b"\xab" * 32 * 4)
+
+
+def cells_cut(folder: Path) -> None:
+    (folder / "cells.bin").write_bytes((folder / "cells.bin").read_bytes()[:70])
+
+
+@pytest.mark.parametrize("damage", [gone, torn, without_cells, of_other_cells, cells_cut])
+def test_what_a_folder_has_lost_has_no_answer(done: Path, damage: Callable[[Path], None]) -> None:
+    assert results(done).missing == 0
+    damage(done)
+    found = results(done)
+    rows = len(rows_of(found))
+    assert rows < 4
+    assert found.missing > 0
+    assert found.ending() == found.ending("holds") or "violated" in found.verdict
+    assert found.ending("holds") in (1, 3)
+    assert f"{found.missing} without an answer" in found.line()
+    assert found.as_dict()["missing"] == found.missing
+
+
+def test_what_is_gone_is_asked_again(done: Path) -> None:
+    gone(done)
+    assert results(done).ending() == 3
+    again = sweep(PLAN, done, jobs=1)
+    assert (again.missing, len(rows_of(again))) == (0, 4)
+
+
+def test_a_shard_owes_its_own_cells_alone(tmp_path: Path) -> None:
+    first = sweep(PLAN, tmp_path / "out", jobs=1, shard=(1, 2))
+    assert first.missing == 0
+    assert results(tmp_path / "out").missing == 4 - len(rows_of(first)) > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["theorem", "status", "verdict", "code", "left", "seed", "settings", "points", "reason"]
+)
+@pytest.mark.parametrize("value", [[1], {"a": [2]}, 10**30, True, "text", 1.5, {"\0": 1}, [[1, 2]], None])
+def test_a_line_with_other_types_is_no_row_or_is_shown(done: Path, name: str, value: Any) -> None:
+    row = next(iter(rows_of(results(done)).values()))
+    file = next((done / "lines").iterdir())
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    changed = [line | {name: value} if line.get("key") == row["key"] else line for line in lines]
+    file.write_text("".join(json.dumps(line) + "\n" for line in changed))
+    found = results(done)
+    assert len(rows_of(found)) + found.missing == 4
+    found.page(verbose=True)
+    found.save_csv(done.parent / "all.csv")
+    found.as_dict()
+
+
+def test_a_numpy_of_the_folder_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "numpy.py").write_text("raise SystemExit('run')")
+    monkeypatch.chdir(tmp_path)
+    found = sweep(PLAN | {"theorems": ["area.theorem8"], "set": {"M": [50]}}, tmp_path / "out", jobs=1)
+    assert [row["status"] for row in rows_of(found).values()] == ["done"]
+
+
+def test_a_sweep_needs_no_cache(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (done.parent / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(done.parent / "file"))
+    assert len(rows_of(results(done))) == 4
+
+
+def test_parquet_of_numbers_beside_texts(tmp_path: Path) -> None:
+    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    plan = PLAN | {"theorems": ["area.theorem8"], "set": {"M": [1, "sqrt(4)"]}}
+    sweep(plan, tmp_path / "out", jobs=1).save_parquet(tmp_path / "all.parquet")
+    assert sorted(pandas.read_parquet(tmp_path / "all.parquet")["M"]) == ["1", "sqrt(4)"]
 
 
 @pytest.mark.slow

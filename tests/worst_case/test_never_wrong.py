@@ -256,6 +256,6 @@ def test_values_of_the_user_are_held_against_the_run(settings: dict[str, float],
     known = {"n": 2, "sigma_g_mean": 0.5, "G_sq": 1.0, "count": 1, **settings}
     found = worst_case(theorem, 3, known)
     assert found.outcome is outcome
-    assert ("yours, not certified" in found.reason) == (outcome is WorstCaseOutcome.UNDECIDED)
+    assert ("your word" in found.reason) == (outcome is WorstCaseOutcome.UNDECIDED)
     with pytest.raises(AssumptionError, match=r"tau_max = 0 is set, but the schedule has"):
         worst_case(theorem, 3, known | {"tau_max": 0})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.assumptions import UNCONSTRAINED
 from boundlab.errors import CertificateError, SpecError
 from boundlab.objective import (
     OF_OBJECTIVE,
@@ -245,7 +244,6 @@ class Composite(Wrapped):
             "minimiser": reason,
             "bounded-below": "",
             "sampled-functions": "sigma_star is not known at the minimiser of F",
-            UNCONSTRAINED: f"it minimises f with {self.h.words}",
         }
 
     def spec(self) -> dict[str, Any]:
