@@ -187,6 +187,8 @@ def _require_objective(theorem: Theorem, problem: Problem, algorithm: Algorithm[
         problem.require(UNCONSTRAINED, theorem.id)
     if BOUNDED_DOMAIN in theorem.core.assumed:
         problem.require(BOUNDED_DOMAIN, theorem.id)
+    if BOUNDED_RUN in theorem.core.assumed and not read_off_runs(theorem):
+        problem.require(BOUNDED_RUN, theorem.id)
     if problem.simple is None:
         return
     if BOUNDED_DOMAIN in theorem.core.assumed and not algorithm.stays_on_set(parameters, problem.n):
