@@ -37,8 +37,8 @@ _BUILT_IN = (
     PointSet("virtual-segments", "on the segments from w[0] to v[t], t < N, of all f_i, with v virtual"),
     PointSet("server", "at w[t], t < T, of all f_i"),
     PointSet("virtual", "at v[t], t < T, of all f_i, with v virtual"),
-    PointSet("passes", "at every point of every pass that a client could begin, whatever the events are", False),
-    PointSet("models", "at every server model that there could be, of all f_i, whatever the events are", False),
+    PointSet("passes", "at the points of all passes that a client could begin at any server model", False),
+    PointSet("models", "at all server models that there could be, of all f_i", False),
     PointSet("minimiser", "at x*, of all f_i", False),
 )
 POINT_SETS: Final[Mapping[str, PointSet]] = MappingProxyType({one.id: one for one in _BUILT_IN})
