@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import (
@@ -25,8 +25,19 @@ from boundlab.objective import Problem
 from boundlab.theorems import Theorem, form_along_run, read_off_runs
 from boundlab.traces import departure
 
-if TYPE_CHECKING:
-    from boundlab.instance.plan import Plan
+
+class _Planned(Protocol):
+    """What is looked at of a plan."""
+
+    @property
+    def problem(self) -> Problem: ...
+    @property
+    def algorithm(self) -> Algorithm[Any]: ...
+    @property
+    def parameters(self) -> Any: ...
+
+
+PlanT = TypeVar("PlanT", bound=_Planned)
 
 
 def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theorem:
@@ -76,10 +87,10 @@ def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, 
     return problem if found is None else found
 
 
-def at_own_steps(plan_of: Callable[..., "Plan"]) -> Callable[..., "Plan"]:
+def at_own_steps(plan_of: Callable[..., PlanT]) -> Callable[..., PlanT]:
     """Return what makes plans whose set is that of their own steps, where one is first made to know these."""
 
-    def found(**how: Any) -> "Plan":
+    def found(**how: Any) -> PlanT:
         first = plan_of(**how)
         if first.problem.run_limit != math.inf:
             return first
@@ -229,8 +240,9 @@ def _require_objective(
     AssumptionError
         Naming what does not fit.
     """
-    for name in (UNCONSTRAINED, BOUNDED_DOMAIN):
-        if name in theorem.core.assumed and name not in beyond:
+    for name in (UNCONSTRAINED, BOUNDED_DOMAIN, BOUNDED_RUN):
+        shown = name == BOUNDED_RUN and read_off_runs(theorem)
+        if name in theorem.core.assumed and name not in beyond and not shown:
             problem.require(name, theorem.id)
     if problem.simple is None:
         return

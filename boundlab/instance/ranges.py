@@ -203,7 +203,7 @@ class OfConstants(InvariantSets):
         norms, best = self.problem.gradient_norms_at_optimum(), self.problem.optimum()
         if norms is None or best.distance is None:
             return ()
-        slope, longest = float(norms.max()), 2.0 / ((mu.value + L.value) * _UP)
+        slope, longest = float(norms.max()), 2.0 * (1.0 - _BELOW / 8.0) / (mu.value + L.value)
         return (Pull(plain(best.x), constants["R"].value, slope, mu.value, L.value, longest, best.distance),)
 
     def steepest(self) -> float | None:

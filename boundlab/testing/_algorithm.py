@@ -316,6 +316,7 @@ _CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "every arrival is used, kept or dropped explicitly": _each(_schedule.arrivals),
     "quantities are what a count finds": _each(_schedule.quantities),
     "server models are the averages that it says": _each(_schedule.averages),
+    "no more is on its way than it says": _each(_schedule.in_flight),
     "what trials draw is declared": _each(_schedule.draws),
     "the objective has the weights of the updates": _each(_schedule.weights),
     "assumptions that are met show in every run": at_each(

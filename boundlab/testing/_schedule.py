@@ -248,6 +248,25 @@ def averages(at: CompiledRun) -> None:
         expect(found_steps <= allowed, f"{words}; there are {found_steps}")
 
 
+def in_flight(at: CompiledRun) -> None:
+    """Check how much is on its way, where that is said: when updates began and entered, and what they weigh."""
+    said, tape = at.algorithm.in_flight(at.parameters, at.problem.n), at.long
+    if said is None:
+        return
+    begun, enters, weight = tape.descend.version[tape.uses.update], tape.uses.version, tape.uses.weight
+    expect(bool((weight >= 0.0).all()), "in_flight() is about weights ≥ 0")
+    size = float(tape.descend.step_size.max(initial=0.0)) * float(tape.local.max(initial=1.0))
+    at_most("the largest step ≤ that of in_flight()", size, said.step_size)
+    at_most("the local steps of an update ≤ those of in_flight()", tape.descend.steps, said.steps)
+    for version in range(int(tape.version[-1])):
+        for what, which, most in (
+            ("begun", begun == version, said.begun),
+            ("pending", (begun < version) & (enters >= version), said.pending),
+            ("used", enters == version, said.used),
+        ):
+            at_most(f"weights {what} at version {version}", float(weight[which].sum()), most)
+
+
 def weights(at: CompiledRun) -> None:
     """Check the weights of the objective, exactly; and on rounds of everybody, where they are the clients' shares."""
     n, tape = at.problem.n, at.long

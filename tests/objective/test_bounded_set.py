@@ -299,7 +299,7 @@ def test_long_steps_and_noise_make_a_theorem_about_bounded_runs_silent(tmp_path)
     assert found.bound[-1] == pytest.approx(0.5)
     with pytest.raises(AssumptionError, match="leaves the set on which G is known"):
         bl.compare(str(path), bowl, iterations=3, alpha=3)
-    with pytest.raises(AssumptionError, match="a bounded set that its steps do not leave"):
+    with pytest.raises(AssumptionError, match="a bounded set that its noise does not leave"):
         bl.compare(str(path), bowl + ",sigma=1", iterations=3, alpha=0.5)
     result = bl.falsify(str(path), candidates=60)
     assert result.verdict == "inconclusive", "a step beyond the set refutes nothing"
