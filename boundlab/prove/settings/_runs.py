@@ -228,7 +228,7 @@ class RunsSetting(Setting):
             for place, whole in enumerate(runs.at((mean, (t,))))
         ]
         found = {
-            "G_sq": max(*(inner(at, at) for at in taken), *long),
+            "G_sq": max([*(inner(at, at) for at in taken), *long]),
             "sigma_g": root_above(max(map(max, gaps))),
             "sigma_g_mean": root_above(max(sum(own) for own in gaps) / instance.n),
         }
