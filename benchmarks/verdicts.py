@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from boundlab.assumptions import DETERMINISTIC
 from boundlab.case.build import build_delays, build_problem
 from boundlab.compare import compare
 from boundlab.delays import DelayModel, Trace
@@ -160,12 +161,15 @@ def _problems(theorem: Theorem) -> str:
     """Return the kind of problem that a theorem is about."""
     if "minimiser" in theorem.core.assumed:
         return "strongly convex" if "strongly-convex" in theorem.core.assumed else "a minimiser"
+    if DETERMINISTIC in theorem.assumptions:
+        return "full gradients"
     return "full gradients" if at_lowest(theorem.conditions, theorem.symbols) & NOISE else "bounded gradients"
 
 
 def settings_of(theorem: Theorem) -> Iterator[Line]:
     """Return the settings on which a theorem is compared: two problems, three delay models each."""
-    own = {**_OPTIONS[theorem.algorithm], **_OWN.get(theorem.id, {})} if theorem.id != "afl_dga.r0" else {}
+    name = theorem.id.removesuffix(".along-run")
+    own = {**_OPTIONS[theorem.algorithm], **_OWN.get(name, {})} if name != "afl_dga.r0" else {}
     if "alpha" in theorem.inputs():
         own["alpha"] = "0.01"
     one_group = "one group" if own.get("Qmax") in ("20", "40") else "any"

@@ -151,7 +151,7 @@ BUILT_IN: tuple[Assumption, ...] = (
     # What a theorem says that bounds gradients where a run goes, and projects nothing.
     Assumption(
         BOUNDED_RUN,
-        "B, G, sigma and sigma_g are those on a bounded set that no step of the run leaves",
+        "B, G, sigma and sigma_g are those on a bounded set that no step of the run leaves, or where the theorem says",
         check=_why_run_unbounded,
         defines=("diameter",),
     ),

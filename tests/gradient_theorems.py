@@ -115,8 +115,9 @@ SPECIAL: dict[str, dict[str, Any]] = {
 
 def at(theorem: Theorem, point: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a point that a theorem accepts, its step left to its default."""
-    values = {**point, **SPECIAL.get(theorem.id, {})}
-    if theorem.id == "fedcompass.group":
+    name = theorem.id.removesuffix(".along-run")
+    values = {**point, **SPECIAL.get(name, {})}
+    if name == "fedcompass.group":
         values["A_max"] = values["Q_mean"]
     return {name: values[name] for name in theorem.inputs()} | ({"N": values["N"]} if "N" in theorem.settable else {})
 

@@ -22,7 +22,9 @@ def fitting(theorem: Theorem) -> CompareOptions:
 
 @cache
 def _fitting(name: str) -> CompareOptions:
-    (found,) = instances(BUILT_IN[name], settings=OWN.get(name), delays=("deterministic", *DELAYS))
+    (found,) = instances(
+        BUILT_IN[name], settings=OWN.get(name.removesuffix(".along-run")), delays=("deterministic", *DELAYS)
+    )
     return found
 
 

@@ -23,6 +23,7 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.enclosed import known_number
 from boundlab.instance.from_case import given, own_rates
 from boundlab.instance.plan import Plan
+from boundlab.theorems import read_off_runs
 
 
 def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
@@ -106,6 +107,8 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
 def _known_number(
     name: str, value: float, plan: Plan, constants: Mapping[str, sympy.Expr], scheduled: set[str]
 ) -> KnownNumber:
+    if name in read_off_runs(plan.theorem):
+        return KnownNumber.of(Fraction(value))  # an upper limit, which the float is
     if name in constants:
         return KnownNumber(constants[name])
     if value == 0.0 or (name in SYMBOLS and SYMBOLS[name].domain.integer):

@@ -34,9 +34,8 @@ def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theor
         try:
             problem.require(missing[0], theorem.id)
         except AssumptionError as error:
-            raise AssumptionError(
-                f"{error}; {form.id} reads {', '.join(form.points)} off the run, but {noisy}"
-            ) from None
+            names = " and ".join(form.points)
+            raise AssumptionError(f"{error}; {form.id} reads {names} off the run, but {noisy}") from None
     return form
 
 

@@ -103,8 +103,13 @@ class _TheoremPage:
 
     def assumptions(self) -> list[str]:
         """Return the assumptions in words, and the conditions."""
+        from boundlab.theorems import places
+
         theorem = self._theorem
         found = [f"{name}: {assumption(name).words}" for name in theorem.assumptions]
+        found += [
+            f"{self._letters.get(name, name)} is asked for at {places(own)}" for name, own in theorem.points.items()
+        ]
         found += list(inequalities(theorem, self._letters))
         for one in theorem.conditions:
             # What a file says is a formula; the words of a package may say more than that.

@@ -24,7 +24,7 @@ def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]], proofs: t
     proofs
         Ids of its own proofs; those of the theorem with this form's ending if left out.
     """
-    shown = all(POINT_SETS[word].on_tape for words in points.values() for word in words)
+    shown = all(POINT_SETS[word].on_tape for words in points.values() for word in words if word in POINT_SETS)
     more = (BOUNDED_RUN, DETERMINISTIC) if shown else (BOUNDED_RUN,)
     return replace(
         theorem,

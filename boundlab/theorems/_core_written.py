@@ -23,7 +23,7 @@ def words_of_core(core: CoreStatement) -> list[str]:
         f"minimised and measured is {core.objective};",
         *_problems(core),
         *(f"assuming {name} at every x: {_sum(one)};" for name, one in core.assume),
-        *(f"where {name} is about {places(words)} alone;" for name, words in core.points),
+        *(f"where {name} bounds gradients {places(words)} alone;" for name, words in core.points),
         *_sources(core),
         *_readings(core),
         f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",

@@ -20,7 +20,7 @@ class PointSet:
     id
         How theorems and files name it.
     words
-        Which gradients a constant bounds there, as a noun: T is the horizon, N the window, 1 where there is none.
+        Where gradients are bounded; T is the horizon, N the window, 1 where there is none.
     on_tape
         Whether one run shows all of its points; else a set is asked for that no event sequence leaves.
     """
@@ -31,14 +31,12 @@ class PointSet:
 
 
 _BUILT_IN = (
-    PointSet("local-steps", "the local steps of all updates that enter server updates 1 … T + N − 1"),
-    PointSet(
-        "rounds", "the local steps of each client, up to the last one of a round that the server reads in rounds 1 … T"
-    ),
-    PointSet("segments", "for N > 1 the gradients of all f_i on the segments from w[0] to w[y], y < N"),
-    PointSet("virtual-segments", "the gradients of all f_i on the segments from w[0] to v[t], t < N, with v virtual"),
-    PointSet("server", "the gradients of all f_i at w[t], t < T"),
-    PointSet("virtual", "the gradients of all f_i at v[t], t < T, with v virtual"),
+    PointSet("local-steps", "at the local steps of all updates that enter server updates 1 … T + N − 1"),
+    PointSet("rounds", "at each client's local steps up to the last of a round that the server reads in rounds 1 … T"),
+    PointSet("segments", "on the segments from w[0] to w[y], y < N, of all f_i, where N > 1"),
+    PointSet("virtual-segments", "on the segments from w[0] to v[t], t < N, of all f_i, with v virtual"),
+    PointSet("server", "at w[t], t < T, of all f_i"),
+    PointSet("virtual", "at v[t], t < T, of all f_i, with v virtual"),
 )
 POINT_SETS: Final[Mapping[str, PointSet]] = MappingProxyType({one.id: one for one in _BUILT_IN})
 
