@@ -1,4 +1,4 @@
-"""AREA along a run: B bounds the subgradients of all passes that a client could begin at the server's models."""
+"""AREA along a run: B bounds the subgradients, sigma the noise, of all passes that a client could begin."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ class AreaPoints(Setting):
     opening: int
 
     def _passed(self, gradient: Vec) -> None:
-        if gradient.name != "g":
+        if gradient.name not in ("g", "e"):
             raise ProofError(f"{gradient} is no gradient of a pass")
         _, r, m = map(Scalar, gradient.indices)
         for value, what in (

@@ -251,7 +251,7 @@ class RunsSetting(Setting):
 
     def _compared(self, symbol: str, t: Number) -> None:
         """Make sure that a constant bounds the gradients at w[t] from each other."""
-        if self.bounds_at(symbol, "server"):
+        if self.bounds_at(symbol, "server", "models"):
             self._places(t)
             self.kernel.need(self.symbol("T") - 1 - scalar(t), self.context, "models are looked at before update T")
 
