@@ -50,7 +50,7 @@ class Lemma:
         self.move = self.rate * self.A * self.c
         # How far the model is from the virtual iterate, by A·c.
         self.away = self.rate * (self.K - 1) / 2 if s.delta or s.printed else s.symbol("C_lag")
-        # A second local step, how many there may be, and v[b + m], of which no one is looked at after T + N − 1 updates.
+        # A second local step, how many there may be; v[b + m], of which none is looked at after T + N − 1 updates.
         self.p, self.h = s.index("p_1", 0, self.Q - 1), s.index("h", 0, self.Q)
         self.b = s.index("b", 0, self.T + self.N - 1)
         self.m = s.index("m", 0, self.T + self.N - 1 - self.b)
@@ -110,13 +110,12 @@ def gradients(w: Lemma) -> None:
         squared(s.z(a, 0, h) - s.z(a, 0, 0)) <= expr((w.eta * w.c * h) ** 2),
         [steps, *(kernel.against(way, v) for v in (way.left, way.right))],
     )
-    changed = combine_vectors(
+    w.facts["changed"] = combine_vectors(
         kernel,
         s.change(a),
         w.sampled(a) * -w.eta,
         [(1, kernel.at(way, {"h": w.Q})), *((w.eta, s.added(name, a)) for name in _sums(w))],
     )
-    w.facts["changed"] = changed
     w.step(
         "change",
         "(V2), a whole run",

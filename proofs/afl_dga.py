@@ -11,6 +11,7 @@ from boundlab.proofs._afl_dga_windows import (
     windows_of_steps,
     without_own,
 )
+from boundlab.proofs._along import with_forms
 from boundlab.prove import (
     Proof,
     Script,
@@ -345,7 +346,7 @@ def noise_and_stale_steps(proof: Proof) -> None:
 
 
 _PAGE = "docs/theory/afl_dga.md"
-PROOFS = (
+PROOFS = with_forms(
     Script("afl_dga.r0", "AFL-DGA where nothing is late", _PAGE, synchronous, "afl_dga.r0"),
     Script("afl_dga.r1", "AFL-DGA with full gradients", _PAGE, stale_steps, "afl_dga.r1"),
     Script("afl_dga.r2", "AFL-DGA with any step size", _PAGE, any_step, "afl_dga.r2"),

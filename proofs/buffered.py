@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from boundlab.proofs._along import with_forms
 from boundlab.prove import (
     Fact,
     Proof,
@@ -260,7 +261,9 @@ def _still(proof: Proof) -> Fact:
 
 
 _SOURCE = "docs/theory/fedstaleweight.md"
-PROOFS = tuple(
-    Script(f"{one}.rf1", "any participation, any step size", _SOURCE, any_schedule, f"{one}.rf1")
-    for one in ("fedstaleweight", "fedbuff")
+PROOFS = with_forms(
+    *(
+        Script(f"{one}.rf1", "any participation, any step size", _SOURCE, any_schedule, f"{one}.rf1")
+        for one in ("fedstaleweight", "fedbuff")
+    )
 )

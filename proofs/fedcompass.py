@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from boundlab.proofs._along import with_forms
 from boundlab.proofs._fedcompass_runs import Window, gradients, lateness, moves, noise, shares
 from boundlab.prove import (
     Context,
@@ -353,7 +354,7 @@ def _any_step(w: Window, far: Any, case: Context) -> Fact:
 
 
 _SOURCE = "docs/theory/fedcompass.md"
-PROOFS = (
+PROOFS = with_forms(
     Script("fedcompass.window.a", "any schedule, any step size", _SOURCE, window_a, "fedcompass.window.a"),
     Script("fedcompass.window.b", "any schedule, small steps", _SOURCE, window_b, "fedcompass.window.b"),
     Script(

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
+from boundlab.proofs._along import with_forms
 from boundlab.proofs._fedfa_runs import Lemma, gradients, lateness, noise, roots, shares, virtual
 from boundlab.prove import (
     Context,
@@ -318,12 +319,14 @@ def _near(w: Lemma, case: Context, bound: Fact, length: Fact, X: Any, square: An
 
 
 _SOURCE = "docs/theory/fedfa.md"
-PROOFS = tuple(
-    Script(f"fedfa.{mode}.{form}", f"mode {mode}, {words}", _SOURCE, write, f"fedfa.{mode}.{form}")
-    for mode in ("delta", "param")
-    for form, words, write in (
-        ("a", "any step size", any_step),
-        ("b", "small steps", small_steps),
-        ("b.noiseless", "full gradients, small steps", small_steps),
+PROOFS = with_forms(
+    *(
+        Script(f"fedfa.{mode}.{form}", f"mode {mode}, {words}", _SOURCE, write, f"fedfa.{mode}.{form}")
+        for mode in ("delta", "param")
+        for form, words, write in (
+            ("a", "any step size", any_step),
+            ("b", "small steps", small_steps),
+            ("b.noiseless", "full gradients, small steps", small_steps),
+        )
     )
 )

@@ -202,7 +202,7 @@ class Instance:
 
     def why_not(self, assumptions: Iterable[str], noisy: bool) -> str:
         """Return which assumption on functions and noise is not met, exactly; empty if all are."""
-        if not noisy and any(one.variance() for one in self.noise):
+        if (not noisy or "deterministic" in assumptions) and any(one.variance() for one in self.noise):
             return "there is noise"
         if self.noise and len(self.noise) != self.n:
             return "each client has a noise of its own"

@@ -1,4 +1,4 @@
-"""How far the gradients of functions of one variable are from that of their mean, exactly."""
+"""Gradients of functions of one variable, exactly: how far from that of their mean, how large on a way."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -29,3 +29,17 @@ def _gaps(functions: Sequence[Function], weights: Sequence[Fraction], x: Fractio
     slopes = [one.slope((x,))[0] for one in functions]
     mean = sum((weight * slope for weight, slope in zip(weights, slopes, strict=True)), _ZERO)
     return [slope - mean for slope in slopes]
+
+
+def mean_slope(function: Function, first: Fraction, last: Fraction) -> Fraction:
+    """Return the mean of f' between two points; 0 where they are one."""
+    if first == last:
+        return _ZERO
+    return (function.value((last,)) - function.value((first,))) / (last - first)
+
+
+def steepest(function: Function, first: Fraction, last: Fraction) -> Fraction:
+    """Return the largest |f'|² between two points; 0 where they are one."""
+    low, high = sorted((first, last))
+    marks = [low, high, *(at for at in function.breaks() if low < at < high)]
+    return _ZERO if low == high else max(function.slope((at,))[0] ** 2 for at in marks)

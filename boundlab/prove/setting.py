@@ -289,18 +289,18 @@ class Setting(Modelled):
 
     # ------------------------------------------------------------------ axioms
 
-    def bounds_at(self, symbol: str, word: str) -> bool:
-        """Return whether a constant bounds gradients at certain points alone, such as ``local-steps``.
+    def bounds_at(self, symbol: str, *words: str) -> bool:
+        """Return whether a constant is about certain points alone, such as ``local-steps``.
 
         Raises
         ------
         ProofError
             If these points are none of the theorem's.
         """
-        words = self.theorem.points.get(symbol)
-        if words is not None and word not in words:
-            raise ProofError(f"{symbol} of {self.theorem.id} is about {words_of(words)} alone, not about {word}")
-        return words is not None
+        stated = self.theorem.points.get(symbol)
+        if stated is not None and not {*stated} & {*words}:
+            raise ProofError(f"{symbol} of {self.theorem.id} is about {words_of(stated)} alone, not about {words[0]}")
+        return stated is not None
 
     def _assume(self, *needed: str) -> None:
         for one in needed:
@@ -378,7 +378,7 @@ class Setting(Modelled):
         return self.axiom(squared(gradient) <= expr(self.symbol("B") ** 2), "lipschitz")
 
     def _passed(self, gradient: Vec) -> None:
-        """Make sure that a gradient is one of a step of a pass that the theorem looks at."""
+        """Make sure that a gradient, or noise, is one of a step of a pass that the theorem looks at."""
         raise ProofError(f"proofs about {self.theorem.algorithm} know no passes")
 
     def minimal(self, at: Lin) -> Fact:
@@ -407,6 +407,8 @@ class Setting(Modelled):
         vector = noise.vec
         if vector is None or self.kernel.vectors.check(vector, self.context).drawn is None:
             raise ProofError(f"{noise} is no noise")
+        if self.bounds_at(self.noise_size, "passes"):
+            self._passed(vector)
         return self.axiom(squared(noise) <= expr(self.symbol(self.noise_size) ** 2), "bounded-variance")
 
     # ------------------------------------------------------------------ what a theorem bounds

@@ -22,7 +22,7 @@ def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]], proofs: t
     points
         Every constant of this kind, each with the sets of points at which the proof uses it.
     proofs
-        Ids of its own proofs.
+        Ids of its own proofs; those of the theorem with this form's ending if left out.
     """
     shown = all(POINT_SETS[word].on_tape for words in points.values() for word in words if word in POINT_SETS)
     more = (BOUNDED_RUN, DETERMINISTIC) if shown else (BOUNDED_RUN,)
@@ -32,7 +32,7 @@ def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]], proofs: t
         title=f"{theorem.title}, constants along the run",
         assumptions=(*theorem.assumptions, *(one for one in more if one not in theorem.assumptions)),
         points=dict(points),
-        proofs=proofs,
+        proofs=proofs or tuple(f"{one}{SUFFIX}" for one in theorem.proofs),
     )
 
 

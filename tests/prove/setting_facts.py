@@ -188,13 +188,13 @@ def _of_rounds(s: Any) -> Iterator[Fact]:
 def _sizes_in_rounds(s: Any) -> Iterator[Fact]:
     t, i, q, p, r = s.t, s.i, s.q, s.p, s.first(s.t, s.i)
     yield s.moment(t, i, q)
-    if s.theorem.id != "afl_dga.r0":  # there no point holds an own gradient
-        yield s.own_moment(t, i, q, p)
+    held = [] if s.theorem.id == "afl_dga.r0" else [s.o(i, r, q, p)]  # there no point holds an own gradient
+    yield from (s.own_moment(t, i, q, p) for _ in held)
     yield from (s.smooth(s.d(i, t), s.g(i, r, q)), s.smooth(s.d(i, t), s.d(i, r)))
     yield from (s.descent(s.d(i, t), s.w(t + 1)), s.start_gap(s.w(t)))
     if s.noisy:
         yield from (s.variance(s.e(i, r, q)), s.uncorrelated(t))
-        for known in (s.w(r), s.d(i, r), s.df(r), s.z(i, r, q), s.g(i, r, q), s.o(i, r, q, p)):
+        for known in (s.w(r), s.d(i, r), s.df(r), s.z(i, r, q), s.g(i, r, q), *held):
             yield s.unbiased(s.e(i, r, q), known)
 
 

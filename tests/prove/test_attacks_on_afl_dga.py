@@ -83,7 +83,7 @@ def test_a_weight_of_the_missing_steps_may_be_negative(s: Any) -> None:
 def test_a_local_step_is_divided_by_a_number_that_may_be_0(s: Any) -> None:
     own = s.own(s.t, s.i, s.q)
     with refused("differ from 0"):
-        total(s.kernel, s.own_moment(s.i, s.r, s.q, s.p), "p", 0, own, 1 / own)
+        total(s.kernel, s.own_moment(s.t, s.i, s.q, s.p), "p", 0, own, 1 / own)
 
 
 def test_an_index_is_captured_by_the_sum_of_an_axiom(s: Any) -> None:

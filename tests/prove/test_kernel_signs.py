@@ -10,6 +10,8 @@ from kernel_values import at, draw
 from boundlab.prove import Context, Kernel, Range, Scalar, equal, expr, scalar, variable
 from boundlab.prove._context import FIRST
 from boundlab.prove._errors import ProofError
+from boundlab.recheck import _numbers as recheck_numbers
+from boundlab.recheck import _ranges as recheck_ranges
 from boundlab.signs import SignProof
 
 ZERO = scalar(0)
@@ -23,6 +25,30 @@ def test_a_range_without_numbers_answers_no_question() -> None:
     for number in (1 - z, z - 1, 1 / (1 + z) - z):
         assert context.nonnegative(number) is SignProof.NOT
         assert context.positive(number) is SignProof.NOT
+
+
+def test_an_index_below_an_end_is_below_it_where_there_may_be_none() -> None:
+    """0 ≤ j ≤ n − 1 for n ≥ 0: of the last entry of what may be empty both checkers know that, and no more."""
+    context = Context()
+    n = context.declare("n", Range(low=ZERO, integer=True))
+    j = context.declare("j", Range(low=ZERO, high=n - 1, integer=True))
+    n2, j2 = recheck_numbers.of(recheck_numbers.Symbol("n")), recheck_numbers.of(recheck_numbers.Symbol("j"))
+    zero, one = recheck_numbers.ZERO, recheck_numbers.ONE
+    ranges = {"n": recheck_ranges.Range(zero, integer=True), "j": recheck_ranges.Range(zero, n2 - one, integer=True)}
+    second = recheck_ranges.Context(None, ranges)
+    assert context.nonnegative(n - 1 - j)
+    assert second.shown(n2 - one - j2, strict=False)
+    assert context.positive(n - j)
+    assert not context.nonnegative(n - 2 - j)
+    assert not second.shown(n2 - one - one - j2, strict=False)
+    assert not context.positive(n - 1 - j)
+
+
+def test_a_factor_that_is_0_has_both_signs() -> None:
+    context = Context()
+    y = context.declare("y", Range(low=ZERO, high=ZERO, integer=True))
+    assert context.nonnegative(-y)
+    assert not context.positive(-y)
 
 
 def _ranges(source: random.Random) -> tuple[Context, list[Scalar]]:

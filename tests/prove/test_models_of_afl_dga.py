@@ -35,7 +35,7 @@ def _model(theorem: str, rounds: str, horizon: int, eta: Fraction = SMALL) -> Mo
 
 def test_a_gradient_that_is_used_three_times_moves_the_server_three_times() -> None:
     s, one = setting("afl_dga.r2n"), _model("afl_dga.r2n", "+0/0 !0/0 =0 =1 =2", 3)
-    rows = evaluate(one, equal(squared(s.w(s.t)), 0), s.kernel)
+    rows = [row for k in range(4) for row in evaluate(one, equal(squared(s.w(k)), 0), s.kernel)]
     assert [row.left for row in rows] == [(F(5) - F(k, 8)) ** 2 for k in range(4)]
     read = work_of(one.instance).read
     assert {name: read[name] for name in ("S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "tau_sum")} == {

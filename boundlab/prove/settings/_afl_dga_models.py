@@ -86,10 +86,10 @@ class AflDgaModels(Setting):
 
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet."""
-        others = self.assumed - {"fixed-schedule", "bounded-second-moment"}
+        others = self.assumed - {"fixed-schedule", "bounded-second-moment", "bounded-run"}
         if why := instance.why_not(others, self.noisy):
             return why
-        if "B" not in instance.least():
+        if not self.theorem.points and "B" not in instance.least():
             return "a gradient is not bounded"
         if any(self.decides(one) for one in self.theorem.conditions):
             # With a root of 2, that is.
@@ -104,8 +104,18 @@ class AflDgaModels(Setting):
         given = dict(instance.bounds)
         inner = tuple((name, value) for name, value in instance.bounds if name != "G")
         found = replace(instance, bounds=inner).constants()
-        found["G"] = max(root_above(max(_sizes(instance))), given.get("G", _ZERO))
+        sizes = self._at_points(instance) if self.theorem.points else _sizes(instance)
+        found["G"] = max(root_above(max(sizes)), given.get("G", _ZERO))
         return found | {"eta": instance.alpha} | dict(work_of(instance).read)
+
+    def _at_points(self, instance: Instance) -> list[Fraction]:
+        """Return E‖g‖² of the stochastic gradients that rounds use, and of those that their points still hold."""
+        runs, work = self.runs(instance), work_of(instance)
+        laws = [one.variance() for one in instance.noise] or [_ZERO] * instance.n
+        places = {(i, work.first[t, i], q): len(work.kept[row]) for t, i, q, row in work.uses()}
+        used = [runs.inner(("g", at), ("g", at)) + laws[at[0]] for at in places]
+        held = [("o", (*at, p)) for at, many in places.items() for p in range(many)]
+        return [*used, *(runs.inner(one, one) for one in held)]
 
     def families(self, instance: Instance) -> dict[str, Members]:
         """Return the members of families."""

@@ -13,7 +13,8 @@ from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic, Quadratic, infimum, plus
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Column, Runs, exact_weight
+from boundlab.prove._replay import Column, Name, Runs, exact_weight
+from boundlab.prove._spread import mean_slope
 from boundlab.prove._tapes import compiled, replay_tape, used_runs, written
 from boundlab.prove.settings._fedcompass_instances import FEDCOMPASS
 from boundlab.prove.settings._runs import RunsSetting
@@ -69,6 +70,10 @@ class FedCompassModels(RunsSetting):
         """Return the instance with as many updates as are looked at: T + N − 1."""
         updates = instance.horizon + self._window(instance) - 1
         return replace(instance, horizon=updates, bounds=())
+
+    def ways(self, instance: Instance) -> list[Name]:
+        """Return w[1] … w[N − 1]."""
+        return [("w", (y,)) for y in range(1, self._window(instance))]
 
     def runs(self, instance: Instance) -> Runs:
         """Replay the tape."""
@@ -260,7 +265,7 @@ def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fracti
         for i, function in enumerate(instance.functions):
             runs.add(("d", (i, t)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
             ways = zip(runs.at(("w", (0,))), models, strict=True)
-            runs.columns["mv", (i, t)] = Column([(_between(function, start[0], end[0]),) for start, end in ways])
+            runs.columns["mv", (i, t)] = Column([(mean_slope(function, start[0], end[0]),) for start, end in ways])
         runs.columns["df", (t,)] = summed([(share, ("d", (i, t))) for i, share in enumerate(shares)])
     for t in range(instance.horizon):
         every = [(at, q) for at in work.of[t] for q in range(work.steps[at])]
@@ -271,13 +276,6 @@ def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fracti
             own = work.of[k + u]
             runs.columns["du", (k, u)] = summed([(work.a[at] * work.steps[at], ("d", (work.c[at], k))) for at in own])
     return runs
-
-
-def _between(function: Function, first: Fraction, last: Fraction) -> Fraction:
-    """Return the mean slope between two points."""
-    if first == last:
-        return function.slope((first,))[0]
-    return (function.value((last,)) - function.value((first,))) / (last - first)
 
 
 def _scaled(function: Function, by: Fraction) -> Function:

@@ -10,11 +10,12 @@ import sympy
 
 from boundlab.options import Options
 from boundlab.prove._errors import ProofError
-from boundlab.prove._functions import Function, plus, root_above, square_root
+from boundlab.prove._functions import plus, root_above, square_root
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
 from boundlab.prove._scalars import Scalar
+from boundlab.prove._spread import mean_slope
 from boundlab.prove._tapes import compiled, replay_tape, written
 from boundlab.prove.settings._fedfa_instances import FEDFA
 from boundlab.prove.settings._runs import RunsSetting
@@ -31,6 +32,7 @@ class FedFaModels(RunsSetting):
     """The part of the setting that proofs do not look at."""
 
     of_schedules = frozenset({"constant-lag"})
+    compared = "dv", "fv"
     delta: bool
     printed: bool
     N: Scalar
@@ -62,6 +64,10 @@ class FedFaModels(RunsSetting):
 
     def _work(self, instance: Instance) -> "_Work":
         return _work(replace(instance, bounds=(), noise=()))
+
+    def ways(self, instance: Instance) -> list[Name]:
+        """Return v[0] … v[N − 1]."""
+        return [("v", (t,)) for t in range(self._work(instance).window)]
 
     def runs(self, instance: Instance) -> Runs:
         """Replay the tape."""
@@ -277,17 +283,10 @@ def _replayed(instance: Instance) -> Runs:
                 runs.add((letter, (i, t)), lambda at, own=function, on=points: own.slope(on[at]))  # type: ignore[misc]
         points = runs.at(("v", (t,)))
         for i, function in enumerate(instance.functions):
-            ways = [_between(function, begin[0], end[0]) for begin, end in zip(first, points, strict=True)]
-            runs.columns["mv", (i, t)] = Column(ways)
+            ways = zip(first, points, strict=True)
+            runs.columns["mv", (i, t)] = Column([(mean_slope(function, begin[0], end[0]),) for begin, end in ways])
         runs.columns["fv", (t,)] = summed([(Fraction(1, work.n), ("dv", (i, t))) for i in range(work.n)])
     return runs
-
-
-def _between(function: Function, first: Fraction, last: Fraction) -> tuple[Fraction]:
-    """Return the mean slope between two points."""
-    if first == last:
-        return (function.slope((first,))[0],)
-    return ((function.value((last,)) - function.value((first,))) / (last - first),)
 
 
 @cache

@@ -90,7 +90,7 @@ FEDCOMPASS = {
     "size[k]": "√E‖∇f(w[k])‖²",
     "size_mean[t]": "the mean of size over the updates before t",
     "du[t, u]": "what gr[t + u] would be with all gradients at w[t]",
-    "mv[i, t]": "the mean of ∇f_i on the way from w[0] to w[t]",
+    "mv[i, t]": "the mean of ∇f_i on the way from w[0] to w[t]; mv[i, 0] = 0",
 }
 
 PRINTED_FEDCOMPASS = {
@@ -110,7 +110,7 @@ FEDFA = {
     **_WINDOWS,
     "v[t]": "the virtual iterate, which each arrival moves by its own change alone",
     "fv[t]": "∇f(v[t])",
-    "mv[i, t]": "the mean of ∇f_i on the way from w[0] to v[t]",
+    "mv[i, t]": "the mean of ∇f_i on the way from w[0] to v[t], 0 where that has no length",
     "over[i, k]": "how much more than 1/n of the arrivals of the window at update k are of client i",
     "under[i, k]": "how much less than 1/n of the arrivals of the window at update k are of client i",
     "more[t, a]": "how much more of the change of arrival a is in w[t] than in v[t]",

@@ -13,11 +13,11 @@ from boundlab.prove._chance import orthogonal, uncorrelated
 from boundlab.prove._context import FIRST, Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
-from boundlab.prove._functions import root_above
+from boundlab.prove._functions import inner, plus, root_above
 from boundlab.prove._instance import Instance
-from boundlab.prove._replay import Runs
+from boundlab.prove._replay import Name, Runs
 from boundlab.prove._scalars import Number, Scalar, scalar, variable, whole
-from boundlab.prove._spread import spread
+from boundlab.prove._spread import spread, steepest
 from boundlab.prove._terms import Expr, Lin, Vec, expr, squared
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import Setting
@@ -43,6 +43,8 @@ class RunsSetting(Setting):
     noise_size = "sigma_l"
     # Assumptions on schedules that each algorithm decides for its own instances.
     of_schedules: frozenset[str] = frozenset()
+    # Vectors of exact models: gradients of local steps, with their points; gradients that are compared, and their mean.
+    steps_taken, compared = ("g", "z"), ("d", "df")
 
     def __init__(self, theorem: Theorem, step: str) -> None:
         super().__init__(theorem)
@@ -173,9 +175,12 @@ class RunsSetting(Setting):
 
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet; its arrivals are a schedule that is fixed."""
-        others = self.assumed - {"bounded-gradients", "bounded-heterogeneity", "fixed-schedule", *self.of_schedules}
+        of_runs = {"bounded-run", "fixed-schedule", *self.of_schedules}
+        others = self.assumed - {"bounded-gradients", "bounded-heterogeneity", *of_runs}
         if why := instance.why_not(others, self.noisy):
             return why
+        if self.theorem.points:
+            return ""  # bounds along the run there are
         if "bounded-gradients" in self.assumed and "B" not in instance.least():
             return "a gradient is not bounded"
         if "bounded-heterogeneity" in self.assumed and spread(instance.functions, self.shares(instance)) is None:
@@ -195,7 +200,39 @@ class RunsSetting(Setting):
             found["G_sq"] = found["B"] ** 2
         if (gaps := spread(instance.functions, self.shares(instance))) is not None:
             found |= {"sigma_g": root_above(gaps[0]), "sigma_g_mean": root_above(gaps[1])}
-        return found
+        return found | (self._at_points(instance) if self.theorem.points else {})
+
+    def ways(self, instance: Instance) -> list[Name]:
+        """Return the points on the ways to which, from w[0], gradients are bounded."""
+        return []
+
+    def _at_points(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the bounds on gradients at the points of the theorem, whatever happens in a run."""
+        runs, clients = self.runs(instance), range(instance.n)
+        gradient, point = self.steps_taken
+        # A run goes on from each point at which it takes a gradient.
+        taken = [
+            at
+            for (name, (*run, q)), column in runs.columns.items()
+            if name == gradient and (point, (*run, q + 1)) in runs.columns
+            for at in column.values
+        ]
+        ends = [runs.at(name) for name in self.ways(instance)]
+        starts = runs.at(("w", (0,)))
+        ways = [pair for one in ends for pair in zip(starts, one, strict=True)]
+        long = [steepest(function, one[0], two[0]) for function in instance.functions for one, two in ways]
+        slopes, mean = self.compared
+        gaps = [
+            [inner(gap, gap) for i in clients for gap in [plus(runs.at((slopes, (i, t)))[place], whole, Fraction(-1))]]
+            for t in range(instance.horizon)
+            for place, whole in enumerate(runs.at((mean, (t,))))
+        ]
+        found = {
+            "G_sq": max([*(inner(at, at) for at in taken), *long]),
+            "sigma_g": root_above(max(map(max, gaps))),
+            "sigma_g_mean": root_above(max(sum(own) for own in gaps) / instance.n),
+        }
+        return {name: value for name, value in found.items() if name in self.theorem.points}
 
     def with_gradients(self, runs: Runs, instance: Instance) -> Runs:
         """Add the gradients of all f_i at the server's models."""
@@ -214,7 +251,7 @@ class RunsSetting(Setting):
 
     def _compared(self, symbol: str, t: Number) -> None:
         """Make sure that a constant bounds the gradients at w[t] from each other."""
-        if self.bounds_at(symbol, "server"):
+        if self.bounds_at(symbol, "server", "models"):
             self._places(t)
             self.kernel.need(self.symbol("T") - 1 - scalar(t), self.context, "models are looked at before update T")
 

@@ -31,6 +31,7 @@ class StationaryModels(RunsSetting):
     """The part of the setting that proofs do not look at."""
 
     of_schedules = frozenset({"stationary-participation"})
+    steps_taken = "gk", "zk"
 
     def instances(self) -> tuple[Instance, ...]:
         """Return exact instances: memoryless arrivals, buffers of one and of two entries, one and two local steps."""

@@ -21,9 +21,9 @@ from boundlab.prove._replay import Runs, replay
 from boundlab.prove._scalars import Number, Scalar, same, scalar, variable, whole
 from boundlab.prove._terms import Expr, Lin, Vec, equal, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
-from boundlab.prove.setting import Setting
 from boundlab.prove.settings import _letters, _moves
 from boundlab.prove.settings._area_errors import AreaErrors
+from boundlab.prove.settings._area_points import AreaPoints
 from boundlab.prove.settings._instances import DIMINISHING, LIPSCHITZ
 from boundlab.prove.settings._step import declare_step, parameters_of, single
 from boundlab.registry import lookup
@@ -33,7 +33,7 @@ _ONE = scalar(1)
 # Of which points the subgradients are that theorems along the run bound.
 
 
-class AreaSetting(Setting):
+class AreaSetting(AreaPoints):
     """AREA's registers, passes and events."""
 
     letters = _letters.AREA
@@ -299,18 +299,6 @@ class AreaSetting(Setting):
     def unbiased(self, noise: Lin, other: Lin) -> Fact:
         """Return E⟨ξ, v⟩ = 0 for a vector v that is known when ξ is drawn."""
         return orthogonal(self.kernel, single(noise), single(other))
-
-    def _passed(self, gradient: Vec) -> None:
-        if gradient.name != "g":
-            raise ProofError(f"{gradient} is no gradient of a pass")
-        _, r, m = map(Scalar, gradient.indices)
-        for value, what in (
-            (r - self.opening, "there is no such pass"),
-            (self.symbol("K") - 1 - r, "passes begin in iterations before K"),
-            (m, "a local step has a number ≥ 0"),
-            (self.M - 1 - m, "a pass has M steps"),
-        ):
-            self.kernel.need(value, self.context, what)
 
     # ------------------------------------------------------------------ exact models
 

@@ -233,20 +233,21 @@ class StationarySetting(StationaryModels):
 
     # ------------------------------------------------------------------ gradients and noise
 
-    def _local(self, *places: Number) -> None:
-        if self.bounds_at("G_sq", "local-steps"):
-            self.kernel.need(self.Q - 1 - scalar(places[-1]), self.context, "a run has Q local steps")
+    def _taken(self, symbol: str, q: Number) -> None:
+        """Make sure that a constant is about local step q of a run, whatever the schedule is."""
+        if self.bounds_at(symbol, "passes"):
+            self.kernel.need(self.Q - 1 - scalar(q), self.context, "a run has Q local steps")
 
     def entry_gradient(self, t: Number, q: Number) -> Fact:
         """Return ‖gk[t, q]‖² ≤ G."""
         self._seen(t, q)
-        self._local(q)
+        self._taken("G_sq", q)
         return self.axiom(squared(self.vec("gk", t, q)) <= expr(self.symbol("G_sq")), "bounded-gradients")
 
     def met_gradient(self, t: Number, m: Number, q: Number) -> Fact:
         """Return ‖gu[t, m, q]‖² ≤ G: the gradient of a local step of an entry of buffer t − m − 1, or 0."""
         self._seen(t, m, q)
-        self._local(q)
+        self._taken("G_sq", q)
         return self.axiom(squared(self.vec("gu", t, m, q)) <= expr(self.symbol("G_sq")), "bounded-gradients")
 
     def entry_smooth(self, t: Number, q: Number) -> Fact:
@@ -258,6 +259,7 @@ class StationarySetting(StationaryModels):
     def entry_variance(self, t: Number, q: Number) -> Fact:
         """Return E‖ek[t, q]‖² ≤ σ_ℓ², whichever entry is drawn."""
         self._seen(t, q)
+        self._taken("sigma_l", q)
         return self.axiom(squared(self.vec("ek", t, q)) <= expr(self.symbol("sigma_l") ** 2), "bounded-variance")
 
     def met_noise(self, t: Number, m: Number, q: Number) -> tuple[Fact, Fact]:
@@ -266,6 +268,7 @@ class StationarySetting(StationaryModels):
         Whether it is 0 is decided by the schedule and by the entry of t, which do not depend on noise.
         """
         self._seen(t, m, q)
+        self._taken("sigma_l", q)
         noise, gradient = self.vec("eu", t, m, q), self.vec("gu", t, m, q)
         size = squared(noise) <= expr(self.symbol("sigma_l") ** 2)
         tags = ("bounded-variance", "fixed-schedule")
@@ -278,6 +281,7 @@ class StationarySetting(StationaryModels):
     def buffer_noise(self, t: Number, q: Number) -> Fact:
         """Return E‖xb[t, q]‖² ≤ σ_ℓ²·al2[t]: noises of different runs are uncorrelated, whatever the schedule."""
         self._seen(t, q)
+        self._taken("sigma_l", q)
         size = self.symbol("sigma_l") ** 2 * self.al2(t)
         return self.axiom(squared(self.vec("xb", t, q)) <= expr(size), "bounded-variance", "fixed-schedule")
 
