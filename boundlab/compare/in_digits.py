@@ -49,8 +49,10 @@ def sharpen(plan: Plan, found: Computed, seed: int, most: float) -> str:
         bits = max(bits, again[1])
         for point, ends in enumerate(zip(again[0].value, again[0].lower, again[0].upper, strict=True)):
             sides.narrow(alike, point, *map(float, ends))
+    if not bits:
+        return ""
     sides.compare()
-    return f"; run with up to {bits} bits, as floats lose it" if bits else ""
+    return f"; run with up to {bits} bits, as floats lose it"
 
 
 def lost_bits(left: Enclosure, ks: NDArray[np.int64]) -> float | None:
