@@ -1,6 +1,8 @@
 """Runs that floats do not enclose well enough, once more with as many digits as their errors take."""
 
 from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -49,8 +51,10 @@ def sharpen(plan: Plan, found: Computed, seed: int, most: float) -> str:
         bits = max(bits, again[1])
         for point, ends in enumerate(zip(again[0].value, again[0].lower, again[0].upper, strict=True)):
             sides.narrow(alike, point, *map(float, ends))
+    if not bits:
+        return ""
     sides.compare()
-    return f"; run with up to {bits} bits, as floats lose it" if bits else ""
+    return f"; run with up to {bits} bits, as floats lose it"
 
 
 def lost_bits(left: Enclosure, ks: NDArray[np.int64]) -> float | None:
@@ -83,7 +87,7 @@ def with_digits(
     if model is None:
         return None
     formulas, bits = formulas_at(plan.theorem, known, plan.measured), _UNKNOWN if lost is None else enough(lost)
-    parts = []
+    parts = list[tuple[Fraction, Enclosure]]()
     try:
         for share, own in plan.summands:
             exact = exact_tape(own, formulas, Streams(seed, trial))
@@ -91,7 +95,7 @@ def with_digits(
                 if not budget.spend(operations(exact.tape, model, bits)):
                     return None
                 try:
-                    rates = lambda own=own: exact_rates(own, formulas, balls=True)  # noqa: E731
+                    rates = partial(exact_rates, own, formulas, balls=True)
                     parts.append((share, digits.along(own.metric, own.problem, exact, rates, own.ks, bits)))
                 except TooFewDigitsError as error:
                     bits = max(error.bits, bits + 64)

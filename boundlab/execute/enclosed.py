@@ -5,13 +5,18 @@ out. One number bounds the error of a point. What makes that enough: local steps
 further apart, and the difference of a result and of the point where its steps began is the sum of these steps, whose
 error is that of the gradients. Such differences are written as that sum, so that registers that hold them do not make
 errors grow.
+
+Where a model takes steps that began at an older one, their error is not added to its own. With K between 0 and L times
+the step, so that I − K brings no points apart, the steps from x are off by −K(x̃ − x), and w with these steps by
+(I − K)(w̃ − w) + K((w̃ − w) − (x̃ − x)). What the errors of two models differ by is what the updates between them add:
+smaller than the errors by another factor L times the step.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -39,12 +44,66 @@ class Point(Generic[Value]):
         No less than its norm, and that of the vector without rounding.
     error
         How far it is at most from the vector without rounding.
+    motion
+        Of a result of local steps, or of their sum.
+
+    Attributes
+    ----------
+    line
+        The line of models that it belongs to, each of which adds to the one before.
     """
 
-    __slots__ = ("error", "size", "value")
+    __slots__ = ("error", "line", "motion", "size", "value")
 
-    def __init__(self, value: Value, norm: Any, error: Any) -> None:
-        self.value, self.size, self.error = value, norm + error, error
+    def __init__(self, value: Value, norm: Any, error: Any, motion: "Motion | None" = None) -> None:
+        self.value, self.size, self.error, self.motion = value, norm + error, error, motion
+        self.line = Line([0], 0, 0.0)
+
+
+class Line(NamedTuple):
+    """A place on a line of models.
+
+    Parameters
+    ----------
+    last
+        The last place on that line, in a list that all its models share.
+    place, path
+        This place, and how much the errors of all models up to it differ, each from the one before, in sum.
+    """
+
+    last: list[int]
+    place: int
+    path: Any
+
+
+class Motion(NamedTuple):
+    """What local steps from x do to errors: their sum is off by −K(x̃ − x) and rounding.
+
+    Parameters
+    ----------
+    growth, moved
+        No less than the norms of I − K and of K.
+    rounding
+        No less than what rounding adds.
+    start
+        x, of a sum of steps.
+    """
+
+    growth: float
+    moved: float
+    rounding: Any
+    start: Any = None
+
+    @classmethod
+    def still(cls) -> "Motion":
+        """Return the motion without steps."""
+        return cls(1.0, 0.0, 0.0)
+
+    def then(self, growth: float, moved: float, rounding: Any) -> "Motion":
+        """Return the motion with one more step, that has these bounds."""
+        return Motion(
+            growth * self.growth * UP, (self.moved + moved * self.growth) * UP, (self.rounding + rounding) * UP
+        )
 
 
 class _Form(Generic[Value]):
@@ -171,8 +230,14 @@ def _combined(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Valu
     if len(parts) == 1 and parts[0][0] == 1:
         return parts[0][1]
     parts = _in_steps(vectors, parts)
-    names = {point for _, form in parts for point in form.terms}
-    apart = len(names) == sum(len(form.terms) for _, form in parts)
+    signs: dict[Point[Value], bool] = {}
+    # Nothing cancels where no point is in two parts, or sums of steps alone are, with one sign.
+    apart = True
+    for weight, form in parts:
+        for point, share in form.terms.items():
+            positive, step = bool(weight * share > 0), point.motion is not None and point.motion.start is not None
+            apart = apart and (point not in signs or (step and signs[point] == positive))
+            signs[point] = positive
     terms: dict[Point[Value], Any] = {}
     slack: Any = 0.0
     for weight, given in parts:
@@ -207,7 +272,8 @@ def _in_steps(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Valu
             share = own if abs(own) <= abs(other) else -other
             end, start = _point(vectors, form), _point(vectors, began)
             value, norm, rounding = vectors.combined({end: vectors.unit, start: -vectors.unit})
-            left[_alone(vectors, Point(value, norm, (form.off + rounding) * UP))] = share
+            motion = end.motion and end.motion._replace(rounding=end.motion.rounding + rounding, start=start)
+            left[_alone(vectors, Point(value, norm, (form.off + rounding) * UP, motion))] = share
             left[form], left[began] = own - share, other + share
     return [(weight, form) for form, weight in left.items() if not weight == 0]  # noqa: SIM201
 
@@ -216,9 +282,48 @@ def _point(vectors: EnclosedVectors[Value], form: _Form[Value]) -> Point[Value]:
     """Return a register as a point."""
     if form.point is None:
         value, norm, rounding = vectors.combined(form.terms)
-        error = sum((abs(weight) * point.error for point, weight in form.terms.items()), start=form.slack)
-        form.point = Point(value, norm, (error + rounding) * UP)
+        more = form.slack + rounding
+        form.point = Point(value, norm, (_error(form.terms) + more) * UP)
+        for base, weight in form.terms.items():
+            if weight == 1:  # its line goes on, if it is the last there
+                rest = sum((abs(other) * point.error for point, other in form.terms.items() if point is not base), more)
+                last, place, path = base.line
+                if last[0] == place:
+                    last[0] = place + 1
+                    form.point.line = Line(last, place + 1, (path + rest * UP) * UP)
+                break
     return form.point
+
+
+def _error(terms: Mapping[Point[Any], Any]) -> Any:
+    """Return how far the errors of points put a combination off."""
+    base = next((point for point, weight in terms.items() if weight > 0 and point.motion is None), None)
+    total: Any = 0.0
+    used: Any = 0.0
+    for point, weight in terms.items():
+        if point is base:
+            continue
+        size, motion = abs(weight) * point.error, point.motion
+        if base is not None and motion is not None and motion.start is not None:
+            apart = _apart(base, motion.start)
+            together = motion.growth * base.error + motion.moved * apart + motion.rounding
+            fits = weight > 0 and float(used + weight) <= float(terms[base]) * UP
+            if fits and together < base.error + point.error:
+                used, size = used + weight, weight * together
+        total = total + size
+    if base is not None:
+        # Where weights sum to that of the base up to rounding, what is left has either sign.
+        total = total + (abs(terms[base] - used) + (UP - 1.0) * used) * base.error
+    return total
+
+
+def _apart(new: Point[Any], old: Point[Any]) -> Any:
+    """Return how much the errors of two points differ at most."""
+    if new is old:
+        return 0.0
+    if new.line.last is not old.line.last or new.line.place < old.line.place:
+        return UNKNOWN
+    return (new.line.path - old.line.path) * UP  # each path was rounded up from the one before
 
 
 def summed(terms: Mapping[Point[Any], float], out: Summed, ulp: float) -> tuple[Summed, float, float]:

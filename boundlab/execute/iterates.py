@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from boundlab.errors import UndecidedError
 from boundlab.execute import enclosed
 from boundlab.execute._rows import Update, own_numbers
-from boundlab.execute.enclosed import TINY, UNKNOWN, UP, EnclosedVectors, Point, norm, summed
+from boundlab.execute.enclosed import TINY, UNKNOWN, UP, EnclosedVectors, Motion, Point, norm, summed
 from boundlab.execute.floats import draws
 from boundlab.metrics import Enclosure, Metric, Proved, Quantity, Series
 from boundlab.objective import Array, Oracle, Problem, step_rounding
 from boundlab.tape import Initial, Tape
 
+_FEW, _WIDE = 200_000, 1e-3
 CLOSE = "an iterate meets a kink too closely for floating point to tell its side"
 
 
@@ -40,7 +41,9 @@ def along(
     proved = Proved(problem)
     if compiled and metric.quantity is not Quantity.CONTROL:
         found = _compiled(metric, proved, tape, oracle, Series(metric, ks, (3,)))
-        if found is not None and np.isfinite(found.upper).all():
+        # What is wide is looked at once more by what knows how errors of models differ, where that takes seconds.
+        few = len(tape) <= _FEW and found is not None and (found.upper - found.lower > _WIDE * found.upper).any()
+        if found is not None and np.isfinite(found.upper).all() and not few:
             return found
     series = Series(metric, ks, (3,))
 
@@ -104,6 +107,7 @@ class Iterates(EnclosedVectors[Array]):
             If x lies at a kink, or so near to it that its error decides.
         """
         x, error, moved, client = start.value.copy(), start.error, 0.0, row.client
+        motion: Motion | None = Motion.still()
         bounds, before = self._bounds[client], norm(start.value)
         step = self._oracle.implicit_step if row.implicit else self._oracle.step
         for size, draw in zip(row.sizes, next(self._draws), strict=True):
@@ -115,6 +119,7 @@ class Iterates(EnclosedVectors[Array]):
             slope = 0.0 if self._steep is None else norm(x - old) / size
             if bounds is None or (bounds.kinks and row.implicit):
                 error = moved = steep = UNKNOWN
+                motion = None
             else:
                 lost = size * bounds.error(x if row.implicit else old, before + after)
                 rounding = step_rounding(before, after, lost, len(x), self.ulp, bounds.proximal)
@@ -125,12 +130,15 @@ class Iterates(EnclosedVectors[Array]):
                 # The step is −size·g up to rounding, and g grows by no more than L times how far x is off.
                 steep = (slope + rounding / size + bounds.L * error) * UP
                 growth = 1.0 if row.implicit else bounds.growth(size)
-                moved += (1.0 if row.implicit else bounds.moved(size, growth)) * error + rounding
+                lipschitz = 1.0 if row.implicit else bounds.moved(size, growth)
+                moved += lipschitz * error + rounding
+                known = motion is not None and not (row.implicit or bounds.kinks or bounds.proximal)
+                motion = motion.then(growth, lipschitz, rounding) if known else None
                 error = (growth * error + rounding) * UP
             before = after
-            if self._steep is not None:
-                self._steep[:, row.row] = np.maximum(self._steep[:, row.row], (slope, steep))
-        return Point(x, before, error), moved * UP
+        if self._steep is not None:
+            self._steep[:, row.row] = np.maximum(self._steep[:, row.row], (slope, steep))
+        return Point(x, before, error, motion), moved * UP
 
     def _require_apart(self, client: int, x: Array, room: float) -> None:
         if not room < UNKNOWN or self.problem.near_kink(client, x[None], room).any():

@@ -14,7 +14,7 @@ from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.errors import SpecError
 from boundlab.execute import enclosed
 from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
-from boundlab.execute.enclosed import EnclosedVectors, Point
+from boundlab.execute.enclosed import EnclosedVectors, Motion, Point
 from boundlab.objective import StepBounds
 from boundlab.tape import Initial, Tape
 
@@ -299,6 +299,7 @@ class Balls(EnclosedVectors[Vector]):
             If an error leaves it open on which side of a kink a step is taken.
         """
         x, error, total = start.value, start.error, 0 * self.unit
+        motion: Motion | None = Motion.still()
         move, bounds = self.model.prox if row.implicit else self.model.descend, self._bounds[row.client]
         for size in row.sizes:
             if self._begins is not None:
@@ -309,6 +310,7 @@ class Balls(EnclosedVectors[Vector]):
             if bounds is None:
                 after, error = _middle(whole)
                 total = total + error
+                motion = None
             else:
                 after, off = _middle(move(row.client, x, size))
                 growth = moved = 1.0
@@ -318,11 +320,13 @@ class Balls(EnclosedVectors[Vector]):
                     moved = bounds.moved(high, growth) * _MORE
                 total = total + moved * error + off
                 error = growth * error + off
+                known = motion is not None and not (row.implicit or bounds.kinks or bounds.proximal)
+                motion = motion.then(growth, moved, off) if known else None
             x = after
             if self._moved is not None:
                 self._moved(_around(before, old), _around(x, error))
         error = error.upper()
-        return Point(x, 0, error), error + start.error if bounds is None else total.upper()
+        return Point(x, 0, error, motion), error + start.error if bounds is None else total.upper()
 
 
 def _middle(x: Vector) -> tuple[Vector, Scalar]:

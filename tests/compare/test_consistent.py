@@ -214,4 +214,6 @@ def test_an_end_that_rounding_has_blown_up_is_told_apart_from_the_largest_value(
     assert "--enclose" not in method()
     monkeypatch.setattr(run, "compute_trials_as_it_is", run.compute_trials, raising=False)
     monkeypatch.setattr(run, "compute_trials", loose)
+    assert method().endswith("a number for its own schedule; run with up to 256 bits, as floats lose it")
+    monkeypatch.setattr(run, "UNASKED", 1.0)
     assert "at 1 of 1 points the largest is how far rounding may lead (--enclose)" in method()
