@@ -109,7 +109,8 @@ class Statement:
     left_side
         A left side that no metric is, of :func:`boundlab.metrics.compose` or ``compose_sum``.
     rule
-        What multiplies the step ``alpha`` where symbols stand in it, once a run has put in their numbers. A formula of :data:`boundlab.algorithms.VARIABLES` and of symbols.
+        What multiplies the step ``alpha`` where symbols stand in it: a formula of
+        :data:`boundlab.algorithms.VARIABLES` and of symbols, whose numbers a run puts in.
     assume
         Inequalities between quantities of a point that hold at every x, of :func:`boundlab.theorems.inequality`.
 
