@@ -13,6 +13,7 @@ from boundlab.theorems import load_theorem
 
 AREA, AFL_DGA, FEDCOMPASS = (f"docs/theory/{name}.md" for name in ("area", "afl_dga", "fedcompass"))
 FEDFA, FEDSTALEWEIGHT = (f"docs/theory/{name}.md" for name in ("fedfa", "fedstaleweight"))
+REFUTATIONS = "docs/refutations.md"
 _WORDS = {3: "three", 4: "fourth", 5: "fifth", 6: "six"}
 
 # ---------------------------------------------------------------------- AREA
@@ -171,7 +172,7 @@ def two_local_steps() -> str:
         rf" {delta:g} in {_WORDS[int(rounds)]} rounds and then by the factor ${tex(factor)}$ a round; the server takes"
         rf" half of what the client takes, $w^t=1+\frac12y^t>1$, where the slope is still {weight * delta:g}. The left"
         rf" side is {left} and the bound ${terms}={right}$. Its second reading: the print is about $\bar w^t$, by Lemma"
-        rf' 1 "the average parameter across all clients", which is the client\'s own model here, and does reach the'
+        rf""" 1 "the average parameter across all clients", which is the client's own model here, and does reach the"""
         rf" minimiser: ${float(own):.2f}\le{right}$."
     )
 
@@ -355,13 +356,46 @@ def noise_by_hand() -> str:
     )
 
 
-@claim(FEDSTALEWEIGHT, r"the last instance is below the bound,\n$\frac1{#}<\frac{#}{#}$.")
-def with_the_noise_term_of_fedbuff() -> list[str]:
+def with_the_noise_term() -> tuple[Fraction, Fraction, Fraction]:
+    """Return both sides of FedStaleWeight's case, and the bound with FedBuff's (L/2)·η_g·(β/A)·σ²."""
     one = replay("fedstaleweight.theorem1")
     values, (left, right) = one.values, one.sides
     more = right + values["L"] / 2 * values["eta_g"] * values["eta_l"] * values["sigma_l"] ** 2
-    assert left < more
-    return [str(left.denominator), str(more.numerator), str(more.denominator)]
+    assert right < left < more
+    return left, right, more
+
+
+@claim("README.md", "false, too (#/# > #/# after two updates)")
+def stale_in_the_readme() -> list[str]:
+    left, right, _ = with_the_noise_term()
+    return comparisons(left, right)[0]
+
+
+@claim("README.md", "the same instance is below the bound, #/# < #/#.")
+def stale_with_the_noise_term() -> list[str]:
+    left, _, more = with_the_noise_term()
+    return comparisons(left, more)[0]
+
+
+@claim(
+    REFUTATIONS,
+    r"the instance below is no counterexample: $\frac1{#}<\frac{#}{#}$ where $\frac1{#}>\frac#{#}$ without.",
+)
+def stale_in_refutations() -> list[str]:
+    left, right, more = with_the_noise_term()
+    return [*comparisons(left, more)[0][1:], *comparisons(left, right)[0][1:]]
+
+
+@claim(REFUTATIONS, r"and so do FedCompass's two ($\frac14>\frac{#}{#}$ and $\frac14>\frac{#}{#}$)")
+def staleness_counts_one_more() -> list[str]:
+    both = (one_more(name) for name in ("fedcompass.theorem1", "fedcompass.corollary1.explicit"))
+    return [part for one in both for part in str(one).split("/")]
+
+
+@claim(FEDSTALEWEIGHT, r"the last instance is below the bound, $\frac1{#}<\frac{#}{#}$.")
+def with_the_noise_term_of_fedbuff() -> list[str]:
+    left, _, more = with_the_noise_term()
+    return comparisons(left, more)[0][1:]
 
 
 def uniform_client(eta: Fraction, T: int) -> tuple[Fraction, Fraction]:
@@ -374,6 +408,11 @@ def uniform_client(eta: Fraction, T: int) -> tuple[Fraction, Fraction]:
     return left, 3 * eta**2 * (1 + 1) * (0 + 1 + 4)
 
 
+@claim(
+    REFUTATIONS,
+    r"the mean of $\|\nabla f\|^2$ is $#\cdot10^{-3}$ and the bound $#\cdot10^{-3}$; "
+    r"with $\eta=\frac1{1000}$ and $T=3000$ left/right is #,",
+)
 @claim(
     FEDFA,
     r"for $\eta=\frac1{100}$, $T=300$ it is $#\cdot10^{-3}>#\cdot10^{-3}$, "
