@@ -42,7 +42,7 @@ def by_hand(delta: Fraction, rate: Fraction, T: int, x0: Fraction) -> Fraction:
     [
         ("2", "1/4", "0", True),
         ("2", "1", "0", True),  # to ±1, where |x ∓ 1| is 2
-        ("7/4", "1/4", "1/4", True),  # the last pass begins at 175/256 ≤ 3/4
+        ("2", "1/4", "1/4", True),
         ("3/2", "1/2", "0", False),  # from ±1/2, where it is 3/2, to ±3/4
         ("2", "1/4", "5/4", False),
     ],
