@@ -24,6 +24,7 @@ CANDIDATES = 300
 INTRODUCTION = """# Counterexamples
 
 Each file is a case on which a theorem, as printed, fails, in exact numbers or in intervals that certainly hold them.
+FedStaleWeight's is recovered, not compared with the print; its cases stand for what the recovered formula says.
 `boundlab exact THEOREM FILE` replays it, `--derivation` adds the way there, to be followed with pencil and paper.
 Constants are certified, all assumptions are met, and the step size is one that the theorem allows.
 
@@ -32,8 +33,9 @@ hand to the end (`by_hand` of `boundlab exact --json`); of `area.theorem8.printe
 `docs/theory/area.md` has, take the place of the derivation's rows. Then `.smallest` is what
 `boundlab falsify THEOREM --candidates 300` finds and calls smallest: fewer clients come first, then an earlier horizon,
 fewer sequences of events that matter, smaller integers, simpler numbers. No smaller one is known; that there is none is
-not claimed. The others show one more reason why the theorem fails. This page is written by
-`benchmarks/counterexamples.py`.
+not claimed. The others show one more reason why the theorem fails; `afl_dga.theorem1.reused-gradients` leads,
+since it stands under every reading. `readings` has a statement and a case inside of FedFa's proof: one client at a
+time, drawn uniformly. This page is written by `benchmarks/counterexamples.py`.
 
 | file | what it shows | instance | left | right | ratio | kind | by hand |
 |---|---|---|---|---|---|---|---|

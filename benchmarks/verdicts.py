@@ -99,7 +99,7 @@ REFUTATIONS: tuple[Line, ...] = tuple(
             "exponential",
             1000,
             2,
-            {"local_steps": "2", "scaling": "average"},
+            {"local_steps": "2", "scaling": "average", "eta": "0.001"},
         ),
         ("fedfa.theorem1", _SLOWER, _FIVE, 10_000, 2, {"K": "2", "eta_l": "0.002"}),
         ("fedfa.theorem1.squared-smoothness", _SLOWER, _FIVE, 10_000, 2, {"K": "2", "eta_l": "0.002"}),
@@ -246,6 +246,8 @@ def refutations_table(outcomes: list[Outcome]) -> str:
     lines = ["| as printed | where it fails | delays | horizon | verdict | mean/bound |", "|---|---|---|---|---|---|"]
     for outcome in outcomes:
         one = outcome.line.compared
+        if one.theorem.status != "as printed":  # recovered: it stands below the table, with the reason
+            continue
         lines.append(
             f"| `{one.theorem.id}` | {outcome.line.label} | `{one.delays}` | {one.iterations} | "
             f"**{outcome.verdict}** | {outcome.ratio:.3g} |"

@@ -65,7 +65,7 @@ assert fair.terms["bias and staleness"][-1] < biased.terms["bias and staleness"]
 # %% [markdown]
 # ## AFL-DGA, as printed
 #
-# In AFL-DGA clients replace their own steps by the delayed average of all gradients. As printed, the server moves by one average gradient a round, and the clients by as many as they took local steps: with more than one they follow different trajectories. Theorem 1 asks for η ≤ 1/T, so each horizon is a run of its own. One client, two local steps, no delay, f = 60·huber.
+# In AFL-DGA clients replace their own steps by the delayed average of all gradients. As printed, the server moves by one average gradient a round, and the clients by as many as they took local steps: with more than one they follow different trajectories. The step 1/(L·√T) depends on the horizon, so each horizon is a run of its own. One client, two local steps, no delay, f = 60·huber.
 
 # %%
 alone = ("huber:w=60,x0=1", "exponential")
@@ -85,8 +85,8 @@ last = curve.comparisons[-1]
 print(f"T = 1000: error {last.band.mean[-1]:.4g}, bound {last.bound[-1]:.4g}, ratio {last.ratio[-1]:.3g}")
 errors = [float(one.band.mean[-1]) for one in curve.comparisons]
 assert last.ratio[-1] > 2
-assert max(errors[3:]) < 1.02 * min(errors[3:])  # it stays
-assert errors[0] > 3 * errors[-1]
+assert max(errors[3:]) < 1.1 * min(errors[3:])  # it stays
+assert errors[0] > 1.4 * errors[-1]
 
 # %% [markdown]
 # ## AFL-DGA, repaired

@@ -78,7 +78,7 @@ def true_statements() -> dict[str, dict[str, Any]]:
     """Return the true theorems, of the battery and registered ones that a file can say, as what their files hold."""
     found = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in BATTERY}
     for name, theorem in registered("theorems").items():
-        if theorem.status != "as printed":
+        if not theorem.of_paper:
             with contextlib.suppress(SpecError):  # a recursion is no formula
                 found[name] = tomllib.loads(as_toml(core(theorem), name))
     return {name: data for name, data in found.items() if not data.get("shape")}

@@ -51,7 +51,8 @@ def summary(rows: Sequence[Row]) -> str:
 
 def heading(rows: Sequence[Row]) -> str:
     """Return what a reader must know first: how many of the statements somebody held against the paper."""
-    return f"{len(rows)} theorems, as we remember them; {sum(row.source == 'print' for row in rows)} compared with the print"
+    compared = sum(row.source == "print" for row in rows)
+    return f"{len(rows)} theorems, as we remember them; {compared} compared with the print"
 
 
 def table(rows: Sequence[Row]) -> str:

@@ -178,6 +178,7 @@ def judge(entry: Entry) -> Row:
             killer, by = tool, answer.detail
             break
     return Row(
-        entry.id, theorem.paper, theorem.place, theorem.origin or "memory", answers, entry.change.changed, entry.change.why, killer, by,
+        entry.id, theorem.paper, theorem.place, theorem.origin or "memory", answers,
+        entry.change.changed, entry.change.why, killer, by,
         time.process_time() - begin,
     )  # fmt: skip

@@ -13,3 +13,4 @@ from boundlab.audit._evidence import Undecided as Undecided
 from boundlab.audit._evidence import WorstCaseEvidence as WorstCaseEvidence
 from boundlab.audit._gather import audit as audit
 from boundlab.audit._ruling import Ruling as Ruling
+from boundlab.audit._sections import claim as claim

@@ -28,7 +28,7 @@ _DELAYS = ("exponential", {"spread": "10", "rate": "10"})
 _TRIALS = 20
 _PLOTS = ("theorem7.png", "theorem8.png")
 _LONG = 5000
-# As printed: no term for the bias of a client that arrives five times as often; no first-order noise term.
+# As printed: no term for the bias of a client that arrives five times as often; as recovered: none for noise.
 _Failure = tuple[str, str, dict[str, str], tuple[str, dict[str, str]], int, dict[str, str]]
 _FAILURES: tuple[_Failure, ...] = (
     (
@@ -53,7 +53,9 @@ _FAILURES: tuple[_Failure, ...] = (
 def demo(
     out: option.DemoFolder = Path("demo"), seed: option.Seed = Default.SEED, as_json: option.AsJson = False
 ) -> None:
-    """Check theorems on real data and where they fail, and tune the server rate: under a minute."""
+    """Show a printed theorem and its counterexample, check theorems on real data, and tune the server rate."""
+    from boundlab.api import exact
+    from boundlab.audit import claim
     from boundlab.case.build import build_problem
     from boundlab.pages.comparison import comparison_page
     from boundlab.pages.comparison_plots import plot_comparison
@@ -61,7 +63,9 @@ def demo(
     from boundlab.pages.results import figure
     from boundlab.pages.save import case_name
     from boundlab.pages.terminal import print_page
+    from boundlab.pages.theorem import source_of
     from boundlab.server_rate import optimal_rate
+    from boundlab.theorems import load_theorem
 
     check_format(out / "theorem7.png")
     smooth = build_problem("softmax", {**_DATA, "nu": "0.1"})
@@ -81,7 +85,12 @@ def demo(
             results.append(compare(plan, trials, seed, progress=tick, backend=where))
         return results[-1]
 
-    screen.rule("1. strongly convex: softmax regression on digits, 10 clients, Dirichlet(0.1)")
+    screen.rule("1. a printed theorem, and its counterexample")
+    first = load_theorem("area.theorem8")
+    screen.print(f"{source_of(first)}:\n{'; '.join(claim(first))}\n\nFalse: {exact(first).sentence}")
+    screen.print("(boundlab exact area.theorem8 --derivation has the way there, area.theorem8.repaired what is true)\n")
+
+    screen.rule("2. strongly convex: softmax regression on digits, 10 clients, Dirichlet(0.1)")
     recursion = check(_plan("area.theorem7.recursion", smooth, _LONG))
     print_page(screen, comparison_page(recursion))
     screen.print(
@@ -104,7 +113,7 @@ def demo(
     )
     _verdict(screen, check(_plan("classics.sgd.sampled", build_problem("least-squares", dict(_RIDGE)), 500)))
 
-    screen.rule("2. convex and Lipschitz: hinge loss on the same data, M = 10 local steps")
+    screen.rule("3. convex and Lipschitz: hinge loss on the same data, M = 10 local steps")
     for name in ("area.theorem8", "area.theorem8.repaired"):
         _verdict(screen, check(_plan(name, hinge, 2000, M="10")))
     alpha = repr(results[-2].plan.parameter_values["alpha"])
@@ -114,20 +123,22 @@ def demo(
     )
     constant = check(printed)
 
-    screen.rule("3. the smallest problem: f(x) = |x|, one client, p = p_s = 1/2, M = 50, K = 6, x0 = 3")
-    absolute = build_problem("lad", {"x0": "3"})
+    screen.rule(
+        "4. the instance of 1, as printed and as repaired: f(x) = |x|, one client, p = p_s = 1/2, M = 48, K = 4"
+    )
+    absolute = build_problem("lad", {"x0": "1"})
     for name in ("area.theorem8", "area.theorem8.repaired"):
-        saved.append(check(_plan(name, absolute, 6, ("iid", {"p_s": "0.5"}), M="50"), trials=400))
+        saved.append(check(_plan(name, absolute, 4, ("iid", {"p_s": "0.5"}), M="48"), trials=400))
         _verdict(screen, saved[-1])
 
-    screen.rule("4. other papers: FedBuff on the data of 1, and printed theorems where they fail")
+    screen.rule("5. other papers: FedBuff on the data of 2, and printed theorems where they fail")
     flat = build_problem("softmax", {**_DATA, "nu": "0"})
     _verdict(screen, check(_plan("fedbuff.rf1", flat, 300, count="4", M="5")))
     for name, kind, options, delays, iterations, settings in _FAILURES:
         saved.append(check(_plan(name, build_problem(kind, options), iterations, delays, **settings), trials=50))
         _verdict(screen, saved[-1])
 
-    screen.rule("5. the best server rate for the clients of 1 and 2")
+    screen.rule("6. the best server rate for the clients of 2 and 3")
     rates = explicit.plan.delays.rates()
     best, priced = optimal_rate(rates), optimal_rate(rates, "per-time", server_cost=0.01)
     screen.print(

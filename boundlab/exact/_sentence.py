@@ -97,7 +97,7 @@ def _sides(left: Scalar, right: Scalar) -> tuple[str, str]:
     if isinstance(left, rational) and isinstance(right, rational):
         both = numbers.fraction(left), numbers.fraction(right)
         common = math.lcm(*(one.denominator for one in both))
-        if common <= _COMMON and min(one.denominator for one in both) > 1:
+        if min(one.denominator for one in both) > 1 and common == max(one.denominator for one in both) <= _COMMON:
             one, other = (f"{one.numerator * (common // one.denominator)}/{common}" for one in both)
             return one, other
         if max(len(str(one)) for one in both) <= _LONGEST:

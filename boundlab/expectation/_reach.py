@@ -98,8 +98,8 @@ class _Runs:
             nodes = {0: held}
             for level, seen in zip(graph.levels, shown[1:], strict=False):
                 nodes = self._after(nodes, level)
-                for held in nodes.values() if seen else ():
-                    self._require(held[looked_at])
+                for node in nodes if seen else ():
+                    self._require(nodes[node][looked_at])
         except _LeavesError:
             return False
         return True

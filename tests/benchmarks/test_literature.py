@@ -3,13 +3,16 @@
 import json
 import sys
 import tomllib
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import boundlab as bl
+from boundlab.cli import invoke
 from boundlab.errors import FormulaError, SpecError
+from boundlab.theorems import ORIGINS
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -42,6 +45,7 @@ def test_an_entry_has_a_source_and_right_units_and_its_mutant_is_another_stateme
     assert theorem.paper
     assert theorem.place
     assert theorem.status != "derived here"
+    assert (theorem.origin in ORIGINS) == (entry.file is not None), "a file says what it was written from"
     for one in (theorem, mutant):
         assert not bl.check(one, "units").failed, one.id
     assert mutant.core.sha256 != theorem.core.sha256
@@ -72,6 +76,22 @@ def test_the_recorded_table_has_every_entry_no_alarm_and_at_most_five_in_a_hundr
     assert all(f"`{one.id}`" in shown for one in ALL)
 
 
+def test_what_the_files_were_written_from_is_what_the_pages_say() -> None:
+    counts = Counter(one.theorem().origin or "memory" for one in ALL)
+    heading = f"{len(ALL)} theorems, as we remember them; {counts['print']} compared with the print"
+    for page in (ROOT / "benchmarks" / "literature" / "README.md", RECORDED.with_suffix(".md")):
+        assert heading in page.read_text(encoding="utf-8")
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    assert Counter(one["source"] for one in recorded) == counts
+    assert f"{counts['own']} are such" in (ROOT / "benchmarks" / "literature" / "README.md").read_text(encoding="utf-8")
+
+
+def test_show_says_what_a_file_was_written_from(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, words in (("stich-2020.delayed", "our own, under the paper's name"), ("guler-1991", "from memory, not")):
+        assert invoke(["show", str(table.FILES / f"{name}.toml")]) == 0
+        assert words in " ".join(capsys.readouterr().out.split())
+
+
 def test_main_shows_a_part_and_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--only", "guler", "--jobs", "1", "--out", str(tmp_path / "some.md")]) == 0
     shown = capsys.readouterr().out
@@ -83,7 +103,7 @@ def test_main_shows_a_part_and_writes_it(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_alarms_and_survivors_end_with_1() -> None:
-    good = Row("x", "paper", "place", {"check": Answer("passed")}, "changed", "", "check", "by", 0.0)
+    good = Row("x", "paper", "place", "memory", {"check": Answer("passed")}, "changed", "", "check", "by", 0.0)
     alarm = replace(good, answers={"compare": Answer("violated, 2", refuted=True)})
     alive = replace(good, killer="")
     assert stands([good] * 20)

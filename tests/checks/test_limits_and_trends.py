@@ -234,7 +234,7 @@ def test_a_condition_that_a_scaling_removes_is_no_condition(tmp_path: Path) -> N
 def test_only_printed_rates_without_constants_have_a_theorem_above_them() -> None:
     for theorem in registered("theorems").values():
         above = admissible.parent(theorem)
-        assert above is None or (theorem.shape and theorem.status == "as printed" and not above.shape)
+        assert above is None or (theorem.shape and theorem.of_paper and not above.shape)
 
 
 @pytest.mark.parametrize(

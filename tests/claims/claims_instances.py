@@ -5,6 +5,7 @@ import math
 import re
 from fractions import Fraction
 
+import pytest
 from page_numbers import claim
 from replays import Replay, case, comparisons, replay, sides, slopes, tex
 
@@ -12,6 +13,7 @@ from boundlab.theorems import load_theorem
 
 AREA, AFL_DGA, FEDCOMPASS = (f"docs/theory/{name}.md" for name in ("area", "afl_dga", "fedcompass"))
 FEDFA, FEDSTALEWEIGHT = (f"docs/theory/{name}.md" for name in ("fedfa", "fedstaleweight"))
+REFUTATIONS = "docs/refutations.md"
 _WORDS = {3: "three", 4: "fourth", 5: "fifth", 6: "six"}
 
 # ---------------------------------------------------------------------- AREA
@@ -149,9 +151,26 @@ def one_path_of_four_local_steps() -> str:
 # ---------------------------------------------------------------------- AFL-DGA
 
 
+def own_model() -> float:
+    """Return the mean square of f' at the one client's own model, which w̄ is."""
+    document, T = case("afl_dga.theorem1"), case("afl_dga.theorem1")["iterations"]
+    (weight,), delta, (x,) = document["problem"]["w"], document["problem"]["delta"], document["x0"]
+    total = 0.0
+    for _ in range(T):
+        total += (weight * min(x, delta)) ** 2
+        for _ in range(document["parameters"]["local_steps"]):
+            x -= weight * min(x, delta) / T
+    return float(total / T)
+
+
+@claim(REFUTATIONS, "which does reach the minimiser: # ≤ #.")
+def second_reading() -> list[str]:
+    return [f"{own_model():.2f}", str(replay("afl_dga.theorem1").sides[1])]
+
+
 @claim(AFL_DGA)
 def two_local_steps() -> str:
-    one, smallest = replay("afl_dga.theorem1"), replay("afl_dga.theorem1.smallest")
+    one = replay("afl_dga.theorem1")
     document = case("afl_dga.theorem1")
     (weight,), delta, (x0,) = document["problem"]["w"], document["problem"]["delta"], document["x0"]
     steps, T = document["parameters"]["local_steps"], one.values["T"]
@@ -161,11 +180,12 @@ def two_local_steps() -> str:
     left, right = one.sides
     terms = "+".join(str(term) for term in one.terms.values())
     return (
-        rf"$f={weight:g}\cdot$huber, $x_0={x0:g}$, $\eta=1/T$, $T={T}$: the client goes from {x0:g} to {delta:g} in"
-        rf" {_WORDS[int(rounds)]} rounds and then by the factor ${tex(factor)}$ a round; the server takes half of what"
-        rf" the client takes, $w^t=1+\frac12y^t>1$, where the slope is still {weight * delta:g}. The left side is"
-        rf" {left} and the bound ${terms}={right}$. With $T={smallest.values['T']}$, the smallest known, it is"
-        rf" ${smallest.sides[0]}>{tex(smallest.sides[1])}$."
+        rf"$f={weight:g}\cdot$huber, $x_0={x0:g}$, $\eta=\frac1{{{T}}}$, $T={T}$: the client goes from {x0:g} to"
+        rf" {delta:g} in {_WORDS[int(rounds)]} rounds and then by the factor ${tex(factor)}$ a round; the server takes"
+        rf" half of what the client takes, $w^t=1+\frac12y^t>1$, where the slope is still {weight * delta:g}. The left"
+        rf" side is {left} and the bound ${terms}={right}$. Its second reading: the print is about $\bar w^t$, by Lemma"
+        rf""" 1 "the average parameter across all clients", which is the client's own model here, and does reach the"""
+        rf" minimiser: ${own_model():.2f}\le{right}$."
     )
 
 
@@ -190,6 +210,7 @@ def reused_gradients() -> str:
         rf" {last}nd. Their first gradients, {slope:g} at $x_0={x0:g}$, are used in {last - first} rounds, and"
         rf" $w^t=1-\frac t{1 / step}$ goes past the minimiser ${tex(minimiser)}$ to where $f'=-{slope:g}$: left side"
         rf" ${tex(left)}={float(left):.1f}$, bound ${tex(right)}={float(right):.1f}$ after {T} rounds"
+        rf" of $\eta={tex(one.values['eta'])}$"
     )
 
 
@@ -225,6 +246,16 @@ def in_quarters(F0: Fraction) -> str:
     return rf"{tex(Fraction(1, 4))}+{tex(F0 - Fraction(1, 4))}"
 
 
+def one_more(name: str) -> Fraction:
+    """Return the bound where staleness counts one more, which must refute the theorem, too."""
+    one = replay(name)
+    left, right = one.sides
+    tau, stale = one.values["tau_max"], one.terms["staleness"]
+    more = right + stale * ((tau + 1) ** 2 + 1) / (tau**2 + 1) - stale
+    assert left > more
+    return more
+
+
 @claim(FEDCOMPASS)
 def unequal_steps() -> str:
     one = replay("fedcompass.theorem1")
@@ -241,7 +272,8 @@ def unequal_steps() -> str:
         rf" 0 after two local steps and client 1 after one, and the server stands still where"
         rf" $F'={tex(slope_of(one))}$. With $F_0={in_quarters(values['F0'])}$, $\mu'={mu}$,"
         rf" $\tau_{{\max}}={values['tau_max']}$, $\sigma^2={tex(sigma)}$ the bound is ${terms}<{tex(left)}$ after"
-        rf" {values['T']} updates"
+        rf" {values['T']} updates (`boundlab exact fedcompass.theorem1 --derivation`). It stands if staleness counts"
+        rf" one more: ${tex(left)}>{tex(one_more('fedcompass.theorem1'))}$."
     )
 
 
@@ -334,3 +366,74 @@ def noise_by_hand() -> str:
         rf" $\eta_\ell={tex(values['eta_l'])}$, $\eta_g={values['eta_g']}$, so that $x_1=\pm{tex(first)}$, and"
         rf" $\frac12(0+{tex(first**2)})={tex(left)}>12\,\eta_\ell^2\cdot{factor}={tex(right)}$"
     )
+
+
+def with_the_noise_term() -> tuple[Fraction, Fraction, Fraction]:
+    """Return both sides of FedStaleWeight's case, and the bound with FedBuff's (L/2)·η_g·(β/A)·σ²."""
+    one = replay("fedstaleweight.theorem1")
+    values, (left, right) = one.values, one.sides
+    more = right + values["L"] / 2 * values["eta_g"] * values["eta_l"] * values["sigma_l"] ** 2
+    assert right < left < more
+    return left, right, more
+
+
+@claim("README.md", "false, too (#/# > #/# after two updates)")
+def stale_in_the_readme() -> list[str]:
+    left, right, _ = with_the_noise_term()
+    return comparisons(left, right)[0]
+
+
+@claim("README.md", "the same instance is below the bound, #/# < #/#.")
+def stale_with_the_noise_term() -> list[str]:
+    left, _, more = with_the_noise_term()
+    return comparisons(left, more)[0]
+
+
+@claim(
+    REFUTATIONS,
+    r"the instance below is no counterexample: $\frac1{#}<\frac{#}{#}$ where $\frac1{#}>\frac#{#}$ without.",
+)
+def stale_in_refutations() -> list[str]:
+    left, right, more = with_the_noise_term()
+    return [*comparisons(left, more)[0][1:], *comparisons(left, right)[0][1:]]
+
+
+@claim(REFUTATIONS, r"and so do FedCompass's two ($\frac14>\frac{#}{#}$ and $\frac14>\frac{#}{#}$)")
+def staleness_counts_one_more() -> list[str]:
+    both = (one_more(name) for name in ("fedcompass.theorem1", "fedcompass.corollary1.explicit"))
+    return [part for one in both for part in str(one).split("/")]
+
+
+@claim(FEDSTALEWEIGHT, r"the last instance is below the bound, $\frac1{#}<\frac{#}{#}$.")
+def with_the_noise_term_of_fedbuff() -> list[str]:
+    left, _, more = with_the_noise_term()
+    return comparisons(left, more)[0][1:]
+
+
+def uniform_client(eta: Fraction, T: int) -> tuple[Fraction, Fraction]:
+    """Return both sides of FedFa's Theorem 1 with one client at a time, Huber(x; 1) ± x, drawn uniformly, from 0."""
+    square, left = Fraction(0), Fraction(0)
+    for _ in range(T):
+        left += square / T
+        square = (1 - eta) ** 2 * square + eta**2
+    assert eta * sum((1 - eta) ** s for s in range(20)) <= 1  # a geometric sum: |x| ≤ 1 for ever
+    return left, 3 * eta**2 * (1 + 1) * (0 + 1 + 4)
+
+
+@claim(
+    REFUTATIONS,
+    r"the mean of $\|\nabla f\|^2$ is $#\cdot10^{-3}$ and the bound $#\cdot10^{-3}$; "
+    r"with $\eta=\frac1{1000}$ and $T=3000$ left/right is #,",
+)
+@claim(
+    FEDFA,
+    r"for $\eta=\frac1{100}$, $T=300$ it is $#\cdot10^{-3}>#\cdot10^{-3}$, "
+    r"for $\eta=\frac1{1000}$, $T=3000$ the ratio is #.",
+)
+def inside_of_the_proof() -> list[str]:
+    left, right = uniform_client(Fraction(1, 100), 300)
+    more, less = uniform_client(Fraction(1, 1000), 60)  # in fractions of 60 steps …
+    q, T = (1 - 1e-3) ** 2, 3000
+    closed = 1e-6 / (1 - q) * (1 - (1 - q**T) / (T * (1 - q)))  # … and the geometric sums of them all
+    assert float(more) == pytest.approx(1e-6 / (1 - q) * (1 - (1 - q**60) / (60 * (1 - q))), rel=1e-9)
+    return [f"{float(left * 1000):.3f}", f"{float(right * 1000):g}", f"{closed / float(less):.1f}"]

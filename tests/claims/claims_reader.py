@@ -86,12 +86,15 @@ def has(name: str, row: str) -> list[str]:
 def rows_for_a_reader() -> Iterator[tuple[str, str]]:
     """Yield the case that each row of the table is about, and the row."""
     table = words(REFUTATIONS).partition("| as printed | instance for a reader |")[2].partition("\n\n")[0]
-    more = {"fedfa.theorem1": "window", "afl_dga.theorem1": "reused-gradients"}
+    more = {"fedfa.theorem1": "window"}
     theorem = ""
     for row in table.split("\n")[2:]:
         named = re.match(r"\| `([\w.-]+)`", row)
         theorem = named[1] if named else theorem
-        yield theorem if named else f"{theorem}.{more[theorem]}", row
+        if theorem == "afl_dga.theorem1":  # re-use leads: the reading does not matter there
+            yield f"{theorem}.reused-gradients" if named else theorem, row
+        else:
+            yield theorem if named else f"{theorem}.{more[theorem]}", row
 
 
 for _name, _row in rows_for_a_reader():

@@ -134,6 +134,7 @@ def half_way() -> list[str]:
         trials=2,
         local_steps=2,
         scaling="average",
+        eta=0.001,
     )
     left, right = (float(found.to_frame().iloc[-1][name]) / 60**2 for name in ("mean", "bound"))
     assert right < 0.1

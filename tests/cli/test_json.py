@@ -17,6 +17,7 @@ from boundlab.cli.schemas import text_of
 from boundlab.errors import CaseError
 from boundlab.files import read_json
 from boundlab.registry import lookup, registered
+from boundlab.theorems import STATUSES
 from boundlab.verdict import ExitCode
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +51,6 @@ JUDGING = ("check", "compare", "exact", "worst-case", "prove", "recheck", "falsi
 ELSEWHERE = ("ruling", "outcome", "accepted", "result", "status_of_theorem")
 DESCRIBED = described(json.loads(text_of("result")))
 RESULT = Draft202012Validator(json.loads(text_of("result")))
-STATUSES = ("as printed", "repaired", "derived here", "textbook", "user")
 
 
 def document(arguments: list[str], capsys: Any) -> tuple[int, Any]:

@@ -28,7 +28,7 @@ def with_a_scheduled_step() -> list[Theorem]:
         theorem
         for theorem in registered("theorems").values()
         if theorem.read_by(theorem.step) & SCHEDULED
-        and theorem.status != "as printed"
+        and not theorem.of_paper
         and lookup("algorithms", theorem.algorithm).server != "any"
     ]
 

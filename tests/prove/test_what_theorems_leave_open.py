@@ -15,9 +15,7 @@ from boundlab.registry import lookup, registered
 from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
 
 FINISHED = sorted(
-    one.proves
-    for one in registered("proofs").values()
-    if one.proves and load_theorem(one.proves).status != "as printed"
+    one.proves for one in registered("proofs").values() if one.proves and not load_theorem(one.proves).of_paper
 )
 
 

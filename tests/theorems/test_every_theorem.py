@@ -26,8 +26,8 @@ WRONG_TERMS = {
     "fedfa.theorem1.squared-smoothness": {"staleness and drift": (4, -6), "noise": (3, -4)},
     "fedfa.corollary": {"initial": (1, 0)},
 }
-WRONG_CONDITIONS = {"afl_dga.theorem1": ["η ≤ 1/T"], "fedfa.theorem1.squared-smoothness": ["η_g·η_ℓ·Q ≤ 1/L_(2)"]}
-WRONG_STEPS = {"afl_dga.theorem1": {"eta": (0, 0)}, "fedfa.theorem1.squared-smoothness": {"eta_l": (-2, 4)}}
+WRONG_CONDITIONS = {"fedfa.theorem1.squared-smoothness": ["η_g·η_ℓ·Q ≤ 1/L_(2)"]}
+WRONG_STEPS = {"fedfa.theorem1.squared-smoothness": {"eta_l": (-2, 4)}}
 
 
 @EVERY

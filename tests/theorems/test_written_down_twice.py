@@ -272,7 +272,7 @@ _STEPS: dict[str, Callable[[SimpleNamespace], Sides]] = {
     "area.theorem7.onepass.algorithm-start": lambda v: ((v.c / v.d, 2 / (v.M * (v.mu + v.L))),),
     "area.theorem7.recursion": lambda v: ((v.c / v.d, 2 / (v.mu + v.L)),),
     "area.theorem7.recursion.algorithm-start": lambda v: ((v.c / v.d, 2 / (v.mu + v.L)),),
-    "afl_dga.theorem1": lambda v: ((v.eta, 1 / v.T),),
+    "afl_dga.theorem1": lambda v: ((v.eta, 1 / v.L),),
     "afl_dga.r0": lambda v: ((v.Q_age, 0), (v.K_m, 1), (v.S, 0), (v.M_own, 0), (v.eta * v.L, 1)),
     "afl_dga.r1": lambda v: ((v.sigma, 0), (v.eta * v.L, 1 / (1 + v.S * (2**0.5 if v.M_own else 1)))),
     "afl_dga.r2n": lambda v: ((v.sigma, 0), (v.eta * v.L, 1)),
