@@ -7,6 +7,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, Draw
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._buffer import EQUAL_RATES
+from boundlab.algorithms._observed import undeclared_draws
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -44,5 +45,6 @@ __all__ = [
     "StepSize",
     "option",
     "staleness_function",
+    "undeclared_draws",
     "without_open",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from boundlab.algorithms import Algorithm
+from boundlab.algorithms import Algorithm, undeclared_draws
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, FIXED_TIMES, UNCONSTRAINED, assumption
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError
@@ -11,7 +11,7 @@ from boundlab.instance.ranges import along_run
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
 from boundlab.objective import Problem
-from boundlab.theorems import Theorem
+from boundlab.theorems import EACH, Theorem, over
 from boundlab.traces import departure
 
 
@@ -72,6 +72,7 @@ def check(
     """
     outside: dict[str, str] = {}
     _require_objective(theorem, problem, algorithm, parameters)
+    require_declared(theorem, algorithm, parameters, problem.n, delays)
     if {"R", "zeta"} & set(theorem.inputs()):
         problem.require("minimiser", theorem.id)
     for name in theorem.core.asked:
@@ -104,6 +105,22 @@ def check(
         if reason:
             outside[name] = reason
     return outside
+
+
+def require_declared(
+    theorem: Theorem, algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel
+) -> None:
+    """Make sure that no mean over draws that nobody declared is judged by one run.
+
+    Raises
+    ------
+    AssumptionError
+        If runs draw what the algorithm does not say.
+    """
+    if theorem.about == EACH or over(theorem).averaged(algorithm, parameters, clients, delays):
+        return
+    if reason := undeclared_draws(algorithm, parameters, clients):
+        raise AssumptionError(reason)
 
 
 def _why_not_fixed(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> str:

@@ -27,6 +27,7 @@ from boundlab.theorems._options import elaborated_options as elaborated_options
 from boundlab.theorems._over import MeanOver as MeanOver
 from boundlab.theorems._over import over as over
 from boundlab.theorems._statement import ANY as ANY
+from boundlab.theorems._statement import EACH as EACH
 from boundlab.theorems._statement import OTHERS as OTHERS
 from boundlab.theorems._steps_at import at_steps as at_steps
 from boundlab.theorems._steps_at import reads_steps as reads_steps
