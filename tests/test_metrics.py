@@ -58,3 +58,27 @@ def test_what_differs_by_at_most_an_error_lies_between_the_ends(value, error):
     for end in (Fraction(value) - Fraction(error), Fraction(value) + Fraction(error)):
         assert Fraction(float(found.lower[0])) <= max(end, 0) <= Fraction(float(found.upper[0]))
     assert found.upper <= np.nextafter(value + error, np.inf)
+
+
+SHAPES = [(5,), (3, 5), (2, 5), (40, 5), (5, 2), (1, 7)]  # of points, and of trials × points
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("terms", [1, 2, 3])
+def test_a_sum_is_one_of_terms_whatever_trials_and_points_there_are(shape, terms):
+    rng = np.random.default_rng(46)
+    parts = []
+    for share in (Fraction(3, 2), Fraction(1000), Fraction(1, 7))[:terms]:
+        value = rng.uniform(1.0, 2.0, shape)
+        below, above = rng.uniform(0.0, 0.5, shape), rng.uniform(0.0, 9.0, shape)
+        parts.append((share, Enclosure(value, value - below, value + above)))
+    found = Enclosure.weighted(parts)
+    for place in np.ndindex(shape):
+        exact = {
+            name: sum(share * Fraction(float(getattr(one, name)[place])) for share, one in parts)
+            for name in ("value", "lower", "upper")
+        }
+        assert found.value[place] == pytest.approx(float(exact["value"]), rel=1e-14)
+        assert Fraction(float(found.lower[place])) <= exact["lower"]
+        assert exact["upper"] <= Fraction(float(found.upper[place]))
+    assert found.value.shape == found.lower.shape == found.upper.shape == shape

@@ -8,6 +8,7 @@ from boundlab.algorithms._algorithm import Algorithm, Draw, VirtualIterate
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._buffer import EQUAL_RATES
 from boundlab.algorithms._in_flight import InFlight
+from boundlab.algorithms._observed import undeclared_draws
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -47,5 +48,6 @@ __all__ = [
     "VirtualIterate",
     "option",
     "staleness_function",
+    "undeclared_draws",
     "without_open",
 ]

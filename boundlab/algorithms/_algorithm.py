@@ -318,6 +318,10 @@ class Algorithm(ABC, Generic[P]):
         found = self.averages(parameters, clients) or self.in_flight(parameters, clients)
         return None if found is None else found.step_size
 
+    def on_composite(self, parameters: P, clients: int) -> str:
+        """Return '' if a run on f + h is the method that books call so, else what it is in its place."""
+        return ""
+
     def server_rate(self, parameters: P) -> float | None:
         """Return what multiplies the weights of all updates; None where it is no parameter."""
         return None

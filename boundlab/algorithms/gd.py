@@ -184,6 +184,12 @@ class Gd(Rounds[GdParameters]):
         largest = self.largest_step(parameters, clients)
         return Averages(parameters.M, np.inf if largest is None else largest, every=1, ahead=0)
 
+    def on_composite(self, parameters: GdParameters, clients: int) -> str:
+        """Say so of several clients: the mean of their proximal steps is not the proximal step of the mean."""
+        if clients == 1 or parameters.sampling != "all":
+            return ""
+        return "gd takes the mean of the clients' proximal steps, not the proximal step of the mean"
+
     def stays_feasible(self, parameters: GdParameters, clients: int) -> bool:
         """Models are means of results of local steps, however these are counted."""
         return True

@@ -17,6 +17,7 @@ from boundlab.greek import COMMANDS, NAMES
 
 LONGEST: Final = 24
 _DIGITS: Final = 6
+_MOST_BITS: Final = 14_000  # Python writes no number of more than 4,300 digits
 RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What words of boundlab are made of beside ASCII.
 _TEX: Final = {
@@ -175,15 +176,21 @@ def sides(x: Scalar | Fraction | int) -> tuple[Fraction, Fraction, Fraction] | N
 def written(x: Scalar | Fraction | int) -> Written:
     """Return a number as people write it, or a decimal near it where that takes too many letters."""
     parts = sides(x)
-    if parts is None:
+    if parts is None or _bits(parts) > 4 * LONGEST:
         return decimal(x)
     whole = _sum(*parts)
     return whole if len(whole.text) <= LONGEST else decimal(x)
 
 
+def _bits(parts: tuple[Fraction, ...]) -> int:
+    return max(max(abs(one.numerator), one.denominator).bit_length() for one in parts)
+
+
 def decimal(x: Scalar | Fraction | int) -> Written:
     """Return the decimal with six digits that is nearest to a number."""
     parts = sides(x)
+    if parts is not None and _bits(parts) > _MOST_BITS:
+        parts = None
     value = numbers.ball(x) if parts is None else _ball(parts)
     exact = numbers.text(value) if parts is None else _sum(*parts).exact
     if not value.is_finite():

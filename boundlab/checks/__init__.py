@@ -22,7 +22,7 @@ from boundlab.theorems import Theorem, at_steps, reads_steps
 
 _OF_SECONDS = ("scope", "units")  # groups that ask nothing of the horizon
 # What SymPy raises of formulas whose numbers are too long or that are nested too deeply for it.
-_BEYOND_SYMPY = (ArithmeticError, NotImplementedError, RecursionError, MemoryError)
+_BEYOND_SYMPY = (ArithmeticError, NotImplementedError, RecursionError, MemoryError, ValueError, TypeError)
 
 
 def groups() -> dict[str, CheckGroup]:

@@ -88,6 +88,7 @@ def falsify(
     if theorem.shape:
         return _by_growth(judge, begin, seed, progress or (lambda _: None))
     instance, case, broken, small, clearest = None, None, False, None, None
+    aside: tuple[JudgedInstance, Document] | None = None  # above the bound, and not confirmed
 
     def by_hand(score: Score) -> bool:
         return _by_hand(theorem, judge, score) is not None
@@ -107,7 +108,10 @@ def falsify(
         if broken or not found.score.violates:
             break
         judge.refuse("not above the bound where it is evaluated from scratch")
+        aside = aside or ((instance, case) if instance.ratio > 1.0 else None)
         instance, case = None, None
+    if not broken and aside is not None:
+        instance, case = aside
     return Falsification(
         theorem,
         _repeatable(theorem, instance, broken),

@@ -100,3 +100,9 @@ def parameters(theorem: Theorem, algorithm: Algorithm[Any], setting: Mapping[str
     """
     known = {name: value for name, value in setting.items() if name in algorithm.parameters}
     return read(theorem, algorithm, {**theorem.core.fixed, **known})
+
+
+def on_composite(theorem: Theorem, setting: Mapping[str, str], clients: int) -> str:
+    """Return what a run on f + h is in place of the method that books call so; '' where it is that."""
+    algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
+    return algorithm.on_composite(parameters(theorem, algorithm, setting), clients)

@@ -16,7 +16,7 @@ from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._judge import FAILURES, Judge, Score
-from boundlab.falsify._options import unvaried
+from boundlab.falsify._options import on_composite, unvaried
 from boundlab.falsify._repeat import Telling
 from boundlab.falsify._shared_runs import several
 from boundlab.files import Document, json_value, schema
@@ -116,7 +116,8 @@ class JudgedInstance:
         parts += [f"f = {self.objective}"] if self.objective.startswith("Σ") else []
         parts += [f"delays {one.delays}"]
         parts += [f"{name} = {_shown(value)}" for name, value in {**self.parameters, **one.settings}.items()]
-        return ", ".join(parts)
+        other = "" if OPTIONS.keys().isdisjoint(one.problem) else on_composite(self.theorem, one.settings, n)
+        return f"{other and other + '; '}{', '.join(parts)}"
 
     def command(self, typed: str) -> str | None:
         """Return the comparison that repeats it, None where none does; ``typed``: the theorem, an id or a file."""
@@ -369,7 +370,8 @@ def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> Judg
         try:
             result = evaluate(theorem, load_case(path), derive=found.left > found.right)
         except FAILURES as error:
-            return replace(found, method=f"{found.method} (boundlab exact does not apply: {error})")
+            said = f"boundlab exact cannot repeat it: {str(error).replace(str(path), 'its case file')}"
+            return replace(found, method=f"{found.method}; {said}", violated=False)
     if found.violated:
         _agree(found.left, result.left, "left", "the exact engine", 1e-4)
     elif not np.isclose(result.left, found.left, rtol=1e-4):

@@ -188,7 +188,7 @@ class IndexFold(sympy.Expr):  # type: ignore[misc]
 
     def _eval_evalf(self, prec: int) -> Any:
         found = self.doit()
-        return self if found is self else found._eval_evalf(prec)
+        return None if found is self else found._eval_evalf(prec)  # SymPy asks again and again whoever answers itself
 
     def apart_from(self, symbols: set[Any]) -> "IndexFold":
         """Return the same fold with an index that has the name of none of some symbols: values go by names."""

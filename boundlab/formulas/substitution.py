@@ -44,6 +44,8 @@ def substitute(expression: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]
 def _rebuild(kind: Any, arguments: list[sympy.Expr]) -> sympy.Expr:
     if kind in (sympy.Min, sympy.Max):
         return extremum(kind, arguments)
+    if kind is sympy.Derivative:  # such as that of a sum whose ends move
+        raise UndecidedError("no rule gives a derivative there")
     if kind is sympy.Pow:
         _short(*arguments)
     return kind(*arguments)

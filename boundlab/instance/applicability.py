@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from boundlab.algorithms import Algorithm
+from boundlab.algorithms import Algorithm, undeclared_draws
 from boundlab.assumptions import (
     BOUNDED_DOMAIN,
     BOUNDED_RUN,
@@ -22,7 +22,7 @@ from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
 from boundlab.objective import Problem
-from boundlab.theorems import Theorem, form_along_run, read_off_runs
+from boundlab.theorems import EACH, Theorem, form_along_run, over, read_off_runs
 from boundlab.traces import departure
 
 
@@ -146,6 +146,7 @@ def check(
     """
     outside: dict[str, str] = {}
     _require_objective(theorem, problem, algorithm, parameters, beyond)
+    require_declared(theorem, algorithm, parameters, problem.n, delays)
     allowed = with_implied(name for name in theorem.core.asked if name in beyond)
     if {"R", "zeta"} & set(theorem.inputs()) and "minimiser" not in allowed:
         problem.require("minimiser", theorem.id)
@@ -216,6 +217,22 @@ def undefined(theorem: Theorem, problem: Problem, outside: Iterable[str], given:
             f"{' '.join(f'--set {name}=…' for name in needed)}"
         )
     return found
+
+
+def require_declared(
+    theorem: Theorem, algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel
+) -> None:
+    """Make sure that no mean over draws that nobody declared is judged by one run.
+
+    Raises
+    ------
+    AssumptionError
+        If runs draw what the algorithm does not say.
+    """
+    if theorem.about == EACH or over(theorem).averaged(algorithm, parameters, clients, delays):
+        return
+    if reason := undeclared_draws(algorithm, parameters, clients):
+        raise AssumptionError(reason)
 
 
 def _why_not_fixed(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> str:

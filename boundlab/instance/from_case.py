@@ -6,7 +6,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm, Event, InFlight, VirtualIterate
+from boundlab.algorithms import Algorithm, Event, InFlight, VirtualIterate, undeclared_draws
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.case.build import build_delays
 from boundlab.delays import DelayModel, ServerPolicy
@@ -17,7 +17,7 @@ from boundlab.instance.settings import parameters, rates, split
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Theorem, over
+from boundlab.theorems import EACH, Theorem, over
 
 # A step size that a file writes down is the theorem's own if it is so near: files keep fewer digits.
 _WRITTEN: Final = 1e-9
@@ -180,6 +180,8 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
     algorithm = FixedEvents(case.algorithm, events)
     own = parameters(theorem, algorithm, split(theorem, algorithm, settings)[0])
     drawn = [one for one in case.algorithm.draws if one.when(own, clients)]
+    if theorem.about != EACH and (reason := undeclared_draws(case.algorithm, own, clients)):
+        raise AssumptionError(reason)
     if any(over(theorem)[one.id] == "averaged" for one in drawn):
         raise AssumptionError(
             f"{theorem.id} bounds the mean over {' and '.join(one.words for one in drawn)}; this case has one outcome: "

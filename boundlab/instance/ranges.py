@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Averages
 from boundlab.errors import CertificateError, SpecError
-from boundlab.metrics import MEAN, Metric, Proved, Quantity, range_of
+from boundlab.metrics import MEAN, Metric, Proved, Quantity, range_of, terms_of
 from boundlab.objective import Optimum, Problem, Wrapped
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, Pull, plain
 
@@ -60,6 +60,8 @@ def certain_range(
         Shape (points,): iterations.
     """
     averages = algorithm.averages(parameters, problem.n)
+    if terms_of(metric):  # these are the limits of one quantity, and of no sum
+        return None
     if problem.simple is not None:  # the rules above are those of gradient steps, and ∇f(x*) = 0
         return None
     weighed = range_of(metric) is not None

@@ -63,12 +63,16 @@ class Enclosure:
 
     @classmethod
     def weighted(cls, parts: "Sequence[tuple[Fraction, Enclosure]]") -> "Enclosure":
-        """Return Σ share·part of shares ≥ 0, the ends outwards; a single part of share 1 as it is."""
+        """Return Σ share·part of shares ≥ 0, the ends outwards; a single part of share 1 as it is.
+
+        Parts have one shape, whichever: (points,), or (trials, points).
+        """
         if len(parts) == 1 and parts[0][0] == 1:
             return parts[0][1]
         shares = np.array([float(share) for share, _ in parts])
         value, low, high = (
-            shares @ np.array([getattr(part, name) for _, part in parts]) for name in ("value", "lower", "upper")
+            np.tensordot(shares, np.array([getattr(part, name) for _, part in parts]), axes=1)
+            for name in ("value", "lower", "upper")
         )
         folding = 1.0 + (len(parts) + 4.0) * float(np.finfo(np.float64).eps)
         known = np.isfinite(high)

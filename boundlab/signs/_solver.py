@@ -19,6 +19,8 @@ LIMIT = 300_000
 TOTAL = 3_000_000
 # The clock is the last resort only: a question takes a second or two.
 SECONDS = 60.0
+# Of a coefficient that is asked about: Python writes no number of more than 4,300 digits.
+_MOST_BITS = 14_000
 _SCRIPT = Path(__file__).with_name("_ask_z3.py")
 
 
@@ -67,6 +69,8 @@ class Solver:
         if self._trouble:
             raise NoAnswerError(self._trouble)
         if importlib.util.find_spec("z3") is None:
+            return False
+        if any(abs(part).bit_length() > _MOST_BITS for fraction in terms.values() for part in fraction):
             return False
         rows = [[list(powers), *fraction] for powers, fraction in terms.items()]
         question = json.dumps({"variables": variables, "terms": rows, "limit": limit}) + "\n"

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import X_S, AffineRow, DescendRow, EventLaw
+from boundlab.algorithms import X_S, AffineRow, DescendRow, EventLaw, undeclared_draws
 from boundlab.arithmetic.weights import Weights
 from boundlab.assumptions import Assumption
-from boundlab.case.build import build_delays
 from boundlab.events import Events
 from boundlab.objective import Array, Problem
-from boundlab.randomness import Streams
 from boundlab.registry import registered
 from boundlab.tape import Op, RecordAt, Tape, usage
 from boundlab.testing._check import about, at_most, equal, expect
@@ -294,15 +292,8 @@ def used_clients(tape: Tape) -> list[tuple[int, int]]:
 
 def draws(at: CompiledRun) -> None:
     """Check that what trials differ in while arrivals are sure is declared: a statement is about its mean, or not."""
-    algorithm, n = at.algorithm, at.problem.n
-    if algorithm.server == "any":
-        return
-    sure = build_delays("deterministic", {}, n)
-    policy = algorithm.policy(None, sure)
-    trials = (algorithm.sample(at.parameters, sure, policy, Streams(0, trial), n, 20) for trial in range(4))
-    found = {repr(algorithm.events_as_json(one)) for one in trials}
-    said = any(one.when(at.parameters, n) for one in algorithm.draws)
-    expect(said or len(found) == 1, "trials under deterministic delays differ, and draws declares nothing")
+    reason = undeclared_draws(at.algorithm, at.parameters, at.problem.n)
+    expect(not reason, reason)
 
 
 def run_assumptions() -> dict[str, Assumption]:

@@ -34,6 +34,7 @@ from boundlab.theorems._points import POINT_SETS as POINT_SETS
 from boundlab.theorems._points import PointSet as PointSet
 from boundlab.theorems._points import places as places
 from boundlab.theorems._statement import ANY as ANY
+from boundlab.theorems._statement import EACH as EACH
 from boundlab.theorems._statement import OTHERS as OTHERS
 from boundlab.theorems._status import ORIGINS as ORIGINS
 from boundlab.theorems._status import STATUSES as STATUSES

@@ -158,11 +158,14 @@ def _sound(theorem: Statement, what: str, value: Floats, found: Mapping[str, Flo
     wrong = ~np.isfinite(value)
     if not wrong.any():
         return value
-    place = np.unravel_index(int(np.argmax(wrong)), value.shape)
-    kind = "not a number" if np.isnan(value[place]) else "infinite"
-    parts = []
-    for name, array in found.items():
-        if name not in theorem.defining() and not theorem.symbols[name].vector:
-            at = array if array.ndim == 0 else np.broadcast_to(array, np.broadcast_shapes(array.shape, value.shape))
-            parts.append(f"{name}={float(at.reshape(-1)[0] if array.ndim == 0 else at[place]):g}")
+    shown = {
+        name: array
+        for name, array in found.items()
+        if name not in theorem.defining() and not theorem.symbols[name].vector
+    }
+    # Symbols that the term does not read may have more numbers than it has.
+    shape = np.broadcast_shapes(value.shape, *(array.shape for array in shown.values()))
+    place = np.unravel_index(int(np.argmax(np.broadcast_to(wrong, shape))), shape)
+    kind = "not a number" if np.isnan(np.broadcast_to(value, shape)[place]) else "infinite"
+    parts = (f"{name}={float(np.broadcast_to(array, shape)[place]):g}" for name, array in shown.items())
     raise InfiniteError(f"{theorem.id}: {what} is {kind} at {', '.join(parts)}")

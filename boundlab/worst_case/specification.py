@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram
+from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram, undeclared_draws
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.arithmetic.rational import PROGRAM
 from boundlab.delays import DelayModel
@@ -27,7 +27,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Theorem, core, over
+from boundlab.theorems import EACH, Theorem, core, over
 from boundlab.worst_case.bound_value import Exactly, exactly
 from boundlab.worst_case.classes import CONSTANTS, fill, noise, require_alike, undefined
 from boundlab.worst_case.model import AllEvents
@@ -244,7 +244,10 @@ def _several(
             f"worst-case measures f, the mean of all f_i; with these weights {algorithm.id} minimises Σ p_i f_i; leave "
             "the weights out"
         )
-    return over(theorem).averaged(algorithm, parameters, clients, delays)
+    averaged = over(theorem).averaged(algorithm, parameters, clients, delays)
+    if not averaged and theorem.about != EACH and (reason := undeclared_draws(algorithm, parameters, clients)):
+        raise SpecError(reason)
+    return averaged
 
 
 def _law(program: EventProgram, values: Mapping[str, Any], clients: int) -> EventLaw[Fraction]:

@@ -15,7 +15,7 @@ import pytest
 from event_queue import Office, at_the_office, durations_of, one_after_the_other, with_a_server, with_coins
 from test_programs import SET
 
-from boundlab.algorithms import Algorithm, Control, EventLaw, EventProgram
+from boundlab.algorithms import Algorithm, Control, EventLaw, EventProgram, undeclared_draws
 from boundlab.case.build import build_delays
 from boundlab.delays import DELAYS, DelayModel, ServerPolicy
 from boundlab.errors import SpecError
@@ -425,3 +425,11 @@ def test_the_sampler_draws_the_events_of_the_queue(name: str) -> None:
             compared += 1
     COMPARED[name + " queue"] = compared
     assert compared
+
+
+@pytest.mark.parametrize("name", sorted(registered("algorithms")))
+def test_no_built_in_algorithm_draws_what_it_does_not_declare(name: str) -> None:
+    for setting in settings(name):
+        one = setting.parameters
+        if (getattr(one, "sampled", None) or 0) <= N:  # more clients are asked for than there are
+            assert undeclared_draws(setting.algorithm, one, N) == "", setting.words

@@ -6,12 +6,14 @@ from itertools import product
 import numpy as np
 import pytest
 from problem_makers import generated, make, tiny
+from sympy import S
 
+from boundlab.case.build import build_problem
 from boundlab.errors import BoundlabError
 from boundlab.events import SERVER, Events
 from boundlab.execute.floats import run
 from boundlab.instance.ranges import certain_range
-from boundlab.metrics import Watch, metric
+from boundlab.metrics import MODEL, Quantity, Term, Watch, compose_sum, metric
 from boundlab.objective import Oracle
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -245,3 +247,12 @@ def _step(problem, x, client, row, size):
     moved = x.copy()
     problem.oracle(Streams(0)).step(moved, client, np.array([row]), size)
     return moved - x
+
+
+def test_the_range_of_one_quantity_is_none_of_a_sum():
+    terms = [Term(S.One, Quantity.DISTANCE, MODEL), Term(S(1000), Quantity.GAP, MODEL)]
+    gd = lookup("algorithms", "gd")
+    problem = build_problem("logistic", {"clients": 2, "nu": 0.1, "samples": 60})
+    parameters = gd.read(Options("gd", {"alpha": 0.1}))
+    assert certain_range(metric("squared-distance"), problem, gd, parameters, np.array([1, 2, 3])) is not None
+    assert certain_range(compose_sum(terms), problem, gd, parameters, np.array([1, 2, 3])) is None
