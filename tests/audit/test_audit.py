@@ -476,12 +476,12 @@ def test_a_theorem_about_nothing_is_said_to_be_about_nothing(
     assert found.exit_code == ExitCode.NOT_APPLICABLE
     assert re.match(f"mine: {head}", found.line())
     for blocks in (found.brief(), found.page()):
-        print_page(blocks)
+        print_page(console(), blocks)
         said = " ".join(capsys.readouterr().out.split())
         assert "not refuted" not in said
         assert re.search(head, said), said
     assert found.search is not None
     assert re.match(f"mine: {head}", found.search.found.line())
-    print_page(found.search.found.page())
+    print_page(console(), found.search.found.page())
     assert re.match(head, " ".join(capsys.readouterr().out.split()))
     assert ("scope.nonempty" in {one.id for one in found.checks.failed}) is bool(why)
