@@ -223,6 +223,48 @@ ASSUMPTIONS: Mapping[str, Assumption] = MappingProxyType({one.id: one for one in
 RUN_ASSUMPTIONS: frozenset[str] = frozenset(one.id for one in BUILT_IN if one.of == "run")
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Assumptions that no problem meets at once.
+
+    Parameters
+    ----------
+    among
+        Their ids.
+    why
+        The proof, in a line.
+    unless
+        Assumptions beside which there is none: what is assumed of gradients is then about a bounded set, or may be.
+    """
+
+    among: tuple[str, ...]
+    why: str
+    unless: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The whole in one line."""
+        return f"no problem meets {' and '.join(self.among)}: {self.why}"
+
+
+_STEEP: Final = "‖∇f_i‖ ≥ mu·‖x − x_i*‖ has no bound on R^d"
+_ON_A_SET: Final = (COMPOSITE, BOUNDED_RUN)  # a box or a ball implies the first
+CONTRADICTIONS: tuple[Contradiction, ...] = (
+    Contradiction(("strongly-convex", "lipschitz"), _STEEP, _ON_A_SET),
+    Contradiction(("strongly-convex", "bounded-gradients"), _STEEP, _ON_A_SET),
+    Contradiction(("strongly-convex", "bounded-second-moment"), f"{_STEEP}, and E‖g‖² ≥ ‖∇f_i‖²", _ON_A_SET),
+    Contradiction((UNCONSTRAINED, BOUNDED_DOMAIN), "a box or a ball is a constraint"),
+)
+
+
+def contradiction(assumed: frozenset[str]) -> Contradiction | None:
+    """Return why no problem meets these assumptions and what they imply; None where nothing is known to say so."""
+    return next(
+        (one for one in CONTRADICTIONS if assumed.issuperset(one.among) and assumed.isdisjoint(one.unless)), None
+    )
+
+
 def choices(name: str) -> Mapping[str, Assumption]:
     """Return the assumptions among which an id is looked for."""
     return registry.choices("assumptions", name, ASSUMPTIONS)

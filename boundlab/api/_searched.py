@@ -18,11 +18,13 @@ class Searched(Shown, Falsification):
     def line(self) -> str:
         """Return the verdict with its instance."""
         tried = f"{sum(self.tried.values())} candidates"
+        if self.nothing:
+            return f"{self.theorem.id}: {self.nothing}"
         if self.best is None:
-            if self.theorem.growth and self.tried:
-                return f"{self.theorem.id}: inconclusive: {tried}; along no family is left/right proved to be unbounded"
-            why = f"; no instance was found that meets {self.unmet}" if self.unmet else ""
-            return f"{self.theorem.id}: inconclusive: it applies to none of {tried}{why}"
+            what = (
+                "along no family is left/right proved to be unbounded" if self.theorem.growth else "none is confirmed"
+            )
+            return f"{self.theorem.id}: inconclusive: {tried}; {what}"
         if self.growth is not None:
             return f"{self.theorem.id}: {self.verdict}: {self.growth.family}: {self.growth.why}: {self.best.words()}"
         words = f"{self.called}, left/right {self.best.ratio:.4g}: {self.best.words()}"

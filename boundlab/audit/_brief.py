@@ -28,7 +28,7 @@ def brief(audit: "Evidence") -> Iterator[Block]:
     # The instance, its numbers and the repairs have lines of their own.
     own = ("counterexample", "smallest counterexample", "repaired")
     said = "; ".join(one for one in ruling.reasons if not one.startswith(own))
-    yield words((ruling.word, tone(audit)), f": {said}" if said else "")
+    yield words((ruling.lead, tone(audit)), f": {said}" if said else "")
     yield from _instance(audit)
     for one in audit.proofs:
         step, steps = first_false_step(one), len(one.outcome.steps)

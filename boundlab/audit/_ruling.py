@@ -1,9 +1,9 @@
 """From evidence to the verdict; nothing else on a page may say that a theorem is false, or proved."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Final, Literal, final
 
 from boundlab.exact import apart as apart
 from boundlab.verdict import ExitCode, Verdict
@@ -11,14 +11,22 @@ from boundlab.verdict import ExitCode, Verdict
 if TYPE_CHECKING:
     from boundlab.audit._evidence import Evidence
 
+_NOTHING: Final = "applies to no instance that was tried"
 Word = Literal[
-    "false", "proved", "not refuted", "says nothing that a number could refute", "not decided", "contradictory"
+    "false",
+    "proved",
+    "not refuted",
+    "says nothing that a number could refute",
+    "applies to no instance that was tried",
+    "not decided",
+    "contradictory",
 ]
 _CODES: dict[str, ExitCode] = {
     "false": ExitCode.REFUTED,
     "proved": ExitCode.STANDS,
     "not refuted": ExitCode.STANDS,
     "says nothing that a number could refute": ExitCode.NOT_APPLICABLE,
+    _NOTHING: ExitCode.NOT_APPLICABLE,
     "not decided": ExitCode.UNDECIDED,
     "contradictory": ExitCode.UNDECIDED,
 }
@@ -37,16 +45,24 @@ class Ruling:
         What it rests on, and what leads on, in this order.
     by_formula
         Whether a printed O(·), which no number refutes, is false with universal constants.
+    tried
+        Of a theorem that applies to none of them, how many instances were tried; else None.
     """
 
     word: Word
     reasons: tuple[str, ...]
     by_formula: bool = False
+    tried: int | None = None
+
+    @property
+    def lead(self) -> str:
+        """What the line begins with."""
+        return self.word if self.tried is None else f"{self.word} (0 of {self.tried})"
 
     @property
     def sentence(self) -> str:
         """The whole line."""
-        return f"{self.word}: {'; '.join(self.reasons)}" if self.reasons else self.word
+        return f"{self.lead}: {'; '.join(self.reasons)}" if self.reasons else self.lead
 
     def within(self, letters: int, head: str) -> str:
         """Return the head, and of the line as many reasons as there is room for.
@@ -57,7 +73,7 @@ class Ruling:
         if len(text) <= letters or not self.reasons:
             return text
         first, *others = self.reasons
-        start, room = f"{head}{self.word}: ", letters - len(head) - len(self.word) - 2
+        start, room = f"{head}{self.lead}: ", letters - len(head) - len(self.lead) - 2
         room -= sum(len(one) + 2 for one in others if one.startswith("repaired") and 3 * len(one) < letters)
         if len(first) > room:
             numbers = first.rpartition(": ")[2]
@@ -78,7 +94,12 @@ def rule(audit: "Evidence") -> Ruling:
     """Return the verdict that the evidence allows, and no stronger one."""
     if audit.theorem.shape:
         return _of_shape(audit)
-    refuted, proved = [*_refutations(audit), *_arguments(audit)], list(_proofs(audit))
+    numbers, proved, search = [*_refutations(audit)], list(_proofs(audit)), audit.search
+    empty = [one.witness for one in audit.checks.failed if one.id == "scope.nonempty"]
+    count = 0 if search is None else sum(search.found.refused.values())
+    if empty and not numbers:  # then every claim is true, whatever else is said of it
+        return Ruling(_NOTHING, (*empty, *(f"proved {one}" for one in proved), *_repaired(audit)), tried=count)
+    refuted = [*numbers, *_arguments(audit)]
     vacuous = [f"vacuous {region}" for region in vacuities(audit)]
     if refuted and proved:
         why = "a proof and a refutation of it both pass, which is a defect of boundlab or of a plug-in; believe neither"
@@ -88,8 +109,17 @@ def rule(audit: "Evidence") -> Ruling:
     if proved:
         return Ruling("proved", (*proved, *vacuous))
     suspects = [f"but a check fails: {one.id} ({one.consequence})" for one in audit.checks.failed if one.consequence]
+    if search is not None and search.found.nothing and audit.exact is None and audit.panel is None:
+        unmet = f"no instance was found that meets {search.found.unmet}" if search.found.unmet else ""
+        reasons = (*filter(None, [unmet or _most(search.found.refused)]), *suspects, *vacuous, *_repaired(audit))
+        return Ruling(_NOTHING, reasons, tried=count)
     tried = list(_tried(audit))
     return Ruling("not refuted" if tried else "not decided", (*tried, *suspects, *vacuous, *_repaired(audit)))
+
+
+def _most(refused: Mapping[str, int]) -> str:
+    """Return why most instances were not tried; empty where none was looked at."""
+    return max(refused, key=lambda why: refused[why], default="")
 
 
 def _of_shape(audit: "Evidence") -> Ruling:

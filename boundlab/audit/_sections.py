@@ -111,7 +111,7 @@ def claim(theorem: "Theorem") -> tuple[str, ...]:
 
 def _verdict(audit: "Evidence") -> Iterator[Block]:
     ruling = rule(audit)
-    yield words((ruling.word, tone(audit)), f": {'; '.join(ruling.reasons)}" if ruling.reasons else "")
+    yield words((ruling.lead, tone(audit)), f": {'; '.join(ruling.reasons)}" if ruling.reasons else "")
 
 
 def _checks(audit: "Evidence") -> Iterator[Block]:

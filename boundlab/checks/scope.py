@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from boundlab.algorithms import Algorithm, without_open
-from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, assumption, definers, with_implied
+from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, assumption, contradiction, definers, with_implied
 from boundlab.case.build import delays_from
 from boundlab.checks._check import Check, group
 from boundlab.checks._view import View
@@ -33,6 +33,7 @@ def checks(view: View) -> Iterator[Check]:
     theorem = view.theorem
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     yield Check("scope.algorithm", "the algorithm exists", "passed")
+    yield _nonempty(theorem)
     options = _options(theorem, algorithm)
     yield options
     defined = _defined(view)
@@ -41,6 +42,15 @@ def checks(view: View) -> Iterator[Check]:
     yield _symbols(view, algorithm, "symbols", "the bound and the step read", bound, defined, measured)
     yield _symbols(view, algorithm, "conditions", "the conditions read", own, defined, measured)
     yield _unused(view)
+
+
+def _nonempty(theorem: Theorem) -> Check:
+    """Look for assumptions that are known to contradict each other: whatever is claimed of no function is true."""
+    identity, statement = "scope.nonempty", "no assumptions among them are known to contradict each other"
+    found = contradiction(theorem.core.assumed)
+    if found is None:
+        return Check(identity, statement, "passed")
+    return Check(identity, statement, "failed", found.words, "claim vacuous")
 
 
 def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:

@@ -82,7 +82,8 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.REFUTED: "false; of a printed O(·), false with universal constants",
             ExitCode.UNDECIDED: "nothing could be decided, or two answers contradict each other; "
             "with --require holds also not refuted",
-            ExitCode.NOT_APPLICABLE: "a printed O(·): it says nothing that a number could refute",
+            ExitCode.NOT_APPLICABLE: "a printed O(·): it says nothing that a number could refute; or a theorem that "
+            "applies to no instance that was tried",
         },
         "sweep": {
             ExitCode.STANDS: "every cell was answered, and none is refuted or open; or the plan was shown",

@@ -10,6 +10,7 @@ import numpy as np
 
 from boundlab.__about__ import __version__
 from boundlab.algorithms import StepRule
+from boundlab.assumptions import contradiction
 from boundlab.case.provenance import provenance
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, UndecidedError
@@ -204,6 +205,17 @@ class Falsification:
     def ratio(self) -> float:
         """The largest left/right that is left after shrinking; 0 if nothing was found."""
         return self.best.ratio if self.best is not None else 0.0
+
+    @property
+    def nothing(self) -> str:
+        """That the theorem applied to nothing that was tried, and why; empty where it applied to something."""
+        if self.best is not None or self.tried:
+            return ""
+        contradicts = contradiction(self.theorem.core.assumed)
+        why = f"no instance was found that meets {self.unmet}" if self.unmet else ""
+        why = why if contradicts is None else contradicts.words
+        head = f"applies to no instance that was tried (0 of {sum(self.refused.values())})"
+        return f"{head}: {why}" if why else head
 
     @property
     def called(self) -> str:

@@ -35,16 +35,12 @@ def search_page(found: "Falsification", typed: str = "", written: Path | None = 
     best, statement = found.best, found.theorem
     count = sum(found.tried.values())
     head = f"{statement.id} ({statement.status}): {count} candidates in {found.seconds:.0f} s, seed {found.seed}"
-    page: list[Block] = [words(head), *_tried(found.tried), *_refused(found.refused)]
+    page: list[Block] = [words(found.nothing)] if found.nothing else []
+    page += [words(head), *_tried(found.tried), *_refused(found.refused)]
     page += [words(kept)] if (kept := found.kept()) else []
     if best is None:
-        why = f": no instance was found that meets {found.unmet}" if found.unmet else ""
-        what = (
-            "no family was found along which left/right is unbounded"
-            if statement.growth and found.tried
-            else (f"the theorem applies to nothing that was tried{why}")
-        )
-        return [*page, verdict_words("inconclusive", what)]
+        what = "no family was found along which left/right is unbounded" if statement.growth else "none is confirmed"
+        return [*page, verdict_words("inconclusive", found.nothing or what)]
     constants = ((name, figure(one.value), one.side, one.how) for name, one in best.constants.items())
     page += [
         GAP,

@@ -105,11 +105,15 @@ def _stated(raw: Mapping[str, Any]) -> None:
 
 def _conclusions(replay: Replay, raw: Mapping[str, Any]) -> tuple[list[Fact], str]:
     """Return the facts that make up the theorem, and what they say; raises if a case is missing."""
+    names: set[str] = set()
     for one in read.as_list(raw.get("steps"), "steps"):
         step = read.only(read.as_dict(one, "a step"), ("name", "status", "fact"), "a step")
         name, status = step.get("name"), step.get("status")
-        if not isinstance(name, str) or status not in _STATUSES:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable() or status not in _STATUSES:
             raise WrongError("a step has a name and a status")
+        if name in names:
+            raise WrongError(f"two steps are called {name[:80]!r}")
+        names.add(name)
         fact = None if step.get("fact") is None else replay.fact(step["fact"], "a step")
         open_ones = [] if fact is None else [axiom for axiom in fact.axioms if axiom.startswith(CLAIMED)]
         if status == "proved" and (fact is None or open_ones):
@@ -117,6 +121,8 @@ def _conclusions(replay: Replay, raw: Mapping[str, Any]) -> tuple[list[Fact], st
         if status not in ("proved", "remark") and (fact is None or fact.rule != "claimed"):
             replay.trust(f"the step {name[:80]}, which is not proved")
     found = [replay.fact(one, "a conclusion") for one in read.as_list(raw.get("conclusions"), "conclusions")]
+    if len(set(raw["conclusions"])) < len(found):
+        raise WrongError("a conclusion stands twice")
     if not found:
         if raw.get("theorem"):
             replay.trust(f"{str(raw['theorem'])[:80]}: nothing is concluded")

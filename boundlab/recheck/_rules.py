@@ -282,6 +282,8 @@ def _define(replay: Replay, fact: Fact) -> None:
     if least.axioms or least.context is not replay.root or name in least.touched:
         raise WrongError(f"the range of {name} rests on more than numbers")
     same_claim(least.says, Claim(value, ">=", scalar(known.low)), f"the range of {name}")
+    if more := least.names - fact.context.closure(read.names(value) | known.low.names()):
+        raise WrongError(f"the range of {name} is shown only where {', '.join(sorted(more))} has a value")
     equation(fact, scalar(of(Symbol(name))), value)
     replay.rests_on(fact)
 

@@ -1,5 +1,7 @@
 """Rules of finite sums."""
 
+from collections.abc import Iterable
+
 from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._facts import Fact, above, equation, same
@@ -22,16 +24,21 @@ def runs(
     for end in (lo, hi):
         if not here.integer(end) or name in here.closure(end.names()):
             raise WrongError(f"{end.key} is no end of a sum over {name}")
-    for other in here.closure(over.names if over is not None else ()) - {name}:
-        if name in here.needs(other):
-            raise WrongError(f"{other} depends on {name}, which is summed over")
+    about_every(here, name, over.names if over is not None else ())
     here.need(hi - lo, f"the range of the sum over {name}")
     if known.low is not None:
         replay.use(fact, known.low)
-        here.need(lo - known.low, f"the range of {name} holds all that is summed")
+        here.need(lo - known.low, f"the range of {name} holds all that is summed", strict=known.above)
     if known.high is not None:
         replay.use(fact, known.high)
-        here.need(known.high - hi + ONE, f"the range of {name} holds all that is summed")
+        here.need(known.high - hi + ONE, f"the range of {name} holds all that is summed", strict=known.below)
+
+
+def about_every(here: Context, name: str, names: Iterable[str]) -> None:
+    """Make sure that nothing which these are made of has a value for some values of a symbol only."""
+    for other in here.closure(names) - {name}:
+        if name in here.needs(other):
+            raise WrongError(f"{other} depends on {name}, which is summed over")
 
 
 def _without(fact: Fact, *gone: str) -> None:
@@ -42,7 +49,9 @@ def _total(replay: Replay, fact: Fact) -> None:
     (one,) = premises(fact, 1)
     name = replay.name(fact, "index")
     lo, hi, weight = (replay.number(fact, key) for key in ("lo", "hi", "weight"))
-    runs(replay, fact, name, lo, hi, one.context, one)
+    # In a smaller case a weight may be ≥ 0 for some of these indices only.
+    runs(replay, fact, name, lo, hi, fact.context, one)
+    about_every(fact.context, name, weight.names())
     replay.rests_on(fact)
     if one.claim is None:
         sides = [(fact.left, one.left), (fact.right, one.right)]
@@ -68,10 +77,7 @@ def _equal(fact: Fact, left: Combination, right: Combination) -> None:
 def _terms(replay: Replay, fact: Fact, name: str) -> Combination:
     """Return the terms of a sum: nothing but the index itself may depend on the index."""
     own = replay.expression(fact, "of", vectors=fact.claim is None)
-    here = fact.context
-    for other in here.closure(read.names(own)) - {name}:
-        if name in here.needs(other):
-            raise WrongError(f"{other} depends on {name}, which is summed over")
+    about_every(fact.context, name, read.names(own))
     return own
 
 
@@ -132,6 +138,12 @@ def _windows(replay: Replay, fact: Fact) -> None:
         raise WrongError("the window of k may depend on k alone, its terms are ≥ 0 for every j and have no k in them")
     runs(replay, fact, inner, ZERO, hi, terms.context, terms)
     runs(replay, fact, outer, ZERO, hi, here)
+    # What is shown of k and its window is shown for every k, and without regard to j.
+    about_every(here, outer, first.names())
+    for one in because:
+        about_every(here, outer, one.names)
+        if replay.is_fixed(outer, one) or inner in one.names:
+            raise WrongError(f"fact {one.number} is not about every {outer}, without regard to {inner}")
     if not here.integer(first) or not here.integer(longest):
         raise WrongError("the ends of a window are whole")
     for value, what in ((first, "its begin"), (k - first, "its end"), (longest - k + first, "its length")):

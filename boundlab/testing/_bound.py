@@ -298,7 +298,8 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
         return BoundFinding(name, "search", Verdict.NOT_APPLICABLE.value, str(error))
     tried = f"{sum(found.tried.values())} candidates"
     if found.best is None:
-        return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, f"the theorem applies to none of {tried}")
+        words = found.nothing or f"{tried}, and none is confirmed"
+        return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, words)
     best = found.best
     if not found.violated or found.case is None:
         words = f"none found among {tried}; the closest has left/right {best.ratio:.4g}"

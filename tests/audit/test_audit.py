@@ -442,3 +442,46 @@ def test_every_colour_of_text_stands_out_from_its_ground_light_dark_and_on_paper
             for name in set(names) - {*grounds, "line"}:
                 low, high = sorted(luminance(scheme[one]) for one in (ground, name))
                 assert (high + 0.05) / (low + 0.05) >= (3.0 if name[0] == "c" else 4.5), (ground, name)
+
+
+ABOUT_NOTHING = """
+id = "mine"
+algorithm = "gd"
+metric = "gap"
+assumptions = [{assumptions}]
+conditions = [{conditions}]
+[step]
+alpha = "2/(mu*(k + 1 + 8*L/mu))"
+[terms]
+bound = "2*L/mu*({G}/mu + 4*L*R**2)/(K + 8*L/mu)"
+"""
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "conditions", "G", "why"),
+    [
+        ('"strongly-convex", "smooth", "bounded-second-moment"', "", "G**2", "no problem meets strongly-convex and "),
+        ('"strongly-convex", "smooth", "bounded-gradients"', "", "G_sq", "no problem meets strongly-convex and "),
+        ('"strongly-convex", "smooth"', '"sigma <= 0", "2*L <= mu"', "B**2", ""),
+    ],
+)
+def test_a_theorem_about_nothing_is_said_to_be_about_nothing(
+    assumptions: str, conditions: str, G: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    asked = f'{assumptions}, "minimiser"'
+    path.write_text(ABOUT_NOTHING.format(assumptions=asked, conditions=conditions, G=G), encoding="utf-8")
+    head = rf"applies to no instance that was tried \(0 of [1-9]\d*\): {why}"
+    found = audited(path)
+    assert found.exit_code == ExitCode.NOT_APPLICABLE
+    assert re.match(f"mine: {head}", found.line())
+    for blocks in (found.brief(), found.page()):
+        print_page(console(), blocks)
+        said = " ".join(capsys.readouterr().out.split())
+        assert "not refuted" not in said
+        assert re.search(head, said), said
+    assert found.search is not None
+    assert re.match(f"mine: {head}", found.search.found.line())
+    print_page(console(), found.search.found.page())
+    assert re.match(head, " ".join(capsys.readouterr().out.split()))
+    assert ("scope.nonempty" in {one.id for one in found.checks.failed}) is bool(why)
