@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
+from boundlab.errors import shortened
 from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Ruling:
         text = start + first
         for one in others:
             text = f"{text}; {one}" if len(text) + len(one) + 2 <= letters else text
-        return text if len(text) <= letters else f"{text[: letters - 1]}…"
+        return shortened(text, letters)
 
     @property
     def code(self) -> ExitCode:

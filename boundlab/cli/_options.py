@@ -124,6 +124,15 @@ Plugin = Annotated[
 ]
 Listed = Annotated[str, _argument(f"[{'|'.join(LISTED)}]", None, complete.words(LISTED))]
 Word = Annotated[str | None, _argument("[WORD]", "Only objects with this word in their id or summary.")]
+For = Annotated[
+    str | None,
+    _option(
+        "--for PROBLEM", "Which theorems apply to a problem, and why the others do not.", complete.specs("problems")
+    ),
+]
+ForDelays = Annotated[
+    str | None, _option("--delays -d SPEC", "With --for: under these delays.", complete.specs("delays"))
+]
 Begun = Annotated[str, _argument("|".join(BEGUN), "The kind of object.", complete.words(BEGUN))]
 Name = Annotated[str, _argument("NAME", "Its id: letters, digits, -, _ and dots.")]
 Schema = Annotated[
