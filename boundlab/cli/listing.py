@@ -22,16 +22,18 @@ def list_command(
     what: option.Listed = "theorems",
     word: option.Word = None,
     problem: option.For = None,
-    delays: option.ForDelays = None,
+    delays: option.Delays = "",
     as_json: option.AsJson = False,
 ) -> None:
     """List registered objects, built in or of plug-ins, and plug-ins that cannot be loaded."""
-    if problem is not None or delays is not None:
+    if problem is not None or delays:
         if problem is None or what != "theorems":
             raise SpecError("--for PROBLEM lists theorems, and --delays says under which: list theorems --for PROBLEM")
         from boundlab.api import applicable
 
-        found = applicable(problem, delays, theorems=[row.id for row in _rows("theorems", word) if not row.reason])
+        found = applicable(
+            problem, delays or None, theorems=[row.id for row in _rows("theorems", word) if not row.reason]
+        )
         show(found, found.page, as_json=as_json)
         return
     if as_json:

@@ -15,7 +15,7 @@ from boundlab.assumptions import FIXED_TIMES
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.applicability import check, deviations, looked_at, require_steps, undefined
+from boundlab.instance.applicability import check, defined, deviations, looked_at, require_steps
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
 from boundlab.instance.readings import AtEveryX, Sources, SymbolValue
@@ -228,11 +228,10 @@ def _plan(
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, {**chosen})
     problem = looked_at(theorem, minimised(problem, algorithm, schedules.parameters))
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
-    unsaid = undefined(theorem, problem, outside, rest)
+    known = defined(theorem, problem, outside, rest)
     outside |= deviations(theorem, algorithm, chosen, beyond)
-    read, known = set(theorem.inputs()) | set(theorem.settable), problem.constants()
-    kept = (read if algorithm.server != "any" else known.keys()) - unsaid
-    constants = {name: one for name, one in known.items() if name in kept}
+    read = set(theorem.inputs()) | set(theorem.settable)
+    constants = {name: one for name, one in known.items() if name in read or algorithm.server == "any"}
     values = _known(theorem, problem, constants, delays, policy)
     values[theorem.horizon_symbol] = iterations
     early = theorem.rule_reads | theorem.assume_reads
@@ -277,27 +276,13 @@ def _plan(
     else:
         points = begun(theorem, left, ks)
         evaluation = bounds(points)
-    known = {**scheduled, **schedules.pinned, **values}
+    used = {**scheduled, **schedules.pinned, **values}
+    readings = _pinned(schedules, sources.readings(used, {**evaluation.derived, **step}))
     return Plan(
-        theorem,
-        problem,
-        delays,
-        policy,
-        algorithm,
-        parameters,
-        parameter_values,
-        left,
-        iterations,
-        points,
-        known,
-        constants,
-        evaluation.total,
-        evaluation.terms,
-        outside,
-        schedules if first is not None else None,
-        values,
-        (*_pinned(schedules, sources.readings(known, {**evaluation.derived, **step})), *at_every_x.readings),
-    )
+        theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points, used,
+        constants, evaluation.total, evaluation.terms, outside, schedules if first is not None else None, values,
+        (*readings, *at_every_x.readings),
+    )  # fmt: skip
 
 
 def _at_every_x(theorem: Theorem, problem: Problem, values: Mapping[str, Any], beyond: Sequence[str]) -> AtEveryX:
