@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from boundlab.__about__ import __version__
 
 if TYPE_CHECKING:
+    from boundlab.api import applicable as applicable
     from boundlab.api import check as check
     from boundlab.api import compare as compare
     from boundlab.api import delays as delays
@@ -61,6 +62,7 @@ _WHERE = {
     "Problem": "objective",
     "Theorem": "theorems",
     "Verdict": "verdict",
+    "applicable": "api",
     "build_problem": "case.build",
     "check": "api",
     "fit": "api",

@@ -88,6 +88,20 @@ class SilentError(AssumptionError):
     """A theorem says nothing at one number of iterations, though it may at another."""
 
 
+def shortened(text: str, most: int) -> str:
+    """Return text of at most so many characters: cut after a word, with … behind it.
+
+    Examples
+    --------
+    >>> shortened("the gradient is unbounded; try huber", 28)
+    'the gradient is unbounded;…'
+    """
+    if len(text) <= most:
+        return text
+    kept, _, cut = text[:most].rpartition(" ")
+    return f"{kept or cut[: most - 1]}…"
+
+
 def visible(text: str) -> str:
     r"""Return text in which characters that steer a terminal, or the direction of writing, are spelled out.
 

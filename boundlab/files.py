@@ -216,13 +216,11 @@ def cache_folder(kind: str) -> Path:
     OutputError
         If it cannot be made.
     """
-    given = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        found = (Path(given) if given else Path.home() / ".cache") / "boundlab" / kind
-    except RuntimeError:
-        raise OutputError("nobody has a home folder here to keep a cache in; set XDG_CACHE_HOME") from None
-    try:
+        found = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "boundlab" / kind
         found.mkdir(parents=True, exist_ok=True)
+    except RuntimeError:
+        raise OutputError("there is no home folder to keep a cache in; set XDG_CACHE_HOME") from None
     except OSError as error:
         raise OutputError(f"{found} cannot be made ({error.strerror or error}); set XDG_CACHE_HOME") from None
     return found

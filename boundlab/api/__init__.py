@@ -16,6 +16,7 @@ from boundlab.api._ask import optimal_rate as optimal_rate
 from boundlab.api._ask import prove as prove
 from boundlab.api._ask import run as run
 from boundlab.api._ask import worst_case as worst_case
+from boundlab.api._given import applicable as applicable
 from boundlab.api._given import delays as delays
 from boundlab.api._given import problem as problem
 from boundlab.api._given import replay as replay
@@ -28,6 +29,7 @@ from boundlab.api._shown import frame as frame
 from boundlab.api._shown import reported as reported
 
 if TYPE_CHECKING:
+    from boundlab.api._applicable import Applicable as Applicable
     from boundlab.api._checks import Checks as Checks
     from boundlab.api._compared import Compared as Compared
     from boundlab.api._compared import Horizons as Horizons
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from boundlab.api._worst import Worst as Worst
 
 _WHERE = {
+    "Applicable": "_applicable",
     "BestRate": "_rate",
     "Checks": "_checks",
     "Compared": "_compared",

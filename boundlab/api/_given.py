@@ -1,8 +1,8 @@
 """Objects from words, beside strings: theorems, problems, delay models and cases."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boundlab.arguments import checked
 from boundlab.case import Case, load_case, read_case
@@ -10,7 +10,11 @@ from boundlab.case.build import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.objective import Problem
 from boundlab.options import count
+from boundlab.registry import registered
 from boundlab.theorems import Theorem, load_theorem
+
+if TYPE_CHECKING:
+    from boundlab.api._applicable import Applicable
 
 MOST_CLIENTS = 10**6
 
@@ -105,3 +109,39 @@ def case_of(given: str | Path | Mapping[str, Any]) -> Case:
     if isinstance(given, (str, Path)):
         return load_case(Path(given), has_theorem=True)
     return read_case(dict(given), has_theorem=True)
+
+
+@checked
+def applicable(
+    problem: str | Mapping[str, Any] | Problem, delays: str | None = None, *, theorems: Sequence[str | Theorem] = ()
+) -> "Applicable":
+    """Return which theorems apply to a problem, and one reason for each that does not.
+
+    What a comparison asks is asked of each theorem, under the delays or, without any, under examples of them; options
+    that a theorem needs and step sizes that it leaves open have example values.
+
+    Parameters
+    ----------
+    delays
+        A spec.
+    theorems
+        All that are registered, unless some are named.
+
+    Raises
+    ------
+    BoundlabError
+        If problem, delays or a theorem are none.
+
+    Examples
+    --------
+    >>> applicable("lad:x0=3", "iid:p_s=0.5", theorems=["area.theorem7", "area.theorem8"])
+    <1 of 2 apply to lad>
+    """
+    from boundlab.api._applicable import Applicable
+    from boundlab.instance.fitting import applies
+
+    chosen = read_problem(problem)
+    if delays is not None:
+        delays_from(delays, chosen.n)
+    asked = [read_theorem(one) for one in theorems or registered("theorems")]
+    return Applicable(chosen.id, tuple(applies(one, chosen, delays) for one in asked))

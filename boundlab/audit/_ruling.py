@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, final
 
+from boundlab.errors import shortened
 from boundlab.exact import apart as apart
 from boundlab.verdict import ExitCode, Verdict
 
@@ -82,7 +83,7 @@ class Ruling:
         text = start + first
         for one in others:
             text = f"{text}; {one}" if len(text) + len(one) + 2 <= letters else text
-        return text if len(text) <= letters else f"{text[: letters - 1]}…"
+        return shortened(text, letters)
 
     @property
     def code(self) -> ExitCode:

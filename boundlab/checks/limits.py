@@ -8,7 +8,7 @@ from boundlab.checks._check import Check, group
 from boundlab.checks._instances import SMALL
 from boundlab.checks._truths import FUNCTIONS
 from boundlab.checks._view import View
-from boundlab.errors import UndecidedError
+from boundlab.errors import UndecidedError, shortened
 from boundlab.formulas.expansion import expand, size
 from boundlab.formulas.leading import leading
 from boundlab.formulas.substitution import substitute
@@ -134,5 +134,4 @@ def _nothing_left(view: View) -> Check:
 
 
 def _short(expression: sympy.Expr, view: View) -> str:
-    text = view.text(expression)
-    return text if len(text) <= 160 else f"{text[:157]}…"
+    return shortened(view.text(expression), 160)

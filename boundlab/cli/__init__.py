@@ -90,7 +90,7 @@ def _run(arguments: Sequence[str]) -> ExitCode:
         if "\0" in word:  # no path may hold one, and whoever opens files says so in words of its own
             raise SpecError(f"the argument {word!r} holds a NUL character; leave it out")
     command = typer.main.get_command(application(_command(arguments)))
-    with command.make_context("boundlab", list(arguments)) as context:
+    with command.make_context("boundlab", list(arguments) or ["--help"]) as context:
         code = command.invoke(context)
     return code if isinstance(code, ExitCode) else ExitCode.STANDS
 

@@ -104,9 +104,7 @@ CaseOrOwn = Annotated[
         "the id of a theorem: its counterexample; left out, that of this one",
     ),
 ]
-Certificate = Annotated[
-    Path, _file_argument("FILE", "a certificate, boundlab worst-case --certificate FILE, or a proof")
-]
+Certificate = Annotated[Path, _file_argument("FILE", "a certificate (worst-case --certificate FILE), or a proof")]
 Log = Annotated[Path, _file_argument("FILE", "The log of a system, or a trace; .gz may be compressed.")]
 LogForm = Annotated[
     str,
@@ -124,6 +122,7 @@ Plugin = Annotated[
 ]
 Listed = Annotated[str, _argument(f"[{'|'.join(LISTED)}]", None, complete.words(LISTED))]
 Word = Annotated[str | None, _argument("[WORD]", "Only objects with this word in their id or summary.")]
+For = Annotated[str | None, _option("--for PROBLEM", "Which theorems apply to it.", complete.specs("problems"))]
 Begun = Annotated[str, _argument("|".join(BEGUN), "The kind of object.", complete.words(BEGUN))]
 Name = Annotated[str, _argument("NAME", "Its id: letters, digits, -, _ and dots.")]
 Schema = Annotated[

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import print_json, print_page
+from boundlab.cli.terminal import print_json, print_page, show
 from boundlab.errors import SpecError
 from boundlab.files import schema
 from boundlab.options import nearest
@@ -18,8 +18,24 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def list_command(what: option.Listed = "theorems", word: option.Word = None, as_json: option.AsJson = False) -> None:
+def list_command(
+    what: option.Listed = "theorems",
+    word: option.Word = None,
+    problem: option.For = None,
+    delays: option.Delays = "",
+    as_json: option.AsJson = False,
+) -> None:
     """List registered objects, built in or of plug-ins, and plug-ins that cannot be loaded."""
+    if problem is not None or delays:
+        if problem is None or what != "theorems":
+            raise SpecError("--for PROBLEM lists theorems, and --delays says under which: list theorems --for PROBLEM")
+        from boundlab.api import applicable
+
+        found = applicable(
+            problem, delays or None, theorems=[row.id for row in _rows("theorems", word) if not row.reason]
+        )
+        show(found, found.page, as_json=as_json)
+        return
     if as_json:
         if what == "symbols":
             entries = [one.as_dict() for one in _symbols(word)]

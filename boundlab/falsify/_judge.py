@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
-from boundlab.errors import BoundlabError
+from boundlab.errors import BoundlabError, shortened
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify import _expectation, _sides
 from boundlab.falsify._candidate import Candidate
@@ -162,7 +162,7 @@ class Judge:
 
     def refuse(self, reason: object, number: int = 1) -> None:
         """Count candidates that were given up."""
-        self.refused[" ".join(str(reason).split())[:160]] += number
+        self.refused[shortened(" ".join(str(reason).split()), 160)] += number
 
     def _alone(self, one: Candidate) -> bool:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""

@@ -78,7 +78,7 @@ def parse_values(assignments: Sequence[str], symbols: Mapping[str, SymbolInfo] =
     Parameters
     ----------
     assignments
-        Each ``NAME=`` followed by a number or a formula of numbers; a list ``1,10,100``; a range
+        Each ``NAME=`` followed by a number or a formula of numbers; a list ``1,10,100`` or ``[1,10]``; a range
         ``start:stop:log`` or ``start:stop:lin`` with ``:points`` after it if not 61 (integer symbols are
         rounded, and equal points dropped); ``@file`` with one number a line for vectors.
 
@@ -107,6 +107,7 @@ def parse_values(assignments: Sequence[str], symbols: Mapping[str, SymbolInfo] =
         info = lookup(name, symbols)
         if name in given:
             raise SymbolError(f"{name} is set twice")
+        text = text[1:-1] if text.startswith("[") and text.endswith("]") else text
         given.append(name)
         if info.vector:
             raw = numbers(text, name) if text.startswith("@") else [number_value(word, name) for word in _split(text)]

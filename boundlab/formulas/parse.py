@@ -20,7 +20,7 @@ from typing import Any
 
 import sympy
 
-from boundlab.errors import FormulaError
+from boundlab.errors import FormulaError, shortened
 from boundlab.formulas._functions import FUNCTIONS as FUNCTIONS
 from boundlab.formulas._functions import MIN, REFUSED, require_letters
 from boundlab.formulas.choice import IF, Choice
@@ -151,7 +151,7 @@ def _read(
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "…"
+    return shortened(text, 60)
 
 
 @dataclass(frozen=True, slots=True)

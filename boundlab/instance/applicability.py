@@ -21,7 +21,7 @@ from boundlab.instance.ranges import along_run
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
-from boundlab.objective import Problem
+from boundlab.objective import Constant, Problem
 from boundlab.theorems import EACH, Theorem, form_along_run, over, read_off_runs
 from boundlab.traces import departure
 
@@ -182,10 +182,12 @@ def check(
     return outside
 
 
-def undefined(theorem: Theorem, problem: Problem, outside: Iterable[str], given: Mapping[str, Any]) -> frozenset[str]:
-    """Return the symbols that stand for nothing on a problem, since only assumptions that fail define them.
+def defined(
+    theorem: Theorem, problem: Problem, outside: Iterable[str], given: Mapping[str, Any]
+) -> dict[str, Constant]:
+    """Return the constants of a problem, without those that stand for nothing: only assumptions that fail define them.
 
-    Their values are the user's word.
+    Values of these are the user's word.
 
     Parameters
     ----------
@@ -197,14 +199,14 @@ def undefined(theorem: Theorem, problem: Problem, outside: Iterable[str], given:
     Raises
     ------
     AssumptionError
-        If the bound reads one with a value a client, which nobody can set.
+        If the bound reads such a symbol with one value a client, which nobody can set.
     SpecError
-        If it reads another that is not among them.
+        If it reads another one that is not set.
     """
     failing = {name for name in with_implied(outside) if assumption(name).of == "functions" and problem.why_not(name)}
     met = {symbol for name in theorem.core.assumed - failing for symbol in assumption(name).defines}
-    found = frozenset(symbol for name in failing for symbol in assumption(name).defines) - met
-    needed = [name for name in theorem.inputs(given) if name in found - given.keys()]
+    void = {symbol for name in failing for symbol in assumption(name).defines} - met
+    needed = [name for name in theorem.inputs(given) if name in void - given.keys()]
     if vectors := [name for name in needed if theorem.symbols[name].vector]:
         raise AssumptionError(
             f"{theorem.id} reads {' and '.join(vectors)}, one number a client, which the problem has to give: "
@@ -216,7 +218,7 @@ def undefined(theorem: Theorem, problem: Problem, outside: Iterable[str], given:
             f"{theorem.id} goes beyond {' and '.join(sorted(failing))} on your word for {words}: add "
             f"{' '.join(f'--set {name}=…' for name in needed)}"
         )
-    return found
+    return {name: one for name, one in problem.constants().items() if name not in void}
 
 
 def require_declared(

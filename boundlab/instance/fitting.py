@@ -216,27 +216,87 @@ def fitting(
     return tuple(found)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A theorem and a problem of somebody's.
+
+    Parameters
+    ----------
+    options
+        With which delays and options the theorem applies; None: it does not, with any that were tried.
+    reason
+        Why not, in one line.
+    """
+
+    theorem: Theorem
+    options: CompareOptions | None
+    reason: str = ""
+
+
+def applies(theorem: Theorem, problem: Problem, delays: str | None = None) -> Fit:
+    """Return whether a theorem applies to a problem: the plan of a comparison decides, and says why not.
+
+    Parameters
+    ----------
+    delays
+        A spec; None: the first that fits of those that :func:`fitting` tries.
+
+    Notes
+    -----
+    Options that must be set, and step sizes that the theorem leaves open, have example values; if these do not do, one
+    other option has one, too.
+    """
+    reason, tried = "", DELAYS if delays is None else (delays,)
+    for more in (False, True):
+        for one in _on(theorem, problem.id, problem.n, {}, tried, more=more):
+            try:
+                if np.isfinite(one.plan(problem=problem, trials=2).bound).all():
+                    return Fit(theorem, one)
+                reason = reason or "its bound is infinite"
+            except BoundlabError as error:
+                reason = reason or str(error)
+                if _why_not(theorem, problem):  # of its functions, whatever else is set
+                    return Fit(theorem, None, reason)
+    return Fit(theorem, None, reason)
+
+
+def _why_not(theorem: Theorem, problem: Problem) -> str:
+    """Return which assumption on functions a problem does not meet, or ''."""
+    try:
+        _require_functions(theorem, problem)
+    except AssumptionError as error:
+        return str(error)
+    return ""
+
+
 def _candidates(
     theorem: Theorem, settings: Mapping[str, str], given: Sequence[str], reasons: Counter[str]
 ) -> Iterator[tuple[bool, CompareOptions]]:
     """Yield settings, fitting or not: first with what must be set, then, as True says, with another option as well."""
-    algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     for more in (False, True):
         for number, problem in enumerate(PROBLEMS):
             try:
-                clients = _clients(theorem, problem)
+                clients = _require_functions(theorem, problem_from(problem))
             except BoundlabError as error:
                 reasons[str(error)] += 1
                 continue
             turned = given or DELAYS[number % 2 :] + DELAYS[: number % 2]
-            some = list(_chosen(theorem, algorithm, clients, more=more))
-            for iterations, delays, chosen in product(ITERATIONS[:1] if more else ITERATIONS, turned, some):
-                yield more, CompareOptions(theorem, problem, delays, None, iterations, {**chosen, **settings})
+            yield from ((more, one) for one in _on(theorem, problem, clients, settings, turned, more=more))
 
 
-def _clients(theorem: Theorem, problem: str) -> int:
+def _on(
+    theorem: Theorem, problem: str, clients: int, settings: Mapping[str, str], delays: Sequence[str], *, more: bool
+) -> Iterator[CompareOptions]:
+    """Yield settings on a problem: see :func:`_chosen`."""
+    some = list(_chosen(theorem, lookup("algorithms", theorem.algorithm), clients, more=more))
+    for iterations, one, chosen in product(ITERATIONS[:1] if more else ITERATIONS, delays, some):
+        yield CompareOptions(theorem, problem, one, None, iterations, {**chosen, **settings})
+
+
+def _require_functions(theorem: Theorem, problem: Problem) -> int:
     """Return the number of clients of a problem that meets what the theorem assumes of functions."""
-    built = looked_at(theorem, problem_from(problem))
+    built = looked_at(theorem, problem)
     for name in theorem.core.asked:
         if assumption(name).of == "functions":
             built.require(name, theorem.id)

@@ -20,10 +20,10 @@ from boundlab.instance.applicability import (
     applying,
     at_own_steps,
     check,
+    defined,
     deviations,
     looked_at,
     require_steps,
-    undefined,
 )
 from boundlab.instance.enclosed import formulas_at, left_side, right_sides
 from boundlab.instance.points import begun, spoken
@@ -255,10 +255,10 @@ def _plan(
     schedules = Schedules(theorem, algorithm, problem.n, delays, policy, iterations, seed, {**chosen})
     problem = looked_at(theorem, minimised(problem, algorithm, schedules.parameters), schedules, size)
     outside = check(theorem, problem, algorithm, schedules.parameters, delays, policy, beyond)
-    unsaid = undefined(theorem, problem, outside, rest)
+    known = defined(theorem, problem, outside, rest)
     outside |= deviations(theorem, algorithm, chosen, beyond)
-    read, known = set(theorem.inputs()) | set(theorem.settable), problem.constants()
-    kept = (read if algorithm.server != "any" else known.keys()) - unsaid - read_off_runs(theorem)
+    read = set(theorem.inputs()) | set(theorem.settable)
+    kept = (read if algorithm.server != "any" else known.keys()) - read_off_runs(theorem)
     constants = {name: one for name, one in known.items() if name in kept}
     values = _known(theorem, problem, constants, delays, policy)
     values[theorem.horizon_symbol] = iterations
@@ -310,27 +310,13 @@ def _plan(
     along = {} if first is None else schedules.along(first, int(points[-1]), values)
     scheduled |= {name: one.value for name, one in along.items()}
     sources = replace(sources, scheduled=scheduled, along=along)
-    known = {**scheduled, **schedules.pinned, **values}
+    used = {**scheduled, **schedules.pinned, **values}
+    readings = _pinned(schedules, sources.readings(used, {**evaluation.derived, **step}))
     return Plan(
-        theorem,
-        problem,
-        delays,
-        policy,
-        algorithm,
-        parameters,
-        parameter_values,
-        left,
-        iterations,
-        points,
-        known,
-        constants,
-        evaluation.total,
-        evaluation.terms,
-        outside,
-        schedules if first is not None else None,
-        values,
-        (*_pinned(schedules, sources.readings(known, {**evaluation.derived, **step})), *at_every_x.readings),
-    )
+        theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points, used,
+        constants, evaluation.total, evaluation.terms, outside, schedules if first is not None else None, values,
+        (*readings, *at_every_x.readings),
+    )  # fmt: skip
 
 
 def _at_every_x(theorem: Theorem, problem: Problem, values: Mapping[str, Any], beyond: Sequence[str]) -> AtEveryX:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from boundlab.errors import shortened
 from boundlab.files import schema
 from boundlab.pages.blocks import GAP, Block, Line, Rows, Tone, Words, line, table, tone_of, words
 from boundlab.prove import Context, Fact, Outcome, Scalar, Status, Step, VectorFact, letters
@@ -80,7 +81,7 @@ def _steps(outcome: Outcome) -> Rows:
     rows = []
     for step in outcome.steps:
         place = f" ({step.at})" if step.at and step.at not in step.name else ""
-        claim = step.says if len(step.says) <= _LONGEST else f"{step.says[:_LONGEST]}…"
+        claim = shortened(step.says, _LONGEST)
         how = step.how if step.status not in _OPEN else ""
         verdict = line((step.status.value, tone_of(step.status.value)))
         # Below its name a claim has the width of a line, on a narrow screen too.

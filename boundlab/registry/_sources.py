@@ -23,7 +23,7 @@ from typing import Any, Literal, final, get_args
 from zlib import crc32
 
 from boundlab.arguments import checked
-from boundlab.errors import BoundlabError, SpecError
+from boundlab.errors import BoundlabError, SpecError, shortened
 from boundlab.options import nearest
 
 Kind = Literal["theorems", "algorithms", "problems", "delays", "metrics", "assumptions", "checks", "proofs"]
@@ -144,7 +144,7 @@ def message(error: BaseException) -> str:
         words = " ".join(str(error).split())
     except BaseException:  # SystemExit, too: an exception's words never choose how a command ends
         return ""
-    return words if len(words) <= 300 else f"{words[:299]}…"
+    return shortened(words, 300)
 
 
 def reason(error: BaseException) -> str:

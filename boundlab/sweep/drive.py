@@ -17,7 +17,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Protocol, final
 
-from boundlab.errors import BoundlabError, ExecutorError, MissingExtraError, SpecError
+from boundlab.errors import BoundlabError, ExecutorError, MissingExtraError, SpecError, shortened
 from boundlab.files import check_readable
 from boundlab.options import nearest
 from boundlab.registry import VARIABLE
@@ -256,7 +256,7 @@ def _result(future: "Future[list[Row]]") -> list[Row]:
     except (BoundlabError, EndedError):
         raise
     except Exception as error:  # of whatever carries the chunks: a lost scheduler, a pool whose process was killed
-        cause = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        cause = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 300)
         raise ExecutorError(
             f"the executor failed ({cause}); what is finished is kept, ask again for the rest"
         ) from None
@@ -299,7 +299,7 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
     except (OSError, ValueError, TypeError) as error:
         cause = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SpecError(
-            f"--dask {address}: no scheduler answers there ({cause[:200]}); dask scheduler starts one"
+            f"--dask {address}: no scheduler answers there ({shortened(cause, 200)}); dask scheduler starts one"
         ) from None
     with client:
         try:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, cast, final
 
+from boundlab.errors import shortened
 from boundlab.simulate.parallel import killed_with_parent
 from boundlab.sweep.cell import Cell, Row
 from boundlab.verdict import ExitCode
@@ -183,7 +184,7 @@ def _row(cell: Cell) -> Row:
     except BaseException as error:  # SystemExit, too: what a plug-in raises ends no worker
         where = traceback.extract_tb(error.__traceback__)[-1]
         cause = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
-        return _crashed(cell, " ".join(cause.split())[:500])
+        return _crashed(cell, shortened(" ".join(cause.split()), 500))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How a theorem is evaluated: what it needs, what follows from that, and what is refused."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -83,13 +83,18 @@ def rules(theorem: Statement) -> dict[str, sympy.Expr]:
     return {name: defining[name] for name in reversed(order) if name not in own}
 
 
-def missing(theorem: Statement, name: str, known: Mapping[str, Any]) -> SymbolError:
-    """Return the error for a symbol that has no value."""
-    info = theorem.symbols[name]
+def missing(theorem: Statement, names: Sequence[str], known: Mapping[str, Any]) -> SymbolError:
+    """Return the error for symbols that have no value: what they are, or of several a line to paste."""
+    if len(names) > 1:
+        asked = dict.fromkeys("p" if {"p", "qbar"} & {*names} and one in expanded("p") else one for one in names)
+        lists = {"p", *(one for one in names if theorem.symbols[one].vector)}
+        paste = " ".join(f"--set {one}={'[…]' if one in lists else '…'}" for one in asked)
+        return SymbolError(f"{theorem.id} needs {len(asked)} more values: {paste}; boundlab show says what they are")
+    (name,) = names
     wrong = [other for other in known if other not in inputs(theorem, known)]
     close = nearest(name, wrong) if wrong else ""
     hint = f"; {close}" if close.startswith("did") and "p" not in known else ""
-    return SymbolError(f"{theorem.id} needs {name}: {info.describe()}; set {name}=…{hint}")
+    return SymbolError(f"{theorem.id} needs {name}: {theorem.symbols[name].describe()}; set {name}=…{hint}")
 
 
 def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | None, first: int) -> dict[str, Floats]:
@@ -100,9 +105,9 @@ def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | 
         wanted = theorem.read_by(goals, known)
         base, order = (tuple(name for name in part if name in wanted) for part in (base, order))
     found: dict[str, Floats] = {}
+    if lacking := [name for name in inputs(theorem, known) if name in base and name not in known]:
+        raise missing(theorem, lacking, known)
     for name in base:
-        if name not in known:
-            raise missing(theorem, name, known)
         if name == theorem.horizon_symbol and first == 0:
             found[name] = np.asarray(known[name], dtype=np.float64)
             if (found[name] < 0).any():
