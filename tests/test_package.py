@@ -58,8 +58,8 @@ def test_every_public_name_is_the_same_when_it_is_asked_again():
     assert done.returncode == 0, done.stderr
 
 
-def test_no_module_is_longer_than_400_lines():
-    assert {path.name: size for path in SOURCES if (size := len(path.read_text().splitlines())) > 400} == {}
+def test_no_module_is_longer_than_900_lines():
+    assert {path.name: size for path in SOURCES if (size := len(path.read_text().splitlines())) > 900} == {}
 
 
 def test_no_docstring_begins_with_a_question_word():
