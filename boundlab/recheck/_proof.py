@@ -60,6 +60,7 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
             replay.ask_setting("what is declared of symbols and vectors: ranges, parameters, gradients, clocks, draws")
         facts = list(replay.run())
         conclusions, what = _conclusions(replay, raw)
+        told = tuple(_declared(replay))
     except (WrongError, NumberError) as error:
         return Finding(False, str(error), proof=True)
     except RecursionError:
@@ -86,7 +87,7 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
         trusted=trusted,
         setting=setting,
         depends=depends,
-        declared=tuple(_declared(replay)),
+        declared=told,
     )
 
 

@@ -462,7 +462,6 @@ bound = "2*L/mu*({G}/mu + 4*L*R**2)/(K + 8*L/mu)"
     [
         ('"strongly-convex", "smooth", "bounded-second-moment"', "", "G**2", "no problem meets strongly-convex and "),
         ('"strongly-convex", "smooth", "bounded-gradients"', "", "G_sq", "no problem meets strongly-convex and "),
-        ('"strongly-convex", "smooth"', '"sigma <= 0", "2*L <= mu"', "B**2", ""),
     ],
 )
 def test_a_theorem_about_nothing_is_said_to_be_about_nothing(

@@ -317,3 +317,14 @@ def test_none_of_2000_random_forgeries_is_accepted(name: str) -> None:
 def test_the_command_accepts_what_is_proved() -> None:
     assert outcome(DELAYED).proved
     assert judged(file_of(DELAYED)).accepted
+
+
+@pytest.mark.parametrize("odd", ["k", True, {}, [[]], [["x"]], [{"top": "k"}], [{"top": [["1", [["zz", 1]]]]}], 7])
+@pytest.mark.parametrize("which", ["clock", "drawn"])
+def test_a_malformed_clock_is_refused_in_a_line(which: str, odd: Any) -> None:
+    raw = file(CONVEX)
+    for own in raw["vectors"].values():
+        own[which] = odd
+    found = judged(raw)
+    assert not found.accepted
+    assert "\n" not in found.reason

@@ -35,6 +35,6 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 def test_no_line_that_the_kernel_refuses_is_accepted(lines: list[dict[str, Any]]) -> None:
     # Some twenty seconds: the tests of the kernel, once for each of their refusals.
     written = [one for one in lines if one["written"]]
-    assert len(written) >= 50
+    assert len(written) >= 45
     assert all(one["right before"] for one in written)  # what is wrong is that line
     assert {one["test"] for one in written if one["accepted"]} <= HARMLESS

@@ -345,3 +345,18 @@ BOUNDLAB = {{"algorithms": Mine(), "theorems": load_theorem({str(tmp_path / "min
     monkeypatch.setenv("BOUNDLAB_PLUGINS", str(tmp_path / "plug.py"))
     assert load_theorem("mine").algorithm == "mine"
     assert invoke(["check", "mine", "--only", "scope"]) == 0
+
+
+@pytest.mark.parametrize(("kind", "name"), [("metrics", "gap"), ("assumptions", "convex")])
+def test_the_id_of_a_built_in_metric_or_assumption_is_not_taken_without_a_word(
+    kind: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {"metrics": "boundlab.metrics import METRICS", "assumptions": "boundlab.assumptions import ASSUMPTIONS"}[kind]
+    field = {"metrics": "label", "assumptions": "words"}[kind]
+    file = tmp_path / "mine.py"
+    text = f"import dataclasses\nfrom {own} as KNOWN\n"
+    text += f'BOUNDLAB = {{"{kind}": dataclasses.replace(KNOWN["{name}"], {field}="mine")}}\n'
+    file.write_text(text.replace("boundlab.metrics import", "boundlab.metrics._metric import"), encoding="utf-8")
+    monkeypatch.setenv("BOUNDLAB_PLUGINS", str(file))
+    with pytest.raises(SpecError, match=f"register .* {name}: boundlab and .*mine"):
+        (metrics.metric if kind == "metrics" else assumption)(name)
