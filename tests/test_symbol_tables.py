@@ -29,6 +29,7 @@ ALLOWED = {
         "tape/_usage.py": 2,
         "testing/_schedule.py": 1,
     },
+    "what theorems along the run read off gradients": {"instance/along.py": 2},
     "the order in which a proof names symbols": {"prove/setting.py": 1},
     "exact instances of proofs, with their bounds": {
         "prove/_instance.py": 2,

@@ -25,6 +25,8 @@ from boundlab.instance.from_case import given, own_rates
 from boundlab.instance.plan import Plan
 from boundlab.theorems import read_off_runs
 
+_LAST_BIT = float(np.finfo(np.float64).eps) / 2
+
 
 def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
     """Return the probabilities of random events as rational numbers, or None where they have none."""
@@ -108,7 +110,7 @@ def _known_number(
     name: str, value: float, plan: Plan, constants: Mapping[str, sympy.Expr], scheduled: set[str]
 ) -> KnownNumber:
     if name in read_off_runs(plan.theorem):
-        return KnownNumber.of(Fraction(value))  # an upper limit, which the float is
+        return KnownNumber(None, value, _LAST_BIT)  # an upper limit, and so is a number that is a last bit smaller
     if name in constants:
         return KnownNumber(constants[name])
     if value == 0.0 or (name in SYMBOLS and SYMBOLS[name].domain.integer):

@@ -73,8 +73,7 @@ class Errors(NamedTuple):
     ulp
         The precision of the registers.
     steep
-        Shape (2, rows of local steps), or (2, 0) where nobody asks: the largest ‖g‖ of each row as computed, and a
-        number that is no less than the one without rounding.
+        Shape (2, rows), (2, 0) where nobody asks: each row's largest ‖g‖ as computed, and one from above.
     """
 
     off: Any
@@ -211,7 +210,9 @@ def _descend(
             rounding = step_rounding(before, after, lost, len(x), errors.ulp, proximal) + TINY
             growth = step_growth(size, errors.mu[client], errors.L[client])
             if errors.steep.shape[1]:
-                _watch(errors, work[1, :d], row, lost / size + errors.L[client] * off)
+                norm, more = _norm(work[1, :d]), lost / size + errors.L[client] * off
+                errors.steep[0, row] = max(errors.steep[0, row], norm)
+                errors.steep[1, row] = max(errors.steep[1, row], (norm + more) * UP)
             lipschitz = step_moved(size, errors.L[client], growth, proximal)
             moved += lipschitz * off + rounding
             off = (growth * off + rounding) * UP
@@ -225,13 +226,6 @@ def _descend(
         errors.began[dst] = began
         at[VALUES] += 1
         errors.value[dst] = at[VALUES]
-
-
-def _watch(errors: Errors, g: Any, row: int, off: float) -> None:
-    """Write down how long a gradient is, which is off by so much at most."""
-    norm = _norm(g)
-    errors.steep[0, row] = max(errors.steep[0, row], norm)
-    errors.steep[1, row] = max(errors.steep[1, row], (norm + off) * UP)
 
 
 def _step(
@@ -386,8 +380,8 @@ def _prove_combination(program: Listing, errors: Errors, at: Any) -> bool:
             plus = term if program.coef[term] > 0.0 else term + 1
             minus = 2 * term + 1 - plus
             result, start = program.src[plus], program.src[minus]
-            paired = errors.began[result] == errors.value[start]
-            paired = paired and (whole or program.coef[plus] == -program.coef[minus])
+            equal = whole or program.coef[plus] == -program.coef[minus]
+            paired = equal and errors.began[result] == errors.value[start]
         if paired:  # a result less the register where its steps began
             share = min(program.coef[plus], -program.coef[minus])
             off += share * errors.moved[result] + (program.coef[plus] - share) * errors.off[result]

@@ -62,8 +62,8 @@ def visit(
     tape = at_versions(tape) if virtual is None else with_virtual(tape, virtual)
     oracle, clients = problem.full_gradients(), compiled.clients_of(problem, tape)
 
-    def path() -> _Path:
-        return _Path(problem, np.array([float(one) for one in weights]), window, virtual is not None)
+    def path() -> _GradientPath:
+        return _GradientPath(problem, np.array([float(one) for one in weights]), window, virtual is not None)
 
     with np.errstate(over="ignore", invalid="ignore"):  # a run may leave floats: nothing is known then
         if clients is not None and compiled.affordable(problem) and worth(int(tape.descend.steps.sum())):
@@ -161,7 +161,7 @@ def _with_combinations(tape: Tape, places: Ints, dst: Ints, src: Ints, coef: Flo
 
 
 @final
-class _Path:
+class _GradientPath:
     """Points, one after the other, and the gradients of all clients there.
 
     Parameters

@@ -61,7 +61,7 @@ class RunPoints:
     problem: Problem
     algorithm: Algorithm[Any]
     parameters: Any
-    _known: dict[tuple[bytes, int], "_Run"] = field(default_factory=dict, repr=False, compare=False)
+    _known: dict[tuple[bytes, int], "_SeenRun"] = field(default_factory=dict, repr=False, compare=False)
 
     def read(self, tape: Tape, until: int, window: int) -> dict[str, PointReading]:
         """Return the constants of a run up to the horizon ``until``, by symbol.
@@ -85,17 +85,17 @@ class RunPoints:
         read = {*self.theorem.inputs(), *self.theorem.settable}
         return tuple(sorted(read_off_runs(self.theorem) & read))
 
-    def _run(self, tape: Tape, window: int) -> "_Run":
+    def _run(self, tape: Tape, window: int) -> "_SeenRun":
         words = {word for name in self.wanted for word in self.theorem.points[name]}
         virtual = self.algorithm.virtual_iterate(self.parameters, tape)
         segments = window if "virtual-segments" in words or ("segments" in words and window > 1) else 0
         n = self.problem.n
         weights = self.problem.weights if isinstance(self.problem, Weighted) else (Fraction(1, n),) * n
-        return _Run(tape, visit(self.problem, tape, weights, virtual, segments), virtual, window)
+        return _SeenRun(tape, visit(self.problem, tape, weights, virtual, segments), virtual, window)
 
 
 @final
-class _Run:
+class _SeenRun:
     """Gradients along one run, for all horizons."""
 
     def __init__(self, tape: Tape, gradients: Gradients, virtual: VirtualIterate | None, window: int) -> None:

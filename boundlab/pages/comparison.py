@@ -103,9 +103,7 @@ def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
 
 
 def _setting(plan: "Plan", runs: str) -> Words:
-    form = (
-        f"{plan.asked} bounds gradients everywhere, which problem {plan.problem.id} does not: its form along the run\n"
-    )
+    form = f"in place of {plan.asked}, which asks for bounds of gradients everywhere\n" if plan.asked else ""
     return words(
         f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
         f"{form}problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}"
