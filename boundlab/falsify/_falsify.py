@@ -71,6 +71,11 @@ def falsify(
             f"{theorem.id} reads {' and '.join(seen)} off each run, and a search shares its runs among problems; "
             "compare holds it against one run after the other"
         )
+    if any("models" in words for words in theorem.points.values()):
+        raise AssumptionError(
+            f"{theorem.id} takes its constants on a set of each run's own steps, and a search shares its runs among "
+            "problems; compare holds it against one run after the other"
+        )
     if theorem.shape and not theorem.growth:
         raise AssumptionError(
             f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; a table [growth] says "

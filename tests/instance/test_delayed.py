@@ -11,6 +11,7 @@ from boundlab.case.build import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
+from boundlab.falsify import falsify
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.delayed import reach
 from boundlab.objective import Oracle, Problem
@@ -164,3 +165,8 @@ def test_a_theorem_in_the_mean_names_the_points_of_all_its_constants(name: str) 
     theorem = load_theorem(name)
     bounds = {"B", "G_sq", "sigma", "sigma_l", "sigma_g_mean"} & {*theorem.inputs()}
     assert theorem.points.keys() >= bounds
+
+
+def test_no_search_shares_runs_whose_sets_differ() -> None:
+    with pytest.raises(AssumptionError, match="a set of each run's own steps"):
+        falsify(load_theorem("fedbuff.rf2.along-run"), limit=1)
