@@ -39,6 +39,15 @@ def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theor
     return form
 
 
+def asked_of(theorem: Theorem) -> tuple[str, ...]:
+    """Return the assumptions that problem and run are asked about: those whose constants a run shows are met there."""
+    shown = read_off_runs(theorem)
+    met = {name for name in theorem.core.asked if shown & {*assumption(name).defines}} | (
+        {BOUNDED_RUN} if shown else set()
+    )
+    return tuple(name for name in theorem.core.asked if name not in met)
+
+
 def looked_at(theorem: Theorem, problem: Problem) -> Problem:
     """Return the problem with the constants that the theorem is about: on a bounded set, where it says so.
 
@@ -98,10 +107,9 @@ def check(
     _require_objective(theorem, problem, algorithm, parameters)
     if {"R", "zeta"} & set(theorem.inputs()):
         problem.require("minimiser", theorem.id)
-    shown = read_off_runs(theorem)
-    for name in theorem.core.asked:
+    for name in asked_of(theorem):
         assumed = assumption(name)
-        if assumed.by_construction or (shown and (name == BOUNDED_RUN or shown & {*assumed.defines})):
+        if assumed.by_construction:
             continue
         if assumed.of == "functions":
             if name in beyond and (reason := problem.why_not(name)):
