@@ -64,6 +64,15 @@ def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theor
     return form
 
 
+def asked_of(theorem: Theorem) -> tuple[str, ...]:
+    """Return the assumptions that problem and run are asked about: those whose constants a run shows are met there."""
+    shown = read_off_runs(theorem)
+    met = {name for name in theorem.core.asked if shown & {*assumption(name).defines}} | (
+        {BOUNDED_RUN} if shown else set()
+    )
+    return tuple(name for name in theorem.core.asked if name not in met)
+
+
 def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, size: float | None = None) -> Problem:
     """Return the problem with the constants that the theorem is about: on a bounded set, where it says so.
 
@@ -150,10 +159,9 @@ def check(
     allowed = with_implied(name for name in theorem.core.asked if name in beyond)
     if {"R", "zeta"} & set(theorem.inputs()) and "minimiser" not in allowed:
         problem.require("minimiser", theorem.id)
-    shown = read_off_runs(theorem)
-    for name in theorem.core.asked:
+    for name in asked_of(theorem):
         assumed = assumption(name)
-        if assumed.by_construction or (shown and (name == BOUNDED_RUN or shown & {*assumed.defines})):
+        if assumed.by_construction:
             continue
         if assumed.of == "functions":
             if name not in beyond:

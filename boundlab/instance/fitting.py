@@ -15,7 +15,7 @@ from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import Plan, make_plan
-from boundlab.instance.applicability import looked_at
+from boundlab.instance.applicability import asked_of, looked_at
 from boundlab.instance.example_options import settings as options_of
 from boundlab.instance.settings import open_rates, rates
 from boundlab.objective import Problem
@@ -297,7 +297,7 @@ def _on(
 def _require_functions(theorem: Theorem, problem: Problem) -> int:
     """Return the number of clients of a problem that meets what the theorem assumes of functions."""
     built = looked_at(theorem, problem)
-    for name in theorem.core.asked:
+    for name in asked_of(theorem):
         if assumption(name).of == "functions":
             built.require(name, theorem.id)
     return built.n

@@ -288,7 +288,9 @@ class Sources:
                 name, given, info.side, "yours", f"checked: {self._who(name)} has {float(known[name]):.6g}"
             )
         if name in self.scheduled and (self.one_schedule or not self.averaged):
-            return SymbolValue(name, given, info.side, "yours", f"checked: the schedule has {self.scheduled[name]:.6g}")
+            how = f"checked: the schedule has {self.scheduled[name]:.6g}"
+            known_well = name not in self.along or self.along[name].enclosed
+            return SymbolValue(name, given, info.side, "yours", how, certified=known_well)
         if name in self.scheduled:
             how = f"sampled schedules have {self.scheduled[name]:.6g}; others may have more"
             return SymbolValue(name, given, info.side, "yours", how, certified=False)

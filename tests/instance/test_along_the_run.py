@@ -204,6 +204,14 @@ def test_machine_code_finds_the_same_gradients(name: str, monkeypatch: pytest.Mo
     )
 
 
+@pytest.mark.parametrize("block", [1, 4, 8, 26])
+def test_points_taken_together_in_any_number_say_the_same(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned("fedbuff.rf1.along-run", quadratic(2))
+    monkeypatch.setattr(visited, "_BLOCK", block)
+    again = planned("fedbuff.rf1.along-run", quadratic(2))
+    assert [one.value for one in again.symbols] == [one.value for one in plan.symbols]
+
+
 def test_where_rounding_is_not_enclosed_a_verdict_leans_on_floats(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compare(planned("fedbuff.rf1.along-run", quadratic(1), trials=2), 2, 0).verdict is Verdict.HOLDS
     monkeypatch.setattr(QuadraticForm, "step_bounds", lambda *_: None)
