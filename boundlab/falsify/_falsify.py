@@ -18,7 +18,7 @@ from boundlab.falsify._search import search
 from boundlab.falsify._shrink import Keep
 from boundlab.falsify._smallest import smallest
 from boundlab.files import Document
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, read_off_runs
 
 
 def falsify(
@@ -52,7 +52,7 @@ def falsify(
     ------
     AssumptionError
         If there is nothing to refute: the bound is a printed O(·) that does not say along which symbols its constants
-        stay the same, or reads a symbol that nothing gives a value.
+        stay the same, or reads a symbol that nothing gives a value; or its constants are those of each run.
     SpecError
         If the budget or the limit is not positive, or the theorem sets no local step size.
 
@@ -66,6 +66,11 @@ def falsify(
         raise SpecError(f"the budget must be > 0 seconds, got {budget:g}")
     if limit is not None and limit < 1:
         raise SpecError(f"the number of candidates must be ≥ 1, got {limit}")
+    if seen := sorted(read_off_runs(theorem)):
+        raise AssumptionError(
+            f"{theorem.id} reads {' and '.join(seen)} off each run, and a search shares its runs among problems; "
+            "compare holds it against one run after the other"
+        )
     if theorem.shape and not theorem.growth:
         raise AssumptionError(
             f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; a table [growth] says "
