@@ -53,6 +53,9 @@ def inside(s: Any, own: dict[str, Any]) -> Iterator[Axiom]:
             yield lambda: s.entry_gradient(s.k, s.q)
             yield lambda: s.met_gradient(s.k, s.m, s.q)
             yield lambda: s.mean_heterogeneity(s.k)
+            yield lambda: s.entry_variance(s.k, s.q)
+            yield lambda: s.met_noise(s.k, s.m, s.q)[0]
+            yield lambda: s.buffer_noise(s.k, s.q)
         case ["fedcompass", *_]:
             yield lambda: s.bounded_gradient(s.g(s.r, own["j"], own["q"]))
             yield lambda: s.bounded_mean(i, own["y"])
@@ -66,6 +69,7 @@ def inside(s: Any, own: dict[str, Any]) -> Iterator[Axiom]:
             yield lambda: s.own_moment(s.t, i, s.q, s.p)
         case ["area", *_]:
             yield lambda: s.lipschitz(s.g(i, s.r, s.m))
+            yield lambda: s.variance(s.e(i, s.r, s.m))
 
 
 def outside(s: Any, own: dict[str, Any]) -> Iterator[Axiom]:
@@ -89,6 +93,8 @@ def outside(s: Any, own: dict[str, Any]) -> Iterator[Axiom]:
                 lambda: s.met_gradient(s.k, s.m, s.Q),
                 lambda: s.bounded_gradient(s.d(i, s.k)),
                 lambda: s.mean_heterogeneity(s.T),
+                lambda: s.entry_variance(s.k, s.Q),
+                lambda: s.buffer_noise(s.k, s.Q),
             )
         case ["fedcompass", *_]:
             r, last = s.r, s.T + s.N - 1
@@ -126,6 +132,7 @@ def outside(s: Any, own: dict[str, Any]) -> Iterator[Axiom]:
                 lambda: s.lipschitz(s.d(i, s.k)),
                 lambda: s.lipschitz(s.vec("h", i)),
                 lambda: s.lipschitz(s.vec("gbar", i)),
+                lambda: s.variance(s.e(i, s.symbol("K"), s.m)),
             )
 
 
@@ -135,7 +142,7 @@ def test_each_bound_holds_at_the_points_of_its_theorem_and_at_no_others(theorem:
     assert own
     assert all(isinstance(one, Fact) for one in own)
     for one in outside(*known(theorem)):
-        with pytest.raises(ProofError, match=r"is not shown|is no gradient of"):
+        with pytest.raises(ProofError, match=r"is not shown|is no gradient of|alone, not about"):
             one()
 
 
