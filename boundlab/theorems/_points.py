@@ -39,7 +39,6 @@ _BUILT_IN = (
     PointSet("virtual", "at v[t], t < T, of all f_i, with v virtual"),
     PointSet("passes", "at the points of all passes that a client could begin at any server model", False),
     PointSet("models", "at all server models that there could be, of all f_i", False),
-    PointSet("minimiser", "at x*, of all f_i", False),
 )
 POINT_SETS: Final[Mapping[str, PointSet]] = MappingProxyType({one.id: one for one in _BUILT_IN})
 
