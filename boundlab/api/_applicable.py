@@ -62,11 +62,12 @@ class Applicable(Tabular):
         entries = self.entries()
         fit = [(one["id"], one["status"], one["delays"], _words(one["settings"])) for one in entries if one["applies"]]
         rest = [(one["id"], one["reason"]) for one in entries if not one["applies"]]
-        return [
-            *([table("", ("applies", "status", "for example under", "with"), fit, whole=(0,)), GAP] if fit else []),
-            *([table("", ("does not apply", "why"), rest, whole=(0,)), GAP] if rest else []),
-            words(self.line()),
-        ]
+        found: list[Block] = []
+        if fit:
+            found += [table("", ("applies", "status", "for example under", "with"), fit, whole=(0,)), GAP]
+        if rest:
+            found += [table("", ("does not apply", "why"), rest, whole=(0,)), GAP]
+        return [*found, words(self.line())]
 
 
 def _words(settings: dict[str, str]) -> str:

@@ -45,6 +45,7 @@ __all__ = [
     "DelayLaw",
     "DelayModel",
     "DelayType",
+    "Deterministic",
     "IndependentEvents",
     "Renewal",
     "ServerPolicy",

@@ -132,8 +132,8 @@ class Iterates(EnclosedVectors[Array]):
                 growth = 1.0 if row.implicit else bounds.growth(size)
                 lipschitz = 1.0 if row.implicit else bounds.moved(size, growth)
                 moved += lipschitz * error + rounding
-                known = motion is not None and not (row.implicit or bounds.kinks or bounds.proximal)
-                motion = motion.then(growth, lipschitz, rounding) if known else None
+                unknown = row.implicit or bounds.kinks or bounds.proximal
+                motion = None if motion is None or unknown else motion.then(growth, lipschitz, rounding)
                 error = (growth * error + rounding) * UP
             before = after
         if self._steep is not None:

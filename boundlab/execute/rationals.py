@@ -320,8 +320,8 @@ class Balls(EnclosedVectors[Vector]):
                     moved = bounds.moved(high, growth) * _MORE
                 total = total + moved * error + off
                 error = growth * error + off
-                known = motion is not None and not (row.implicit or bounds.kinks or bounds.proximal)
-                motion = motion.then(growth, moved, off) if known else None
+                unknown = row.implicit or bounds.kinks or bounds.proximal
+                motion = None if motion is None or unknown else motion.then(growth, moved, off)
             x = after
             if self._moved is not None:
                 self._moved(_around(before, old), _around(x, error))

@@ -159,7 +159,7 @@ def _drawn(known: Range, values: Mapping[str, Scalar], drawn: random.Random) -> 
     if known.integer:
         step = Fraction(max(1, int(step)) - (0 if known.above else drawn.choice((0, 1))))
         if low is not None:
-            return ceil(low) + step if high is None else Fraction(min(ceil(low) + step, floor(high)))
+            return ceil(low) + step if high is None else min(ceil(low) + step, Fraction(floor(high)))
         return floor(high) - step if high is not None else step
     return low + step if low is not None else high - step if high is not None else drawn.choice((-step, step))
 

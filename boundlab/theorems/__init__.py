@@ -5,7 +5,7 @@ from pathlib import Path
 from boundlab.arguments import checked
 from boundlab.files import named_file
 from boundlab.registry import lookup
-from boundlab.theorems._along import SUFFIX as ALONG_RUN  # noqa: F401  (for others)
+from boundlab.theorems._along import ALONG_RUN as ALONG_RUN
 from boundlab.theorems._along import along_run as along_run
 from boundlab.theorems._along import form_along_run as form_along_run
 from boundlab.theorems._along import read_off_runs as read_off_runs

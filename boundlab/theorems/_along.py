@@ -9,7 +9,7 @@ from boundlab.registry import find
 from boundlab.theorems._points import POINT_SETS
 from boundlab.theorems._theorem import Theorem
 
-SUFFIX: Final = ".along-run"
+ALONG_RUN: Final = ".along-run"
 
 
 def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]], proofs: tuple[str, ...] = ()) -> Theorem:
@@ -28,17 +28,17 @@ def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]], proofs: t
     more = (BOUNDED_RUN, DETERMINISTIC) if shown else (BOUNDED_RUN,)
     return replace(
         theorem,
-        id=f"{theorem.id}{SUFFIX}",
+        id=f"{theorem.id}{ALONG_RUN}",
         title=f"{theorem.title}, constants along the run",
         assumptions=(*theorem.assumptions, *(one for one in more if one not in theorem.assumptions)),
         points=dict(points),
-        proofs=proofs or tuple(f"{one}{SUFFIX}" for one in theorem.proofs),
+        proofs=proofs or tuple(f"{one}{ALONG_RUN}" for one in theorem.proofs),
     )
 
 
 def form_along_run(theorem: Theorem) -> Theorem | None:
     """Return the registered form of a theorem along the run, or None if there is none."""
-    found = find("theorems", f"{theorem.id}{SUFFIX}")
+    found = find("theorems", f"{theorem.id}{ALONG_RUN}")
     return found if isinstance(found, Theorem) else None
 
 

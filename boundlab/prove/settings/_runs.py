@@ -230,7 +230,7 @@ class RunsSetting(Setting):
         found = {
             "G_sq": max([*(inner(at, at) for at in taken), *long]),
             "sigma_g": root_above(max(map(max, gaps))),
-            "sigma_g_mean": root_above(max(sum(own) for own in gaps) / instance.n),
+            "sigma_g_mean": root_above(max(sum(own, Fraction()) for own in gaps) / instance.n),
         }
         return {name: value for name, value in found.items() if name in self.theorem.points}
 
