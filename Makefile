@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/
 
-.PHONY: demo test nightly lint types notebooks docs bench bench-gpu size constraints clean
+.PHONY: demo test nightly golden lint types notebooks docs bench bench-gpu size constraints clean
 
 # One stamp for each set of extras; each makes the virtual environment if there is none. Where a set lies in another, the
 # stamp of that one is enough: demo asks no index after test.
@@ -25,8 +25,13 @@ test: $(VENV)/.stamp-test
 # 300 errors are planted one by one, of which the suite must notice 95 %, and no benchmark may be slower than recorded.
 nightly: $(VENV)/.stamp-nightly
 	BOUNDLAB_EXAMPLES=500 $(RUN)python -m pytest -n 2 -q -m "nightly or not nightly"
+	$(RUN)python -m benchmarks.golden check
 	$(RUN)python -m benchmarks.mutation
 	$(RUN)python -m benchmarks.speed cpu --guard $(lastword $(sort $(wildcard benchmarks/results/cpu-*.json)))
+
+# All recorded answers, asked again: what differs is told, and fails. make test asks a tenth of them.
+golden: $(VENV)/.stamp-test
+	$(RUN)python -m benchmarks.golden check
 
 lint: $(VENV)/.stamp-dev types
 	$(RUN)ruff check .

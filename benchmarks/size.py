@@ -1,7 +1,7 @@
 """How much code there is, room by room: statements without docstrings, lines, and syntax nodes a statement.
 
-python -m benchmarks.size            # beside the table of CONTRIBUTING.md, with what has changed since
-python -m benchmarks.size --write    # writes that table anew
+python -m benchmarks.size            # beside the tables of CONTRIBUTING.md, with what has changed since
+python -m benchmarks.size --write    # writes these tables anew
 """
 
 import argparse
@@ -12,6 +12,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
+
+from benchmarks.house import COUNTS
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -70,18 +72,30 @@ def table(found: dict[str, Size]) -> str:
     return "\n".join(["| room | statements | lines | nodes a statement |", "|---|---|---|---|", total, *rows, ""])
 
 
+def counts() -> str:
+    """Return how often each concept is written down, as a table in Markdown."""
+    rows = [f"| {name} | {count()} |" for name, count in COUNTS.items()]
+    return "\n".join(["| what | today |", "|---|---|", *rows, ""])
+
+
+def limits() -> dict[str, int]:
+    """Return the first number of each row of CONTRIBUTING.md's tables, by room or concept."""
+    page = PAGE.read_text(encoding="utf-8")
+    inside = page[page.index(_BEGIN) : page.index(_END)]
+    return {name: int(count) for name, count in re.findall(r"^\| `?([\w ]+?)`? \| (\d+) \|", inside, re.MULTILINE)}
+
+
 def main() -> None:
-    """Print the table with changes of statements since the one of CONTRIBUTING.md, or write it there."""
+    """Print the tables with changes since those of CONTRIBUTING.md, or write them there."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
-    page, now = PAGE.read_text(encoding="utf-8"), table(sizes())
+    page, now, was = PAGE.read_text(encoding="utf-8"), table(sizes()) + "\n" + counts(), limits()
     before, rest = page.split(_BEGIN)
     if parser.parse_args().write:
         PAGE.write_text(before + _BEGIN + now + rest[rest.index(_END) :], encoding="utf-8")
         return
-    was = {name: int(count) for name, count in re.findall(r"^\| `?(\w+)`? \| (\d+) \|", rest, re.MULTILINE)}
     for line in now.splitlines():
-        named = re.match(r"\| `?(\w+)`? \| (\d+) \|", line)
+        named = re.match(r"\| `?([\w ]+?)`? \| (\d+) \|", line)
         change = int(named[2]) - was.get(named[1], 0) if named else 0
         sys.stdout.write(f"{line}{f' {change:+d}' if change else ''}\n")
 

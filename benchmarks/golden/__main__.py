@@ -1,0 +1,108 @@
+"""Ask the recorded questions again: ``python -m benchmarks.golden check``, ``renew ID … --because TEXT``, ``make``.
+
+``check`` ends with 1 where an answer differs from the recorded one, and says how. ``renew`` records new answers of
+some questions and writes the sentence that says which of the two answers was wrong into changes.md; ``make`` makes and
+records all anew, ``answer`` answers those that are there.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from hashlib import sha256
+
+from benchmarks.golden.ask import ask
+from benchmarks.golden.differ import differences
+from benchmarks.golden.lines import FOLDER, Line, read, write, write_inputs
+from benchmarks.golden.tenth import with_tenth
+
+CHANGES = FOLDER / "changes.md"
+SHOWN = 5  # differences of one answer
+
+
+def answers(lines: Sequence[Line], jobs: int) -> Iterator[Line]:
+    """Yield the lines with today's answers, in their order."""
+    if jobs == 1:
+        yield from map(ask, lines)
+    else:
+        with ProcessPoolExecutor(jobs, max_tasks_per_child=400) as pool:
+            yield from pool.map(ask, lines, chunksize=8)
+
+
+def changed(lines: Iterable[Line], now: Iterable[Line]) -> Iterator[tuple[Line, list[str]]]:
+    """Yield the lines whose answers differ, with how they do."""
+    for line, new in zip(lines, now, strict=True):
+        found = list(differences(line.answer, new.answer))
+        if found:
+            yield line, found
+
+
+def check(lines: Sequence[Line], jobs: int, *, first: bool = False) -> int:
+    """Return how many answers differ, and say how; of those up to the first, in an order that nobody chose."""
+    if first:
+        lines = sorted(lines, key=lambda one: sha256(one.id.encode()).digest())
+    count, spent = 0, 0.0
+
+    def counted() -> Iterator[Line]:
+        nonlocal spent
+        for one in answers(lines, jobs):
+            spent += one.seconds
+            yield one
+
+    for line, found in changed(lines, counted()):
+        count += 1
+        more = f"\n    and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        sys.stdout.write(f"{line.id}: {' '.join(line.words)}\n    " + "\n    ".join(found[:SHOWN]) + more + "\n")
+        if first:
+            break
+    sys.stdout.write(f"{len(lines)} answers, {count} differ, {spent:.0f} CPU seconds\n")
+    return count
+
+
+def renew(names: Sequence[str], because: str, jobs: int) -> None:
+    """Record new answers of some questions, and why."""
+    lines = read()
+    chosen = [one for one in lines if one.id in names]
+    if len(chosen) < len(set(names)):
+        raise SystemExit(f"no such question: {', '.join(sorted(set(names) - {one.id for one in chosen}))}")
+    new = {one.id: one for one in answers(chosen, jobs)}
+    write(new.get(one.id, one) for one in lines)
+    with CHANGES.open("a", encoding="utf-8") as out:
+        out.write(f"- {', '.join(names)}: {because}\n")
+
+
+def main() -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.golden")
+    commands = parser.add_subparsers(required=True, dest="command")
+    for name in ("check", "renew", "make", "answer"):
+        one = commands.add_parser(name)
+        one.add_argument("--jobs", type=int, default=2)
+        if name == "check":
+            one.add_argument("--tenth", action="store_true", help="only those that make test asks")
+            one.add_argument("--only", default="", help="kinds, such as compare,exact")
+            one.add_argument("--first", action="store_true", help="end with the first answer that differs")
+        if name == "renew":
+            one.add_argument("ids", nargs="+", help="questions, as check prints them")
+            one.add_argument("--because", required=True, help="a sentence: which of the two answers was wrong, and why")
+    given = parser.parse_args()
+    if given.command == "make":
+        from benchmarks.golden.make import made
+
+        found = made()
+        write_inputs(found.files)
+        write(found.lines)
+    if given.command in ("make", "answer"):
+        lines = read()
+        write(with_tenth(list(answers(lines, given.jobs))))
+        return 0
+    if given.command == "renew":
+        renew(given.ids, given.because, given.jobs)
+        return 0
+    kinds = set(given.only.split(",")) - {""}
+    asked = [one for one in read() if (one.tenth or not given.tenth) and (not kinds or one.kind in kinds)]
+    return int(check(asked, given.jobs, first=given.first) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

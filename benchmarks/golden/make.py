@@ -1,0 +1,386 @@
+"""Make the questions: every theorem × what fits × its judges, all files of all formats, and nonsense.
+
+They are made once and recorded. A later tree asks those that are recorded: what fits a theorem is then no question of
+the tree.
+"""
+
+import json
+import random
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import boundlab as bl
+from benchmarks.golden.ask import captured
+from benchmarks.golden.lines import HERE, Line
+from boundlab.errors import BoundlabError
+from boundlab.instance.example_options import settings as options_of
+from boundlab.instance.fitting import PROBLEMS, CompareOptions, fitting
+from boundlab.options import parse_spec
+from boundlab.registry import registered
+from boundlab.theorems import Theorem, load_theorem
+
+ROOT = Path(__file__).parents[2]
+DELAYS = (
+    "exponential", "deterministic:spread=3", "deterministic", "iid:p_s=0.3", "lognormal:spread=2", "uniform:width=1",
+    "gamma:shape=2", "weibull", "pareto", "truncated-normal", "two-speed", "markov", "per-step:steps=3",
+)  # fmt: skip
+HORIZONS = (0, 1, 3, 8, 20)
+
+
+def spec(name: str, options: Mapping[str, Any]) -> str:
+    """Return a spec as it is typed."""
+    words = (f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in options.items())
+    return f"{name}:" + ",".join(words).replace(" ", "") if options else name
+
+
+def families() -> list[str]:
+    """Return problems of every family: the declared examples, those that theorems are fitted to, and data."""
+    declared = [spec(name, one) for name, kind in registered("problems").items() for one in kind.examples]
+    data = [
+        "logistic:data=breast_cancer,clients=4,partition=iid,nu=0.1",
+        "logistic:data=breast_cancer,clients=4,partition=dirichlet,nu=0,batch=8",
+        "hinge:data=breast_cancer,clients=3,nu=0.1",
+        "least-squares:data=diabetes,clients=3,nu=1",
+        "softmax:data=digits,samples=60,clients=3,nu=0.1",
+    ]
+    return list(dict.fromkeys([*declared, *PROBLEMS, *data]))
+
+
+@dataclass
+class Made:
+    """Questions with their numbers, and the files that they name."""
+
+    lines: list[Line] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    _seen: set[tuple[str, ...]] = field(default_factory=set)
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, kind: str, words: Sequence[str], tags: Iterable[str] = (), files: Iterable[str] = ()) -> None:
+        """Add a question, once."""
+        words = [str(word) for word in words]
+        if tuple(words) in self._seen:
+            return
+        self._seen.add(tuple(words))
+        number = self._counts[kind] = self._counts.get(kind, 0) + 1
+        self.lines.append(Line(f"{kind}/{number:04}", words, sorted({kind, *tags}), sorted(files)))
+
+    def file(self, name: str, content: bytes | str) -> str:
+        """Keep a file, and return its name."""
+        self.files[name] = content.encode() if isinstance(content, str) else content
+        return name
+
+
+def made() -> Made:
+    """Return all questions."""
+    found = Made()
+    everything = [*_registered(), *_in_files(found)]
+    for theorem, typed, files in everything:
+        _of_theorem(found, theorem, typed, files)
+        sys.stdout.write(f"{len(found.lines)} after {typed}\n")
+    _runs(found)
+    _proofs(found)
+    _cases(found)
+    _nouns(found)
+    _rates(found)
+    _logs(found)
+    _users(found)
+    _nonsense(found)
+    _fuzzed(found)
+    _notebooks(found)
+    return found
+
+
+Stated = tuple[Theorem, str, list[str]]
+
+
+def _registered() -> Iterator[Stated]:
+    for name, theorem in registered("theorems").items():
+        yield theorem, name, []
+
+
+def _in_files(found: Made) -> Iterator[Stated]:
+    """Yield the literature's theorems and those of the battery."""
+    sys.path.insert(0, str(ROOT / "tests" / "battery"))
+    from referee.claims import Claim
+
+    texts = {
+        path.stem: path.read_text("utf-8") for path in sorted((ROOT / "benchmarks/literature/theorems").glob("*.toml"))
+    }
+    texts |= {
+        f"battery-{path.stem}": Claim.read(path).text() for path in sorted((ROOT / "tests/battery/theorems").iterdir())
+    }
+    for stem, text in texts.items():
+        name = found.file(f"{stem}.toml", text)
+        path = Path("/tmp") / f"golden-{name}"  # noqa: S108
+        path.write_text(text, encoding="utf-8")
+        try:
+            yield load_theorem(str(path)), name, [name]
+        except BoundlabError as error:
+            sys.stdout.write(f"{name}: {error}\n")
+        finally:
+            path.unlink()
+
+
+def _of_theorem(found: Made, theorem: Theorem, typed: str, files: list[str]) -> None:
+    tags = [f"algorithm:{theorem.algorithm}"]
+    found.add("check", ["check", typed, "--json"], tags, files)
+    found.add("core", ["core", typed], tags, files)
+    try:
+        own = fitting(theorem, most=2)
+    except BoundlabError:
+        own = ()
+    settings = dict(own[0].settings) if own else {}
+    compared, refused = 0, 0
+    for place, problem in enumerate(families()):
+        family = f"family:{parse_spec(problem, 'problem')[0]}"
+        for delays in (own[0].delays if own else "exponential", DELAYS[(place + len(typed)) % len(DELAYS)]):
+            asked = CompareOptions(theorem, problem, delays, None, HORIZONS[3], settings)
+            most = 12 if not files else 4
+            if compared < most and asked.fits:
+                compared += 1
+                _compared(found, asked, typed, [*tags, family, f"delays:{delays.partition(':')[0]}"], files)
+            elif refused < 2 and not asked.fits:
+                refused += 1
+                found.add("refused", [*_words(asked, typed), "--json"], [*tags, family], files)
+    for asked in own[:1]:
+        _evaluated(found, asked, typed, tags, files)
+    if theorem.left.in_seconds:
+        return
+    for horizon in (1, 2, 3):
+        given = ["--set", "mu=0.25"] if "mu" in theorem.inputs() else []
+        steps = [word for name in theorem.free() & {"alpha"} for word in ("--set", f"{name}=0.5")]
+        words = ["worst-case", typed, "-k", str(horizon), *given, *steps, "--json"]
+        if horizon < 3 or not files:
+            found.add("worst-case", words, [*tags, "engine:sdp"], files)
+
+
+def _words(asked: CompareOptions, typed: str, *more: str) -> list[str]:
+    return shlex.split(asked.command(typed, *more))[1:]
+
+
+def _compared(found: Made, asked: CompareOptions, typed: str, tags: list[str], files: list[str]) -> None:
+    count = len(found.lines)
+    several = asked.theorem.horizon != "every" and not asked.theorem.left.in_seconds
+    if several and count % 3 == 0:
+        asked = replace(asked, iterations=[3, 8])
+    elif not asked.theorem.left.in_seconds:
+        asked = replace(asked, iterations=HORIZONS[2 + count % 3])
+    way = (("--sampled", "engine:sampled"), ("--exact", "engine:exact"), ("", "engine:auto"), ("", "engine:auto"))[
+        count % 4
+    ]
+    backend = ["--backend", "torch"] if count % 17 == 0 else ["--backend", "compiled"] if count % 17 == 5 else []
+    more = [*([way[0]] if way[0] else []), *backend]
+    engine = f"engine:{backend[1]}" if backend else way[1]
+    found.add(
+        "compare", [*_words(asked, typed, *more), "-r", "8", "--seed", str(count % 5), "--json"], [*tags, engine], files
+    )
+
+
+def _evaluated(found: Made, asked: CompareOptions, typed: str, tags: list[str], files: list[str]) -> None:
+    try:
+        plan = asked.plan(trials=2)
+    except BoundlabError:
+        return
+    values = {name: one for name, one in plan.values.items() if name in asked.theorem.inputs() or name == "p"}
+    for grid in ("", "1:1000:log"):
+        given = {**values, **({asked.theorem.horizon_symbol: grid} if grid else {})}
+        words = [f"--set={name}={_typed(one)}" for name, one in given.items() if name != "n" or "p" not in given]
+        found.add("eval", ["eval", typed, *words, "--json"], tags, files)
+
+
+def _typed(value: Any) -> str:
+    return ",".join(map(repr, value.tolist())) if hasattr(value, "tolist") and getattr(value, "ndim", 0) else f"{value}"
+
+
+def _runs(found: Made) -> None:
+    problems = ("huber:clients=3,dimension=2,sigma=0.2,x0=2", "quadratic:clients=3,dimension=2,mu=0.1,x0=1",
+                "lad:c=[0,1,3],x0=2", "logistic:data=breast_cancer,clients=3,nu=0.1,batch=4")  # fmt: skip
+    for name, algorithm in registered("algorithms").items():
+        for place, chosen in enumerate(options_of(name, algorithm, 3, 6)):
+            for turn in range(2):
+                problem = problems[(place + turn) % len(problems)]
+                delays = DELAYS[(place * 2 + turn) % len(DELAYS)]
+                given = [f"--set={key}={value}" for key, value in chosen.items()]
+                words = ["run", name, "-p", problem, "-d", delays, "-k", "12", "-r", "2", *given, "--json"]
+                found.add("run", words, [f"algorithm:{name}", f"family:{problem.partition(':')[0]}"])
+
+
+def _proofs(found: Made) -> None:
+    for name in registered("proofs"):
+        found.add("prove", ["prove", name, "--json"])
+    for name, theorem in registered("theorems").items():
+        if theorem.refuted_by:
+            found.add("exact", ["exact", name, "--json"], [f"algorithm:{theorem.algorithm}", "engine:fractions"])
+    for name in ("area.theorem8", "area.theorem8.fixed-step", "area.theorem8.printed-start", "fedfa.theorem1",
+                 "fedcompass.theorem1", "afl_dga.theorem1", "fedstaleweight.theorem1", "classics.gd.convex",
+                 "classics.gd.gradient", "classics.delayed-sgd", "area.theorem8.repaired", "fedbuff.rf1"):  # fmt: skip
+        words = ["falsify", name, "--candidates", "6", "--budget", "600", "--json"]
+        found.add("falsify", words, [f"algorithm:{load_theorem(name).algorithm}"])
+
+
+def _cases(found: Made) -> None:
+    """Old files: cases over random events and over explicit ones, certificates, proofs."""
+    for path in sorted((ROOT / "proofs" / "counterexamples").glob("*.json")):
+        case = found.file(f"counterexample-{path.name}", path.read_bytes())
+        theorem = json.loads(path.read_text("utf-8")).get("theorem", path.stem)
+        found.add("exact", ["exact", theorem, f"{HERE}/{case}", "--json"], ["engine:fractions"], [case])
+        found.add("replay", ["replay", f"{HERE}/{case}", "--json"], [], [case])
+    number = 0
+    for name, theorem in registered("theorems").items():
+        try:
+            own = fitting(theorem, most=3)
+        except BoundlabError:
+            continue
+        for asked in own:
+            given = {**asked.asked(), "iterations": None if theorem.left.in_seconds else 4}
+            try:
+                case = bl.compare(name, **given, trials=2).case
+            except BoundlabError:  # the horizon is too short for it
+                continue
+            case.pop("provenance", None)
+            file = found.file(f"case-{number:03}.json", json.dumps(case))
+            family = str(case["problem"]["type"])
+            tags = [f"algorithm:{theorem.algorithm}", f"family:{family}"]
+            found.add("exact", ["exact", name, f"{HERE}/{file}", "--json"], tags, [file])
+            if "events" in case:
+                found.add("replay", ["replay", f"{HERE}/{file}", "--json"], tags, [file])
+            number += 1
+    for theorem in [one for one in registered("theorems") if one.startswith("classics.")]:
+        for horizon in (1, 2):
+            _certificate(found, theorem, horizon)
+    for name in registered("proofs"):
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "proof.json"
+            _quietly(["prove", name, "--trace", str(path)])
+            if path.exists():
+                file = found.file(f"proof-{name}.json", path.read_bytes())
+                found.add("recheck", ["recheck", f"{HERE}/{file}", "--json"], ["engine:recheck"], [file])
+
+
+def _certificate(found: Made, theorem: str, horizon: int) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "certificate.json"
+        for more in ([], ["--set", "alpha=0.5"], ["--set", "mu=0.25"], ["--set", "alpha=0.5", "--set", "mu=0.25"]):
+            _quietly(["worst-case", theorem, "-k", str(horizon), *more, "--certificate", str(path)])
+            if path.exists():
+                file = found.file(f"certificate-{theorem}-{horizon}.json", path.read_bytes())
+                found.add("recheck", ["recheck", f"{HERE}/{file}", "--json"], ["engine:recheck"], [file])
+                return
+
+
+def _quietly(words: Sequence[str]) -> None:
+    from boundlab.cli import invoke
+
+    with captured():
+        invoke(words)
+
+
+def _nouns(found: Made) -> None:
+    draw = random.Random(11)  # noqa: S311
+    specs = families()
+    for name, kind in registered("problems").items():
+        for one in kind.examples:
+            for _ in range(10):
+                changed = {**one}
+                if "seed" in kind.options or "clients" in one:
+                    changed |= {"seed": draw.randrange(1000), "x0": round(draw.uniform(-3, 3), 2)}
+                if "nu" in one:
+                    changed["nu"] = round(10 ** draw.uniform(-3, 1), 3)
+                if draw.random() < 0.3:
+                    changed[draw.choice(("ball", "box"))] = 3 if draw.random() < 0.5 else [-2, 2]
+                if draw.random() < 0.2:
+                    changed["l1"] = 0.1
+                specs.append(spec(name, changed))
+    for one in dict.fromkeys(specs):
+        found.add("constants", ["constants", one], [f"family:{one.partition(':')[0]}"])
+    for name, algorithm in registered("algorithms").items():
+        for place, chosen in enumerate(options_of(name, algorithm, 3, 0)[:12]):
+            for turn in (0, 1):
+                delays = DELAYS[(2 * place + turn) % len(DELAYS)]
+                found.add("draws", ["draws", name, json.dumps(chosen), delays, "3"], [f"algorithm:{name}"])
+
+
+def _rates(found: Made) -> None:
+    draw = random.Random(5)  # noqa: S311
+    for place in range(60):
+        rates = ",".join(f"{10 ** draw.uniform(-2, 2):.3g}" for _ in range(1 + place % 7))
+        per_time = ["--objective", "per-time", "--server-cost", f"{draw.uniform(0, 1):.2g}"]
+        found.add("optimal-rate", ["optimal-rate", "--rates", rates, *(per_time if place % 2 else []), "--json"])
+
+
+def _logs(found: Made) -> None:
+    draw = random.Random(7)  # noqa: S311
+    texts = {"vsim.log": (ROOT / "tests/traces/vsim.log").read_text("utf-8")}
+    for number in range(50):
+        clock, rows = 0.0, ["time,client"]
+        for _ in range(20 + number):
+            clock += draw.expovariate(1.0) if number % 2 else 0.5
+            rows.append(f"{clock:.4f},{draw.randrange(2 + number % 4)}")
+        texts[f"log-{number:02}.csv"] = "\n".join(rows) + "\n"
+    for name, text in texts.items():
+        file, form = found.file(name, text), ["--as", "appfl"] if name.endswith(".log") else []
+        found.add("trace", ["trace", f"{HERE}/{file}", *form, "--json"], [], [file])
+        found.add("fit", ["fit", f"{HERE}/{file}", *form, "--json"], [], [file])
+        if not form:
+            words = ["run", "fedbuff", "-p", "huber:clients=5,dimension=1,x0=2", "-d", f"trace:file={HERE}/{file}"]
+            found.add("followed", [*words, "-k", "8", "-r", "2", "--set=eta_l=0.05", "--set=M=1", "--json"], [], [file])
+
+
+USERS = Path(__file__).parent / "users"
+
+
+def _users(found: Made) -> None:
+    """Add what people asked: the commands of ``users/lines.txt`` about the files beside it."""
+    names = sorted(path.name for path in USERS.iterdir() if path.name != "lines.txt")
+    for name in names:
+        found.file(name, (USERS / name).read_bytes())
+    for text in (USERS / "lines.txt").read_text("utf-8").splitlines():
+        if text and not text.startswith("#"):
+            found.add("user", shlex.split(text), [], [name for name in names if name in text])
+
+
+def _nonsense(found: Made) -> None:
+    """Add the lines of bad input that the tests of the command line know."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "cli"))
+    import test_bad_input as known
+
+    for line, _ in known.NONSENSE:
+        if re.sub(r"\{(AREA|COMPARE|EVAL)\}", "", line).count("{"):
+            continue
+        for short, text in known.SHORT.items():
+            line = line.replace(f"{{{short}}}", text)
+        found.add("bad", shlex.split(line))
+
+
+def _fuzzed(found: Made) -> None:
+    from command_fuzz import Fuzz
+
+    with tempfile.TemporaryDirectory() as place:
+        fuzz, wanted = Fuzz(random.Random(77), Path(place)), 0  # noqa: S311
+        while wanted < 300:
+            before = set(Path(place).iterdir())
+            words = fuzz.line()
+            if words[0] in ("demo", "doctor", "audit", "sweep", "falsify", "results") or any(
+                "\0" in one or "\udcff" in one for one in words
+            ):
+                continue
+            files = []
+            for path in sorted(set(Path(place).iterdir()) - before):
+                inside = sorted(path.iterdir()) if path.is_dir() else [path]
+                files += [found.file(f"fuzz/{one.relative_to(place)}", one.read_bytes()) for one in inside]
+                if not inside:
+                    files.append(found.file(f"fuzz/{path.name}/", b""))
+            found.add("fuzz", [word.replace(place, f"{HERE}/fuzz") for word in words], [f"command:{words[0]}"], files)
+            wanted += 1
+
+
+def _notebooks(found: Made) -> None:
+    for path in sorted((ROOT / "notebooks").glob("*.py")):
+        found.add("notebook", ["notebook", path.stem])
