@@ -148,15 +148,16 @@ def test_an_unknown_id_is_answered_with_the_nearest():
 
 
 @pytest.mark.parametrize(("choices", "find"), [(metrics.choices, metrics.metric), (assumptions.choices, assumption)])
-def test_for_an_id_that_is_built_in_no_plug_in_is_loaded(choices, find, monkeypatch):
+def test_for_an_id_that_is_built_in_only_plug_ins_are_asked_whether_they_take_it(choices, find, monkeypatch):
     def loaded(*_arguments):
-        raise AssertionError("a plug-in was asked")
+        raise AssertionError("a module was loaded")
 
-    monkeypatch.setattr("boundlab.registry._registry.sources", loaded)
+    monkeypatch.delenv("BOUNDLAB_PLUGINS", raising=False)
+    monkeypatch.setattr("boundlab.registry._registry._rows", loaded)
     for name, item in choices("gap" if find is metrics.metric else "convex").items():
         assert find(name) is item
     for ask in (choices, find):
-        with pytest.raises(AssertionError, match="a plug-in was asked"):
+        with pytest.raises(AssertionError, match="a module was loaded"):
             ask("of a plug-in")
 
 
