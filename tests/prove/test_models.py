@@ -76,7 +76,7 @@ def test_the_model_of_an_aggregation_is_the_mean_over_who_acts() -> None:
 def test_the_mean_of_all_functions_at_a_point_of_one_client_is_taken_at_that_point() -> None:
     s = setting("area.theorem8.repaired.fixed-step")
     left, right = (MaxAffine((((F(1),), F(-c)), ((F(-1),), F(c)))) for c in (3, -3))
-    one = Model(s, Instance((left, right), (F(0),), F(1), 2, 1, p=(F(2, 5), F(2, 5)), p_s=F(1, 5)))
+    one = Model(s, Instance((left, right), (F(0),), F(1), 2, 2, p=(F(2, 5), F(2, 5)), p_s=F(1, 5)))
     assert holds(one, s.minimal(s.x(s.i, s.k)), s.kernel)
     # At its own point each function is smaller than f is anywhere.
     own = s.mean(lambda i: s.part(i, s.x(i, s.k)))
