@@ -33,8 +33,9 @@ def checks(view: View) -> Iterator[Check]:
     theorem = view.theorem
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     yield Check("scope.algorithm", "the algorithm exists", "passed")
-    yield _nonempty(theorem)
     options = _options(theorem, algorithm)
+    if options.verdict != "failed":  # else there is no core statement that could be about nothing
+        yield _nonempty(theorem)
     yield options
     defined = _defined(view)
     measured = None if options.verdict == "failed" else _measured(theorem, algorithm)
