@@ -62,6 +62,7 @@ def test_the_command_lists_both(capsys: pytest.CaptureFixture[str]) -> None:
     assert document["schema"] == "boundlab/list/1"
     assert {entry["id"]: entry["applies"] for entry in document["entries"]} == {
         "fedbuff.rf1": True, "fedbuff.rf2": False, "fedbuff.rf3": False,
+        "fedbuff.rf1.along-run": True, "fedbuff.rf2.along-run": False, "fedbuff.rf3.along-run": False,
     }  # fmt: skip
 
 

@@ -38,6 +38,7 @@ VALUES: dict[str, Any] = {
 THEOREM = {"theorem": "classics.gd.convex"}
 RUN = {"problem": "huber", "delays": "deterministic", "iterations": 2, "trials": 2}
 SMALL: dict[str, Callable[[], dict[str, Any]]] = {
+    "applicable": lambda: {"problem": "lad", "delays": "deterministic", "theorems": ["classics.gd.convex"]},
     "audit": lambda: THEOREM,
     "build_problem": lambda: {"kind": "lad", "options": {}},
     "check": lambda: {**THEOREM, "only": "units"},
