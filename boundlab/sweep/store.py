@@ -175,7 +175,9 @@ class Index:
         self.noted = len(keys) // 32
         rows = ((keys[place : place + 32].hex(),) for place in range(0, 32 * self.noted, 32))
         self._base.executemany("INSERT OR IGNORE INTO asked VALUES (?)", rows)
-        for path in sorted((store.folder / "lines").glob("*.jsonl")):
+        files = (store.folder / "lines").glob("*.jsonl")
+        # The names are random: of two answers the later one is that of the file written last.
+        for path in sorted(files, key=lambda one: (one.stat().st_mtime_ns, one.name)):
             common = "{}"
             for _, row in read_lines(path, 0):
                 if isinstance(row.get("common"), dict):
