@@ -29,7 +29,7 @@ from boundlab.objective import Problem
 from boundlab.options import parse_spec
 from boundlab.randomness import Stream, Streams
 from boundlab.registry import registered
-from boundlab.theorems import Theorem, at_lowest, load_theorem
+from boundlab.theorems import ALONG_RUN, Theorem, at_lowest, load_theorem
 
 _SPLIT = "data=digits,clients=8,partition=dirichlet,a=0.3"
 _DIGITS = f"logistic:{_SPLIT}"
@@ -61,11 +61,14 @@ PAPERS = ("area", "fedcompass", "afl_dga", "fedfa", "fedstaleweight", "fedbuff")
 
 
 def theorems(prefix: str = "") -> list[Theorem]:
-    """Return the theorems of the papers whose id begins with ``prefix``."""
+    """Return the theorems of the papers whose id begins with ``prefix``.
+
+    Forms along the run have no lines: on these problems the plain theorems have their bounds of gradients everywhere.
+    """
     return [
         theorem
         for name, theorem in registered("theorems").items()
-        if name.split(".")[0] in PAPERS and name.startswith(prefix)
+        if name.split(".")[0] in PAPERS and name.startswith(prefix) and not name.endswith(ALONG_RUN)
     ]
 
 
@@ -168,7 +171,7 @@ def _problems(theorem: Theorem) -> str:
 
 def settings_of(theorem: Theorem) -> Iterator[Line]:
     """Return the settings on which a theorem is compared: two problems, three delay models each."""
-    name = theorem.id.removesuffix(".along-run")
+    name = theorem.id.removesuffix(ALONG_RUN)
     own = {**_OPTIONS[theorem.algorithm], **_OWN.get(name, {})} if name != "afl_dga.r0" else {}
     if "alpha" in theorem.inputs():
         own["alpha"] = "0.01"
