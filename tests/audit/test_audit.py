@@ -89,7 +89,7 @@ def test_a_line_has_at_most_200_letters_and_ten_lines_have_what_a_review_says(
     assert each.verdict in text
     assert "boundlab audit" in text
     if each.exact is not None:
-        assert " ".join(f"instance: {each.case_text}, ".split()) in text
+        assert " ".join(f"instance: {each.exact.sentence} ".split()) in text
     for one in each.repairs:
         assert f"instead: {one.theorem.id}, " in text
 
@@ -119,8 +119,12 @@ def test_a_false_theorem_comes_with_its_instance_the_slip_and_the_repair(area: A
     assert area.exit_code == ExitCode.REFUTED
     assert area.exact is not None
     assert area.exact.verdict == "violated"
-    assert area.ruling.sentence.startswith("false: counterexample: 1 client, lad")
-    assert area.ruling.sentence.endswith("K = 4: 0.9688 > 0.875 (exact); repaired: area.theorem8.repaired (proved)")
+    assert area.exact.sentence == (
+        "f(x) = |x|, one client, 48 local steps, x0 = 1, p = p_s = 1/2: "
+        "after 4 events the error is 31/32, the bound 28/32"
+    )
+    assert area.ruling.sentence.startswith(f"false: counterexample: {area.exact.sentence} (exact); ")
+    assert area.ruling.sentence.endswith("; repaired: area.theorem8.repaired (proved)")
     page = area.markdown()
     assert "First slip: **Lemma 21 is applied**" in page
     assert re.search(r"\*\*term bound\*\*.*changed", page)

@@ -1,14 +1,17 @@
 """FedCompass, FedFa and FedStaleWeight on their pages: case files, the scheduler, shares, and short runs."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from page_numbers import claim
+from run_makers import plan_of
 from window_makers import responses
 
 import boundlab as bl
 from boundlab.algorithms.fedcompass import Compass, CompassRules, closed_loop, follow
 from boundlab.arithmetic.rational import shortest_decimal
+from boundlab.execute import visited
 from boundlab.mechanism import arrival_pattern, long_run_shares, periodic, share_slope, truthful_limit
 from boundlab.theorems import load_theorem
 
@@ -86,6 +89,22 @@ def shares_by_hand() -> list[str]:
     fair, printed = (long_run_shares(rates, 2, weights, "enumeration")[0] for weights in ("bE+1", "E+1"))
     assert printed.numerator == 8
     return [str(fair.numerator), str(fair.denominator), str(printed.denominator)]
+
+
+@claim(FEDCOMPASS, r"`compare` cuts it into # parts and takes that of each.")
+def parts_of_a_segment() -> list[str]:
+    return [str(visited._PARTS)]
+
+
+@claim(
+    FEDSTALEWEIGHT,
+    r"*Numbers*: # clients, $b=Q=1$, `logistic:data=breast_cancer,clients=4,partition=iid,nu=0.1` and"
+    r" $\eta_\ell=10^{-3}$: the ball around $x^\star$ has the radius #, and $G=#$ there.",
+)
+def set_that_no_schedule_leaves() -> list[str]:
+    problem = "logistic:data=breast_cancer,clients=4,partition=iid,nu=0.1"
+    found: Any = plan_of("fedstaleweight.rf2.along-run", problem, "exponential", eta_l=1e-3, scale=0).problem
+    return [str(found.n), f"{found.region.radius:.4f}", f"{found.constants()['G_sq'].value:.3f}"]
 
 
 @claim(FEDSTALEWEIGHT, r"$b=5$: $\chi^2=#$ (equal), $#$ ($\mathbb E\tau+1$), $#$ ($b\,\mathbb E\tau+1$).")
