@@ -19,7 +19,7 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Evaluation, Theorem, over
+from boundlab.theorems import Evaluation, Theorem, over, read_off_runs
 
 NOTHING: Final = RecordAt(np.empty(0, dtype=np.int64))  # is shown
 
@@ -141,6 +141,8 @@ class Schedules:
         options
             Of the algorithm, all of them.
         """
+        if not read_off_runs(self.theorem):
+            return self
         found = replace(self, chosen={**options})
         points = RunPoints(self.theorem, problem, self.algorithm, found.parameters)
         return replace(found, points=points) if points.wanted else self

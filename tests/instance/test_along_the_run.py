@@ -15,6 +15,7 @@ from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import visited
 from boundlab.instance import Plan
+from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem, QuadraticForm
 from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
@@ -257,3 +258,8 @@ def test_a_file_names_points_and_says_the_same(tmp_path: Path) -> None:
         load_theorem(path)
     with pytest.raises(SpecError, match="names no set of points"):
         along_run(load_theorem("fedbuff.rf1"), {"G_sq": ("everywhere",)})
+
+
+def test_a_plan_that_reads_nothing_off_a_run_takes_any_step() -> None:
+    one = CompareOptions(load_theorem("area.theorem7.recursion"), "quadratic:sigma=0.1", settings={"alpha": "0.01"})
+    assert one.plan(trials=2).parameter_values["alpha"] == 0.01
