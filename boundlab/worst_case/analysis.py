@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, final
 
 from boundlab.assumptions import assumption
-from boundlab.errors import AssumptionError, BoundlabError, SpecError
+from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import having
 from boundlab.objective import Problem
 from boundlab.theorems import Theorem
@@ -71,10 +71,6 @@ def worst_case(
     BoundlabError
         If something is missing or does not fit, the program is too large, or there is no finite worst case.
     """
-    if theorem.left.in_seconds:
-        raise SpecError(f"{theorem.id}: worst-case takes so many iterations, and this left side is within seconds")
-    if theorem.left.over.summed:
-        raise SpecError(f"{theorem.id}: worst-case takes one quantity on the left side, and this is a sum of several")
     plan = ask(theorem, iterations, settings or {}, average, delays, events)
     kind, constants, step, model = program_of(theorem, plan)
     compiled = Compiled(model.program)

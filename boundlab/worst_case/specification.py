@@ -161,6 +161,10 @@ def ask(
     BoundlabError
         If something is missing or does not fit.
     """
+    if theorem.left.in_seconds:
+        raise SpecError(f"{theorem.id}: worst-case takes so many iterations, and this left side is within seconds")
+    if theorem.left.over.summed:
+        raise SpecError(f"{theorem.id}: worst-case takes one quantity on the left side, and this is a sum of several")
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)

@@ -25,6 +25,7 @@ from boundlab.registry import lookup
 from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, Theorem, as_toml, core, load_theorem
 from boundlab.worst_case import worst_case
+from boundlab.worst_case.specification import ask as question
 
 FILES = Path(__file__).parents[2] / "benchmarks" / "literature" / "theorems"
 LYAPUNOV = ("kovalev-2020.lyapunov", "mishchenko-2022.lyapunov")
@@ -151,6 +152,9 @@ def test_who_looks_at_a_sum_as_at_one_quantity_is_told_so() -> None:
             ask()
     with pytest.raises(SpecError, match="worst-case takes one quantity on the left side, and this is a sum of several"):
         worst_case(theorem(LYAPUNOV[0]), 2, {"n": 1, "mu": 0.5, "p_c": 0.5})
+    # Nor has a certificate such a question: its program would be that of one summand.
+    with pytest.raises(SpecError, match="worst-case takes one quantity on the left side, and this is a sum of several"):
+        question(theorem(LYAPUNOV[0]), 2, {"n": 1, "mu": 0.5, "p_c": 0.5})
 
 
 def test_a_point_that_an_algorithm_does_not_have_is_refused() -> None:
