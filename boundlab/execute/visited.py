@@ -200,7 +200,7 @@ class _GradientPath:
         return Gradients(steps, apart, spread, self._segments)
 
     def _flush(self) -> None:
-        if not self._points:
+        if not self._points:  # the last block was full
             return
         X, errors = (np.concatenate([one[place] for one in self._points]) for place in (0, 1))
         self._points, self._held = [], 0

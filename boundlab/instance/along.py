@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Final, final
 
 import numpy as np
@@ -101,7 +101,7 @@ class _SeenRun:
     def __init__(self, tape: Tape, gradients: Gradients, virtual: VirtualIterate | None, window: int) -> None:
         self._tape, self._virtual, self._window = tape, virtual, window
         self._gradients = gradients
-        self._steps = cache(self._of_steps)
+        self._steps: dict[str, tuple[Floats, Ints]] = {}
         self._apart, self._spread = (np.maximum.accumulate(one, axis=1) for one in (gradients.apart, gradients.spread))
 
     def reading(self, name: str, words: tuple[str, ...], until: int) -> PointReading:
@@ -116,7 +116,9 @@ class _SeenRun:
                 if self._window > 1 or word != "segments":
                     said.append(f"the segments w[0]–{_ENDS[word]}[t], t < {self._window}, of all f_i")
             else:
-                largest, steps = self._steps(word)
+                if word not in self._steps:
+                    self._steps[word] = self._of_steps(word)
+                largest, steps = self._steps[word]
                 found = largest[:, last - 1]
                 said.append(f"the {steps[last - 1]} local steps of updates 1…{last}")
             top = np.maximum(top, found)

@@ -110,6 +110,12 @@ def test_a_theorem_of_ones_own_arrives_whole() -> None:
     )
 
 
+def test_a_comparison_along_a_run_arrives() -> None:
+    one = bl.compare("fedbuff.rf1", "quadratic:clients=2", "deterministic", iterations=3, trials=2, jobs=1)
+    assert one.plan.theorem.id == "fedbuff.rf1.along-run"
+    assert sent(one).as_dict() == one.as_dict()
+
+
 def ask(horizon: int) -> Any:
     """Answer one question of many, as a user writes it."""
     return bl.compare("area.theorem8", "lad:x0=3", "iid:p_s=0.5", K=horizon, M=50)

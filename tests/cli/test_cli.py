@@ -97,6 +97,9 @@ def test_a_theorem_of_the_users_own_is_shown_evaluated_and_compared(capsys, tmp_
 @pytest.mark.nightly  # CI runs make demo
 def test_the_demo_refutes_printed_theorems_and_draws_two_plots(capsys, tmp_path):
     page = output(capsys, "demo", "--out", str(tmp_path))
+    five = page[page.index("2. five papers on one problem") : page.index("3. strongly convex")]
+    assert five.count("never moving") == five.count(": bound ") == 5
+    assert five.count("holds: ") + five.count("consistent: ") == 5
     refuted = ("area.theorem8", "fedfa.theorem1", "fedstaleweight.theorem1")
     assert page.count("violated:") == len(refuted)
     assert page.rstrip().rpartition("\n")[2].startswith("next: boundlab audit ")

@@ -205,12 +205,21 @@ def test_machine_code_finds_the_same_gradients(name: str, monkeypatch: pytest.Mo
     )
 
 
-@pytest.mark.parametrize("block", [1, 4, 8, 26])
-def test_points_taken_together_in_any_number_say_the_same(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = planned("fedbuff.rf1.along-run", quadratic(2))
-    monkeypatch.setattr(visited, "_BLOCK", block)
-    again = planned("fedbuff.rf1.along-run", quadratic(2))
-    assert [one.value for one in again.symbols] == [one.value for one in plan.symbols]
+@pytest.mark.parametrize("by_machine_code", [False, True], ids=["loop", "machine code"])
+@pytest.mark.parametrize("name", ["fedbuff.rf1", "fedfa.delta.b"])
+def test_how_many_points_are_looked_at_together_changes_nothing(
+    name: str, by_machine_code: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of T + 1 models, or T + 2 points with v, some blocks are full when the run ends, and others are not."""
+    if by_machine_code:
+        pytest.importorskip("numba")
+        monkeypatch.setattr(visited, "worth", lambda _: True)
+    problem, found = quadratic(7), []
+    for points in (1, 2, 3, 13, 100):
+        monkeypatch.setattr(visited, "_BLOCK", points * problem.d)
+        plan = planned(f"{name}.along-run", problem)
+        found.append({one.name: one.value for one in plan.symbols})
+    assert all(one == pytest.approx(found[-1], rel=1e-12) for one in found)
 
 
 def test_where_rounding_is_not_enclosed_a_verdict_leans_on_floats(monkeypatch: pytest.MonkeyPatch) -> None:
