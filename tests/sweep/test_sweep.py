@@ -190,11 +190,15 @@ def test_two_answers_to_one_cell_that_differ_are_shown_as_a_defect(done: Path) -
     assert rows_of(opened)[row["key"]]["verdict"] == "violated"
 
 
-def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(done: Path) -> None:
+@pytest.mark.parametrize("name", ["!", "~"])  # before all other files in the alphabet, and behind them
+def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(done: Path, name: str) -> None:
     row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
+    before = {*(done / "lines").iterdir()}
     other = Appender(done)
     other.append({**row, "verdict": "holds"}, {"boundlab": "0.0"})
     other.close()
+    (written,) = {*(done / "lines").iterdir()} - before
+    written.rename(written.with_name(f"{name}.jsonl"))
     opened = results(done)
     assert opened.index.disagreements() == []
     assert rows_of(opened)[row["key"]]["verdict"] == "holds"
