@@ -101,8 +101,9 @@ class Motion(NamedTuple):
 
     def then(self, growth: float, moved: float, rounding: Any) -> "Motion":
         """Return the motion with one more step, that has these bounds."""
+        # Steps longer than 2/L bring points apart, and with them what rounding has added.
         return Motion(
-            growth * self.growth * UP, (self.moved + moved * self.growth) * UP, (self.rounding + rounding) * UP
+            growth * self.growth * UP, (self.moved + moved * self.growth) * UP, (growth * self.rounding + rounding) * UP
         )
 
 
@@ -282,15 +283,15 @@ def _point(vectors: EnclosedVectors[Value], form: _Form[Value]) -> Point[Value]:
     """Return a register as a point."""
     if form.point is None:
         value, norm, rounding = vectors.combined(form.terms)
-        more = form.slack + rounding
-        form.point = Point(value, norm, (_error(form.terms) + more) * UP)
+        more, up = form.slack + rounding, UP + EPS * len(form.terms)
+        form.point = Point(value, norm, (_error(form.terms) + more) * up)
         for base, weight in form.terms.items():
             if weight == 1:  # its line goes on, if it is the last there
                 rest = sum((abs(other) * point.error for point, other in form.terms.items() if point is not base), more)
                 last, place, path = base.line
                 if last[0] == place:
                     last[0] = place + 1
-                    form.point.line = Line(last, place + 1, (path + rest * UP) * UP)
+                    form.point.line = Line(last, place + 1, (path + rest * up) * UP)
                 break
     return form.point
 
@@ -313,7 +314,7 @@ def _error(terms: Mapping[Point[Any], Any]) -> Any:
         total = total + size
     if base is not None:
         # Where weights sum to that of the base up to rounding, what is left has either sign.
-        total = total + (abs(terms[base] - used) + (UP - 1.0) * used) * base.error
+        total = total + (abs(terms[base] - used) + (UP - 1.0 + EPS * len(terms)) * used) * base.error
     return total
 
 

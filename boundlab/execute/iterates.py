@@ -128,7 +128,7 @@ class Iterates(EnclosedVectors[Array]):
                     rounding += norm(x + size * self.problem.gradient(client, x) - old)
                 rounding += TINY
                 # The step is −size·g up to rounding, and g grows by no more than L times how far x is off.
-                steep = (slope + rounding / size + bounds.L * error) * UP
+                steep = UNKNOWN if bounds.proximal else (slope + rounding / size + bounds.L * error) * UP
                 growth = 1.0 if row.implicit else bounds.growth(size)
                 lipschitz = 1.0 if row.implicit else bounds.moved(size, growth)
                 moved += lipschitz * error + rounding
@@ -138,7 +138,7 @@ class Iterates(EnclosedVectors[Array]):
             before = after
         if self._steep is not None:
             self._steep[:, row.row] = np.maximum(self._steep[:, row.row], (slope, steep))
-        return Point(x, before, error, motion), moved * UP
+        return Point(x, before, error, motion), moved * (UP + 1e-15 * len(row.sizes))
 
     def _require_apart(self, client: int, x: Array, room: float) -> None:
         if not room < UNKNOWN or self.problem.near_kink(client, x[None], room).any():

@@ -14,7 +14,7 @@ from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.errors import SpecError
 from boundlab.execute import enclosed
 from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
-from boundlab.execute.enclosed import EnclosedVectors, Motion, Point
+from boundlab.execute.enclosed import UP, EnclosedVectors, Motion, Point
 from boundlab.objective import StepBounds
 from boundlab.tape import Initial, Tape
 
@@ -305,7 +305,7 @@ class Balls(EnclosedVectors[Vector]):
             if self._begins is not None:
                 self._begins(row, x, error)
             before, old = x, error
-            if bounds is None or (bounds.kinks and error > 0):
+            if bounds is None or (bounds.kinks and not error == 0):  # noqa: SIM201  (a ball that may be 0 is neither)
                 whole = move(row.client, _around(x, error), size)
             if bounds is None:
                 after, error = _middle(whole)
@@ -316,7 +316,7 @@ class Balls(EnclosedVectors[Vector]):
                 growth = moved = 1.0
                 if not row.implicit:
                     low, high = float(size.lower()), float(size.upper())
-                    growth = max(1.0 - low * bounds.mu / _MORE, high * bounds.L * _MORE - 1.0)
+                    growth = max(1.0 - low * bounds.mu / _MORE, high * bounds.L * _MORE - 1.0) * UP
                     moved = bounds.moved(high, growth) * _MORE
                 total = total + moved * error + off
                 error = growth * error + off

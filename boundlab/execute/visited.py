@@ -228,11 +228,12 @@ class _GradientPath:
         """Look at the segment from the origin to a point: on a part of length l all are below (a + b + L·l)/2."""
         shares = np.linspace(0.0, 1.0, _PARTS + 1)[:, None]
         X = (1.0 - shares) * self._origin + shares * end
-        # What lies between is off by no more than the end, and by a few roundings.
-        errors = np.full(len(X), error + 4.0 * EPS * (norm(self._origin) + norm(end)))
+        # What lies between is off by no more than the end, and by a few roundings, one to the problem's own floats.
+        ulp = float(np.finfo(self._problem.dtype).eps)
+        errors = np.full(len(X), error + 4.0 * ulp * (norm(self._origin) + norm(end)))
         each, off = self._at(X, errors)
         norms, part = np.linalg.norm(each, axis=2), (norm(end - self._origin) + errors[0]) / _PARTS
         slopes = np.array([0.0 if one is None else one.L for one in self._bounds])[:, None]
         for place, known in enumerate((norms, norms + off)):
             top = float(((known[:, :-1] + known[:, 1:] + slopes * part) / 2.0).max()) * self._up
-            self._segments[place] = max(self._segments[place], top)
+            self._segments[place] = np.maximum(self._segments[place], top)  # what is no number stays so

@@ -126,9 +126,10 @@ def test_floats_follow_a_run_with_small_steps_however_stale_its_gradients_are(
     assert found.upper[0] - found.lower[0] <= 1e-4 * found.upper[0]
 
 
-def off(seed: int, bits: int, share: float = 2.7, T: int = 12) -> list[tuple[Fraction, Fraction]]:
+def off(seed: int, bits: int, share: float = 2.7, T: int = 12, **more: str) -> list[tuple[Fraction, Fraction]]:
     """Return how far few digits put each iterate of an unstable random run off, and how far they say, both squared."""
     name, options, rate = DELAYED[seed % len(DELAYED)]
+    options = {**options, **more}
     problem = problem_from(f"quadratic:clients=3,dimension=2,seed={seed % 5}")
     bounds = [problem.step_bounds(client) for client in range(problem.n)]
     assert bounds[0] is not None
@@ -157,6 +158,13 @@ def fraction(x: Any) -> Fraction:
 @given(seed=st.integers(0, 2**16))
 def test_few_digits_are_off_by_no_more_than_they_say(seed: int) -> None:
     assert all(away <= said for share, T in ((2.7, 12), (1.0, 20)) for away, said in off(seed, 30, share, T))
+
+
+@pytest.mark.parametrize("share", [2.7, 4.0])
+@pytest.mark.parametrize("seed", [1, 2, 9])
+def test_local_steps_that_bring_points_apart_bring_apart_what_rounding_has_added(seed: int, share: float) -> None:
+    """A pass of twenty steps longer than 2/L: what the first one rounds grows with all that follow."""
+    assert all(away <= said for away, said in off(seed, 30, share, 2, M="20"))
 
 
 @pytest.mark.parametrize("term", ["moved", "growth", "apart", "rounding"])
