@@ -261,11 +261,12 @@ class Sources:
         return SymbolValue(name, value, said.side, "problem", said.how, certified=False)
 
     def _of_tape(self, name: str, value: Any) -> SymbolValue:
-        if (seen := self.along.get(name)) is not None:
+        sampled = self.averaged and not self.one_schedule
+        if (seen := self.along.get(name)) is not None and not sampled:
             how = seen.how if seen.enclosed else f"{seen.how}; in floats, rounding is not enclosed"
             return SymbolValue(name, value, "upper", "tape", how, certified=seen.enclosed)
         info = self.theorem.symbols[name]
-        if self.averaged and (info.side != "exact" or info.role == "schedule") and not self.one_schedule:
+        if sampled and (info.side != "exact" or info.role == "schedule"):
             how = "from sampled schedules; others may have more"
             known: Side = {"upper": "lower", "lower": "upper"}.get(info.side, info.side)  # type: ignore[assignment]
             return SymbolValue(name, value, known, "tape", how, certified=False)

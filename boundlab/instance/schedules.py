@@ -140,11 +140,21 @@ class Schedules:
         ----------
         options
             Of the algorithm, all of them.
+
+        Raises
+        ------
+        AssumptionError
+            If gradients have noise: then no run shows how large they may be.
         """
         if not read_off_runs(self.theorem):
             return self
         found = replace(self, chosen={**options})
         points = RunPoints(self.theorem, problem, self.algorithm, found.parameters)
+        if points.wanted and not problem.noiseless:
+            raise AssumptionError(
+                f"{self.theorem.id} reads {' and '.join(points.wanted)} off the run, and with noise no run shows how "
+                "large gradients may be; sigma=0, or full batches, would fit"
+            )
         return replace(found, points=points) if points.wanted else self
 
     def worst(self, values: Mapping[str, Any], scheduled: Mapping[str, float], trials: int) -> dict[str, Any]:

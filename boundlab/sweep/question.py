@@ -206,7 +206,8 @@ def _compared(cell: Cell) -> Row:
     ]
     least = max(points, key=lambda point: point[1] / point[4] if point[4] else point[1])  # where the bound is nearest
     row = _sides(least[1], least[4]) | {"headline": found.headline, "points": points}
-    return _judged(found.verdict, found.reason) | row | {"case": found.case}
+    form = next((f"of {one.plan.theorem.id}, in its place: " for one in found.comparisons if one.plan.asked), "")
+    return _judged(found.verdict, f"{form}{found.reason}") | row | {"case": found.case}
 
 
 def _exactly(cell: Cell) -> Row:

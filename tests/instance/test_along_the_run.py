@@ -249,6 +249,36 @@ def test_with_noise_no_run_shows_how_large_gradients_are() -> None:
         bl.compare("fedbuff.rf1.along-run", noisy, "deterministic:rates=[2,1]", iterations=6)
 
 
+def own_form(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    """Return a file of a theorem along the run, with some of its text replaced."""
+    text = as_toml(load_theorem("fedbuff.rf1.along-run").core, "own")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    return path
+
+
+def test_nothing_is_read_off_a_run_with_noise_whatever_the_theorem_assumes(tmp_path: Path) -> None:
+    """The run without noise is another one: gradients there say nothing of those that the noisy run takes."""
+    noisy, delays = "quadratic:A=[[[1]],[[2]]],b=[[0],[1]],x0=3,sigma=1", "deterministic:rates=[2,1]"
+    file = own_form(tmp_path, ('"deterministic", ', ""))
+    for theorem, beyond in ((file, ()), ("fedbuff.rf1.along-run", ("deterministic",))):
+        with pytest.raises(AssumptionError, match="with noise no run shows how large gradients may be"):
+            bl.compare(theorem, noisy, delays, iterations=6, trials=2, beyond=beyond)
+
+
+def test_what_sampled_runs_show_certifies_nothing_of_a_mean_over_all_of_them(tmp_path: Path) -> None:
+    file = own_form(tmp_path, ('about = "each schedule"', 'about = "the mean"'), ('"fixed-schedule", ', ""))
+    spec = "quadratic:A=[[[1]],[[2]]],b=[[0],[1]],x0=3"
+    found = bl.compare(str(file), spec, "exponential:rates=[2,1]", iterations=6, trials=4)
+    certified = {one.name: one.certified for one in found.plan.symbols}
+    assert not certified["G_sq"]
+    assert not certified["sigma_g_mean"]
+    assert found.verdict is not Verdict.HOLDS
+
+
 def test_a_constant_of_ones_own_has_to_be_no_smaller_than_the_run_has_it() -> None:
     spec = "quadratic:A=[[[1]],[[2]]],b=[[0],[1]],x0=3"
     with pytest.raises(AssumptionError, match="G_sq = 1 is set"):

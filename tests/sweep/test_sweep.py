@@ -453,6 +453,13 @@ def test_a_question_about_a_theorem_alone(ask: str, theorem: str, verdict: str) 
     assert (row["status"], row["verdict"]) == ("done", verdict)
 
 
+def test_a_row_says_of_which_form_it_speaks_where_that_stands_in_the_place_of_the_theorem() -> None:
+    spec = "quadratic:A=[[[1]],[[2]]],b=[[0],[1]],x0=3"
+    plan = {"theorems": ["fedbuff.rf1"], "problems": [spec], "delays": ["deterministic:rates=[2,1]"]}
+    (cell,) = SweepPlan.of({**plan, "run": {"iterations": 6, "trials": 2}}).cells()
+    assert answer(cell)["reason"].startswith("of fedbuff.rf1.along-run, in its place: ")
+
+
 def test_exact_values_and_worst_cases_are_asked_like_comparisons() -> None:
     (cell,) = SweepPlan.of(
         {**PLAN, "theorems": ["area.theorem8"], "set": {"M": [50]}, "run": {"ask": "exact", "iterations": 6}}
