@@ -127,7 +127,7 @@ NOT_COVERED = [
     ("compare area.theorem7.explicit --problem huber", "assumes strongly-convex"),
     ("compare area.theorem7.explicit --problem lad", "area.theorem7.explicit assumes"),
     ("compare area.theorem8 --problem hinge:nu=0.1", "assumes lipschitz"),
-    ("compare fedbuff.rf1", "try huber"),
+    ("compare fedbuff.rf1 --problem quadratic:sigma=0.1", "try huber"),
     ("compare fedbuff.rf2 --problem huber:clients=3 --delays lognormal", "stationary-participation"),
     ("compare fedbuff.rf1 --problem huber:c=[0,9] --delays deterministic:rates=[1,0.1] --set=count=1 --set=tau_max=0",
      "tau_max = 0 is set, but the schedule has"),
