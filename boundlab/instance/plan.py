@@ -312,11 +312,12 @@ def _plan(
     sources = replace(sources, scheduled=scheduled, along=along)
     used = {**scheduled, **schedules.pinned, **values}
     readings = _pinned(schedules, sources.readings(used, {**evaluation.derived, **step}))
-    return Plan(
+    found = Plan(
         theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points, used,
         constants, evaluation.total, evaluation.terms, outside, schedules if first is not None else None, values,
         (*readings, *at_every_x.readings),
     )  # fmt: skip
+    return found if first is None else found.leaning(schedules.unenclosed(first, points, values))
 
 
 def _at_every_x(theorem: Theorem, problem: Problem, values: Mapping[str, Any], beyond: Sequence[str]) -> AtEveryX:
