@@ -1,4 +1,4 @@
-"""Whether runs draw what their algorithm does not declare: observed on runs, and never taken on trust."""
+"""Draws that an algorithm does not declare: observed on runs, and never taken on trust."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final, final

@@ -57,7 +57,7 @@ class Ruling:
 
     @property
     def lead(self) -> str:
-        """What the line begins with."""
+        """Beginning of the line."""
         return self.word if self.tried is None else f"{self.word} (0 of {self.tried})"
 
     @property

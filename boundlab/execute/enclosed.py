@@ -77,7 +77,7 @@ class Line(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """What local steps from x do to errors: their sum is off by −K(x̃ − x) and rounding.
+    """Effect of local steps from x on errors: their sum is off by −K(x̃ − x) and rounding.
 
     Parameters
     ----------

@@ -3,17 +3,19 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, VirtualIterate
-from boundlab.execute.visited import Gradients, visit
 from boundlab.objective import Problem
 from boundlab.objective.weighted import Weighted
 from boundlab.tape import Tape
 from boundlab.theorems import Theorem, read_off_runs
+
+if TYPE_CHECKING:
+    from boundlab.execute.visited import Gradients
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -86,6 +88,8 @@ class RunPoints:
         return tuple(sorted(read_off_runs(self.theorem) & read))
 
     def _run(self, tape: Tape, window: int) -> "_SeenRun":
+        from boundlab.execute.visited import visit
+
         words = {word for name in self.wanted for word in self.theorem.points[name]}
         virtual = self.algorithm.virtual_iterate(self.parameters, tape)
         segments = window if "virtual-segments" in words or ("segments" in words and window > 1) else 0
@@ -98,7 +102,7 @@ class RunPoints:
 class _SeenRun:
     """Gradients along one run, for all horizons."""
 
-    def __init__(self, tape: Tape, gradients: Gradients, virtual: VirtualIterate | None, window: int) -> None:
+    def __init__(self, tape: Tape, gradients: "Gradients", virtual: VirtualIterate | None, window: int) -> None:
         self._tape, self._virtual, self._window = tape, virtual, window
         self._gradients = gradients
         self._steps: dict[str, tuple[Floats, Ints]] = {}

@@ -16,7 +16,6 @@ from boundlab.assumptions import (
 )
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.instance.delayed import on_its_set
 from boundlab.instance.ranges import along_run
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import differences
@@ -26,8 +25,8 @@ from boundlab.theorems import EACH, Theorem, form_along_run, over, read_off_runs
 from boundlab.traces import departure
 
 
-class _Planned(Protocol):
-    """What is looked at of a plan."""
+class _WithProblem(Protocol):
+    """The part of a plan that is looked at."""
 
     @property
     def problem(self) -> Problem: ...
@@ -37,7 +36,7 @@ class _Planned(Protocol):
     def parameters(self) -> Any: ...
 
 
-PlanT = TypeVar("PlanT", bound=_Planned)
+PlanT = TypeVar("PlanT", bound=_WithProblem)
 
 
 def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theorem:
@@ -48,12 +47,10 @@ def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theor
     AssumptionError
         If that is so, and the form does not apply either, since gradients have noise.
     """
-    form = form_along_run(theorem)
-    if form is None:
-        return theorem
     asked = [name for name in theorem.core.asked if assumption(name).of == "functions" and name not in beyond]
     missing = [name for name in asked if problem.why_not(name)]
-    if not missing or not all(form.points.keys() & {*assumption(name).defines} for name in missing):
+    form = form_along_run(theorem) if missing else None
+    if form is None or not all(form.points.keys() & {*assumption(name).defines} for name in missing):
         return theorem
     if read_off_runs(form) and (noisy := problem.why_not(DETERMINISTIC)):
         try:
@@ -91,6 +88,8 @@ def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, 
         flight = None if run is None else run.algorithm.in_flight(run.parameters, problem.n)
         if run is None or flight is None:
             return along_run(problem)
+        from boundlab.instance.delayed import on_its_set
+
         return on_its_set(problem, flight, run.iterations, size)
     found = problem.on_domain() if BOUNDED_DOMAIN in theorem.core.assumed else None
     return problem if found is None else found

@@ -69,7 +69,7 @@ class InvariantBox(InvariantSet):
 @final
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """What gradients do to the distance from a centre c, even such as were taken elsewhere.
+    """Effect of gradients on the distance from a centre c, even of such as were taken elsewhere.
 
     For gradients g_k of any clients at points y_k, each at most D from x, and sizes s_k ≥ 0 that sum to ``longest`` at
     most, ‖x − Σ s_k·g_k − c‖ ≤ max(‖x − c‖, (slope + L·D)/mu), and ‖g_k‖ ≤ slope + L·‖y_k − c‖.

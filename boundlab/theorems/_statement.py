@@ -282,7 +282,7 @@ class Statement:
 
     @property
     def of_paper(self) -> bool:
-        """Whether a paper says it itself, as printed or as recovered: it need not be true."""
+        """True if a paper says it itself, as printed or as recovered: it need not be true."""
         return self.status in OF_PAPERS
 
     @property

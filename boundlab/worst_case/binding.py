@@ -1,4 +1,4 @@
-"""Whether a certificate speaks of the question that it names: the program is made anew from the theorem, and compared.
+"""Certificates held to the question that they name: the program is made anew from the theorem, and compared.
 
 The second checker (:mod:`boundlab.recheck`) knows nothing of theorems and of algorithms: it shows that the value
 follows from what the file says. Here the program, its basis, samples, objective and given rows are made from the

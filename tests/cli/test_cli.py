@@ -128,13 +128,13 @@ JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "
 @pytest.mark.parametrize(
     ("line", "judges", "most"),
     [
-        ("show area.theorem7", set(), 104),
-        ("list theorems", set(), 114),
-        ("run gd -k 3 -r 2", set(), 174),
-        ("check classics.gd.convex", {"checks", "signs"}, 166),
-        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 248),
-        ("exact area.theorem8", {"exact"}, 271),
-        ("falsify fedstaleweight.theorem1 --candidates 3", {"compare", "exact", "falsify"}, 304),
+        ("show area.theorem7", set(), 109),
+        ("list theorems", set(), 118),
+        ("run gd -k 3 -r 2", set(), 177),
+        ("check classics.gd.convex", {"checks", "signs"}, 171),
+        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 258),
+        ("exact area.theorem8", {"exact"}, 279),
+        ("falsify fedstaleweight.theorem1 --candidates 3", {"compare", "exact", "falsify"}, 315),
     ],
 )
 def test_a_command_loads_the_judges_that_it_asks(line: str, judges: set[str], most: int, tmp_path: Path) -> None:
