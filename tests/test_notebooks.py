@@ -102,3 +102,12 @@ def test_every_notebook_is_in_the_table():
     table = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert {one.stem for one in NOTEBOOKS} == set(re.findall(r"\]\((\w+)\.ipynb\)", table))
     assert {one.stem for one in FOLDER.glob("*.py")} == {one.stem for one in NOTEBOOKS}
+
+
+def test_the_first_picture_of_the_readme_is_the_one_that_the_notebook_drew():
+    """Five methods on one problem: docs/figures/five-papers.png is the first figure of notebook 5."""
+    drawn = next(one for cell in cells(FOLDER / "05_five_papers_one_problem.ipynb") for one in pictures(cell))
+    page = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    first = re.findall(r"!\[[^]]*\]\((\S+?)\)", page)[0]
+    assert first == "docs/figures/five-papers.png"
+    assert (FOLDER.parent / first).read_bytes() == drawn

@@ -16,10 +16,7 @@ REALITY, ANATOMY, SERVER = (
     f"notebooks/{name}.py"
     for name in ("01_a_theorem_meets_reality", "02_anatomy_of_a_refutation", "03_how_often_should_the_server_update")
 )
-HEARD, TWO, FIVE = (
-    f"notebooks/{name}.py"
-    for name in ("04_who_gets_heard", "05_fedcompass_and_afl_dga", "06_five_papers_five_verdicts")
-)
+HEARD, FIVE = (f"notebooks/{name}.py" for name in ("04_who_gets_heard", "06_five_papers_five_verdicts"))
 YOURS, SHARES = "notebooks/07_your_own_theorem.py", "notebooks/fedstaleweight.py"
 
 
@@ -152,16 +149,6 @@ def area_in_the_end() -> list[str]:
     return ["10" + f"{int(f'{end:e}'.partition('e')[2]) + 1}".translate(raised) for end in ends]
 
 
-@claim(TWO, "and mean/bound ends at #.*")
-def afl_dga_ends() -> list[str]:
-    return words(*read(TWO, r"T = 1000: error [\d.]+, bound [\d.]+, ratio ([\d.]+)"))
-
-
-@claim(TWO, "over seven horizons from # to #.")
-def horizons_of_afl_dga() -> list[str]:
-    return words(*read(TWO, r"at 7 horizons (\d+) … (\d+):"), digits=4)
-
-
 @claim(FIVE, "The mean of the squares is #, and the bound is #.")
 def sides_of_afl_dga() -> list[str]:
     return [f"{side:.1f}" for side in sides("afl_dga.theorem1.reused-gradients")]
@@ -203,29 +190,6 @@ def ratios_of_repaired_forms() -> list[str]:
 def ratios_of(theorem: str) -> list[float]:
     """Return left side over bound at the horizons of a figure."""
     return [float(one.ratio[-1]) for one in ran(FIVE)["curves"][theorem].comparisons]
-
-
-@claim(TWO, "The printed bound falls to its staleness term, #, and must be crossed.", nightly=True)
-def staleness_term_of_fedcompass() -> list[str]:
-    terms = ran(TWO)["printed"].terms
-    return words(terms["staleness"][-1])
-
-
-@claim(TWO, "Near T = # the bound crosses it", nightly=True)
-def afl_dga_is_crossed() -> list[str]:
-    names = ran(TWO)
-    return [
-        str(next(k for k, one in zip(names["horizons"], names["curve"].comparisons, strict=True) if one.ratio[-1] > 1))
-    ]
-
-
-@claim(TWO, "from T = # on the bound is two to three times the error", nightly=True)
-def afl_dga_repaired() -> list[str]:
-    together = ran(TWO)["together"]
-    times = [1 / ratio for k, ratio in zip(together.to_frame()["T"], together.ratio, strict=True) if k >= 20]
-    assert round(min(times)) == 2
-    assert round(max(times)) == 3
-    return ["20"]
 
 
 @claim(YOURS, "falls from 1 to # and lies on the repaired bound")
