@@ -31,7 +31,7 @@ def settings_of_each_theorem() -> str:
         counts.add((len({one.label for one in own}), len({one.compared.delays for one in own})))
     ((problems, delays),) = counts
     where = f"on {WORDS[problems]} problems under {WORDS[delays]} delay models each."
-    return f"a line for every theorem of these papers {where}"
+    return f"a line for every theorem of these papers, forms along the run apart, {where}"
 
 
 @claim("README.md")

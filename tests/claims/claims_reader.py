@@ -73,7 +73,8 @@ def has(name: str, row: str) -> list[str]:
     down = [line for line in one.words if line.startswith("w_{k+1} = w_k − ")]
     if down:
         step, (x0,) = Fraction(down[0].split()[4]), case(name)["x0"]
-        known["way"] = [f"{x0:g}", str(one.values["T"] * step - Fraction(x0)), str(step)]
+        # The left side reads w_0 … w_{T−1}: T − 1 steps.
+        known["way"] = [f"{x0:g}", str((one.values["T"] - 1) * step - Fraction(x0)), str(step)]
     if "sqrt" in one.found.left_text:
         known["p"], ways = [str(1 - one.values["p_s"])], [[f"{side:.4f}" for side in (one.found.left, one.found.right)]]
     else:
