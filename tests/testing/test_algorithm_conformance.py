@@ -268,7 +268,7 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
     "draw that is not declared": (
         Incremental,
         {"draws": ()},
-        "trials under deterministic delays differ, and draws declares nothing",
+        "incremental draws n numbers an event and does not say so",
     ),
     "option that is not declared": (FedBuff, {"read": curious}, "option secret is read, but not declared"),
     "default in the help": (
