@@ -21,7 +21,7 @@ from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import differences
 from boundlab.metrics import Quantity
 from boundlab.objective import Constant, Problem
-from boundlab.theorems import EACH, Theorem, form_along_run, over, read_off_runs
+from boundlab.theorems import Theorem, about_each, form_along_run, over, read_off_runs
 from boundlab.traces import departure
 
 
@@ -238,7 +238,7 @@ def require_declared(
     AssumptionError
         If runs draw what the algorithm does not say.
     """
-    if theorem.about == EACH or over(theorem).averaged(algorithm, parameters, clients, delays):
+    if about_each(theorem) or over(theorem).averaged(algorithm, parameters, clients, delays):
         return
     if reason := undeclared_draws(algorithm, parameters, clients):
         raise AssumptionError(reason)

@@ -17,7 +17,7 @@ from boundlab.instance.settings import parameters, rates, split
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import EACH, Theorem, over
+from boundlab.theorems import Theorem, about_each, over
 
 # A step size that a file writes down is the theorem's own if it is so near: files keep fewer digits.
 _WRITTEN: Final = 1e-9
@@ -180,7 +180,7 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
     algorithm = FixedEvents(case.algorithm, events)
     own = parameters(theorem, algorithm, split(theorem, algorithm, settings)[0])
     drawn = [one for one in case.algorithm.draws if one.when(own, clients)]
-    if theorem.about != EACH and (reason := undeclared_draws(case.algorithm, own, clients)):
+    if not about_each(theorem) and (reason := undeclared_draws(case.algorithm, own, clients)):
         raise AssumptionError(reason)
     if any(over(theorem)[one.id] == "averaged" for one in drawn):
         raise AssumptionError(

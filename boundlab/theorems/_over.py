@@ -184,3 +184,8 @@ def _possible(theorem: Statement, algorithm: Algorithm[Any], options: Iterable[O
     except SpecError:  # options that are required and that the statement does not name: whoever runs it chooses
         usual = {one.id for one in options if one.how == "default" and one.value}
         return not (draw.options and usual.issuperset(draw.options))
+
+
+def about_each(theorem: "Statement") -> bool:
+    """Return whether a statement says that it is about each schedule."""
+    return theorem.about == EACH

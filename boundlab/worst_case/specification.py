@@ -27,7 +27,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import EACH, Theorem, core, over
+from boundlab.theorems import Theorem, about_each, core, over
 from boundlab.worst_case.bound_value import Exactly, exactly
 from boundlab.worst_case.classes import CONSTANTS, fill, noise, require_alike, undefined
 from boundlab.worst_case.model import AllEvents
@@ -249,7 +249,7 @@ def _several(
             "the weights out"
         )
     averaged = over(theorem).averaged(algorithm, parameters, clients, delays)
-    if not averaged and theorem.about != EACH and (reason := undeclared_draws(algorithm, parameters, clients)):
+    if not averaged and not about_each(theorem) and (reason := undeclared_draws(algorithm, parameters, clients)):
         raise SpecError(reason)
     return averaged
 
