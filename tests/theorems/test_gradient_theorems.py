@@ -11,7 +11,7 @@ from gradient_theorems import BY_ID, FIRST, GRADIENT_THEOREMS, SECOND, at, with_
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import MEAN, METRICS
-from boundlab.theorems import Theorem
+from boundlab.theorems import ALONG_RUN, Theorem
 
 Terms = dict[str, float]
 EVERY = pytest.mark.parametrize("theorem", GRADIENT_THEOREMS, ids=lambda theorem: theorem.id)
@@ -274,12 +274,12 @@ def test_terms_and_steps_are_those_of_the_second_transcription(
     """At the theorem's own local step, and at 2/5 and 9/10 of it; shapes have no step in their terms."""
     values = with_server_step(theorem, point, server)
     v = SimpleNamespace(**{"eta_g": server, **point, **values})
-    own = OWN_STEPS[theorem.id](v)
+    own = OWN_STEPS[theorem.id.removesuffix(ALONG_RUN)](v)
     assert dict(theorem.step_options(values)) == pytest.approx(own, rel=1e-12)
     local = next(name for name in own if name in ("eta", "eta_l"))
     for share in (1.0,) if theorem.shape else (1.0, 0.4, 0.9):
         step = {} if share == 1.0 else {local: share * own[local]}
-        expected = ONCE_MORE[theorem.id](SimpleNamespace(**{**vars(v), **own, **step}))
+        expected = ONCE_MORE[theorem.id.removesuffix(ALONG_RUN)](SimpleNamespace(**{**vars(v), **own, **step}))
         found = theorem.evaluate({**values, **step})
         assert {name: float(term) for name, term in found.terms.items()} == pytest.approx(expected, rel=1e-12)
         assert float(found.total) == pytest.approx(sum(expected.values()), rel=1e-12)
@@ -335,7 +335,9 @@ def test_the_bound_grows_with_every_constant_and_shrinks_with_the_horizon(theore
     base = float(theorem.evaluate(values).total)
     excluded = {"fedcompass.group": {"tau_max", "A_max"}, "afl_dga.r0": {"K_m", "S", "M_own", "Q_age"}}
     noiseless = {"sigma", "sigma_l"} if "σ" in str([c.statement for c in theorem.conditions]) else set()
-    for name in set(GROWS) & set(theorem.inputs()) - excluded.get(theorem.id, set()) - noiseless:
+    for name in (
+        set(GROWS) & set(theorem.inputs()) - excluded.get(theorem.id.removesuffix(ALONG_RUN), set()) - noiseless
+    ):
         more = values[name] + 1 if SYMBOLS[name].domain.integer else values[name] * 1.01 + 1e-6
         assert float(theorem.evaluate({**values, name: more}).total) >= base * (1 - 1e-12), name
     assert float(theorem.evaluate({**values, "T": 2 * values["T"]}).total) < base
@@ -448,7 +450,9 @@ def test_all_rates_that_a_theorem_sets_are_options_of_the_algorithm() -> None:
 @pytest.mark.parametrize("algorithm", ["fedbuff", "fedstaleweight"])
 def test_buffered_theorems_are_about_their_own_algorithm(algorithm: str) -> None:
     own = [theorem for theorem in GRADIENT_THEOREMS if theorem.id.startswith(f"{algorithm}.rf")]
-    assert [theorem.id for theorem in own] == [f"{algorithm}.rf{which}" for which in (1, 2, 3)]
+    assert [theorem.id for theorem in own] == [
+        f"{algorithm}.rf{which}{form}" for form in ("", ALONG_RUN) for which in (1, 2, 3)
+    ]
     assert {theorem.algorithm for theorem in own} == {algorithm}
 
 
