@@ -116,7 +116,7 @@ class Iterates(EnclosedVectors[Array]):
             old = x.copy()
             step(x, client, draw, size)
             after = norm(x)
-            slope = 0.0 if self._steep is None else norm(x - old) / size
+            slope = norm(x - old) / size if self._steep is not None and size else 0.0
             if bounds is None or (bounds.kinks and row.implicit):
                 error = moved = steep = UNKNOWN
                 motion = None
@@ -128,7 +128,8 @@ class Iterates(EnclosedVectors[Array]):
                     rounding += norm(x + size * self.problem.gradient(client, x) - old)
                 rounding += TINY
                 # The step is −size·g up to rounding, and g grows by no more than L times how far x is off.
-                steep = UNKNOWN if bounds.proximal else (slope + rounding / size + bounds.L * error) * UP
+                hidden = bounds.proximal or not size
+                steep = UNKNOWN if hidden else (slope + rounding / size + bounds.L * error) * UP
                 growth = 1.0 if row.implicit else bounds.growth(size)
                 lipschitz = 1.0 if row.implicit else bounds.moved(size, growth)
                 moved += lipschitz * error + rounding

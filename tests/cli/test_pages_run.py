@@ -60,7 +60,8 @@ def test_the_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("COLUMNS", "200")
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    for name in ("tests", "proofs"):
+        (tmp_path / name).symlink_to(ROOT / name)
     example = runpy.run_path(str(ROOT / "tests" / "plugin_example" / "example.py"))
     names: dict[str, object] = {"__name__": page.stem, "MYRENNALA": example["BOUNDLAB"]["algorithms"]}
     for language, file, text, prompt, command, shown in parts(page):

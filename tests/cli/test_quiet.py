@@ -21,11 +21,11 @@ LINES = {
     "exact": ("area.theorem8 at k = 6: violated: left", ExitCode.REFUTED),
     "worst-case": ("classics.gd.convex at K = 1: holds: certified", ExitCode.STANDS),
     "prove": ("area.optimal-rate, 28 steps: proved", ExitCode.STANDS),
-    "recheck": ("accepted: ", ExitCode.STANDS),
+    "recheck": ("not decided: the objective is at most 1", ExitCode.UNDECIDED),
     "falsify": ("classics.gd.convex: inconclusive: ", ExitCode.UNDECIDED),
     "audit": ("classics.gd.convex: proved: by classics.gd.convex", ExitCode.STANDS),
     "sweep": ("swept: 1 holds", ExitCode.STANDS),
-    "results": ("swept: nothing yet", ExitCode.STANDS),
+    "results": ("swept: 1 without an answer", ExitCode.UNDECIDED),
 }
 # Of those that judge nothing, the ones whose result has a line of its own.
 ANSWERS = {
@@ -54,7 +54,7 @@ MORE = {
     "exact": "The inequality",
     "worst-case": "multiplier",
     "prove": "rests on",
-    "recheck": "accepted",
+    "recheck": "taken on trust",
     "falsify": "closest instance",
     "audit": "All 11 steps",
     "sweep": "repeat the first",

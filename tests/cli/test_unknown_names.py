@@ -71,6 +71,8 @@ def places() -> Iterator[tuple[str, str, str]]:
 def line(command: str, name: str, written: str) -> list[str]:
     """Return a quick call with one of its words in place of the argument, or added where it is an option."""
     found = quick(command)
+    if command == "list":  # what applies to a problem
+        return ["list", "theorems", *({"problem": [f"--for={NOWHERE}"], "delays": ["--for=lad", written]}[name])]
     if written.startswith("--"):
         return [*(one for one in found if not one.startswith(f"--{name}=")), written]
     arguments = [one.name for one in COMMANDS[command].params if one.param_type_name == "argument"]

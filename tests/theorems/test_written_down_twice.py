@@ -16,11 +16,12 @@ from gradient_theorems import FIRST, SECOND, with_server_step
 from theorem_points import BY_HAND, needed
 from theorem_points import TEXTBOOK as CLASSICS
 
-from boundlab.theorems import Theorem
+from boundlab.theorems import ALONG_RUN, Theorem
 from boundlab.theorems.area import THEOREMS
 from boundlab.theorems.area_recursion import recursion
 
 AREA = {theorem.id: theorem for theorem in THEOREMS}
+PLAIN = {name.removesuffix(ALONG_RUN) for name in AREA}
 Terms = dict[str, float]
 Sides = tuple[tuple[float, float], ...]
 
@@ -221,10 +222,11 @@ def area_values(theorem: Theorem, point: dict[str, Any]) -> dict[str, Any]:
 def test_areas_terms_and_steps_are_those_of_the_second_transcription(theorem: Theorem, point: str) -> None:
     v, values = seen(POINTS[point]), area_values(theorem, POINTS[point])
     step: dict[str, float] = {}
-    if theorem.id in OWN_STEP:
-        expected, step["alpha"] = OWN_STEP[theorem.id](v)
+    name = theorem.id.removesuffix(ALONG_RUN)
+    if name in OWN_STEP:
+        expected, step["alpha"] = OWN_STEP[name](v)
     else:
-        expected, step["c"], step["d"] = PRINTED_STEP[theorem.id](v), v.c, v.d
+        expected, step["c"], step["d"] = PRINTED_STEP[name](v), v.c, v.d
     found = theorem.evaluate(values)
     assert {name: float(term) for name, term in found.terms.items()} == pytest.approx(expected, rel=1e-11)
     assert float(found.total) == pytest.approx(sum(expected.values()), rel=1e-11)
@@ -241,8 +243,9 @@ def test_the_four_parts_of_the_printed_first_step_are_those_of_the_paper_though_
 
 
 def test_every_theorem_of_area_is_transcribed_and_says_what_its_paper_assumes() -> None:
-    assert set(AREA) == {*OWN_STEP, *PRINTED_STEP}
-    for name, theorem in AREA.items():
+    assert {*OWN_STEP, *PRINTED_STEP} == PLAIN
+    for form, theorem in AREA.items():
+        name = form.removesuffix(ALONG_RUN)
         convex = name in OWN_STEP
         functions = {"lipschitz"} if convex else {"strongly-convex", "smooth"}
         assert {*functions, "bounded-variance", "iid-events"} <= set(theorem.assumptions)
@@ -372,14 +375,16 @@ def test_the_conditions_of_gradient_theorems_are_those_of_the_second_transcripti
     if theorem.id == "fedfa.corollary" and server != 1.0:
         values |= {"eta_g": 2.5, "eta_l": 0.01}
     found, v = sides(theorem, values)
-    agree(found, _STEPS[theorem.id](v) if theorem.id in _STEPS else ())
+    name = theorem.id.removesuffix(ALONG_RUN)
+    agree(found, _STEPS[name](v) if name in _STEPS else ())
 
 
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("theorem", THEOREMS, ids=lambda theorem: theorem.id)
 def test_the_conditions_of_areas_theorems_are_those_of_the_second_transcription(theorem: Theorem, point: str) -> None:
     found, _ = sides(theorem, area_values(theorem, POINTS[point]))
-    expected = _STEPS[theorem.id](seen(POINTS[point])) if theorem.id in _STEPS else ()
+    name = theorem.id.removesuffix(ALONG_RUN)
+    expected = _STEPS[name](seen(POINTS[point])) if name in _STEPS else ()
     agree(found, expected)
 
 
