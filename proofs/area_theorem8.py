@@ -1,5 +1,6 @@
 """AREA's Theorem 8, repaired: Appendix C with Lemma 21 inserted as it stands."""
 
+from boundlab.proofs._along import with_forms
 from boundlab.prove import Fact, Proof, Script, equal, expr, finite_sum, squared, telescope, total, variable
 
 
@@ -248,8 +249,4 @@ _WRITTEN = (
     ("area.theorem8.repaired", "Theorem 8 with M·B² in place of (M+1)·B²/2", own_step),
     ("area.theorem8.algorithm-start", "the repaired Theorem 8 for the start of Algorithm 2", algorithm_start),
 )
-PROOFS = tuple(
-    Script(f"{one}{form}", f"{says}{more}", _SOURCE, write, f"{one}{form}")
-    for form, more in (("", ""), (".along-run", ", B along the run"))
-    for one, says, write in _WRITTEN
-)
+PROOFS = with_forms(*(Script(one, says, _SOURCE, write, one) for one, says, write in _WRITTEN))

@@ -7,6 +7,7 @@ over the drawn entry here. See boundlab/prove/settings/stationary.py.
 from dataclasses import dataclass
 from typing import Any
 
+from boundlab.proofs._along import with_forms
 from boundlab.prove import (
     Fact,
     Proof,
@@ -393,9 +394,10 @@ def _summed(b: Buffer, name: str, one: Fact, constant: Any, noise: Any = None) -
 
 
 _SOURCE = "docs/theory/fedstaleweight.md"
-PROOFS = tuple(
-    Script(f"{one}.{which}{form}", f"fixed expected weights, {says}{more}", _SOURCE, write, f"{one}.{which}{form}")
-    for form, more in (("", ""), (".along-run", ", constants along the run"))
-    for one in ("fedstaleweight", "fedbuff")
-    for which, says, write in (("rf2", "any step size", any_step), ("rf3", "small steps", small_step))
+PROOFS = with_forms(
+    *(
+        Script(f"{one}.{which}", f"fixed expected weights, {says}", _SOURCE, write, f"{one}.{which}")
+        for one in ("fedstaleweight", "fedbuff")
+        for which, says, write in (("rf2", "any step size", any_step), ("rf3", "small steps", small_step))
+    )
 )

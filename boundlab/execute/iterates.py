@@ -136,9 +136,9 @@ class Iterates(EnclosedVectors[Array]):
                 unknown = row.implicit or bounds.kinks or bounds.proximal
                 motion = None if motion is None or unknown else motion.then(growth, lipschitz, rounding)
                 error = (growth * error + rounding) * UP
+            if self._steep is not None:
+                self._steep[:, row.row] = np.maximum(self._steep[:, row.row], (slope, steep))
             before = after
-        if self._steep is not None:
-            self._steep[:, row.row] = np.maximum(self._steep[:, row.row], (slope, steep))
         return Point(x, before, error, motion), moved * (UP + 1e-15 * len(row.sizes))
 
     def _require_apart(self, client: int, x: Array, room: float) -> None:

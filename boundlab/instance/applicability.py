@@ -1,8 +1,7 @@
 """Applicability of a theorem: whether problem, delays and options meet its assumptions."""
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from boundlab.algorithms import Algorithm, undeclared_draws
 from boundlab.assumptions import (
@@ -23,20 +22,6 @@ from boundlab.metrics import Quantity
 from boundlab.objective import Constant, Problem
 from boundlab.theorems import Theorem, about_each, form_along_run, over, read_off_runs
 from boundlab.traces import departure
-
-
-class _WithProblem(Protocol):
-    """The part of a plan that is looked at."""
-
-    @property
-    def problem(self) -> Problem: ...
-    @property
-    def algorithm(self) -> Algorithm[Any]: ...
-    @property
-    def parameters(self) -> Any: ...
-
-
-PlanT = TypeVar("PlanT", bound=_WithProblem)
 
 
 def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theorem:
@@ -93,18 +78,6 @@ def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, 
         return on_its_set(problem, flight, run.iterations, size)
     found = problem.on_domain() if BOUNDED_DOMAIN in theorem.core.assumed else None
     return problem if found is None else found
-
-
-def at_own_steps(plan_of: Callable[..., PlanT]) -> Callable[..., PlanT]:
-    """Return what makes plans whose set is that of their own steps, where one is first made to know these."""
-
-    def found(**how: Any) -> PlanT:
-        first = plan_of(**how)
-        if first.problem.run_limit != math.inf:
-            return first
-        return plan_of(**how, size=first.algorithm.largest_step(first.parameters, first.problem.n))
-
-    return found
 
 
 def require_steps(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> None:

@@ -1,5 +1,6 @@
 """Put a theorem, a problem, delays and an algorithm together, and check that they fit."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +19,6 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.along import at_start
 from boundlab.instance.applicability import (
     applying,
-    at_own_steps,
     check,
     defined,
     deviations,
@@ -222,10 +222,18 @@ def make_plan(
         found = make_plan(form, problem, delays, policy, iterations, algorithm=algorithm, most=most, **given)
         return replace(found, asked=theorem.id)
     given = {"settings": settings, "beyond": beyond, "algorithm": algorithm}
-    planned = at_own_steps(partial(_plan, theorem, problem, delays, policy, trials=trials, seed=seed, **given))
+    planned = partial(_at_own_steps, theorem, problem, delays, policy, trials=trials, seed=seed, **given)
     if theorem.left.in_seconds:
         return within_seconds(theorem, lambda until: planned(iterations=until, ks=np.array([until])), most)
     return planned(iterations=iterations, ks=ks)
+
+
+def _at_own_steps(*what: Any, **how: Any) -> Plan:
+    """Return a plan whose set, if it has one, is that of its own steps: one is first made to know these."""
+    first = _plan(*what, **how)
+    if first.problem.run_limit != math.inf:
+        return first
+    return _plan(*what, **how, size=first.algorithm.largest_step(first.parameters, first.problem.n))
 
 
 def _plan(

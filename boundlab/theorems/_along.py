@@ -12,8 +12,8 @@ from boundlab.theorems._theorem import Theorem
 ALONG_RUN: Final = ".along-run"
 
 
-def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]], proofs: tuple[str, ...] = ()) -> Theorem:
-    """Return the form of a theorem along the run.
+def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]]) -> Theorem:
+    """Return the form of a theorem along the run; its proofs are those of the theorem with this form's ending.
 
     Where one run shows all points, the theorem is about full gradients: of noise no run shows how large it may be.
 
@@ -21,8 +21,6 @@ def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]], proofs: t
     ----------
     points
         Every constant of this kind, each with the sets of points at which the proof uses it.
-    proofs
-        Ids of its own proofs; those of the theorem with this form's ending if left out.
     """
     shown = all(POINT_SETS[word].on_tape for words in points.values() for word in words if word in POINT_SETS)
     more = (BOUNDED_RUN, DETERMINISTIC) if shown else (BOUNDED_RUN,)
@@ -32,7 +30,7 @@ def along_run(theorem: Theorem, points: Mapping[str, tuple[str, ...]], proofs: t
         title=f"{theorem.title}, constants along the run",
         assumptions=(*theorem.assumptions, *(one for one in more if one not in theorem.assumptions)),
         points=dict(points),
-        proofs=proofs or tuple(f"{one}{ALONG_RUN}" for one in theorem.proofs),
+        proofs=tuple(f"{one}{ALONG_RUN}" for one in theorem.proofs),
     )
 
 

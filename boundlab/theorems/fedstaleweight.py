@@ -172,7 +172,7 @@ def _with_forms(family: tuple[Theorem, ...]) -> tuple[Theorem, ...]:
     return (
         *family,
         along_run(family[0], {"G_sq": ("local-steps",), "sigma_g_mean": ("server",)}),
-        *(along_run(one, every, (f"{one.id}.along-run",)) for one in family[1:]),
+        *(along_run(one, every) for one in family[1:]),
     )
 
 

@@ -20,10 +20,10 @@ from boundlab.objective import Problem, QuadraticForm
 from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
 from boundlab.testing._interpret import interpret
-from boundlab.theorems import along_run, as_toml, load_theorem
+from boundlab.theorems import along_run, as_toml, load_theorem, read_off_runs
 from boundlab.verdict import Verdict
 
-FORMS = {name: one for name, one in registered("theorems").items() if name.endswith(".along-run")}
+FORMS = {name: one for name, one in registered("theorems").items() if read_off_runs(one)}
 # The conditions of these ask for runs of their own.
 OPTIONS: dict[str, dict[str, Any]] = {
     "fedcompass.group.along-run": {"warmup": "speeds", "speeds": "[1, 1, 1]", "Qmin": 2, "Qmax": 2},
