@@ -248,6 +248,7 @@ def _plan(
     trials: int,
     seed: int,
     algorithm: Algorithm[Any] | None,
+    *,
     size: float | None = None,
 ) -> Plan:
     least = theorem.first_iteration if theorem.horizon == "every" else 1
