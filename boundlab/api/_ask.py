@@ -135,7 +135,7 @@ def compare(
     horizons = [count(one, "iterations", 0, MOST_ITERATIONS) for one in given]
     if not horizons or len(set(horizons)) < len(horizons):
         raise SpecError("iterations must be a number, or a list of different numbers, such as [10, 100, 1000]")
-    amount, start = count(trials, "trials", 2, MOST_TRIALS), count(seed, "seed", 0)
+    amount, start = count(trials, "trials", 1, MOST_TRIALS), count(seed, "seed", 0)
     model = read_delays(delays, chosen.n)
     windows = {*statement.inputs(), *statement.settable}  # a run of K updates ends with the last window of N
     values, policy = texts(given_symbols), algorithm.policy(server, model)

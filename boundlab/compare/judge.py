@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from boundlab.compare.confidence import Band, trials_to_decide, upper_limits
 from boundlab.compare.sides import Sides
+from boundlab.compare.unsampled import certain
 from boundlab.instance.conditional import qualified
 from boundlab.instance.plan import Plan
 from boundlab.instance.ranges import MetricEnclosure
@@ -16,6 +17,7 @@ from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
 Judgement = tuple[Verdict, str]
+MORE: Final = "more trials would decide"
 _THREE_DIGITS_UP: Final = Context(prec=3, rounding=ROUND_CEILING)
 
 
@@ -59,7 +61,7 @@ def guarantee(left: Band, values: Floats, range_: MetricEnclosure, top: Floats) 
 
 
 def judge_sample(
-    plan: Plan, left: Band, values: Floats, right: Enclosure, range_: MetricEnclosure | None
+    plan: Plan, left: Band, values: Floats, right: Enclosure, range_: MetricEnclosure | None, decides: str
 ) -> tuple[Verdict, str, Band]:
     """Judge trials: ``holds`` by limits that are valid for every law in the range, else ``consistent`` at best.
 
@@ -73,6 +75,8 @@ def judge_sample(
         Shape (points,): the bound.
     range_
         Of the left side, for every event sequence and batch; None where nothing is known.
+    decides
+        What does where a sample does not, in words.
 
     Returns
     -------
@@ -80,14 +84,14 @@ def judge_sample(
         And the band that the verdict stands on.
     """
     if range_ is None:
-        verdict, reason = judge(plan, left, right)
+        verdict, reason = judge(plan, left, right, decides)
         more = "no range of this error is known that holds for every event sequence and batch"
         return verdict, f"{reason}; {more}" if verdict is Verdict.CONSISTENT else reason, left
     sure = guarantee(left, values, range_, right.lower)
     if side(sure, right) is not Verdict.INCONCLUSIVE:
         return *judge(plan, sure, right), sure
     left = Band(left.mean, sure.lower, np.minimum(left.upper, range_.high), left.level, left.method, left.trials)
-    verdict, reason = judge(plan, left, right)
+    verdict, reason = judge(plan, left, right, decides)
     if verdict is Verdict.CONSISTENT:
         reason += f"; {_undecided(left, range_, right.lower)}"
     return verdict, reason, left
@@ -106,8 +110,8 @@ def _undecided(left: Band, range_: MetricEnclosure, top: Floats) -> str:
 
 
 @qualified
-def judge(plan: Plan, left: Band, right: Enclosure) -> Judgement:
-    """Judge the limits of a sample against the bound."""
+def judge(plan: Plan, left: Band, right: Enclosure, decides: str = MORE) -> Judgement:
+    """Judge the limits of a sample against the bound; ``decides`` names what would decide where they do not."""
     if plan.theorem.shape:
         return _shape(left.upper, right.value, grows=bool(plan.theorem.growth))
     if not np.isfinite(left.mean).all():
@@ -132,7 +136,7 @@ def judge(plan: Plan, left: Band, right: Enclosure) -> Judgement:
             f"nothing guaranteed; {most}{_no_spread(left)}"
         )
     open_points = int(np.count_nonzero(left.upper > right.upper))
-    return found, f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; more trials would decide"
+    return found, f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; {decides}"
 
 
 @qualified
@@ -146,7 +150,7 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
         return _shape(left.value, right.value, grows=bool(plan.theorem.growth))
     if not np.isfinite(left.value).all() and not sides.above.any():
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
-    drawn, largest = plan.own_case, float(sides.ratio.max())
+    drawn, largest = plan.own_case and not certain(plan), float(sides.ratio.max())
     most = f"largest ratio {largest:.4g}" if drawn else ""
     if sides.above.any():
         trial, point = sides.worst(sides.above)
@@ -161,9 +165,10 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
         if not drawn:
             words = f"the value is below the bound {_everywhere(plan)} (computed, not sampled); {most}{_outside(plan)}"
             return Verdict.HOLDS, words
+        each = "the one schedule" if trials == 1 else f"each of the {trials} schedules"
         return Verdict.HOLDS, (
-            f"on each of the {trials} schedules drawn, where the left side is a number, it is below the bound "
-            f"{_everywhere(plan)}; {most}; other schedules were not looked at{_outside(plan)}"
+            f"on {each} drawn, where the left side is a number, it is below the bound {_everywhere(plan)}; {most}; "
+            f"other schedules were not looked at{_outside(plan)}"
         )
     if (sides.below | sides.tied | sides.agreed).all():
         return Verdict.CONSISTENT, f"{_consistent(plan, sides)}; {most}{_outside(plan)}"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.compare.comparison import Comparison
 from boundlab.compare.confidence import Band, BandKind, band, require_band
 from boundlab.compare.in_digits import UNASKED, sharpen
-from boundlab.compare.judge import judge_computed, judge_sample
+from boundlab.compare.judge import MORE, judge_computed, judge_sample
 from boundlab.compare.sharp import at_minimum, decide, decide_expected, trial_exactly
 from boundlab.compare.sides import TELLING, Sides
 from boundlab.compare.trials import (
@@ -24,9 +24,9 @@ from boundlab.compare.trials import (
     trial_tape,
 )
 from boundlab.compare.trivial_bound import trivial_bound
-from boundlab.compare.unsampled import expectation, given_schedule_operations, require_given_schedule
+from boundlab.compare.unsampled import certain, expectation, given_schedule_operations, require_given_schedule
 from boundlab.errors import SpecError
-from boundlab.expectation import AFFORDABLE, engine
+from boundlab.expectation import AFFORDABLE, engine, operations
 from boundlab.instance.plan import Plan
 from boundlab.instance.ranges import MetricEnclosure, certain_range
 from boundlab.metrics import Enclosure
@@ -84,26 +84,57 @@ def compare(
         if exact or proved or plan.theorem.shape or result.verdict is not Verdict.INCONCLUSIVE:
             return result
         # A sample says more than a number of whose rounding nothing is known.
-    noisy = not plan.problem.noiseless
+    noisy, alone = not plan.problem.noiseless, certain(plan)
+    unasked, given, number = exact is None, plan.own_case or alone, None
     if exact:
         require_given_schedule(plan)
-    elif exact is None:
+    elif unasked:
         # A number for each schedule is worth more than a sample only where the bound is about each schedule.
-        quadratic = plan.own_case and noisy and plan.problem.quadratic() is not None
-        schedules = 1 if plan.metric.in_seconds else trials  # one alone, where nothing moves an update
+        quadratic = given and noisy and plan.problem.quadratic() is not None
+        schedules = 1 if alone or plan.metric.in_seconds else trials
         exact = quadratic and schedules * given_schedule_operations(plan, trial_tape(plan, seed, 0)) <= AFFORDABLE
-    if plan.own_case and (exact or not noisy):
-        return _each_schedule(plan, trials, seed, progress, budget, backend)
+    if given and (exact or not noisy):
+        number = _each_schedule(plan, 1 if alone else trials, seed, progress, budget, backend)
+        if not (noisy and unasked) or plan.theorem.shape or number.verdict is not Verdict.INCONCLUSIVE:
+            return number
+        exact = False  # a sample says more than a number of whose digits rounding leaves none
+    if trials < 2:
+        raise SpecError(f"this run draws {'noise' if alone else 'its schedule'}: at least 2 trials, got {trials}")
     if plan.metric.over.of_expectations and not exact:
         parts = _each_expectation(plan)
         found = run_each(plan, parts, trials, seed, progress, backend)
-        return _sampled(plan, found, seed, level, "student", backend, budget, "", parts)
+        return _sampled(plan, found, seed, level, "student", backend, budget, "", MORE, parts)
     if exact:  # a sample of schedules
         each = compute_trials(plan, trials, seed, progress, backend)
         found = Trials(each.sides.left.lower, each.sides.left.upper, each.sides.right, each.terms, each.statistics)
     else:
         found = run_trials(plan, trials, seed, progress, backend=backend)
-    return _sampled(plan, found, seed, level, kind, backend, budget, "given schedules" if exact else "")
+    averaged, decides = "given schedules" if exact else "", MORE
+    if number is not None:
+        decides = f"computed, digits are lost: {number.reason}"
+    elif not exact:
+        decides = _deciding(plan, seed, given=given, tried=unasked)
+    result = _sampled(plan, found, seed, level, kind, backend, budget, averaged, decides)
+    narrow = number is not None and (number.band.upper - number.band.lower <= TELLING * number.bound).all()
+    return number if number and narrow and result.verdict is Verdict.INCONCLUSIVE else result
+
+
+def _deciding(plan: Plan, seed: int, *, given: bool, tried: bool) -> str:
+    """Return what decides where a sample does not, in words.
+
+    Parameters
+    ----------
+    given
+        Whether the bound is about each schedule, or there is one alone.
+    tried
+        Whether what is cheap was tried: a kink was in the way.
+    """
+    if given:
+        cost = given_schedule_operations(plan, trial_tape(plan, seed, 0))
+    else:
+        cost = operations(*plan.random_run, iterations=plan.iterations)
+    possible = np.isfinite(cost) and not (tried and cost <= AFFORDABLE)
+    return f"--exact computes it (about {max(1.0, cost / 1e9):.0f} s)" if possible else MORE
 
 
 def _each_expectation(plan: Plan) -> Plan:
@@ -155,7 +186,8 @@ def _each_schedule(
         scale = np.where(sides.right.value == bound, 1.0, bound / np.maximum(sides.right.value, 1e-300))
         value, lower, upper = (scale * one for one in (sides.left.value, sides.left.lower, sides.left.upper))
     words = "no noise" if plan.problem.noiseless else "expectations over the noise"
-    method = f"{words}: smallest and largest of the trials, each a number for its own schedule{again}"
+    how = "smallest and largest of the trials, each a number for its own schedule"
+    method = f"{words}: {'the one schedule that all trials have' if certain(plan) else how}{again}"
     if loose := int((upper.max(axis=0) - value.max(axis=0) > TELLING * bound).sum()):
         method += f"; at {loose} of {len(bound)} points the largest is how far rounding may lead (--enclose)"
     left = Band(value.mean(axis=0), lower.min(axis=0), upper.max(axis=0), 1.0, method, trials)
@@ -168,7 +200,7 @@ def _each_schedule(
 
 def _sampled(
     plan: Plan, found: Trials, seed: int, level: float, kind: BandKind, backend: Backend, budget: float, averaged: str,
-    each_of: Plan | None = None,
+    decides: str, each_of: Plan | None = None,
 ) -> Comparison:  # fmt: skip
     """Judge a sample; what it decides, it decides by trials whose rounding is enclosed.
 
@@ -178,6 +210,8 @@ def _sampled(
         About how many operations exact numbers may take.
     averaged
         What each trial averages exactly, if anything: then its rounding is enclosed.
+    decides
+        What does where the sample does not, in words.
     each_of
         The plan of the trials, where the left side is the smallest of their expectations: the band covers all of these
         at once.
@@ -193,7 +227,7 @@ def _sampled(
             left = band(low, high, level, kind, seed)
             if each_of:
                 left = _smallest(left)
-            return judge_sample(plan, left, high, right, range_)
+            return judge_sample(plan, left, high, right, range_, decides)
 
     verdict, reason, left = judged(found.low, found.high)
     if verdict in (Verdict.VIOLATED, Verdict.HOLDS) and not averaged:

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab import theorems
 from boundlab.delays import frequencies
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute import given_tape
@@ -50,6 +51,11 @@ def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Enclosure, str] |
         raise
 
 
+def certain(plan: Plan) -> bool:
+    """Return whether all trials have the same tape, so that one of them is all there is beside noise."""
+    return theorems.certain(plan.algorithm, plan.parameters, plan.problem.n, plan.delays, plan.policy)
+
+
 def given_schedule_operations(plan: Plan, tape: Tape) -> float:
     """Return how many operations :func:`left_sides` takes, predicted; infinite where it does not apply."""
     problem = plan.problem
@@ -69,7 +75,7 @@ def require_given_schedule(plan: Plan) -> None:
         If every engine has a reason not to apply.
     """
     problem = plan.problem
-    if plan.own_case and problem.noiseless:
+    if problem.noiseless and (plan.own_case or certain(plan)):
         return  # each schedule is a case of its own
     given = problem.quadratic() is not None and not problem.noiseless
     if given and plan.metric.from_expectations:

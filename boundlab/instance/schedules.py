@@ -19,7 +19,7 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Evaluation, Theorem, over, read_off_runs
+from boundlab.theorems import Evaluation, Theorem, certain, over, read_off_runs
 
 NOTHING: Final = RecordAt(np.empty(0, dtype=np.int64))  # is shown
 
@@ -69,6 +69,11 @@ class Schedules:
             self.algorithm, self.parameters, self.clients, self.delays, self.policy, self.iterations, records, streams
         )
 
+    @cached_property
+    def certain(self) -> bool:
+        """True if all trials have the same schedule."""
+        return certain(self.algorithm, self.parameters, self.clients, self.delays, self.policy)
+
     def one_tape(self) -> Tape:
         """Compile the schedule that all trials have.
 
@@ -77,8 +82,7 @@ class Schedules:
         SpecError
             If they have several.
         """
-        drawn = any(one.when(self.parameters, self.clients) for one in self.algorithm.draws)
-        if drawn or (self.algorithm.arrivals and not self.delays.certain):
+        if not self.certain:
             raise SpecError(
                 f"{self.theorem.id} reads steps of {self.algorithm.id} that depend on who arrives when; delays that "
                 "are certain, or explicit events, would fit"
@@ -167,7 +171,7 @@ class Schedules:
         """
         found = dict(scheduled)
         if (self.theorem.read_by(self.theorem.step) & set(scheduled)) - set(values):
-            for trial in range(1, trials):
+            for trial in range(1, 1 if self.certain else trials):
                 for name, value in self.read(self.tape(trial), self.horizon(values), values).items():
                     found[name] = max(value, found[name])
         return {**found, **values}

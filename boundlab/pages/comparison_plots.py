@@ -237,7 +237,10 @@ def _places(result: Comparison, plan: "Plan", axis: Axis) -> Floats:
     """Return where the iterations plan.ks stand, shape (points,); a plan of another theorem is run as the result is."""
     if axis == "iterations":
         return plan.ks.astype(np.float64)
-    return mean_times(plan, result.seed, result.band.trials or Default.TRIALS)
+    trials = (
+        result.band.trials if result.band.trials > 1 else Default.TRIALS
+    )  # times may be drawn where nothing else is
+    return mean_times(plan, result.seed, trials)
 
 
 def _last(results: Sequence[Comparison], read: Any) -> Floats:

@@ -30,6 +30,7 @@ from boundlab.theorems._options import Option as Option
 from boundlab.theorems._options import elaborated_options as elaborated_options
 from boundlab.theorems._over import MeanOver as MeanOver
 from boundlab.theorems._over import about_each as about_each
+from boundlab.theorems._over import certain as certain
 from boundlab.theorems._over import over as over
 from boundlab.theorems._points import POINT_SETS as POINT_SETS
 from boundlab.theorems._points import PointSet as PointSet

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, final
 
 from boundlab import assumptions as known_assumptions
-from boundlab.algorithms import Algorithm, Draw
-from boundlab.delays import DelayModel
+from boundlab.algorithms import Algorithm, Draw, undeclared_draws
+from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import having
 from boundlab.options import Options
@@ -97,6 +97,13 @@ def at_random(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: 
     if algorithm.arrivals and (algorithm.server == "any" or not delays.certain):
         yield EVENTS
     yield from (one.id for one in algorithm.draws if one.when(parameters, clients))
+
+
+def certain(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel, policy: ServerPolicy) -> bool:
+    """Return whether all trials have the same tape: nothing is drawn, declared or not, but the noise of gradients."""
+    ticks = algorithm.server == "any" and delays.certain and policy.kind in ("count", "periodic")
+    drawn = {*at_random(algorithm, parameters, clients, delays)} - ({EVENTS} if ticks else set())
+    return not drawn and not undeclared_draws(algorithm, parameters, clients)
 
 
 @once()
