@@ -1,7 +1,7 @@
 """Who acts next: the sampler, the program and the compiler of each algorithm, and an event queue of the tests' own.
 
-Three clients and six events. Where arrivals forget, the conditional laws of the next event are the same fractions after
-every past that is possible; under other laws of delays the events themselves are the same, one by one.
+Three clients and six events. Where arrivals forget, the conditional laws of the next event are the same fractions along
+two random pasts of each setting; under other laws of delays the events themselves are the same, one by one.
 """
 
 import itertools

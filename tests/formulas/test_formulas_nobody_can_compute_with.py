@@ -78,10 +78,10 @@ def test_each_question_has_an_answer(text: str, tmp_path: Path, capsys: Any, mon
 def test_formulas_at_random_crash_nothing(seed: int, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     rng = random.Random(seed)  # noqa: S311  (no secret)
-    for _ in range(4):
+    for place in range(4):  # a search takes the longest by far: of one formula
         asked(
             f"L*R**2*({formula(rng, 2, [])})",
             tmp_path,
             capsys,
-            [SHOW, EVAL, FALSIFY, ["check", "--only", "units,limits"]],
+            [SHOW, EVAL, *([FALSIFY] if place == 0 else []), ["check", "--only", "units,limits"]],
         )
