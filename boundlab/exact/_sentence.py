@@ -100,6 +100,6 @@ def _sides(left: Scalar, right: Scalar) -> tuple[str, str]:
         if min(one.denominator for one in both) > 1 and common == max(one.denominator for one in both) <= _COMMON:
             one, other = (f"{one.numerator * (common // one.denominator)}/{common}" for one in both)
             return one, other
-        if max(len(str(one)) for one in both) <= _LONGEST:
-            return str(both[0]), str(both[1])
+        if max(len(str(one)) for one in (left, right)) <= _LONGEST:  # a fraction of Python's has no text of any length
+            return str(left), str(right)
     return apart(*(float(numbers.ball(one)) for one in (left, right)))

@@ -292,7 +292,8 @@ def _plan(
     schedules = replace(schedules, chosen={**chosen}, given=given)
     certified = at_every_x.certified
     sources = Sources(theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours, certified)
-    sources.check()
+    if problem.run_limit != math.inf:  # else it is not yet known what the run's own steps have
+        sources.check()
     values |= sources.chosen
     worst = schedules.worst(values, scheduled, trials)
     step = theorem.step_options(worst)

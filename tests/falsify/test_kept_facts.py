@@ -39,7 +39,7 @@ def said(make: Any, *given: Any) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two values are the same, field by field and entry by entry."""
+    """Return whether two values are the same, field by field and entry by entry; what is kept for later counts not."""
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other, equal_nan=one.dtype.kind == "f") and one.dtype == other.dtype
     if isinstance(one, Mapping):
@@ -47,7 +47,7 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, (tuple, list)):
         return len(one) == len(other) and all(map(same, one, other))
     if is_dataclass(one) and type(one) is type(other):
-        return all(same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
+        return all(same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one) if field.compare)
     return bool(one == other)
 
 

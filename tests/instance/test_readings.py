@@ -69,7 +69,12 @@ def test_a_value_on_the_safe_side_is_used_and_shown_as_checked(name: str) -> Non
             wide = float(int(wide))
         if symbol in {"sigma", "sigma_l", "tau_max", "A_max", "Q_age", "K_m", "S", "M_own"} and theorem.conditions:
             continue  # conditions such as sigma ≤ 0 leave no room
-        plan = fit.plan({symbol: repr(wide) if wide != int(wide) else str(int(wide))})
+        try:
+            plan = fit.plan({symbol: repr(wide) if wide != int(wide) else str(int(wide))})
+        except AssumptionError as refused:
+            if "this run has one of" in str(refused):  # steps follow the value, and longer ones leave the set
+                continue
+            raise
         reading = next(one for one in plan.symbols if one.name == symbol)
         assert (reading.value, reading.origin) == (wide, "yours")
         assert reading.certified == (symbol not in sampled)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sympy
 
-from boundlab.assumptions import COMPOSITE, with_implied
+from boundlab.assumptions import BOUNDED_RUN, COMPOSITE, with_implied
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.registry import registered
@@ -20,11 +20,11 @@ from boundlab.theorems.classics import TIGHT
 from boundlab.worst_case import WorstCase, WorstCaseOutcome, worst_case
 
 SHARES = tuple(Fraction(1, 10**power) for power in range(4, 10))
-# Those on F = f + h are refused (see tests/objective/), and those about functions that are drawn.
+# Those on F = f + h are refused (see tests/objective/), those about functions that are drawn, and those along a run.
 ALL = sorted(
     name
     for name, one in registered("theorems").items()
-    if not {COMPOSITE, "sampled-functions"} & with_implied(one.assumptions)
+    if not {COMPOSITE, "sampled-functions", BOUNDED_RUN} & with_implied(one.assumptions)
 )
 ATTAINED = TIGHT & set(ALL)
 SOME = sorted(ATTAINED | set(ALL[::4]))
