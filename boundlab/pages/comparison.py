@@ -31,7 +31,7 @@ def _verdict(result: "Comparison | ComparedHorizons", reason: str) -> Words:
 def comparison_page(result: "Comparison", terms: bool = False) -> list[Block]:
     """Return setting, constants, table and verdict of one comparison; ``terms``: with the terms of the bound."""
     plan, left = result.plan, result.band
-    trials = f"{left.trials} trials" if left.trials else "no trials"
+    trials = "one trial" if left.trials == 1 else f"{left.trials} trials" if left.trials else "no trials"
     parameters = ", ".join(f"{key} = {word(value)}" for key, value in plan.parameter_values.items())
     return [
         _setting(plan, f"{trials}, seed {result.seed}{result.backend.words}"),

@@ -308,6 +308,8 @@ def _labels(result: Comparison) -> tuple[str, str]:
         return "expectation, computed", ""
     if left.level == 1.0:
         what = "expectations" if result.exact else "values"
+        if left.trials == 1:  # the schedule is certain
+            return f"{what[:-1]} on the one schedule, computed", "how far rounding may lead"
         return f"mean of {left.trials} schedules", f"smallest to largest of the {what}\nof {left.trials} schedules"
     kind = "" if left.guaranteed else ",\nupper side approximate"
     return f"mean of {left.trials} trials", f"{100 * left.level:.4g}% joint band{kind}"

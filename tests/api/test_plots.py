@@ -58,7 +58,10 @@ def test_a_curve_shows_bound_terms_mean_and_the_level_of_no_step(curve: Any, run
     named = {text.get_text() for text in drawn(run, terms=True)[2].get_legend().get_texts()}
     assert {"bound", "term: initial", "term: bias and staleness"} <= named
     assert any(one.startswith("never moving: ") for one in named)
-    assert any("mean of 2 schedules" in one for one in named)
+    assert any("value on the one schedule" in one for one in named)
+    drawn_ones = bl.compare("fedbuff.rf1", "huber:x0=1", "exponential", iterations=20, trials=2, count=2)
+    labels = [text.get_text() for text in drawn(drawn_ones)[2].get_legend().get_texts()]
+    assert any("mean of 2 schedules" in one for one in labels)
     assert any("computed" in text.get_text() for text in drawn(curve)[2].get_legend().get_texts())
 
 
@@ -148,7 +151,7 @@ def test_a_plot_of_a_function_names_the_curve_and_the_start(spec: str, far: floa
 
 def points(axes: Any) -> np.ndarray:
     """Return where the mean is drawn."""
-    (found,) = (line.get_xdata() for line in axes.get_lines() if line.get_label().startswith("mean of "))
+    (found,) = (line.get_xdata() for line in axes.get_lines() if line.get_label().startswith(("mean of ", "value on ")))
     return np.asarray(found)
 
 
