@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Duration = Callable[[int], float]  # the time of a client's next job
-Happened = tuple[float, int, tuple[int, ...]]  # when, who (−1: the server), and what else an event says
+Happened = tuple[float, int, tuple[Any, ...]]  # when, who (−1: the server), and what else an event says
 
 
 @dataclass
@@ -122,6 +122,86 @@ def with_coins(clients: int, heads: Iterator[bool], duration: Duration) -> Itera
         yield max(ready)
         if together:
             ready = [max(ready)] * clients
+
+
+@dataclass
+class Anarchy:
+    """AFL-DGA's clients, who join rounds as they like: all that is kept is who has said what, after how many own steps.
+
+    Parameters
+    ----------
+    joins
+        joins(r) are the clients that take part in round r = 1, 2, …
+    steps, late
+        steps(i, r) is K_i^r; late(i, r) is D_i^r.
+    """
+
+    clients: int
+    joins: Callable[[int], set[int]]
+    steps: Callable[[int, int], int]
+    late: Callable[[int, int], int]
+    averaged: list[list[int]] = field(default_factory=list)  # everybody's own steps when round 1, 2, … was averaged
+    sent: list[dict[int, int]] = field(default_factory=list)  # of each client, round → own steps when it sent that
+
+    def __post_init__(self) -> None:
+        self.sent = [{} for _ in range(self.clients)]
+        self.taken = [0] * self.clients
+        self.told = [0] * self.clients
+        self.left = [self.steps(i, self.inside(i)) for i in range(self.clients)]
+
+    def inside(self, i: int) -> int:
+        """Return the round that the client works for."""
+        r = max(self.sent[i], default=0) + 1
+        while i not in self.joins(r):
+            r += 1
+        return r
+
+    def idle(self, i: int) -> bool:
+        """Whether the client has nothing to do: it may not send yet, or an average is due that is not there."""
+        missing = (r for r in self.sent[i] if r > len(self.averaged))
+        return not self.left[i] or any(self.taken[i] >= self.sent[i][r] + self.late(i, r) for r in missing)
+
+    def talk(self, i: int) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """Let the client hear the averages that are due, in their order, and send what is ready if it is its turn."""
+        for r in range(self.told[i] + 1, len(self.averaged) + 1):
+            since = self.sent[i][r] if r in self.sent[i] else self.averaged[r - 1][i]
+            if self.taken[i] < since + self.late(i, r):
+                break
+            self.told[i] = r
+            yield i, ("recv", r)
+        r = self.inside(i)
+        if not self.left[i] and len(self.averaged) >= r - 1:
+            yield i, ("send", r)
+            self.sent[i][r] = self.taken[i]
+            self.left[i] = self.steps(i, self.inside(i))
+
+
+def in_rounds(office: Anarchy, arrival: Callable[[int, float], float]) -> Iterator[Happened]:
+    """Yield local steps, and what they set off: a round is averaged as soon as all who take part have sent it.
+
+    ``arrival(i, now)`` is when a step of client i ends that begins now.
+    """
+    everybody = range(office.clients)
+    ends = {i: arrival(i, 0.0) for i in everybody}
+    while True:
+        now, who = min((end, i) for i, end in ends.items())
+        del ends[who]
+        office.taken[who] += 1
+        office.left[who] -= 1
+        yield now, who, ("step", office.inside(who))
+        asked = [who]
+        while True:
+            for i in asked:
+                for actor, said in office.talk(i):
+                    yield now, actor, said
+                if i not in ends and not office.idle(i):
+                    ends[i] = arrival(i, now)
+            r = len(office.averaged) + 1
+            if any(r not in office.sent[i] for i in office.joins(r)):
+                break
+            office.averaged.append(list(office.taken))
+            yield now, -1, ("aggregate", r)
+            asked = [*everybody]
 
 
 def durations_of(delays: Any, streams: Any) -> Duration:

@@ -10,13 +10,37 @@ from boundlab.compare.trials import trial_tape
 from boundlab.delays import DelayModel
 from boundlab.instance import Plan, make_plan
 from boundlab.metrics import Watch
-from boundlab.objective import Problem
+from boundlab.objective import Oracle, Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial, run_once
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem, load_theorem
+
+
+class Watched(Oracle):
+    """Local steps, each of which notes whose it is and where it begins."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.inner, self.begun = problem.oracle(Streams(1)), list[tuple[int, np.ndarray]]()
+
+    def draws(self, clients: np.ndarray, updates: np.ndarray, steps: int) -> Any:
+        return self.inner.draws(clients, updates, steps)
+
+    def draw_size(self, steps: int) -> int:
+        return self.inner.draw_size(steps)
+
+    def implicit_step(self, x: np.ndarray, client: int, draw: Any, step_size: float) -> None:
+        raise AssertionError
+
+    def step(self, x: np.ndarray, client: int, draw: Any, step_size: float) -> None:
+        self.begun.append((client, x.copy()))
+        self.inner.step(x, client, draw, step_size)
+
+    def far(self, centre: Any) -> float:
+        """Return the largest distance of a point from a centre."""
+        return max(float(np.linalg.norm(x - centre)) for _, x in self.begun)
 
 
 def plan_of(

@@ -183,8 +183,11 @@ class Algorithm(ABC, Generic[P]):
         """
         return {}
 
-    def fractions(self, parameters: P, tape: Tape) -> Mapping[float, Fraction]:
-        """Return the weights of a tape that are longer fractions than a float tells: as the tape has them → exactly."""
+    def fractions(self, parameters: P, tape: Tape) -> Mapping[float, Fraction | None]:
+        """Return the weights of a tape that are longer fractions than a float tells: as the tape has them → exactly.
+
+        None where several of them have one float.
+        """
         return {}
 
     def events_for(self, parameters: P, clients: int, iterations: int) -> int:

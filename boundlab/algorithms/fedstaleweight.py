@@ -139,7 +139,7 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
         """Return eta_g, or the count-th part of it where all weights are equal."""
         return parameters.eta_g / (parameters.count if parameters.scale == 0.0 else 1)
 
-    def fractions(self, parameters: FedStaleWeightParameters, tape: Tape) -> dict[float, Fraction]:
+    def fractions(self, parameters: FedStaleWeightParameters, tape: Tape) -> dict[float, Fraction | None]:
         """Return the weights: quotients of whole numbers that grow with the observations."""
         update, known = tape.uses.update, dict[float, Fraction | None]()
         taus = tape.uses.version - tape.descend.version[update]
@@ -147,7 +147,7 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
         for about, exact in zip(tape.uses.weight.tolist(), found, strict=True):
             for sign in (1, -1):  # None: several have that float
                 known[sign * about] = sign * exact if known.get(sign * about, sign * exact) == sign * exact else None
-        return {about: exact for about, exact in known.items() if exact is not None}
+        return known
 
     def program(self, parameters: FedStaleWeightParameters, clients: int) -> BufferProgram:
         """Return one arrival; the observations that averages hold are part of the control state."""

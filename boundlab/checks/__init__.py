@@ -21,6 +21,7 @@ from boundlab.signs import Solver
 from boundlab.theorems import Theorem, at_steps, reads_steps
 
 _OF_SECONDS = ("scope", "units")  # groups that ask nothing of the horizon
+_SHOWN = 100  # letters of what SymPy says
 # What SymPy raises of formulas whose numbers are too long or that are nested too deeply for it.
 _BEYOND_SYMPY = (ArithmeticError, NotImplementedError, RecursionError, MemoryError, ValueError, TypeError)
 
@@ -91,7 +92,8 @@ def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
             except _BEYOND_SYMPY as error:
                 if not _of_sympy(error):
                     raise
-                reason = f"SymPy gives up: {type(error).__name__}"
+                said = " ".join(str(error).split())
+                reason = f"SymPy gives up: {type(error).__name__}{f' ({said})' if 0 < len(said) <= _SHOWN else ''}"
                 done.append(Check(_unused(name, done), found[name].summary, "unknown", reason))
             except SpecError as error:
                 if str(error) != _no_core(theorem):
@@ -110,9 +112,14 @@ def _no_core(theorem: Theorem) -> str:
 
 
 def _of_sympy(error: BaseException) -> bool:
-    """Return whether SymPy gave up, and not the group that called it."""
-    frames = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__))
-    return any(str(name).split(".")[0] in ("sympy", "mpmath") for name in frames)
+    """Return whether SymPy gave up, and not the group that called it or what SymPy called back.
+
+    A value or a type that nobody expects is SymPy's own only where SymPy itself raises it.
+    """
+    frames = [str(frame.f_globals.get("__name__", "")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if isinstance(error, (ValueError, TypeError)):
+        frames = frames[-1:]
+    return any(name.split(".")[0] in ("sympy", "mpmath") for name in frames)
 
 
 def _unused(group: str, done: list[Check]) -> str:

@@ -263,9 +263,10 @@ class ExactEngine:
             return ball(self._rate(name)() if name in plan.theorem.step else rational(Fraction(chosen[name])))
 
         def understood(shown: RecordAt) -> ExactTape:
-            return understand(partial(compiled, shown), rates, irrational)
+            return understand(partial(compiled, shown), rates, irrational, fractions)
 
         irrational = partial(plan.algorithm.irrational, plan.parameters, of, k)
+        fractions = partial(plan.algorithm.fractions, plan.parameters)
         tape = understood(records)
 
         def in_full() -> ExactTape:

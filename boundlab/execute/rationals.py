@@ -1,7 +1,7 @@
 """A tape over exact numbers: registers are lists of rationals, or of balls where rationals grow too long."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
 
@@ -10,7 +10,7 @@ import numpy as np
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Functions, Vector
-from boundlab.arithmetic.rational import ENGINE, rational
+from boundlab.arithmetic.rational import ENGINE, rational, stands_for
 from boundlab.errors import SpecError
 from boundlab.execute import enclosed
 from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
@@ -19,6 +19,7 @@ from boundlab.objective import StepBounds
 from boundlab.tape import Initial, Tape
 
 Recipe = tuple[Fraction | None, float, tuple[int, ...]]
+Longer = Mapping[float, Fraction | None]
 _LONGEST = 16384  # bits of a rational; beyond, products take longer than those of balls by far
 _EVERY = 16
 _ROUNDING = 1e-14  # coefficients of a tape are products of a few floats
@@ -41,6 +42,9 @@ class ExactTape:
     irrational
         Returns the balls of those floats among them that are no fraction: see
         :meth:`boundlab.algorithms.Algorithm.irrational`.
+    longer
+        Fractions that the algorithm knows, whatever their floats look like; see
+        :meth:`boundlab.algorithms.Algorithm.fractions`.
     """
 
     tape: Tape
@@ -48,6 +52,7 @@ class ExactTape:
     sizes: list[Recipe]
     local: list[Recipe]
     irrational: Callable[[], Mapping[float, Scalar]] = dict
+    longer: Longer = field(default_factory=dict)
 
     @property
     def rational(self) -> bool:
@@ -73,7 +78,8 @@ class ExactTape:
         known: dict[Recipe, Scalar] = {}
         if balls and not self.rational:
             flat = (0,) * len(rates)
-            known |= {(None, about, flat): exact for about, exact in self.irrational().items()}
+            longer = {about: kind(numbers.rational(one)) for about, one in self.longer.items() if one is not None}
+            known |= {(None, about, flat): exact for about, exact in (longer | {**self.irrational()}).items()}
 
         def value(recipe: Recipe) -> Scalar:
             if recipe not in known:
@@ -87,6 +93,7 @@ def understand(
     compile_: Callable[[Mapping[str, float]], Tape],
     rates: Mapping[str, float],
     irrational: Callable[[], Mapping[float, Scalar]] = dict,
+    fractions: Callable[[Tape], Longer] = lambda _: {},
 ) -> ExactTape:
     """Compile with the rates as they are and doubled one by one, and see how each number of the tape follows.
 
@@ -102,6 +109,9 @@ def understand(
         What the tape's numbers may be proportional to: step sizes and server rates.
     irrational
         As :class:`ExactTape` takes it.
+    fractions
+        What the algorithm knows of its weights, by their floats: one that looks like a simple fraction is that
+        only if the algorithm does not say that it is another.
 
     Raises
     ------
@@ -110,7 +120,7 @@ def understand(
     """
     tape = compile_(rates)
     others = [_scaled(compile_, tape, rates, name) for name in rates]
-    values, factors = tuple(rates.values()), [factor for factor, _ in others]
+    values, factors, longer = tuple(rates.values()), [factor for factor, _ in others], fractions(tape)
 
     def recipes(of: Callable[[Tape], Any]) -> list[Recipe]:
         base, *scaled = (np.asarray(of(one), dtype=np.float64).tolist() for one in (tape, *(one for _, one in others)))
@@ -120,7 +130,8 @@ def understand(
             if key not in known:
                 value = key[0]
                 told = value in tape.exact and len({*key}) == 1
-                known[key] = (tape.exact[value], value, (0,) * len(values)) if told else recipe(key, values, factors)
+                found = (tape.exact[value], value, (0,) * len(values)) if told else recipe(key, values, factors)
+                known[key] = found if value not in longer or _is(found, longer[value], values) else (None, *found[1:])
             out.append(known[key])
         return out
 
@@ -130,7 +141,16 @@ def understand(
         recipes(lambda one: one.descend.step_size),
         recipes(lambda one: one.local),
         irrational,
+        longer,
     )
+
+
+def _is(found: Recipe, exact: Fraction | None, rates: Sequence[float]) -> bool:
+    """Return whether a number is what the algorithm says; None: several of its weights have this float."""
+    share = found[0] or Fraction(0)
+    for rate, power in zip(rates, found[2], strict=True):
+        share *= stands_for(rate) ** power
+    return share == exact
 
 
 def _scaled(

@@ -1,8 +1,8 @@
 """The run of a plan with its numbers as they stand: options at their word, steps by the theorem's formulas."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, ball
@@ -70,11 +70,5 @@ def exact_tape(plan: Plan, formulas: Formulas, streams: Streams, records: Record
         return ball(exact_rate(plan, formulas, name, balls=True))
 
     rates = {name: float(plan.parameter_values[name]) for name in plan.rates}
-    found = understand(compiled, rates)
-
-    def told() -> Mapping[float, Scalar]:
-        longer = plan.algorithm.fractions(plan.parameters, found.tape)
-        balls = {about: ball(numbers.rational(share)) for about, share in longer.items()}
-        return {**balls, **plan.algorithm.irrational(plan.parameters, exact, plan.iterations)}
-
-    return replace(found, irrational=told)
+    irrational = partial(plan.algorithm.irrational, plan.parameters, exact, plan.iterations)
+    return understand(compiled, rates, irrational, partial(plan.algorithm.fractions, plan.parameters))

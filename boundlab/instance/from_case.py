@@ -66,7 +66,7 @@ class FixedEvents(Algorithm[Any]):
         """Return the weights that no fraction is."""
         return self.inner.irrational(parameters, exact, iterations)
 
-    def fractions(self, parameters: Any, tape: Tape) -> Mapping[float, Fraction]:
+    def fractions(self, parameters: Any, tape: Tape) -> Mapping[float, Fraction | None]:
         """Return the weights that are long fractions."""
         return self.inner.fractions(parameters, tape)
 

@@ -69,7 +69,8 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
         return Finding(True, f"it is not checked to its end: {error}", proof=True, trusted=("all that is left",))
     given = tuple(dict.fromkeys(one.replace(" + -", " - ") for one in _given(replay, facts, conclusions)))
     proof, theorem = (str(raw.get(key, ""))[:200] for key in ("proof", "theorem"))
-    claim = f"{theorem}, by the proof {proof}" if theorem else f"the proof {proof}"
+    proof = f"the proof that the file calls {proof!r}"
+    claim = f"{theorem}, by {proof}" if theorem else proof
     trusted, setting = (
         tuple(f"{what}, {count} times" if count > 1 else what for what, count in counted.items())
         for counted in (replay.trusted, replay.setting)
@@ -120,7 +121,8 @@ def _conclusions(replay: Replay, raw: Mapping[str, Any]) -> tuple[list[Fact], st
         if status == "proved" and (fact is None or open_ones):
             raise WrongError(f"the step {name[:80]!r} is called proved, and rests on what is not")
         if status not in ("proved", "remark") and (fact is None or fact.rule != "claimed"):
-            replay.trust(f"the step {name[:80]}, which is not proved")
+            said = "it has no fact" if fact is None else fact.text()
+            replay.trust(f"the step that the file calls {name[:80]!r}, which is not proved: {said}")
     found = [replay.fact(one, "a conclusion") for one in read.as_list(raw.get("conclusions"), "conclusions")]
     if len(set(raw["conclusions"])) < len(found):
         raise WrongError("a conclusion stands twice")

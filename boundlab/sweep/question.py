@@ -22,7 +22,7 @@ from boundlab.options import parse_spec
 from boundlab.registry import command_line, lookup
 from boundlab.registry import files as plugins
 from boundlab.sweep.cell import Ask, Cell, Row, normal
-from boundlab.theorems import Theorem, core, load_theorem
+from boundlab.theorems import Theorem, core, form_along_run, load_theorem
 from boundlab.verdict import ExitCode
 
 NO_CASE = "CASE.json"  # in a command, where the case of its row belongs
@@ -46,10 +46,10 @@ def _stamp_of(name: str) -> _Stamp | None:
 
 
 @lru_cache(maxsize=256)
-def _theorem(name: str, _file: _Stamp | None) -> tuple[Theorem, tuple[str, str]]:
-    """Return a theorem, and the id and hash of its core."""
+def _theorem(name: str, _file: _Stamp | None) -> tuple[Theorem, tuple[str, ...]]:
+    """Return a theorem, its id, and the hashes of the cores that an answer may be about: a form may take its place."""
     found = load_theorem(name)
-    return found, (found.id, core(found).sha256)
+    return found, (found.id, *(core(one).sha256 for one in (found, form_along_run(found)) if one is not None))
 
 
 def problem_of(spec: str) -> Problem:

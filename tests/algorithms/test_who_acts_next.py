@@ -5,21 +5,34 @@ two random pasts of each setting; under other laws of delays the events themselv
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from event_queue import Office, at_the_office, durations_of, one_after_the_other, with_a_server, with_coins
+from event_queue import (
+    Anarchy,
+    Office,
+    at_the_office,
+    durations_of,
+    in_rounds,
+    one_after_the_other,
+    with_a_server,
+    with_coins,
+)
+from test_afl_dga import Messages, some_problem
+from test_compass_in_fractions import Fractions
 from test_programs import SET
 
 from boundlab.algorithms import Algorithm, Control, EventLaw, EventProgram, undeclared_draws
+from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.case.build import build_delays
 from boundlab.delays import DELAYS, DelayModel, ServerPolicy
-from boundlab.errors import SpecError
+from boundlab.errors import CaseError, SpecError
 from boundlab.events import SERVER, Events
+from boundlab.execute.floats import run
 from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
 from boundlab.registry import lookup, registered
@@ -28,11 +41,20 @@ from boundlab.tape import RecordAt
 N, EVENTS = 3, 6
 P = (Fraction(1, 4), Fraction(1, 8), Fraction(1, 8))
 P_S = Fraction(1, 2)
+NO_POLICY = ServerPolicy("own", 0.0)
 LAW = EventLaw(np.array(P, dtype=object), P_S)
 # Of these the options of one algorithm are combined with each other; every word of all others is tried by itself.
 WHO_ACTS = frozenset(
     {"count", "reply", "stops", "threshold", "sampling", "sampled", "iteration", "order", "p_c", "start"}
+    | {"participation", "local_steps", "correction_delay", "t_d", "first_round"}
+    | {"Qmin", "Qmax", "speeds", "warmup"}
 )
+BESIDE = {  # what a word needs beside it
+    ("fedcompass", "Qmin"): {"Qmax": "20"},
+    ("fedfa", "eta_g"): {"mode": "delta"},
+    ("gd", "K"): {"decay": "linear"},
+    ("gd", "decay"): {"K": "20"},
+}
 WITH_PROGRAM = sorted(
     name for name, one in registered("algorithms").items() if type(one).program is not Algorithm.program
 )
@@ -45,6 +67,7 @@ class Setting:
     algorithm: Any
     parameters: Any
     words: Mapping[str, str]
+    said: set[tuple[str, str]] = field(default_factory=set)  # options and words, of those that mean the same, too
 
     def program(self) -> EventProgram:
         found = self.algorithm.program(self.parameters, N)
@@ -77,8 +100,9 @@ def settings(name: str) -> list[Setting]:
     acts = {key: values[:3] for key, values in axes.items() if key in WHO_ACTS}
     combined = [dict(zip(acts, words, strict=True)) for words in itertools.product(*acts.values())]
     alone = [{key: word} for key, words in axes.items() for word in words]
+    beside = [{**BESIDE[name, key], **one} for one in alone for key in one if (name, key) in BESIDE]
     found: list[Setting] = []
-    for words in [*combined, *(one for one in alone if one not in combined)]:
+    for words in [*combined, *(one for one in alone + beside if one not in combined)]:
         given = {**SET.get(name, {}), **{key: word for key, word in words.items() if word}}
         try:
             parameters = algorithm.read(Options(name, given))
@@ -87,9 +111,32 @@ def settings(name: str) -> list[Setting]:
                 program.choices(program.opening()[1], LAW)
         except SpecError:
             continue  # options that do not go together
-        if all(parameters != one.parameters for one in found):
-            found.append(Setting(algorithm, parameters, words))
+        same = next((one for one in found if one.parameters == parameters), None)
+        if same is None:
+            found.append(same := Setting(algorithm, parameters, words))
+        same.said.update(words.items())
     return found
+
+
+COMPARED: dict[str, int] = {}  # comparisons of each algorithm
+BY_WORD: dict[tuple[str, str, str], int] = {}  # and those of each word of its options
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _told() -> Iterator[None]:
+    """Say how many comparisons there were: with ``pytest -s``, and in one process."""
+    yield
+    print(f"\nsampler = program = compiler: {sum(COMPARED.values())} comparisons, 0 differ")  # noqa: T201
+    for name, compared in sorted(COMPARED.items()):
+        words = [share for one, share in BY_WORD.items() if one[0] == name]
+        print(f"{name}: {compared}; {len(words)} words, each at least {min(words, default=0)}")  # noqa: T201
+
+
+def count(setting: Setting, compared: int) -> None:
+    name = setting.algorithm.id
+    COMPARED[name] = COMPARED.get(name, 0) + compared
+    for said in setting.said:
+        BY_WORD[name, *said] = BY_WORD.get((name, *said), 0) + compared
 
 
 # ---- arrivals that forget ---------------------------------------------------------------------------------------
@@ -323,14 +370,12 @@ def compiles(setting: Setting, actors: list[Key]) -> int:
     return 1
 
 
-COMPARED: dict[str, int] = {}
-
-
 @pytest.mark.parametrize("name", WITH_PROGRAM)
 def test_sampler_program_and_queue_have_one_law_of_who_acts_next(name: str) -> None:
-    compared = sum(compare_laws(setting, pasts=2) for setting in settings(name))
-    COMPARED[name] = compared
-    assert compared >= 2 * EVENTS * len(settings(name))
+    for setting in settings(name):
+        compared = compare_laws(setting, pasts=2)
+        assert compared >= 2 * EVENTS
+        count(setting, compared)
 
 
 # ---- other laws -------------------------------------------------------------------------------------------------
@@ -396,14 +441,14 @@ def expected_events(setting: Setting, delays: DelayModel, policy: ServerPolicy, 
             yield end, SERVER, tuple(sorted(ranks(k)[:size])) if drawn_for else ()
 
 
-BY_THEMSELVES = {"afl_dga", "fedcompass"}  # whose schedulers have twins in tests of their own
+BY_THEMSELVES = {"afl_dga", "fedcompass"}  # whose schedulers have twins further below
 
 
 @pytest.mark.parametrize("name", sorted({*registered("algorithms")} - BY_THEMSELVES))
 def test_the_sampler_draws_the_events_of_the_queue(name: str) -> None:
     # Six events of three clients; rounding may differ by how times are summed up.
-    compared = 0
     for setting in settings(name):
+        compared = 0
         policies: list[str | None] = [None]
         if setting.algorithm.server == "any" and setting.parameters.count is None:
             policies = ["poisson:rate=2", "periodic:every=0.75"]
@@ -423,8 +468,317 @@ def test_the_sampler_draws_the_events_of_the_queue(name: str) -> None:
             ], (setting.words, kind, words)
             assert np.allclose(found.time, [time for time, _, _ in expected], rtol=1e-14, atol=0)
             compared += 1
-    COMPARED[name + " queue"] = compared
-    assert compared
+        count(setting, compared)
+    assert COMPARED[name]
+
+
+def with_laws(found: Sequence[Setting]) -> Iterator[tuple[Setting, tuple[str, Any]]]:
+    """Yield settings with laws of delays: every fourth law for a word by itself, one for several of them together."""
+    for place, setting in enumerate(found):
+        some = DELAY_WORDS[place % 4 :: 4]
+        for law in some if len(setting.words) == 1 else [some[place % len(some)]]:
+            yield setting, law
+
+
+# ---- AFL-DGA: who takes part, and what a local step sets off ----------------------------------------------------
+
+LONG = 40  # events: a step, a message or an average each
+Decides = Callable[[int, int], Sequence[float]]  # client, round → the three numbers that decide of it
+
+
+def anarchy(setting: Setting, decides: Decides) -> Anarchy:
+    """Return the clients and the server of a run."""
+    one, joined = setting.parameters.schedule, list[set[int]]()
+
+    def of(i: int, values: Sequence[float]) -> float:
+        return values[i % len(values)]
+
+    def joins(r: int) -> set[int]:
+        while len(joined) < r:
+            now = len(joined) + 1
+            away = [now - max((q for q, who in enumerate(joined, 1) if i in who), default=0) for i in range(N)]
+            u = [decides(i, now)[0] for i in range(N)]
+            who = {
+                i
+                for i in range(N)
+                if (one.first_round == "all" and now == 1)
+                or (one.t_d is not None and away[i] >= one.t_d)
+                or ((now - 1) % of(i, one.periods) == 0 if one.periods else u[i] < of(i, one.participation))
+            }
+            first = [-away[i] if one.periods else u[i] / of(i, one.participation) for i in range(N)]
+            joined.append(who or {first.index(min(first))})
+        return joined[r - 1]
+
+    def between(ends: tuple[int, int], u: float) -> int:
+        return [*range(ends[0], ends[1] + 1)][int(u * (ends[1] + 1 - ends[0]))]
+
+    def steps(i: int, r: int) -> int:
+        return between(one.local_steps, decides(i, r)[1])
+
+    return Anarchy(N, joins, steps, lambda i, r: between(one.correction_delay, decides(i, r)[2]))
+
+
+def compiles_as_messages(setting: Setting, happened: Sequence[Any]) -> None:
+    """The tape of a run has the models of the messages, and averages the newest gradients of all clients."""
+    one, problem = setting.parameters, some_problem()
+    rows = [[time, "s" if who == SERVER else who, *said] for time, who, said in happened]
+    tape = setting.algorithm.schedule(
+        one, setting.algorithm.read_events(rows, N, "queue"), N, RecordAt(events=True), 10**6
+    )
+    messages, expected, shown = Messages(problem, one.eta, one.scaling, one.server), [], []
+    newest: dict[int, int] = {}
+    uses: list[tuple[float, ...]] = []
+    for _, who, word, r in rows:
+        messages.take(who, word, r)
+        expected.append(messages.w)
+        if word == "send":
+            newest[who] = r
+        if word == "aggregate":
+            scale = messages.counts[r] if one.server == "k-scaled" else 1
+            for i, q in newest.items():
+                K = len(messages.own[i][q])
+                uses += [(r - 1, i, q, scale / N / K)] * K
+    ends = run(tape, problem.x0, problem.full_gradients(), lambda _row, x: shown.append(x.copy()))
+    runs = tape.uses.update
+    found = zip(
+        tape.uses.version, tape.descend.client[runs], tape.notes["run_round"][runs], tape.uses.weight, strict=True
+    )
+    assert np.allclose(sorted(found), sorted(uses), rtol=1e-12, atol=0)
+    for models, others in ((shown, expected), (ends[tape.notes["client_model"]], messages.models)):
+        assert np.allclose(models, others, rtol=1e-9, atol=1e-9 * np.abs(others).max()), setting.words
+
+
+def test_afl_dga_samples_and_compiles_the_rounds_of_the_queue() -> None:
+    for trial, (setting, (kind, words)) in enumerate(with_laws(settings("afl_dga"))):
+        delays, streams = build_delays(kind, dict(words), N), Streams(7, trial)
+        duration = durations_of(delays, streams)
+
+        def decides(i: int, r: int, streams: Streams = streams) -> Sequence[float]:
+            return list(streams.uniforms(Stream.SCHEDULE, i, r, 3)[0].tolist())
+
+        def arrival(i: int, now: float, duration: Any = duration) -> float:
+            return now + float(duration(i))
+
+        expected = [*itertools.islice(in_rounds(anarchy(setting, decides), arrival), LONG)]
+        events = setting.algorithm.sample(setting.parameters, delays, NO_POLICY, streams, N, LONG)
+        sampled = [*zip(events.time.tolist(), events.actor.tolist(), events.detail, strict=True)]
+        assert sampled == expected, (setting.words, kind, words)
+        compiles_as_messages(setting, expected)
+        count(setting, 2)
+
+
+@dataclass
+class DrawnRounds:
+    """Streams with the numbers of some rounds; in all others everybody takes part, and nothing takes long."""
+
+    numbers: Mapping[tuple[int, int], tuple[float, ...]]
+    trial: int = 0
+    seed: int = 0
+
+    def decides(self, i: int, r: int) -> tuple[float, ...]:
+        return self.numbers.get((i, r), (1e-9, 1e-9, 1e-9))
+
+    def uniforms(self, stream: Stream, client: Any, update: Any, count: int) -> Any:
+        assert (stream, count) == (Stream.SCHEDULE, 3)
+        return np.array([self.decides(int(i), int(r)) for i, r in zip(client, update, strict=True)])
+
+
+HALF = Fraction(1, 2)
+ROUND_WORDS: list[dict[str, str]] = [
+    {},
+    {"periods": "[1,1,3]"},
+    {"participation": "0.5"},
+    {"participation": "0.5", "t_d": "2"},
+    {"participation": "0.5", "first_round": "drawn"},
+    {"participation": "0.5", "t_d": "1"},
+    {"local_steps": "1..2"},
+    {"local_steps": "2", "correction_delay": "0..1"},
+]
+Outcome = tuple[tuple[float, ...], ...]  # of each client
+
+
+def drawn_of_a_round(words: Mapping[str, str]) -> list[tuple[Outcome, Fraction]]:
+    """Return cells of the numbers of a round on which the run is the same, with probabilities."""
+    if "participation" not in words:
+        place = 1 if ".." in words.get("local_steps", "") else 2
+        sides = [tuple(u if k == place else 0.5 for k in range(3)) for u in (0.25, 0.75)]
+        ranged = any(".." in word for word in words.values())
+        return [(one, HALF**N) for one in itertools.product(sides, repeat=N)] if ranged else [((), Fraction(1))]
+    some = [(u, HALF**N) for u in itertools.product((0.25, 0.75), repeat=N) if min(u) < HALF]
+    nobody = [(u, HALF**N / 6) for u in itertools.permutations((0.6, 0.7, 0.8))]  # then whose number is the smallest
+    return [(tuple((one, 0.5, 0.5) for one in u), share) for u, share in some + nobody]
+
+
+def laws_of_a_round(words: Mapping[str, str], r: int, away: Sequence[int]) -> Iterator[tuple[set[int], Fraction]]:
+    """Yield who takes part in round r with which probability, by the page; away[i] rounds ago client i did last."""
+    everybody = {*range(N)}
+    if "periods" in words:
+        yield (everybody if r % 3 == 1 else {0, 1}), Fraction(1)
+    elif "participation" not in words or (r == 1 and "first_round" not in words):
+        yield everybody, Fraction(1)
+    else:
+        forced = {i for i in everybody if away[i] >= int(words.get("t_d", 99))}
+        for size in range(N + 1):
+            for some in itertools.combinations(sorted(everybody), size):
+                if forced or some:
+                    yield forced | {*some}, HALF**N
+                else:
+                    yield from (({i}, HALF**N / N) for i in everybody)
+
+
+def law_of_rounds(words: Mapping[str, str], rounds: int) -> dict[tuple[Any, ...], Fraction]:
+    """Return the law of (who takes part, K, D) in the first rounds, round by round."""
+    lengths, lates = ([1, 2] if words.get("local_steps") == "1..2" else [int(words.get("local_steps", "1"))]), [0]
+    if words.get("correction_delay") == "0..1":
+        lates = [0, 1]
+    own = [*itertools.product(lengths, lates)]
+    law: dict[tuple[Any, ...], Fraction] = {(): Fraction(1)}
+    for r in range(1, rounds + 1):
+        after: dict[tuple[Any, ...], Fraction] = {}
+        for past, chance in law.items():
+            away = [r - max((q for q, (who, _) in enumerate(past, 1) if i in who), default=0) for i in range(N)]
+            for who, share in laws_of_a_round(words, r, away):
+                for lots in itertools.product(own, repeat=N):
+                    key = (*past, (frozenset(who), lots))
+                    after[key] = after.get(key, Fraction(0)) + chance * share / len(own) ** N
+        law = after
+    return law
+
+
+@pytest.mark.parametrize("words", ROUND_WORDS)
+def test_afl_dga_has_one_law_of_who_takes_part_and_acts_next(words: dict[str, str]) -> None:
+    # Six local steps of given clients, the numbers of the first two rounds at random: the law of all that happens.
+    # A client without a step at work lets its turn pass, so that who may act next is part of what happens.
+    algorithm = lookup("algorithms", "afl_dga")
+    setting = Setting(algorithm, algorithm.read(Options("afl_dga", {"eta": "0.5", **words})), words, {*words.items()})
+    rounds, draws = 2, drawn_of_a_round(words)
+    law, rng = law_of_rounds(words, rounds), np.random.default_rng(46)
+    assert sum(law.values()) == 1
+    for _ in range(3):
+        ticks = [int(i) for i in rng.integers(N, size=EVENTS)]
+        endless = [*ticks, *[*range(N)] * LONG]
+
+        def arrival(i: int, now: float, endless: Sequence[int] = endless) -> float:
+            return next(float(k) for k, who in enumerate(endless, 1) if who == i and k > now)
+
+        sampled: dict[Any, Fraction] = {}
+        for lots in itertools.product(draws, repeat=rounds):
+            numbers = {(i, r): one for r, (row, _) in enumerate(lots, 1) for i, one in enumerate(row)}
+            run_ = algorithm.sample(setting.parameters, Ticking(ticks), NO_POLICY, DrawnRounds(numbers), N, LONG)
+            kept = zip(run_.time.tolist(), run_.actor.tolist(), run_.detail, strict=True)
+            key, share = tuple(one for one in kept if one[0] <= EVENTS), np.prod([chance for _, chance in lots])
+            sampled[key] = sampled.get(key, Fraction(0)) + share
+        queued: dict[Any, Fraction] = {}
+        for past, share in law.items():
+
+            def joins(r: int, past: Any = past) -> set[int]:
+                return set(past[r - 1][0]) if r <= rounds else joins_after(setting, past, r)
+
+            def lot(i: int, r: int, which: int, past: Any = past) -> int:
+                smallest = (setting.parameters.schedule.local_steps[0], setting.parameters.schedule.correction_delay[0])
+                return int(past[r - 1][1][i][which] if r <= rounds else smallest[which])
+
+            office = Anarchy(N, joins, lambda i, r, lot=lot: lot(i, r, 0), lambda i, r, lot=lot: lot(i, r, 1))  # type: ignore[misc]
+            key = tuple(itertools.takewhile(lambda one: one[0] <= EVENTS, in_rounds(office, arrival)))
+            queued[key] = queued.get(key, Fraction(0)) + share
+        assert sampled == queued, (words, ticks)
+        count(setting, len(queued))
+
+
+def joins_after(setting: Setting, past: Any, r: int) -> set[int]:
+    """Return who takes part in a round whose numbers are those of everybody taking part."""
+    periods = setting.parameters.schedule.periods or (1,) * N
+    return {i for i in range(N) if (r - 1) % periods[i] == 0}
+
+
+def may_be_next(rows: Sequence[Any], who: int, word: str, r: int) -> bool:
+    """Whether an event can follow these, by Section 3.2; rows are (client or −1, word, round)."""
+    own = [(said, q) for i, said, q in rows if i == who]
+    averaged = [q for i, _, q in rows if i == SERVER]
+    sent, heard = [q for said, q in own if said == "send"], [q for said, q in own if said == "recv"]
+    begun = [q for said, q in own if said == "step" and q not in sent]
+    if who == SERVER or word == "aggregate":
+        return who == SERVER and word == "aggregate" and (r == averaged[-1] + 1 if averaged else r <= 1)
+    if word == "step":
+        return r not in heard and all(q == r for q in begun) and all(q < r for q in sent)
+    if word == "send":
+        return r in begun
+    return r in averaged and r not in heard and r not in begun
+
+
+def test_afl_dga_compiles_what_may_happen_next_and_nothing_else() -> None:
+    # All 4 actors × 4 words × rounds 0 … 5 after each of the first 24 events.
+    setting = next(one for one in settings("afl_dga") if one.words.get("correction_delay") == "2")
+    streams = Streams(7, 1)
+    delays = build_delays("exponential", {}, N)
+    events = setting.algorithm.sample(setting.parameters, delays, NO_POLICY, streams, N, 24)
+    rows = [(who, *said) for who, said in zip(events.actor.tolist(), events.detail, strict=True)]
+    for past in (rows[:size] for size in range(0, 25, 2)):
+        for who, word, r in itertools.product((*range(N), SERVER), ("step", "send", "aggregate", "recv"), range(6)):
+            both = [*past, (who, word, r)]
+            after = Events(
+                np.arange(1.0, len(both) + 1.0),
+                np.array([one[0] for one in both], dtype=np.int32),
+                tuple(one[1:] for one in both),
+            )
+            try:
+                setting.algorithm.schedule(setting.parameters, after, N, RecordAt(), 10**6)
+                taken = True
+            except CaseError:
+                taken = False
+            assert taken == may_be_next(past, who, word, r), (past, who, word, r)
+        count(setting, 1)
+
+
+# ---- FedCompass: groups, steps and timers ----------------------------------------------------------------------
+
+
+def own_speeds(speeds: Sequence[Sequence[Fraction]]) -> Callable[[int, float, int], float]:
+    """Return when a client is done whose runs have these times of a step, the last one over and over."""
+    runs = [itertools.chain(own, itertools.repeat(own[-1])) for own in speeds]
+    return lambda i, start, steps: float(shortest_decimal(start) + steps * next(runs[i]))
+
+
+def in_fourteen_digits(duration: Callable[[int], float]) -> Callable[[int, float, int], float]:
+    """Return when a client is done by a law of delays, on a clock that shows fourteen digits."""
+
+    def arrival(i: int, start: float, steps: int) -> float:
+        end = start + steps * duration(i)
+        return float(f"{end:.14g}") if float(f"{end:.14g}") > start else end
+
+    return arrival
+
+
+def test_fedcompass_samples_and_compiles_the_groups_of_the_queue() -> None:
+    for setting, (kind, words) in with_laws(settings("fedcompass")):
+        one, delays, streams = setting.parameters, build_delays(kind, dict(words), N), Streams(7, 1)
+        arrival = own_speeds(one.speeds) if one.speeds else in_fourteen_digits(durations_of(delays, streams))
+        known = one.speeds is not None and one.warmup == "speeds"
+        queue = Fractions(one.rules, [float(one.speeds[i][0]) if known else 1.0 for i in range(N)], known)
+        expected = [*itertools.islice(queue.moments(arrival), 4 * EVENTS)]
+        events = setting.algorithm.sample(one, delays, NO_POLICY, streams, N, 4 * EVENTS)
+        assert [*zip(events.time.tolist(), events.actor.tolist(), strict=True)] == [own[:2] for own in expected]
+        tape = setting.algorithm.schedule(one, events, N, RecordAt(), 10**6)
+        last, sent = dict.fromkeys(range(N), -1), [(-1, -1)] * len(expected)
+        for place, (_, who, _, _, _, answered) in enumerate(expected):
+            last[who] = place
+            for i, group, steps in answered:
+                if last[i] >= 0:
+                    sent[last[i]] = group, steps
+        told = [*zip(tape.notes["event_group"].tolist(), tape.notes["event_Q"].tolist(), strict=True)]
+        assert told == sent, (setting.words, kind, words)
+        assert int(tape.version[-1]) == sum(kind in ("first", "complete", "timer") for _, _, kind, *_ in expected)
+        count(setting, 2)
+
+
+TOO_MANY = {(name, "sampled", word) for name in ("gd", "sfedavg") for word in ("5", "20")}  # for three clients
+
+
+@pytest.mark.parametrize("name", sorted(registered("algorithms")))
+def test_every_word_of_every_option_is_among_what_is_compared(name: str) -> None:
+    said = {(name, *pair) for setting in settings(name) for pair in setting.said}
+    words = {(name, key, word) for key, some in lookup("algorithms", name).examples(N).items() for word in some}
+    assert words - said <= TOO_MANY
 
 
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 from own_theorems import own_theorem
 
-from boundlab.checks import Check, admissible, check, exit_code, groups, read_groups
+from boundlab.checks import Check, CheckGroup, admissible, check, exit_code, groups, read_groups
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
@@ -318,3 +319,42 @@ def test_in_another_thread_nothing_is_called_failed_that_is_not() -> None:
     thread.join()
     assert failed(found[0]) == {}
     assert np.all([each.verdict != "failed" for each in found[0]])
+
+
+def asked_in(monkeypatch: pytest.MonkeyPatch, run: Any) -> Check:
+    """Return what a group of checks comes to that does this."""
+    monkeypatch.setattr("boundlab.checks.groups", lambda: {"own": CheckGroup("own", "some group", run)})
+    (found,) = check(THEOREMS["classics.gd.convex"])
+    return found
+
+
+class CalledBack(sympy.Function):  # type: ignore[misc]
+    """A function whose own code is wrong."""
+
+    @classmethod
+    def eval(cls, x: Any) -> Any:
+        return x + len(None)  # type: ignore[arg-type]
+
+
+def test_what_sympy_cannot_do_is_unknown_with_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = sympy.Symbol("x")
+    for gives_up, says in (
+        (lambda _: bool(x < 1), "TypeError (cannot determine truth value of Relational"),
+        (lambda _: sympy.Integer(x), "TypeError (Argument of Integer should be of numeric type, got x.)"),
+    ):
+        try:
+            gives_up(None)
+        except (ArithmeticError, TypeError):
+            found = asked_in(monkeypatch, gives_up)
+            assert (found.verdict, found.id) == ("unknown", "own")
+            assert says in found.witness
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda _: int("x"), lambda _: len(None), lambda _: CalledBack(sympy.Symbol("x"))],
+    ids=["a value", "a type", "called back by SymPy"],
+)
+def test_an_error_of_a_group_itself_is_no_unknown(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        asked_in(monkeypatch, wrong)

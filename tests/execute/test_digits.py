@@ -2,6 +2,7 @@
 
 import os
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -13,8 +14,9 @@ from run_makers import plan_of, tape_of
 
 from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.numbers import Scalar, ball, digits, flint
+from boundlab.arithmetic.numbers import rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
-from boundlab.arithmetic.rational import stands_for
+from boundlab.arithmetic.rational import Limits, stands_for
 from boundlab.case.build import problem_from
 from boundlab.compare import compare
 from boundlab.errors import SpecError
@@ -25,7 +27,7 @@ from boundlab.metrics import METRICS, Enclosure
 from boundlab.objective import Problem, StepBounds
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.tape import RecordAt
+from boundlab.tape import RecordAt, Tape
 from boundlab.verdict import Verdict
 
 EXAMPLES = int(os.environ.get("BOUNDLAB_EXAMPLES", "25"))
@@ -212,6 +214,36 @@ def test_weights_by_average_staleness_are_told_as_fractions_that_sum_to_one() ->
     with digits(300):
         exact = exact_tape("fedstaleweight", chosen, 5, 60, RecordAt(np.array([60])), "exponential")
         assert min(one.rel_accuracy_bits() for one in exact.numbers([], balls=True).coefficients) > 200
+
+
+@pytest.mark.parametrize("server_rate", ["0.7", "rate"])
+def test_what_an_algorithm_says_of_its_weights_goes_before_what_their_floats_look_like(
+    monkeypatch: pytest.MonkeyPatch, server_rate: str
+) -> None:
+    # Here every float looks like a simple fraction, as one in 10⁷ does by chance.
+    monkeypatch.setattr("boundlab.execute.rationals.ENGINE", Limits(10**4, 30))
+    a: Algorithm[Any] = lookup("algorithms", "fedstaleweight")
+    rates = {"eta_g": 0.7} if server_rate == "rate" else {}
+
+    def chosen(rates: Any) -> dict[str, str]:
+        return {"eta_l": "0.1", "M": "1", "count": "3", "scale": "0.3", "eta_g": repr(rates.get("eta_g", 0.7))}
+
+    def compiled(rates: Any) -> Tape:
+        return tape_of("fedstaleweight", chosen(rates), 5, 60, "exponential", seed=4)
+
+    told = partial(a.fractions, a.read(Options("fedstaleweight", chosen(rates))))
+    trusting, asking = rationals.understand(compiled, rates), rationals.understand(compiled, rates, dict, told)
+    exact, share = told(compiled(rates)), Fraction(7, 10) if rates else Fraction(1)
+    weights = compiled(rates).affine.coef.tolist()
+    pairs = [(exact[one], found) for one, found in zip(weights, trusting.coefficients, strict=True) if one in exact]
+    wrong = [one for one, (simple, _, powers) in pairs if simple * share ** sum(powers) != one]
+    assert len(wrong) > 30
+    for weight, found in zip(weights, asking.coefficients, strict=True):
+        assert weight not in exact or found[0] is None or found[0] * share ** sum(found[2]) == exact[weight]
+    with digits(300):
+        seen = asking.numbers([ball(rational_number(Fraction(7, 10)))] * len(rates), balls=True).coefficients
+        for weight, number in zip(weights, seen, strict=True):
+            assert exact.get(weight) is None or number.contains(rational_number(exact[weight]))
 
 
 def test_weights_that_are_known_as_floats_alone_do_not_get_digits() -> None:

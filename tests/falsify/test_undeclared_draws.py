@@ -138,12 +138,12 @@ def test_no_judge_takes_one_run_for_the_mean(coin_gd: Any, tmp_path: Path) -> No
     for when in ({"delays": "deterministic", "iterations": 2}, {"events": [[1, 0, 0], [2, 0, 0]]}):
         with pytest.raises(AssumptionError, match=NOT_SAID):
             evaluate(theorem, case_of(theorem, tmp_path, when))
-    found = falsify(theorem, limit=40)
+    found = falsify(theorem, limit=10)
     assert not found.violated
     assert any("does not say so" in reason for reason in found.refused)
     with pytest.raises(BoundlabError, match=NOT_SAID):
         worst_case(theorem, iterations=2, settings={"L": "1", "mu": "1/4", "keep": "1/2"})
-    assert audit(theorem, budget=20.0, candidates=20).verdict != "violated"
+    assert audit(theorem, budget=20.0, candidates=5).verdict != "violated"
     # With random delays trials are drawn, coins and all.
     assert compared(theorem, delays="exponential", trials=60) in ("consistent", "inconclusive", "holds")
 
@@ -168,9 +168,9 @@ def test_whether_runs_draw_is_observed(coin_gd: Any, coins: str) -> None:
 def test_a_run_that_nobody_can_repeat_is_shown_and_refutes_nothing(coin_gd: Any) -> None:
     # A false bound, no draw, and events that no file can hold.
     theorem = coin_gd(coins="np.zeros(count)", read="", bound="(keep/1000)**K")
-    found = falsify(theorem, limit=30)
+    found = falsify(theorem, limit=4)
     assert not found.violated
     assert found.best is not None
     assert found.best.ratio > 1.0
     assert "boundlab exact cannot repeat it: its case file: event 1 must be [time, actor]" in found.best.method
-    assert falsify(coin_gd(coins="np.zeros(count)", bound="(keep/1000)**K"), limit=30).violated
+    assert falsify(coin_gd(coins="np.zeros(count)", bound="(keep/1000)**K"), limit=4).violated

@@ -4,14 +4,13 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import sqrt
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import generated, make
-from run_makers import plan_of, tape_of
+from run_makers import Watched, plan_of, tape_of
 
 import boundlab as bl
 from boundlab.algorithms import Algorithm
@@ -20,11 +19,10 @@ from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
 from boundlab.instance.ranges import along_run
-from boundlab.objective import Oracle, Problem
+from boundlab.objective import Problem
 from boundlab.objective.composite import Composite
 from boundlab.objective.weighted import Weighted
 from boundlab.options import Options
-from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
 from boundlab.verdict import Verdict
@@ -200,27 +198,6 @@ INSIDE = {
 }
 
 
-class _Watched(Oracle):
-    """Local steps, each of which notes where it begins."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.far = problem, 0.0
-        self.inner = problem.oracle(Streams(0))
-
-    def draws(self, clients: np.ndarray, updates: np.ndarray, steps: int) -> Any:
-        return self.inner.draws(clients, updates, steps)
-
-    def draw_size(self, steps: int) -> int:
-        return self.inner.draw_size(steps)
-
-    def implicit_step(self, x: np.ndarray, client: int, draw: Any, step_size: float) -> None:
-        raise AssertionError
-
-    def step(self, x: np.ndarray, client: int, draw: Any, step_size: float) -> None:
-        self.far = max(self.far, float(np.linalg.norm(x)))
-        self.inner.step(x, client, draw, step_size)
-
-
 @pytest.mark.parametrize(("name", "options"), [(name, one) for name, some in INSIDE.items() for one in some])
 def test_who_is_said_to_take_gradients_on_the_set_alone_does_so(name: str, options: dict[str, object]) -> None:
     algorithm: Algorithm = lookup("algorithms", name)
@@ -228,11 +205,11 @@ def test_who_is_said_to_take_gradients_on_the_set_alone_does_so(name: str, optio
     settings = {STEPS.get(name, "alpha"): 0.7, **options}
     server = "poisson:rate=1" if algorithm.server == "any" else None
     tape = tape_of(name, settings, 2, 30, "exponential", server=server)
-    watched = _Watched(problem)
+    watched = Watched(problem)
     run(tape, np.array([1.0]), watched, lambda _row, _x: None)
     said = algorithm.stays_on_set(algorithm.read(Options(name, settings)), 2)
     assert said is (name not in ("nesterov", "heavy_ball", "fedbuff"))
-    assert (watched.far <= 1.0 + 1e-12) or not said
+    assert (watched.far(0.0) <= 1.0 + 1e-12) or not said
 
 
 # -------------------------------------------------------------------------------------------------- what it gives

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -363,6 +364,25 @@ class TestForgedStructure:
         raw = copy.deepcopy(bernoulli)
         raw["steps"][0]["fact"] = None
         assert "called proved" in reason(raw)
+
+
+@pytest.mark.parametrize("name", ["small.bernoulli", "small.sums"])
+def test_names_of_a_file_are_shown_as_its_own_words_and_beside_what_they_name(name: str) -> None:
+    # Nothing binds a name to its fact: "Theorem 8" may be about 0 ≤ 1.
+    raw = copy.deepcopy(file_of(name))
+    raw["proof"] = "Theorem 8"
+    for place, step in enumerate(raw["steps"]):
+        step["name"] = f"Theorem 8 ({place})"
+    found = recheck_proof(raw)
+    shown = (found.reason, found.claim, *found.given, *found.open, *found.declared)
+    named = [one for one in shown if "Theorem 8" in one]
+    assert found.claim in named
+    assert (len(named) > 1) is (name in OPEN)
+    for one in named:
+        assert re.search(
+            r"^the (proof|step) that the file calls 'Theorem 8( \(\d+\))?'", one.removeprefix("taken on trust: ")
+        )
+        assert one == found.claim or re.search(r"which is not proved: (.+ (<=|=|<) |it has no fact)", one)
 
 
 @pytest.mark.parametrize("place", ["facts", "symbols", "contexts", "vectors", "functions", "steps"])

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ import pytest
 
 import boundlab as bl
 from boundlab.errors import OutputError, SpecError
+from boundlab.registry import registered
+from boundlab.sweep import question
 from boundlab.sweep.drive import exit_code, read_shard
 from boundlab.sweep.lines import Appender, read_lines
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import answer, command, key
 from boundlab.sweep.results import Swept, results, sweep
 from boundlab.sweep.store import Store, answered
+from boundlab.theorems import ALONG_RUN, core
 
 PLAN: dict[str, Any] = {
     "theorems": ["area.theorem8", "area.theorem8.repaired"],
@@ -416,6 +420,26 @@ def test_the_key_is_all_that_decides_the_answer() -> None:
         {**PLAN, "theorems": ["area.theorem8"], "problems": ["lad:sigma=0,x0=3"], "set": {"M": [1]}}
     ).cells()
     assert key(one) == key(two)
+
+
+def test_the_key_changes_with_the_form_of_a_theorem_that_may_be_asked_in_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Whether the form along the run is taken follows from the problem, which no key builds.
+    (cell, *_), theorems = SweepPlan.of(PLAN).cells(), registered("theorems")
+    forms = [one for name, one in theorems.items() if name.endswith(ALONG_RUN)]
+    assert len(forms) > 10
+    for form in forms:
+        asked = replace(cell, theorem=form.id.removesuffix(ALONG_RUN))
+        question._theorem.cache_clear()
+        before = key(asked)
+        other = replace(form, id=form.id, points={name: (*words, "segments") for name, words in form.points.items()})
+        with monkeypatch.context() as patched:
+            patched.setattr("boundlab.theorems._along.find", lambda _kind, _id, other=other: other)
+            question._theorem.cache_clear()
+            assert core(other).sha256 != core(form).sha256
+            assert key(asked) != before, form.id
+    question._theorem.cache_clear()
 
 
 def test_other_data_are_another_cell(tmp_path: Path) -> None:
