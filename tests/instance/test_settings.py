@@ -69,7 +69,8 @@ def test_rates_are_the_algorithms_step_sizes_and_what_the_theorem_sets(theorem: 
     assert rates(statement, lookup("algorithms", statement.algorithm)) == names
 
 
-ONLY_ITS_OWN = {"server_rate", "figures", "events_for", "policy", "read_events", "examples", "averages", "in_one_pass"}
+ONLY_ITS_OWN = {"server_rate", "figures", "events_for", "policy", "read_events", "examples", "averages", "in_one_pass",
+                "on_composite"}  # fmt: skip
 
 
 def test_an_algorithm_with_the_events_of_a_case_answers_as_the_algorithm_itself():
