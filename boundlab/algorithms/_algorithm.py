@@ -325,6 +325,14 @@ class Algorithm(ABC, Generic[P]):
         """Return '' if a run on f + h is the method that books call so, else what it is in its place."""
         return ""
 
+    def along_mean(self, parameters: P) -> bool:
+        """Return whether each local step is one along the mean of all clients' gradients, as a server would take it.
+
+        On f alone that is the mean of the clients' steps, as the tape has it. On f + h it is the proximal step of the
+        mean, and no mean of proximal steps: who runs the tape makes it so.
+        """
+        return False
+
     def server_rate(self, parameters: P) -> float | None:
         """Return what multiplies the weights of all updates; None where it is no parameter."""
         return None

@@ -42,14 +42,17 @@ class GdParameters(Parameters):
 
     With ``iteration=step`` an iteration is one local step: before every M of them the models are averaged, and x_s is
     the mean of the clients' models at any time. With ``sampled`` all continue from the mean of so many of them (FedAvg
-    with partial participation). ``all`` takes the mean of the clients' gradients, ``cyclic`` and
-    ``uniform`` that of one, in turns or drawn. What ``decay`` says multiplies α; with ``linear`` α_k is 0 from K on.
+    with partial participation). ``all`` takes the mean of the clients' local results, ``cyclic`` and
+    ``uniform`` that of one, in turns or drawn, and ``mean`` the step along the mean of all gradients: on f + h the
+    proximal step of the mean. What ``decay`` says multiplies α; with ``linear`` α_k is 0 from K on.
     """
 
     step: StepSize = step_size("constant step size, or the α of decay")
     M: int = option.integer("local steps (default 1)", 1, minimum=1, maximum=10**6)
-    sampling: Literal["all", "cyclic", "uniform"] = option.choice(
-        "all (default), cyclic or uniform: whose gradient an iteration takes", ("all", "cyclic", "uniform")
+    sampling: Literal["all", "cyclic", "uniform", "mean"] = option.choice(
+        "all (default), cyclic or uniform: whose gradient an iteration takes; mean: one step along the mean of all "
+        "gradients, on f + h the proximal step of the mean",
+        ("all", "cyclic", "uniform", "mean"),
     )
     iteration: Literal["pass", "step"] = option.choice(
         "pass (default): M local steps and their mean, or step: one local step, x_s the mean of the clients' models",
@@ -75,6 +78,8 @@ class GdParameters(Parameters):
             raise SpecError(
                 f"{owner}: sampled={self.sampled} is of rounds of all clients, and sampling={self.sampling}"
             )
+        if self.sampling == "mean" and self.M > 1:
+            raise SpecError(f"{owner}: sampling=mean is one step along the mean of all gradients, and M={self.M}")
         if not self.decay.constant and self.step.d is not None:
             raise SpecError(f"{owner}: decay={self.decay} goes with alpha, not with c and d")
         if self.decay.reads("K") != (self.K is not None):
@@ -87,6 +92,11 @@ class GdParameters(Parameters):
             return size
         # No run that was told its horizon takes a step from there on.
         return 0.0 if self.K is not None and k >= self.K else size * self.decay.at(k=k, K=self.K)
+
+    @property
+    def of_all(self) -> bool:
+        """Whether every iteration is one of all clients."""
+        return self.sampling in ("all", "mean")
 
     @property
     def steps(self) -> int:
@@ -139,7 +149,7 @@ class Gd(Rounds[GdParameters]):
         for event, actor in enumerate(events.actor.tolist()):
             if writer.done:
                 break
-            if (actor == SERVER) != (parameters.sampling == "all"):
+            if (actor == SERVER) != parameters.of_all:
                 raise SpecError(f"gd: sampling={parameters.sampling}, but event {event + 1} is {_named(actor)}")
             # An iteration begins where the one before ended.
             alpha = parameters.at(writer.version)
@@ -188,7 +198,12 @@ class Gd(Rounds[GdParameters]):
         """Say so of several clients: the mean of their proximal steps is not the proximal step of the mean."""
         if clients == 1 or parameters.sampling != "all":
             return ""
-        return "gd takes the mean of the clients' proximal steps, not the proximal step of the mean"
+        takes = "the mean of the clients' proximal steps, not the proximal step of the mean"
+        return f"gd takes {takes} (sampling=mean does)"
+
+    def along_mean(self, parameters: GdParameters) -> bool:
+        """Return what sampling says."""
+        return parameters.sampling == "mean"
 
     def stays_feasible(self, parameters: GdParameters, clients: int) -> bool:
         """Models are means of results of local steps, however these are counted."""
@@ -216,7 +231,7 @@ class Gd(Rounds[GdParameters]):
         count: int,
     ) -> Events:
         """Return rounds, or who is asked one after the other."""
-        if parameters.sampling == "all":
+        if parameters.of_all:
             found = super().sample(parameters, delays, policy, streams, clients, count)
             sizes = [parameters.size(k, clients) for k in range(count)]
             drawn = tuple(uniform_subset(streams, k, clients, one) if one else () for k, one in enumerate(sizes))
@@ -239,7 +254,7 @@ class Gd(Rounds[GdParameters]):
         return "" if who == "uniform" else f"sampling={who} does not draw one client at a time"
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
-        """Read [[time, "s"], …] for sampling=all, [[time, "s", client, client, …], …] where clients are drawn.
+        """Read [[time, "s"], …] for sampling=all and mean, [[time, "s", client, client, …], …] where clients are drawn.
 
         For other values of sampling [[time, client], …].
         """
@@ -270,7 +285,7 @@ class GdProgram(EventProgram):
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return all clients together, the next one, or anybody."""
         match self._parameters.sampling:
-            case "all":
+            case "all" | "mean":
                 return law.equally(self._rounds(control))
             case "cyclic":
                 assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)

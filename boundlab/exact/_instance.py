@@ -118,7 +118,9 @@ def _functions(at: ExactSetting) -> Iterator[Sentence]:
 def _noise(at: ExactSetting) -> Iterator[Sentence]:
     signs, form = at.model.sign_noise(), at.model.least_squares()
     if at.plan.problem.noiseless:
-        yield say("no noise: every local step takes the full (sub)gradient of its client")
+        mean = at.plan.algorithm.along_mean(at.plan.parameters)
+        whose = "the mean of all clients' full (sub)gradients" if mean else "the full (sub)gradient of its client"
+        yield words(f"no noise: every local step takes {whose}")
     elif signs is not None:
         size = vector([numbers.rational(entry) for entry in signs])
         yield say(

@@ -175,16 +175,15 @@ class Judge:
         return self.expectation and (not one.noisy or one.problem["type"] == "quadratic")
 
     def _weighs(self, one: Candidate) -> bool:
-        """Return whether the algorithm minimises another mean of the f_i than the plain one."""
-        key = one.clients, tuple(sorted(one.settings.items()))
+        """Return whether the algorithm minimises another mean of the f_i than the plain one, or steps along it."""
+        key = one.clients, one.constrained, tuple(sorted(one.settings.items()))
         if key not in self.weights:
             try:
-                p = self.algorithm.objective_weights(
-                    parameters(self.theorem, self.algorithm, one.settings), one.clients
-                )
+                own = parameters(self.theorem, self.algorithm, one.settings)
+                p = self.algorithm.objective_weights(own, one.clients)
+                self.weights[key] = (one.constrained and self.algorithm.along_mean(own)) or len(set(p or ())) > 1
             except BoundlabError:
-                p = None  # making the shared run says what is wrong
-            self.weights[key] = p is not None and len(set(p)) > 1
+                self.weights[key] = False  # making the shared run says what is wrong
         return self.weights[key]
 
     def _meets(self, candidate: Candidate) -> bool:

@@ -101,6 +101,10 @@ class FixedEvents(Algorithm[Any]):
         """Return the weights of the clients in the objective."""
         return self.inner.objective_weights(parameters, clients)
 
+    def along_mean(self, parameters: Any) -> bool:
+        """Return that of the algorithm."""
+        return self.inner.along_mean(parameters)
+
     def drawn_events(self, parameters: Any, drawn: Sequence[Event]) -> Events:
         """Return the events of a run whose program chose these."""
         return self.inner.drawn_events(parameters, drawn)

@@ -129,12 +129,12 @@ def test_a_shuffled_pass_asks_every_client_once_and_is_read_back_from_its_json()
     assert algorithm.read_events(algorithm.events_as_json(events), 4, "here").detail == events.detail
 
 
-@pytest.mark.parametrize("sampling", ["all", "cyclic", "uniform"])
+@pytest.mark.parametrize("sampling", ["all", "mean", "cyclic", "uniform"])
 def test_the_events_of_gradient_descent_take_the_time_that_they_wait_for(sampling):
     algorithm, parameters = lookup("algorithms", "gd"), read("gd", {"alpha": 0.1, "sampling": sampling})
     delays = lookup("delays", "deterministic").build(Options("delays", {"rates": [1, 0.5, 0.2]}), 3)
     events = algorithm.sample(parameters, delays, OWN, Streams(0), 3, 6)
-    if sampling == "all":
+    if sampling in ("all", "mean"):
         assert events.time.tolist() == [5.0 * k for k in range(1, 7)]
         return
     assert np.diff(events.time, prepend=0.0).tolist() == [(1.0, 2.0, 5.0)[i] for i in events.actor]
@@ -210,6 +210,8 @@ def test_what_has_no_proximal_step_says_so():
             SpecError,
             "iteration=step counts",
         ),
+        ("gd", HALVES, {"alpha": 1, "sampling": "mean", "M": 2}, rounds(1), SpecError, "mean is one step along .* M=2"),
+        ("gd", HALVES, {"alpha": 1, "sampling": "mean"}, [[1, 0]], SpecError, "sampling=mean, but event 1 is client 0"),
         ("gd", HALVES, {"alpha": 1, "decay": "linear"}, rounds(1), SpecError, "its horizon K go together"),
         ("gd", HALVES, {"c": 1, "d": 1, "decay": "sqrt"}, rounds(1), SpecError, "goes with alpha, not with c and d"),
         ("ogm", HALVES, {"alpha": 1, "K": 1}, [[1, 0]], CaseError, 'event 1: ogm asks all .* write "s"'),

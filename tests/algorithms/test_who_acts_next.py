@@ -429,7 +429,7 @@ def expected_events(setting: Setting, delays: DelayModel, policy: ServerPolicy, 
         rounds = [sorted(ranks(k)[: one.sampled or N]) for k in range(EVENTS)]
         ends = one_after_the_other(iter(rounds), duration, together=True)
         yield from ((end, SERVER, tuple(who)) for end, who in zip(ends, rounds, strict=True))
-    elif getattr(one, "sampling", "all") != "all":
+    elif getattr(one, "sampling", "all") not in ("all", "mean"):
         asked = [[k % N if one.sampling == "cyclic" else int(N * u)] for k, (u,) in enumerate(numbers(1))]
         ends = one_after_the_other(iter(asked), duration, together=False)
         yield from ((end, who[0], ()) for end, who in zip(ends, asked, strict=True))

@@ -48,6 +48,7 @@ CASES: list[tuple[str, dict[str, str], int]] = [
     ("area", {"alpha": "0.25", "count": "2", "reply": "post"}, 6),
     ("gd", {"alpha": "0.25", "sampling": "uniform", "M": "2"}, 4),
     ("gd", {"alpha": "0.25", "sampling": "cyclic"}, 4),
+    ("gd", {"alpha": "0.25", "sampling": "mean"}, 3),
     ("gd", {"c": "1", "d": "4"}, 3),
     ("async_sgd", {"alpha": "0.25"}, 5),
     ("async_sgd", {"alpha": "0.25", "schedule": "delay_adaptive"}, 5),
@@ -111,7 +112,8 @@ def sequences(name: str, parameters: Any, length: int) -> Iterator[tuple[Fractio
             yield weight, Events(times, np.array(actors, dtype=np.int32), tuple((coin,) for coin in coins))
         return
     if name == "gd":
-        who = {"all": [(SERVER,)], "cyclic": [(0,)], "uniform": [(i,) for i in range(n)]}[parameters.sampling]
+        each = {"cyclic": [(0,)], "uniform": [(i,) for i in range(n)]}
+        who = each.get(parameters.sampling, [(SERVER,)])
         for actors in itertools.product(who, repeat=length):
             flat = [one[0] for one in actors]
             if parameters.sampling == "cyclic":

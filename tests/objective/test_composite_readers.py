@@ -315,7 +315,7 @@ INHERITED = {
     "why_not",
 }
 # What h does not touch.
-OF_CLIENTS = {"claims", "client_key", "data_sha256", "dtype", "files", "gradients_on", "near_kink"}
+OF_CLIENTS = {"claims", "client_key", "data_sha256", "dtype", "files", "gradients_on"}
 
 
 def test_nothing_that_a_problem_can_do_skips_the_proximal_map() -> None:

@@ -54,6 +54,8 @@ class Composite(Wrapped):
         The simple part.
     on_set
         Whether the constants of the f_i are those on the bounded set whose indicator h is, see :meth:`on_domain`.
+    along_mean
+        Whether a step of any client is x ← prox_{α·h}(x − α·(1/n) Σ_i ∇f_i(x)), see :attr:`of_mean`.
 
     Raises
     ------
@@ -64,6 +66,7 @@ class Composite(Wrapped):
     inner: Problem
     h: ProxFunction
     on_set: bool = False
+    along_mean: bool = False
 
     def __post_init__(self) -> None:
         if not np.isfinite(self._in_floats.value(self.x0)):
@@ -101,7 +104,10 @@ class Composite(Wrapped):
 
     def descend(self, client: int, x: Array, step_size: float) -> None:
         """Do x ← prox_{step_size·h}(x − step_size·∇f_client(x)) in place."""
-        self.inner.descend(client, x, step_size)
+        if self.along_mean:
+            x -= step_size * np.mean([self.inner.gradient(i, x) for i in range(self.n)], axis=0)
+        else:
+            self.inner.descend(client, x, step_size)
         self.h.prox(x, step_size)
 
     def oracle(self, streams: Streams) -> Oracle:
@@ -111,13 +117,32 @@ class Composite(Wrapped):
 
     def compiled(self) -> "Clients | None":
         """Return those of the clients' problem, with the proximal map of h."""
-        inner = self.inner.compiled()
+        inner = None if self.along_mean else self.inner.compiled()
         return None if inner is None else self._in_floats.compiled(inner)
 
     def step_bounds(self, client: int) -> StepBounds | None:
         """Return those of f_client, with the proximal map behind."""
+        if self.along_mean:
+            return self._bounds_of_mean
         found = self.inner.step_bounds(client)
         return None if found is None else replace(found, proximal=True)
+
+    @cached_property
+    def _bounds_of_mean(self) -> StepBounds | None:
+        """Those of a step along the mean: the worst of all clients', and the n + 1 roundings of a mean."""
+        found = [self.inner.step_bounds(client) for client in range(self.n)]
+        known = [one for one in found if one is not None and one.doubt is None]
+        if len(known) < self.n:
+            return None
+        mu, L = min(one.mu for one in known), max(one.L for one in known)
+        offset, slope = ((self.n + 2) * max(getattr(one, name) for one in known) for name in ("offset", "slope"))
+        return StepBounds(mu, L, offset, slope, any(one.kinks for one in known), proximal=True)
+
+    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
+        """Return at which rows of X the gradient of a step may jump within a distance of ``room``, shape (S,)."""
+        who = range(self.n) if self.along_mean else [client]
+        out: NDArray[np.bool_] = np.any([self.inner.near_kink(one, X, room) for one in who], axis=0)
+        return out
 
     def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put F off at x, and the gradient of f."""
@@ -148,7 +173,7 @@ class Composite(Wrapped):
 
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched | None":
         """Return the same on tensors; None where the clients' problem has none."""
-        clients = self.inner.tensors(device, dtype)
+        clients = None if self.along_mean else self.inner.tensors(device, dtype)
         if clients is None:
             return None
         from boundlab.objective.composite._tensors import BatchedComposite
@@ -165,12 +190,20 @@ class Composite(Wrapped):
         found = self._attempt
         h = self.h if options else self._in_floats
         near = found.optimum.x.astype(np.float64) if isinstance(found, Minimised) else None
-        return RationalComposite(inner, h, near, frozenset(self._there))
+        return RationalComposite(inner, h, near, frozenset(self._there), self.along_mean)
 
     def scaled(self, factors: Sequence[Fraction]) -> "Composite | None":
         """Return the problem with factor_i·f_i in place of f_i, and the same h."""
         inner = self.inner.scaled(factors)
         return None if inner is None else replace(self, inner=inner)
+
+    @cached_property
+    def of_mean(self) -> "Composite":
+        """The same problem, every step of which is the proximal step of the mean: textbooks' proximal gradient step.
+
+        Functions and constants are those of the clients. So each f_i is L-smooth, and so is their mean.
+        """
+        return replace(self, along_mean=True)
 
     @cached_property
     def _domain(self) -> "Composite":

@@ -32,12 +32,15 @@ class RationalComposite(WrappedRational):
         A point near the minimiser of F, shape (d,): it says on which face of h that lies. None: it is not looked for.
     there
         The constants that the problem has on the set of h: those on all of R^d are other numbers.
+    along_mean
+        Whether every step is along the mean of all gradients.
     """
 
     inner: RationalProblem
     h: ProxFunction
     near: NDArray[np.float64] | None
     there: frozenset[str] = frozenset()
+    along_mean: bool = False
 
     def described(self) -> list[Sentence]:
         """Return the functions of the clients, and what is added to their mean."""
@@ -68,7 +71,10 @@ class RationalComposite(WrappedRational):
         return self.h.exact_prox(x, size)
 
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Return prox_{size·h}(x − size·∇f_client(x))."""
+        """Return prox_{size·h}(x − size·∇f_client(x)), or with ∇f in place of ∇f_client."""
+        if self.along_mean:
+            moved = zip(x, self.inner.full_gradient(x), strict=True)
+            return self.proximal([entry - size * slope for entry, slope in moved], size)
         return self.proximal(self.inner.descend(client, x, size), size)
 
     def value(self, x: Vector) -> Scalar:

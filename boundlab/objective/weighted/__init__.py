@@ -3,3 +3,4 @@
 from boundlab.objective.weighted._problem import Weighted as Weighted
 from boundlab.objective.weighted._problem import minimised as minimised
 from boundlab.objective.weighted._problem import objective_of as objective_of
+from boundlab.objective.weighted._problem import stepped as stepped

@@ -24,16 +24,39 @@ _EPS = float(np.finfo(np.float64).eps)
 Floats = NDArray[np.float64]
 
 
-def minimised(problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> Problem:
-    """Return the problem whose objective an algorithm with these parameters minimises: Σ p_i f_i with its weights p.
+def stepped(problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> Problem:
+    """Return the problem with the steps that an algorithm with these parameters makes: along the mean, or of a client.
 
     Raises
     ------
     AssumptionError
-        If the weights differ and the problem does not give that objective.
+        If steps along the mean are asked for that the problem does not have.
+    """
+    if problem.simple is None or problem.n == 1 or not algorithm.along_mean(parameters):
+        return problem
+    from boundlab.objective.composite import Composite
+
+    if not (isinstance(problem, Composite) and problem.noiseless):
+        raise AssumptionError(
+            f"problem {problem.id} with {problem.simple.words} has no proximal step along the mean of noisy gradients; "
+            "set sigma=0, or batch=0"
+        )
+    return problem.of_mean
+
+
+def minimised(problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> Problem:
+    """Return the problem whose objective an algorithm with these parameters minimises: Σ p_i f_i with its weights p.
+
+    Its steps are those of the algorithm, too: see :func:`stepped`.
+
+    Raises
+    ------
+    AssumptionError
+        If the weights differ and the problem does not give that objective, or not the steps.
     SpecError
         If there is not one weight a client.
     """
+    problem = stepped(problem, algorithm, parameters)
     weights = algorithm.objective_weights(parameters, problem.n)
     if weights is None or len(set(weights)) == 1:
         return problem
