@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_OPEN: Final = 1e-6  # of the largest gradient: what rounding may add to a number that counts as enclosed
 _UP: Final = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
 _MOST: Final = 64  # runs that are remembered
 _PATHS: Final = {"server": "w[t]", "virtual": "v[t]"}
@@ -127,8 +126,7 @@ class _SeenRun:
                 said.append(f"the {steps[last - 1]} local steps of updates 1…{last}")
             top = np.maximum(top, found)
         # A number that rounding leaves open says nothing: then that of floats is taken, and no verdict rests on it.
-        size = max(top[0], self._apart[0, 0], float(self._gradients.steps[0].max(initial=0.0)))
-        enclosed = bool(top[1] <= top[0] + _OPEN * size)
+        enclosed = self._gradients.encloses(top)
         value = float(top[int(enclosed)])
         how = f"largest {_WHAT.get(name, '‖∇f_i‖')} at {' and '.join(said)}; each trial its own"
         return PointReading(value**2 * _UP if name in _SQUARED else value, enclosed, how)

@@ -205,6 +205,20 @@ def test_machine_code_finds_the_same_gradients(name: str, monkeypatch: pytest.Mo
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"), [("fedbuff.rf1", {"count": 2}), ("fedfa.delta.b.noiseless", {"K": 4, "eta_l": 0.05})]
+)
+def test_what_is_certified_depends_on_no_machine_code(
+    name: str, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Machine code loses digits in long runs of late updates, and is there or not by what was asked before."""
+    pytest.importorskip("numba")
+    for there in (False, True):
+        monkeypatch.setattr(visited, "worth", lambda _, there=there: there)
+        plan = planned(f"{name}.along-run", "pseudo-huber:clients=3,dimension=2,x0=3", 1500, **settings)
+        assert all(one.certified for one in plan.symbols)
+
+
 @pytest.mark.parametrize("by_machine_code", [False, True], ids=["loop", "machine code"])
 @pytest.mark.parametrize("name", ["fedbuff.rf1", "fedfa.delta.b"])
 def test_how_many_points_are_looked_at_together_changes_nothing(
