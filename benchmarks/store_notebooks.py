@@ -18,7 +18,7 @@ from boundlab.files import replacing
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-LIMIT = 300  # seconds for a cell
+LIMIT = 900  # seconds for a cell
 
 
 def executed(text: Path) -> nbformat.NotebookNode:
