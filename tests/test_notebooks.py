@@ -44,7 +44,7 @@ def pictures(cell: dict[str, Any]) -> list[bytes]:
 def test_a_notebook_runs_from_top_to_bottom_without_a_warning(notebook, tmp_path):
     copy = Path(shutil.copy(notebook, tmp_path))  # what it writes stays there
     there = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
-    command = [sys.executable, "-m", "pytest", "-q", "--nbmake", "--overwrite", "--nbmake-timeout=300"]
+    command = [sys.executable, "-m", "pytest", "-q", "--nbmake", "--overwrite", "--nbmake-timeout=900"]
     plain = ["-p", "no:cacheprovider", "-p", "no:xdist", "-c", os.devnull, "--rootdir", str(tmp_path)]
     done = subprocess.run(
         [*command, *plain, str(copy)], cwd=tmp_path, env=there, capture_output=True, text=True, check=False
