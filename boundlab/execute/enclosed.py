@@ -355,7 +355,7 @@ def _in_steps(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Valu
 
 
 def _since(form: _Form[Value], among: Container[_Form[Value]]) -> tuple[_Form[Value] | None, Any, Motion | None]:
-    """Return which of some registers steps led from to a result, row by row, how far their sum is off, and their motion.
+    """Return which of some registers steps led from to a result, how far their sum is off, and their motion.
 
     The register is None where no row of the steps that led there began at one of them.
     """
