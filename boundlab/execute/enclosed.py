@@ -15,8 +15,8 @@ smaller than the errors by another factor L times the step.
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
 
@@ -30,6 +30,7 @@ Summed = TypeVar("Summed", bound=Array)
 UNKNOWN: Final = float("inf")
 EPS: Final = float(np.finfo(np.float64).eps)
 TINY: Final = 1e-290  # more than what underflow adds to a norm in a step
+_ROWS: Final = 64  # of steps that one client takes in turn
 UP: Final = 1.0 + 1e-14  # sums and products of a few norms and errors, rounded up
 
 
@@ -117,14 +118,17 @@ class _Form(Generic[Value]):
     began, off
         Of a result of local steps: the register where they began, and how far their sum is at most from that without
         rounding.
+    whole
+        Of a sum and difference of others: which, each with a whole number.
     """
 
-    __slots__ = ("began", "off", "point", "slack", "terms")
+    __slots__ = ("began", "off", "point", "slack", "terms", "whole")
 
     def __init__(self, terms: dict[Point[Value], Any], slack: Any, point: Point[Value] | None = None) -> None:
         self.terms, self.slack, self.point = terms, slack, point
         self.began: _Form[Value] | None = None
         self.off: Any = None
+        self.whole: dict[_Form[Value], int] = {}
 
 
 class EnclosedVectors(ABC, Generic[Value]):
@@ -181,14 +185,18 @@ def run(
     registers = _origins(tape, vectors)
     longest, kept = 4 * tape.clients + 16, 4 * tape.registers + 16
     results: deque[_Form[Value]] = deque()
+    sums = _Sums[Value](2 * kept)
     done = 0
     try:
         for done, row in enumerate(rows(tape, numbers)):  # noqa: B007
             match row:
                 case Combine(dst, terms):
-                    form = _combined(vectors, [(weight, registers[source]) for weight, source in terms])
+                    parts = [(weight, registers[source]) for weight, source in terms]
+                    whole = sums.whole(parts)
+                    form = sums.known(whole) or _combined(vectors, _moved(whole) or parts)
                     if len(form.terms) > longest:
                         form = _alone(vectors, _point(vectors, form))
+                    sums.add(whole, form)
                     registers[dst] = form
                 case Update():
                     end, off = vectors.descend(_point(vectors, registers[row.src]), row)
@@ -204,6 +212,72 @@ def run(
                     observe(row.row, _point(vectors, registers[row.src]))
     except UndecidedError as error:
         raise UndecidedError(str(error), done / len(tape)) from None
+
+
+@final
+class _Sums(Generic[Value]):
+    """Registers that are sums and differences of others: what is the same sum again is the same register.
+
+    A client takes its own steps back and the server's in: with that it is where the server is, which floats do not see.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._known = dict[frozenset[tuple[_Form[Value], int]], _Form[Value]]()
+        self._most, self._kept = most, deque[tuple[frozenset[tuple[_Form[Value], int]], _Form[Value]]]()
+
+    def whole(self, parts: list[tuple[Any, _Form[Value]]]) -> dict[_Form[Value], int]:
+        """Return a combination as a sum and difference of what is worked out or known; empty where it is none."""
+        found = dict[_Form[Value], int]()
+        for weight, form in parts:
+            if weight not in (1, -1):
+                return {}
+            for one, times in (form.whole if form.whole and form.point is None else {form: 1}).items():
+                _count(found, one, times if weight == 1 else -times)
+        if len(parts) > 2:
+            for one in list(found):
+                times = found.get(one, 0)
+                if any(times * own * found.get(part, 0) < 0 for part, own in one.whole.items()):  # they cancel
+                    for part, own in (*one.whole.items(), (one, -1)):
+                        _count(found, part, own * times)
+            for key, form in self._known.items():  # the oldest first: what was added to it stands behind it
+                if key <= found.items():
+                    for one, times in (*key, (form, -1)):
+                        _count(found, one, -times)
+        return found
+
+    def known(self, whole: dict[_Form[Value], int]) -> _Form[Value] | None:
+        """Return the register that a sum is, if one is known."""
+        if len(whole) == 1:
+            return next((one for one, times in whole.items() if times == 1), None)
+        return self._known.get(frozenset(whole.items())) if whole else None
+
+    def add(self, whole: dict[_Form[Value], int], form: _Form[Value]) -> None:
+        """Remember that a register is a sum, for some time."""
+        if not whole or form in whole or form.whole == whole:
+            return
+        form.whole, key = whole, frozenset(whole.items())
+        if min(whole.values()) > 0:
+            self._known.setdefault(key, form)
+        self._kept.append((key, form))
+        if len(self._kept) > self._most:  # or every register would hold all before it
+            key, form = self._kept.popleft()
+            form.whole = {}
+            if self._known.get(key) is form:
+                del self._known[key]
+
+
+def _count(found: dict[_Form[Value], int], one: _Form[Value], times: int) -> None:
+    """Add to a count, and leave what is 0 out."""
+    if total := found.pop(one, 0) + times:
+        found[one] = total
+
+
+def _moved(whole: dict[_Form[Value], int]) -> list[tuple[Any, _Form[Value]]]:
+    """Return the two parts of a sum that is how far several rows of steps moved; empty where it is another."""
+    ends = {times: one for one, times in whole.items()}
+    if len(whole) != 2 or ends.keys() != {1, -1} or _since(ends[1], whole)[0] is None:
+        return []
+    return [(times, one) for one, times in whole.items()]
 
 
 def _origins(tape: Tape, vectors: EnclosedVectors[Value]) -> dict[int, _Form[Value]]:
@@ -264,19 +338,40 @@ def _in_steps(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Valu
     left = dict[_Form[Value], Any]()
     for weight, form in parts:
         left[form] = left[form] + weight if form in left else weight
-    for form in [one for one in left if one.began in left]:
-        began = form.began
-        assert began is not None  # noqa: S101  (for the type checker)
+    for form in list(left):
+        began, off, motion = _since(form, left)
+        if began is None:
+            continue
         own, other = left[form], left[began]
         if (own > 0 and other < 0) or (own < 0 and other > 0):
             # As much of both as the smaller allows: own·y + other·s = (own + other)·(y or s) + share·(y − s).
             share = own if abs(own) <= abs(other) else -other
             end, start = _point(vectors, form), _point(vectors, began)
             value, norm, rounding = vectors.combined({end: vectors.unit, start: -vectors.unit})
-            motion = end.motion and end.motion._replace(rounding=end.motion.rounding + rounding, start=start)
-            left[_alone(vectors, Point(value, norm, (form.off + rounding) * UP, motion))] = share
+            motion = motion and motion._replace(rounding=motion.rounding + rounding, start=start)
+            left[_alone(vectors, Point(value, norm, (off + rounding) * UP, motion))] = share
             left[form], left[began] = own - share, other + share
     return [(weight, form) for form, weight in left.items() if not weight == 0]  # noqa: SIM201
+
+
+def _since(form: _Form[Value], among: Container[_Form[Value]]) -> tuple[_Form[Value] | None, Any, Motion | None]:
+    """Return which of some registers steps led from to a result, how far their sum is off, and their motion.
+
+    The register is None where no row of the steps that led there began at one of them.
+    """
+    off: Any = 0.0
+    motion: Motion | None = None
+    at = form
+    for _ in range(_ROWS):
+        began, point = at.began, at.point
+        if began is None or point is None:
+            break
+        off, own = off + at.off, point.motion
+        motion = own if at is form else motion and own and own.then(motion.growth, motion.moved, motion.rounding)
+        if began in among:
+            return began, off if at is form else off * UP, motion
+        at = began
+    return None, off, None
 
 
 def _point(vectors: EnclosedVectors[Value], form: _Form[Value]) -> Point[Value]:
