@@ -95,7 +95,7 @@ class GdParameters(Parameters):
 
     @property
     def of_all(self) -> bool:
-        """Whether every iteration is one of all clients."""
+        """True if every iteration is one of all clients."""
         return self.sampling in ("all", "mean")
 
     @property

@@ -15,7 +15,6 @@ from boundlab.execute.floats import run
 from boundlab.files import is_file, read_json, schema
 from boundlab.formulas.parse import number_value
 from boundlab.objective import Problem
-from boundlab.objective.weighted import stepped
 from boundlab.options import Options, nearest
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
@@ -223,6 +222,8 @@ def replay(case: Case) -> list[dict[str, Any]]:
         raise CaseError("this case is about random events, so there is no one trajectory; boundlab exact takes it")
     if case.parameters is None:
         raise CaseError("this case leaves the step size to its theorem; write it into parameters to replay it")
+    from boundlab.objective.weighted import stepped
+
     problem = stepped(case.problem, case.algorithm, case.parameters)
     # Each event is at most one server update, except that timers may add some of their own.
     tape = case.algorithm.schedule(

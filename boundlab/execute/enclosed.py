@@ -185,7 +185,7 @@ def run(
     registers = _origins(tape, vectors)
     longest, kept = 4 * tape.clients + 16, 4 * tape.registers + 16
     results: deque[_Form[Value]] = deque()
-    sums = _Sums[Value](2 * kept)
+    sums = _KnownSums[Value](2 * kept)
     done = 0
     try:
         for done, row in enumerate(rows(tape, numbers)):  # noqa: B007
@@ -215,7 +215,7 @@ def run(
 
 
 @final
-class _Sums(Generic[Value]):
+class _KnownSums(Generic[Value]):
     """Registers that are sums and differences of others: what is the same sum again is the same register.
 
     A client takes its own steps back and the server's in: with that it is where the server is, which floats do not see.

@@ -16,6 +16,22 @@ FEDFA, FEDSTALEWEIGHT = (f"docs/theory/{name}.md" for name in ("fedfa", "fedstal
 REFUTATIONS = "docs/refutations.md"
 _WORDS = {3: "three", 4: "fourth", 5: "fifth", 6: "six"}
 
+# ---------------------------------------------------------------------- composite
+
+
+@claim("docs/composite.md", r"move from 0 to the mean of # and #, and stay at #, while $x^\star=#$")
+def mean_of_proximal_steps() -> list[str]:
+    def step(x: Fraction, centre: int) -> Fraction:
+        y = x - (x - centre)  # of 1/L on ½(x − c)²
+        return max(y - 1, Fraction(0)) - max(-y - 1, Fraction(0))
+
+    ends = [step(Fraction(0), 0), step(Fraction(0), 10)]
+    there = sum(ends) / 2
+    assert (step(there, 0) + step(there, 10)) / 2 == there
+    best = step(Fraction(0), 5)  # the mean of the clients is ½(x − 5)² and a constant
+    return [*map(str, ends), f"{float(there):g}", str(best)]
+
+
 # ---------------------------------------------------------------------- AREA
 
 

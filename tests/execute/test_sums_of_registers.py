@@ -132,10 +132,10 @@ def test_no_register_of_many_tapes_is_further_off_than_is_said(draw: Any) -> Non
 
 @pytest.mark.parametrize("term", ["what earlier rows have rounded", "steps that are taken back"])
 def test_what_is_forgotten_is_noticed(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    then, whole = Motion.then, enclosed._Sums.whole
+    then, whole = Motion.then, enclosed._KnownSums.whole
     if term == "steps that are taken back":
         forgetful = lambda sums, parts: whole(sums, [one for one in parts if one[0] != -1])  # noqa: E731
-        monkeypatch.setattr(enclosed._Sums, "whole", forgetful)
+        monkeypatch.setattr(enclosed._KnownSums, "whole", forgetful)
     else:
         monkeypatch.setattr(Motion, "then", lambda one, *more: then(one._replace(rounding=0.0), *more))
     assert too_small(anarchic, range(150)) > 0
