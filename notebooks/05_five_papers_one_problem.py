@@ -14,7 +14,7 @@ import boundlab as bl
 asked = {
     "AREA": ("area.theorem8.repaired", "exponential", [1_000, 3_000, 10_000, 30_000, 100_000], 8, {}),
     "FedCompass": ("fedcompass.window.b.noiseless", "deterministic", 10_000, 2, {"Qmin": 1, "Qmax": 4, "eta": 0.003}),
-    "AFL-DGA": ("afl_dga.r2n", "deterministic", 1_000, 2, {"participation": 0.9, "local_steps": 2, "eta": 0.05}),
+    "AFL-DGA": ("afl_dga.r2n", "deterministic", 10_000, 2, {"participation": 0.9, "local_steps": 2, "eta": 0.05}),
     "FedFa": ("fedfa.delta.b.noiseless", "deterministic", 10_000, 2, {"K": 4, "eta_l": 0.01}),
     "FedStaleWeight": ("fedstaleweight.rf1", "deterministic", 10_000, 2, {"count": 8, "eta_l": 0.03}),
 }
