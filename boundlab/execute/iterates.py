@@ -15,7 +15,8 @@ from boundlab.metrics import Enclosure, Metric, Proved, Quantity, Series
 from boundlab.objective import Array, Oracle, Problem, step_rounding
 from boundlab.tape import Initial, Tape
 
-_FEW, _WIDE = 200_000, 1e-3
+FEW = 200_000  # instructions that run a second time in seconds
+_WIDE = 1e-3
 CLOSE = "an iterate meets a kink too closely for floating point to tell its side"
 
 
@@ -42,7 +43,7 @@ def along(
     if compiled and metric.quantity is not Quantity.CONTROL:
         found = _compiled(metric, proved, tape, oracle, Series(metric, ks, (3,)))
         # What is wide is looked at once more by what knows how errors of models differ, where that takes seconds.
-        few = len(tape) <= _FEW and found is not None and (found.upper - found.lower > _WIDE * found.upper).any()
+        few = len(tape) <= FEW and found is not None and (found.upper - found.lower > _WIDE * found.upper).any()
         if found is not None and np.isfinite(found.upper).all() and not few:
             return found
     series = Series(metric, ks, (3,))

@@ -13,7 +13,7 @@ from boundlab.arithmetic.compiled import worth
 from boundlab.execute import compiled, enclosed
 from boundlab.execute._rows import own_numbers
 from boundlab.execute.enclosed import EPS, UNKNOWN, Point, norm
-from boundlab.execute.iterates import Iterates
+from boundlab.execute.iterates import FEW, Iterates
 from boundlab.objective import Array, Problem
 from boundlab.tape import Affine, Initial, Op, Record, Tape
 
@@ -22,7 +22,6 @@ Ints = NDArray[np.int64]
 _BLOCK: Final = 1 << 18  # numbers of points whose gradients are taken together
 _PARTS: Final = 16  # of a segment
 _OPEN: Final = 1e-6  # of the largest gradient: what is further from what floats say says nothing
-_FEW: Final = 200_000  # instructions that run a second time in seconds
 
 
 @final
@@ -84,7 +83,7 @@ def visit(
             if compiled.run_proved(tape, problem, clients, oracle, lambda _, X, off: found.add(X, off), steps):
                 fast = found.gradients(steps)
                 # What knows how errors of models differ leaves less open: it decides, with machine code or without.
-                if fast.enclosed or len(tape) > _FEW:
+                if fast.enclosed or len(tape) > FEW:
                     return fast
         steps, found = np.zeros((2, len(tape.descend.dst))), path()
 
