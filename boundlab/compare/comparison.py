@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.case.provenance import plain, provenance
+from boundlab.classes import Membership
 from boundlab.compare.confidence import Band
 from boundlab.compare.judge import ratio_of
 from boundlab.compare.trials import trial_events
@@ -55,6 +56,8 @@ class Comparison:
         was sampled.
     backend
         Where the trials ran.
+    proof
+        Whether the theorem's proof speaks of them; None where it has none.
     """
 
     plan: Plan
@@ -70,6 +73,7 @@ class Comparison:
     exact: str = ""
     range_: MetricEnclosure | None = None
     backend: Backend = NUMPY
+    proof: Membership | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Return what had another name before version 0.5, for one release."""
@@ -134,6 +138,7 @@ class Comparison:
             "exact": self.exact,
             "upper_guaranteed": left.guaranteed or left.level == 1.0,
             "range": None if self.range_ is None else {"high": json_value(self.range_.high), "how": self.range_.how},
+            **({"membership": self.proof.words} if self.proof else {}),
             "no_step": self.trivial_bound.as_dict(),
             "values": {key: json_value(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},

@@ -5,6 +5,7 @@ from dataclasses import replace
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import InexactError, RationalProblem
 from boundlab.case import Case, RandomEvents
+from boundlab.classes import of_events
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
 from boundlab.exact._engine import ExactEngine, NoValueError, TooManyError, has_moments, model_of
@@ -50,7 +51,12 @@ def evaluate(theorem: Theorem, case: Case, *, derive: bool = False) -> ExactResu
         sure = "needs the one schedule that these delays make"
         why = sure if over(theorem).words else "is about each schedule by itself"
         raise SpecError(f'{theorem.id} {why}: give "events" in place of "delays"')
-    model = model_of(plan, case)
+    events = None if isinstance(case.events, RandomEvents) else case.events
+    return replace(_evaluated(plan, case, derive=derive), proof=of_events(plan, events))
+
+
+def _evaluated(plan: Plan, case: Case, *, derive: bool) -> ExactResult:
+    theorem, model = plan.theorem, model_of(plan, case)
     why = _why_not(plan, model, case)
     if not why and model is not None:
         try:

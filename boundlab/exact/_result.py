@@ -7,6 +7,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab.__about__ import __version__
+from boundlab.classes import Membership
 from boundlab.exact._derivation import Derivation
 from boundlab.files import schema
 from boundlab.instance.conditional import conditional, uncertified
@@ -89,6 +90,8 @@ class ExactResult:
         Of a printed O(·) with symbols along which its constants are the same: families that begin at the case.
     derivation
         The way to both sides, where it was asked for and the numbers are exact, or balls.
+    proof
+        Whether the theorem's proof speaks of the case; None where it has none.
     """
 
     theorem: str
@@ -110,6 +113,7 @@ class ExactResult:
     growth: tuple[Growth, ...] = ()
     sentence: str = ""
     derivation: Derivation | None = None
+    proof: Membership | None = None
 
     @property
     def ratio(self) -> float:
@@ -170,6 +174,7 @@ class ExactResult:
             "constants": dict(self.constants),
             "symbols": [reading.as_dict() for reading in self.symbols],
             "note": self.note,
+            **({"membership": self.proof.words} if self.proof else {}),
             "reason": self.reason,
             "verdict": self.verdict,
             **({"growth": [one.as_dict() for one in self.growth]} if self.growth else {}),

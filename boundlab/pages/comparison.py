@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.pages.blocks import GAP, Block, Line, Rows, Words, figures, line, words
-from boundlab.pages.results import figure, of_objective, verdict_words, word
+from boundlab.pages.results import figure, of_objective, proof_speaks, verdict_words, word
 
 if TYPE_CHECKING:
     from boundlab.compare.comparison import Comparison
@@ -41,6 +41,7 @@ def comparison_page(result: "Comparison", terms: bool = False) -> list[Block]:
         GAP,
         _points(result, list(result.terms) if terms else []),
         words((left.method, "dim")),
+        *proof_speaks(result.proof),
         GAP,
         comparison_verdict(result),
     ]

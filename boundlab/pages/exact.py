@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from boundlab.pages.blocks import GAP, Block, words
-from boundlab.pages.results import constants_of, figure, of_objective, verdict_words
+from boundlab.pages.results import constants_of, figure, of_objective, proof_speaks, verdict_words
 
 if TYPE_CHECKING:
     from boundlab.exact import ExactResult
@@ -37,6 +37,7 @@ def exact_page(result: "ExactResult", theorem: "Theorem | None" = None) -> list[
         words(f"right = {result.right_text}"),
         words(f"left/right = {figure(result.ratio)} ({result.kind}: {result.method})"),
         *([words((result.note, "dim"))] if result.note else []),
+        *proof_speaks(result.proof),
         GAP,
         verdict_words(result.verdict, result.reason),
     ]

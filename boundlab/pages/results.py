@@ -1,9 +1,12 @@
 """Parts that the pages of several results share: figures, constants, the verdict."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boundlab.pages.blocks import Rows, Words, figures, tone_of, words
+
+if TYPE_CHECKING:
+    from boundlab.classes import Membership
 
 
 def figure(value: float) -> str:
@@ -29,3 +32,8 @@ def constants_of(rows: Iterable[tuple[str, str, str, str]]) -> Rows:
 def verdict_words(verdict: str, reason: str, note: str = "") -> Words:
     """Return the verdict, coloured, with what is to be noted and its reason."""
     return words((f"{verdict}{note}: ", tone_of(verdict)), reason)
+
+
+def proof_speaks(of: "Membership | None") -> list[Words]:
+    """Return whether a proof speaks of the runs in hand; nothing where there is no proof."""
+    return [] if of is None else [words((of.words, "open" if of.outside else "dim"))]

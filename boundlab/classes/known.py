@@ -1,0 +1,75 @@
+"""Which class the proofs about each algorithm speak of, with the numbers of a run's options in it."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from boundlab.arithmetic.rational import stands_for
+from boundlab.classes.runs import Latest, LocalSteps, Passes, Registers, Runs, Window
+
+
+def _gd(parameters: Any, clients: int) -> Runs:
+    count = clients if parameters.sampling == "all" else 1
+    local = LocalSteps(1, lambda _: parameters.step.c)
+    weight = stands_for(1.0) / count
+    return Passes(local, count=count, weight=weight, current=True, everyone=count > 1)
+
+
+def _async_sgd(parameters: Any, _: int) -> Runs:
+    return Passes(LocalSteps(1, lambda _: parameters.alpha), weight=stands_for(1.0))
+
+
+def _buffer(parameters: Any, _: int) -> Runs:
+    local = LocalSteps(parameters.local.steps, lambda _: parameters.local.first)
+    return Passes(local, count=parameters.count, total=stands_for(parameters.eta_g))
+
+
+def _fedcompass(parameters: Any, _: int) -> Runs:
+    rules = parameters.rules
+    return Passes(LocalSteps(rules.Qmax, lambda _: parameters.eta, rules.Qmin), count=None)
+
+
+def _fedfa(parameters: Any, _: int) -> Runs:
+    local = LocalSteps(parameters.local.steps, lambda _: parameters.local.first)
+    rate = stands_for(parameters.eta_g) if parameters.mode == "delta" else None
+    return Window(local, size=parameters.K, rate=rate)
+
+
+def _afl_dga(parameters: Any, _: int) -> Runs:
+    return Latest(LocalSteps(1, lambda _: parameters.eta))
+
+
+def _area(parameters: Any, _: int) -> Runs:
+    def size(event: int) -> float:
+        return float(parameters.step.at(parameters.answers_with(event) if event >= 0 else 0))
+
+    local = LocalSteps(parameters.M, size)
+    return Registers(local, opening=parameters.start == "algorithm", late=parameters.reply == "post")
+
+
+CLASSES: Final[Mapping[str, Callable[[Any, int], Runs]]] = MappingProxyType(
+    {
+        "gd": _gd,
+        "async_sgd": _async_sgd,
+        "fedbuff": _buffer,
+        "fedstaleweight": _buffer,
+        "fedcompass": _fedcompass,
+        "fedfa": _fedfa,
+        "afl_dga": _afl_dga,
+        "area": _area,
+    }
+)
+"""By the algorithm of a theorem: its class, given the options of a run and the number of clients."""
+
+PROVED: Final = frozenset(
+    {
+        "area.theorem7.explicit",
+        "area.theorem7.onepass",
+        "classics.delayed-sgd",
+        "classics.gd.convex",
+        "classics.gd.strongly-convex",
+        "classics.sgd.convex",
+        "classics.subgradient.fixed-step",
+    }
+)
+"""What is proved beside every repaired theorem."""

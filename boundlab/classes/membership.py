@@ -1,0 +1,143 @@
+"""Does a proved theorem's proof speak of the runs in hand? Decided on them, for every class that proofs are about."""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, final
+
+import numpy as np
+
+from boundlab.algorithms import Event, EventProgram
+from boundlab.classes.formal import Formal, of_program, of_tape
+from boundlab.classes.known import CLASSES, PROVED
+from boundlab.classes.runs import Runs
+from boundlab.errors import SpecError
+from boundlab.events import Events
+from boundlab.expectation import event_law, why_no_law
+from boundlab.randomness import Streams
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt
+from boundlab.theorems import Theorem
+
+if TYPE_CHECKING:
+    from boundlab.instance.plan import Plan
+
+_LOOKED: Final = 20_000  # iterations of all runs together: about half a second
+_DRAWN: Final = 256  # events of a program
+_NOTHING: Final = RecordAt(np.empty(0, dtype=np.int64))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Whether runs are in the class that a proof is about.
+
+    Parameters
+    ----------
+    of
+        The class.
+    runs
+        How many runs were looked at, in words.
+    iterations
+        How far; 0: to their ends.
+    tau_max
+        The most updates that a pass was late; None where that has no meaning.
+    outside
+        Where the first run that is not in the class is otherwise; empty where all are in it.
+    """
+
+    of: str
+    runs: str
+    iterations: int = 0
+    tau_max: int | None = None
+    outside: str = ""
+
+    @property
+    def words(self) -> str:
+        """One sentence."""
+        if self.outside:
+            return f"the proof does not speak of this run (class {self.of}): {self.outside}"
+        late = "" if self.tau_max is None else f", tau_max = {self.tau_max}"
+        far = f", the first {self.iterations} iterations looked at" if self.iterations else ""
+        return f"the proof speaks of {self.runs} (class {self.of}{late}{far})"
+
+
+def proved(theorem: Theorem) -> bool:
+    """Return whether there is a proof that ends in this theorem; a test holds this to the registered ones."""
+    return theorem.algorithm in CLASSES and (theorem.status == "repaired" or theorem.id in PROVED)
+
+
+def of_runs(plan: "Plan", trials: int, seed: int) -> Membership | None:
+    """Decide whether the trials of a plan are in the class of their theorem's proof; None where it has none.
+
+    Parameters
+    ----------
+    trials
+        How many there are; 0: an expectation was computed, and events of the program are drawn.
+    """
+    if not proved(plan.theorem):
+        return None
+    n = plan.problem.n
+    known = CLASSES[plan.theorem.algorithm](plan.parameters, n)
+    if not trials and (program := _program(plan)) is not None:
+        found = of_program(program, n, _drawn(plan, program, seed))
+        return _decided(known, [found], f"what was averaged, as {_DRAWN} of its events show", 0)
+    trials = max(trials, 1)
+    far, looked = min(plan.iterations, max(1, _LOOKED // trials)), min(trials, _LOOKED)
+    runs = "the run" if trials == 1 else f"all {trials} runs" if looked == trials else f"{looked} of {trials} runs"
+    tapes = (_tape(plan, far, Streams(seed, trial)) for trial in range(looked))
+    return _decided(known, tapes, runs, far if far < plan.iterations else 0)
+
+
+def of_events(plan: "Plan", events: Events | None) -> Membership | None:
+    """Decide whether one run is in the class of its theorem's proof.
+
+    Parameters
+    ----------
+    events
+        Of the run; None: an expectation over drawn ones was computed.
+    """
+    if events is None or not proved(plan.theorem):
+        return of_runs(plan, 0, 0)
+    algorithm, parameters, n = plan.algorithm, plan.parameters, plan.problem.n
+    tape = algorithm.schedule(parameters, events, n, _NOTHING, plan.iterations)
+    known = CLASSES[plan.theorem.algorithm](parameters, n)
+    return _decided(known, [of_tape(tape, algorithm.fractions(parameters, tape))], "the run", 0)
+
+
+def _program(plan: "Plan") -> EventProgram | None:
+    """Return the program of which expectations are taken, where events are drawn independently."""
+    try:
+        program = plan.algorithm.program(plan.parameters, plan.problem.n)
+    except SpecError:
+        return None
+    return None if program is None or why_no_law(program, plan.delays, plan.policy) else program
+
+
+def _drawn(plan: "Plan", program: EventProgram, seed: int) -> list[Event]:
+    """Return events of the program that are drawn as its law says."""
+    law = event_law(plan.delays, plan.policy)
+    draw, events = random.Random(seed), list[Event]()  # noqa: S311  (no secret)
+    control = program.opening()[1]
+    while len(events) < _DRAWN:
+        choices = program.choices(control, law)
+        events += draw.choices([event for event, _ in choices], [share for _, share in choices])
+        control = program.event(control, events[-1], len(events) - 1).control
+    return events
+
+
+def _tape(plan: "Plan", iterations: int, streams: Streams) -> Formal:
+    algorithm, parameters = plan.algorithm, plan.parameters
+    tape = compile_trial(
+        algorithm, parameters, plan.problem.n, plan.delays, plan.policy, iterations, _NOTHING, streams
+    )  # fmt: skip
+    return of_tape(tape, algorithm.fractions(parameters, tape))
+
+
+def _decided(known: Runs, runs: Iterable[Formal], words: str, far: int) -> Membership:
+    late: list[int] = []
+    for run in runs:
+        for why in known.why_not(run):
+            return Membership(known.id, words, outside=why)
+        late += known.staleness(run)
+    return Membership(known.id, words, far, max(late, default=None))

@@ -1,0 +1,77 @@
+"""Classes of runs: every run of an algorithm with the options that its proofs know is in the class, and no other is."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boundlab.classes import CLASSES, of_tape
+from boundlab.classes.formal import MOVE, X
+from boundlab.events import Events
+from boundlab.options import Options
+from boundlab.registry import lookup
+from boundlab.tape import RecordAt
+from boundlab.testing._subject import Subject
+
+
+def _known(name: str, parameters: Any) -> bool:
+    """Return whether these are options that proofs about the algorithm know."""
+    match name:
+        case "gd":
+            plain = parameters.decay.constant and parameters.step.d is None and parameters.sampled is None
+            return bool(plain and parameters.M == 1 and parameters.sampling != "mean")
+        case "async_sgd":
+            return bool(parameters.schedule.constant)
+        case "fedbuff":
+            return bool(parameters.staleness.kind == "constant")
+        case "afl_dga":
+            return bool(parameters.server == "plain" and parameters.scaling == "analysis")
+    return True
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_runs_with_the_options_that_proofs_know_are_in_the_class(name: str) -> None:
+    subject, inside = Subject(lookup("algorithms", name)), 0
+    for run in subject.schedules:
+        found = of_tape(run.long, run.algorithm.fractions(run.parameters, run.long))
+        why = list(CLASSES[name](run.parameters, run.long.clients).why_not(found))
+        assert not (_known(name, run.parameters) and why), (run.parameters, why)
+        inside += not why
+    assert inside >= 9
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(1, 3), st.sampled_from(["pre", "post"]))
+def test_a_buffer_adds_up_the_moves_of_what_arrives(arrivals: list[int], count: int, reply: str) -> None:
+    # By hand: the model of a client is the server's when it was answered last.
+    algorithm = lookup("algorithms", "fedbuff")
+    parameters = algorithm.read(Options("fedbuff", {"eta_l": 0.5, "count": count, "reply": reply}))
+    events = Events(np.arange(1.0, len(arrivals) + 1), np.array(arrivals, dtype=np.int32))
+    run = of_tape(algorithm.schedule(parameters, events, 4, RecordAt(), len(arrivals)))
+    assert list(CLASSES["fedbuff"](parameters, 4).why_not(run)) == []
+    at, version, held = dict.fromkeys(range(4), 0), 0, list[tuple[int, int]]()
+    for client in arrivals:
+        held.append((client, at[client]))
+        full = len(held) == count
+        at[client] = version + (full and reply == "post")
+        if full:
+            model = run.models[version]
+            assert model[X, version] == 1
+            moves = {number: weight for (kind, number), weight in model.items() if kind == MOVE}
+            assert set(moves.values()) == {Fraction(1, count)}
+            assert sorted((run.passes[one].client, *run.passes[one].start) for one in moves) == sorted(
+                (who, (X, since)) for who, since in held
+            )
+            version, held = version + 1, []
+
+
+def test_a_run_of_ten_thousand_updates_is_decided() -> None:
+    algorithm = lookup("algorithms", "fedfa")
+    parameters = algorithm.read(Options("fedfa", {"eta_l": 0.5, "K": 3}))
+    actors = np.random.default_rng(0).integers(0, 5, 10_100).astype(np.int32)
+    tape = algorithm.schedule(parameters, Events(np.arange(10_100.0), actors), 5, RecordAt(), 10_000)
+    run = of_tape(tape)
+    assert len(run.models) == 10_000
+    assert list(CLASSES["fedfa"](parameters, 5).why_not(run)) == []
