@@ -282,6 +282,10 @@ SearchCandidates = Annotated[
 AuditCandidates = Annotated[
     int | None, _integer("--candidates", "About how many instances each search tries; the time limit is then ignored.")
 ]
+Search = Annotated[
+    bool,
+    _option("--search", "Look for a proof of a theorem, and write NAME_proof.py; [ID|FILE.py] is ID or FILE.toml."),
+]
 Step = Annotated[str | None, _option("--step NAME", "Show one step in full: facts and multipliers.")]
 Rates = Annotated[str, _option("--rates LIST", "Client rates λ_i: 10,10,2.5, or @FILE, one or more a line.")]
 RateObjective = Annotated[

@@ -12,7 +12,7 @@ from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver, writable
 from boundlab.cli.terminal import console, print_json, print_line, print_page
 from boundlab.errors import SpecError
-from boundlab.files import schema, write_text
+from boundlab.files import check_writable, schema, write_text
 from boundlab.options import nearest
 from boundlab.verdict import ExitCode
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def prove(
     what: option.Proofs = None,
+    search: option.Search = False,
     step: option.Step = None,
     latex: option.ProofLatex = False,
     coq: option.CoqFile = None,
@@ -34,6 +35,10 @@ def prove(
     if latex and (as_json or step is not None):
         raise SpecError("--latex prints a whole proof, and no JSON: leave --json and --step out")
     option.alone(quiet, json=as_json, verbose=verbose, latex=latex, step=step is not None)
+    if search:
+        if any((step, latex, coq, trace, quiet, verbose, as_json)):
+            raise SpecError("--search writes a file: name that file for what else is to be shown of the proof")
+        return _look(what)
     scripts, one = _scripts(what), what is not None
     if not one and any(given is not None for given in (step, coq, trace)):
         raise SpecError("--step, --coq and --trace are about one proof: name it")
@@ -70,6 +75,27 @@ def prove(
                 write_text(path, make(outcomes[0]))
 
     return deliver(code, files, show, write, quiet=as_json or latex or quiet)
+
+
+def _look(what: str | None) -> ExitCode:
+    """Look for a proof of a theorem, and write the file that is one."""
+    if what is None or what.endswith(".py"):
+        raise SpecError("--search looks for a proof of a theorem: name its id, or its file (FILE.toml)")
+    from boundlab.pages.proofs import ending, proof_page
+    from boundlab.prove.search import look
+
+    file = Path(f"{Path(what).stem if what.endswith('.toml') else what}_proof.py")
+    check_writable(file)
+    found = look(what)
+    if found.outcome is None:
+        for words, why in found.tried:
+            print_line(f"{words}: {why}")
+        print_line(f"no proof was found: {len(found.tried)} potentials were tried")
+        return ExitCode.UNDECIDED
+    outcome = found.outcome
+    return deliver(
+        ending(outcome)[1], [file], lambda _: print_page(proof_page(outcome)), lambda: write_text(file, found.script)
+    )
 
 
 def _scripts(what: str | None) -> "list[Script]":

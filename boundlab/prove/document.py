@@ -168,6 +168,10 @@ class Proof:
         cited = [*uses, *(fact for _, fact in multipliers or ())]
         return self._try(name, claim, show, says, at, context, cited)
 
+    def inserted(self, claim: Claim, uses: Iterable[Uses]) -> list[Fact]:
+        """Return facts with the equations of vectors among them inserted, and what these make of the claim."""
+        return self._inserted(claim, *_sorted(list(uses)), None)
+
     def _inserted(
         self, claim: Claim, facts: list[Fact], equations: list[VectorFact], context: Context | None
     ) -> list[Fact]:

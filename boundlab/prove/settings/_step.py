@@ -65,16 +65,19 @@ def _fixed(setting: Setting, name: str, rule: sympy.Expr) -> Scalar:
     """
     if not any(part.exp.is_Rational and part.exp.q == 2 for part in rule.atoms(sympy.Pow)):
         return setting.own_symbol_with(name, setting.formula(rule))
-    square = setting.formula(sympy.together(rule**2))
-    top, bottom = ONE * Scalar(square.top), ONE
-    for number, (factor, count) in enumerate(square.factors, 1):
-        part = Scalar(factor)
-        if not setting.context.positive(part):
-            # The step divides by it: it is positive wherever there is a step.
-            own = setting.own_symbol(f"{name}_{number}", Range(low=_ZERO, above=True))
-            setting.step_facts.append(setting.condition(equal(expr(own), part), POSITIVE_STEP))
-            part = own
-        bottom = bottom * part**count
+    numerator, denominator = sympy.fraction(sympy.together(rule**2))
+    top, bottom, number = setting.formula(numerator), ONE, 0
+    for factor in sympy.Mul.make_args(sympy.factor(denominator)):
+        base, count = factor.as_base_exp()
+        part = setting.formula(base)
+        if setting.context.positive(part):
+            top = top / part ** int(count)
+            continue
+        # The step divides by it: it is positive wherever there is a step.
+        number += 1
+        own = setting.own_symbol(f"{name}_{number}", Range(low=_ZERO, above=True))
+        setting.step_facts.append(setting.condition(equal(expr(own), part), POSITIVE_STEP))
+        bottom = bottom * own ** int(count)
     step = setting.own_symbol(name, Range(low=_ZERO, above=True))
     setting.step_facts.append(setting.condition(equal(expr(step * step * bottom), top), POSITIVE_STEP))
     return of_symbol(Name(name))
