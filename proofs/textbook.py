@@ -16,6 +16,7 @@ from boundlab.prove import (
     total,
     variable,
 )
+from boundlab.prove.potentials import by_potential
 
 
 def _gap(s, u):  # type: ignore[no-untyped-def]
@@ -254,7 +255,28 @@ def gd_convex(proof: Proof) -> None:
     proof.conclude(last)
 
 
+# What `boundlab prove ID --search` has found, by the potential that falls.
+_POTENTIALS = {
+    "classics.gd.convex.book": ("two", "distance", "both ways and x*"),
+    "classics.gd.ergodic": ("mean", "distance", "distance and descent"),
+    "classics.gd.gradient": ("two", "distance", "both ways and x*"),
+    "classics.gd.gradient-gap": ("last", "value", "both ways"),
+    "classics.gd.nonconvex": ("mean", "value", "descent"),
+    "classics.gd.pl": ("contraction", "value", "domination"),
+    "classics.sgd.distance": ("contraction", "distance", "contraction"),
+    "classics.sgd.gap": ("contraction", "value", "domination"),
+    "classics.sgd.nonconvex": ("mean", "value", "descent"),
+    "classics.subgradient": ("mean", "distance", "bounded subgradients"),
+}
+
+
+def _by_potential(name: str, words: tuple[str, str, str]) -> Script:
+    summary = f"by a potential: {words[0]}, {words[1]}"
+    return Script(name, summary, "found by boundlab prove --search", lambda proof: by_potential(proof, *words), name)
+
+
 PROOFS = (
+    *(_by_potential(name, words) for name, words in _POTENTIALS.items()),
     Script(
         "classics.subgradient.fixed-step",
         "the subgradient method with any constant step",

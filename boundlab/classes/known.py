@@ -66,10 +66,13 @@ PROVED: Final = frozenset(
         "area.theorem7.explicit",
         "area.theorem7.onepass",
         "classics.delayed-sgd",
-        "classics.gd.convex",
-        "classics.gd.strongly-convex",
-        "classics.sgd.convex",
-        "classics.subgradient.fixed-step",
+        *(
+            f"classics.gd.{one}"
+            for one in ("convex", "convex.book", "ergodic", "gradient", "gradient-gap", "nonconvex")
+        ),
+        *(f"classics.gd.{one}" for one in ("pl", "strongly-convex")),
+        *(f"classics.sgd.{one}" for one in ("convex", "distance", "gap", "nonconvex")),
+        *(f"classics.subgradient{one}" for one in ("", ".fixed-step")),
     }
 )
 """What is proved beside every repaired theorem."""

@@ -43,7 +43,7 @@ def test_a_comparison_says_of_which_runs_the_proof_speaks(
 
 
 def test_of_a_theorem_without_a_proof_nothing_is_said() -> None:
-    found = bl.compare("classics.gd.ergodic", "quadratic", iterations=6)
+    found = bl.compare("classics.gd.decaying", "quadratic", iterations=6)
     assert "membership" not in found.as_dict()
 
 
