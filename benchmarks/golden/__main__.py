@@ -8,11 +8,12 @@ records all anew, ``answer`` answers those that are there.
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from hashlib import sha256
 from multiprocessing import get_context
+from pathlib import Path
 
 from benchmarks.golden.ask import ask
 from benchmarks.golden.differ import differences
@@ -24,13 +25,13 @@ KEPT = FOLDER.parents[1] / "build" / "golden-answers.jsonl"
 SHOWN = 5  # differences of one answer
 
 
-def answers(lines: Sequence[Line], jobs: int) -> Iterator[Line]:
+def answers(lines: Sequence[Line], jobs: int, asked: Callable[[Line], Line] = ask) -> Iterator[Line]:
     """Yield the lines with today's answers, in their order."""
     if jobs == 1:
-        yield from map(ask, lines)
+        yield from map(asked, lines)
     else:
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(ask, lines, chunksize=8)
+            yield from pool.map(asked, lines, chunksize=8)
 
 
 def kept(lines: Sequence[Line], jobs: int) -> list[Line]:
@@ -66,15 +67,21 @@ def changed(lines: Iterable[Line], now: Iterable[Line]) -> Iterator[tuple[Line, 
             yield line, found
 
 
-def check(lines: Sequence[Line], jobs: int, *, first: bool = False) -> int:
+def check(lines: Sequence[Line], jobs: int, *, first: bool = False, reach: bool = False) -> int:
     """Return how many answers differ, and say how; of those up to the first, in an order that nobody chose."""
     if first:
         lines = sorted(lines, key=lambda one: sha256(one.id.encode()).digest())
     count, spent = 0, 0.0
+    how = ask
+    if reach:
+        from benchmarks.golden.reach import asked as how
+        from benchmarks.golden.reach import forget
+
+        forget()
 
     def counted() -> Iterator[Line]:
         nonlocal spent
-        for one in answers(lines, jobs):
+        for one in answers(lines, jobs, how):
             spent += one.seconds
             yield one
 
@@ -110,6 +117,8 @@ def main() -> int:
         if name == "check":
             one.add_argument("--tenth", action="store_true", help="only those that make test asks")
             one.add_argument("--only", default="", help="kinds, such as compare,exact")
+            one.add_argument("--reach", action="store_true", help="keep which lines each runs: build/golden-reach")
+            one.add_argument("--ids", type=Path, help="a file that names the questions, one a line")
             one.add_argument("--first", action="store_true", help="end with the first answer that differs")
         if name == "renew":
             one.add_argument("ids", nargs="+", help="questions, as check prints them")
@@ -129,8 +138,13 @@ def main() -> int:
         renew(given.ids, given.because, given.jobs)
         return 0
     kinds = set(given.only.split(",")) - {""}
-    asked = [one for one in read() if (one.tenth or not given.tenth) and (not kinds or one.kind in kinds)]
-    return int(check(asked, given.jobs, first=given.first) > 0)
+    names = set(given.ids.read_text("utf-8").split()) if given.ids else None
+    asked = [
+        one
+        for one in read()
+        if (one.tenth or not given.tenth) and (not kinds or one.kind in kinds) and (names is None or one.id in names)
+    ]
+    return int(check(asked, given.jobs, first=given.first, reach=given.reach) > 0)
 
 
 if __name__ == "__main__":

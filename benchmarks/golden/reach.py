@@ -1,0 +1,92 @@
+"""Which recorded questions run which line: ``python -m benchmarks.golden check --reach``, then ``Reach.read()``.
+
+Coverage.py's dynamic contexts are the questions' own ids, as they are the tests' in ``benchmarks.mutation``. What is
+imported is imported first: otherwise it would be put down to the first question that needs it.
+"""
+
+import importlib
+import os
+import shutil
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from pkgutil import walk_packages
+
+import coverage
+
+from benchmarks.golden.ask import ask
+from benchmarks.golden.lines import FOLDER, Line
+from benchmarks.mutation.edits import Mutant
+
+ROOT = FOLDER.parents[1]
+KEPT = ROOT / "build" / "golden-reach"
+ROOMS = ("boundlab", "problems", "proofs")
+LONGEST = 10.0  # seconds: what takes longer is asked of a planted error in vain too often
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The records of all parts."""
+
+    parts: tuple[coverage.CoverageData, ...]
+
+    @classmethod
+    def read(cls) -> "Reach":
+        """Return what was recorded."""
+        found = []
+        for file in sorted(KEPT.glob("part-*")):
+            found.append(coverage.CoverageData(str(file)))
+            found[-1].read()
+        if not found:
+            raise SystemExit("no record of what the questions run: python -m benchmarks.golden check --reach")
+        return cls(tuple(found))
+
+    @cached_property
+    def _files(self) -> dict[str, list[tuple[coverage.CoverageData, str]]]:
+        found: dict[str, list[tuple[coverage.CoverageData, str]]] = {}
+        for data in self.parts:
+            for file in data.measured_files():
+                found.setdefault(str(Path(file).resolve().relative_to(ROOT)), []).append((data, file))
+        return found
+
+    def questions(self, mutant: Mutant) -> set[str]:
+        """Return the questions that run the statement; where it runs at import, those that run any of its module."""
+        first, last = mutant.lines
+        found: set[str] = set()
+        for data, file in self._files.get(mutant.file, ()):
+            for line, names in data.contexts_by_lineno(file).items():
+                if mutant.at_import or first <= line <= last:
+                    found.update(names)
+        return found - {""}
+
+
+def forget() -> None:
+    """Take away what was recorded before."""
+    shutil.rmtree(KEPT, ignore_errors=True)
+
+
+def asked(line: Line) -> Line:
+    """Answer a question and, where it takes a short time, keep which lines it runs."""
+    if line.seconds > LONGEST or line.kind == "notebook":
+        return ask(line)
+    measured = _measured()
+    measured.start()
+    measured.switch_context(line.id)
+    try:
+        return ask(line)
+    finally:
+        measured.switch_context("")
+        measured.stop()
+
+
+@cache
+def _measured() -> coverage.Coverage:
+    KEPT.mkdir(parents=True, exist_ok=True)
+    file = KEPT / f"part-{os.getpid()}"
+    found = coverage.Coverage(data_file=str(file), source=[str(ROOT / one) for one in ROOMS], config_file=False)
+    found.start()
+    for module in walk_packages(importlib.import_module("boundlab").__path__, "boundlab."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    found.stop()
+    return found
