@@ -1,13 +1,15 @@
 """How many of 50 planted errors would the recorded answers notice? ``python -m benchmarks.golden.planted``.
 
-One error at a time, as ``benchmarks.mutation`` plants them, in a copy of the tree: a systematic sample of all those in
-statements that some recorded question runs (``python -m benchmarks.golden check --reach`` keeps which), without those
-about how floats round, which answers to nine digits do not show. Asked are the questions that run the statement, those
-of the tenth first, until an answer differs. Questions of more than ten seconds are left out: what all would notice is
-at least what is said here.
+One error at a time, as ``benchmarks.mutation`` plants them, in a copy of the tree: a systematic sample of the wrong
+numbers (another operator or sign, a term or factor left out, a constant that is larger, the other of two ends) in
+statements of the rooms that compute, where some recorded question runs them (``python -m benchmarks.golden check
+--reach`` keeps which). How floats round is left out: answers to nine digits do not show it. Asked are the questions
+that run the statement, those of the tenth first, until an answer differs, and of the others no more than a minute and a
+half of a processor: what all would notice is at least what is said here.
 """
 
 import argparse
+import ast
 import re
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from queue import Queue
 
@@ -22,11 +25,34 @@ from benchmarks.golden.lines import Line, read
 from benchmarks.golden.reach import LONGEST, Reach
 from benchmarks.mutation.edits import Mutant, mutants, sample
 from benchmarks.mutation.report import judged
-from benchmarks.mutation.rooms import modules
+from benchmarks.mutation.rooms import modules, room
 from benchmarks.mutation.run import copy_tree
 
 ROOT = Path(__file__).parents[2]
+COMPUTE = frozenset(
+    [
+        "algorithms",
+        "arithmetic",
+        "compare",
+        "delays",
+        "exact",
+        "execute",
+        "expectation",
+        "formulas",
+        "instance",
+        "metrics",
+        "objective",
+        "problems",
+        "server_rate",
+        "simulate",
+        "tape",
+        "theorems",
+        "traces",
+        "worst_case",
+    ]
+)
 _ROUNDING = re.compile(r"EPS|_ULP|nextafter|round|_UP\b|\bUP\b|1e-1\d|np\.inf")
+SECONDS = 90.0  # of questions that are asked of an error
 SLOWER = 5.0  # than recorded: an endless loop is noticed
 
 
@@ -47,6 +73,16 @@ def noticed(tree: Path, lines: Sequence[Line]) -> str:
     return (done.stdout.splitlines() or done.stderr.splitlines()[-1:] or ["it does not start"])[0]
 
 
+def _few(lines: Sequence[Line]) -> list[Line]:
+    """Return questions that take no longer than the limit together, in an order that nobody chose."""
+    found, spent = list[Line](), 0.0
+    for line in sorted(lines, key=lambda one: sha256(one.id.encode()).digest()):
+        spent += line.seconds
+        if spent <= SECONDS:
+            found.append(line)
+    return found
+
+
 def plant(tree: Path, one: Mutant, reaching: Sequence[Line]) -> tuple[str, str]:
     """Return who notices an error (``the tenth``, ``all``, ``none``), and by which question."""
     path = tree / one.file
@@ -54,7 +90,7 @@ def plant(tree: Path, one: Mutant, reaching: Sequence[Line]) -> tuple[str, str]:
     path.write_bytes(one.applied(good))
     try:
         for who in ("the tenth", "all"):
-            if first := noticed(tree, [line for line in reaching if line.tenth is (who == "the tenth")]):
+            if first := noticed(tree, _few([line for line in reaching if line.tenth is (who == "the tenth")])):
                 return who, first
         return "none", f"{len(reaching)} questions run it" if reaching else "no question runs it"
     finally:
@@ -82,10 +118,17 @@ def results(chosen: list[Mutant], reach: Reach, jobs: int) -> Iterator[tuple[Mut
         yield from pool.map(one_of, chosen, reaching)
 
 
-def _of_rounding(one: Mutant) -> bool:
+def _wrong_number(one: Mutant) -> bool:
+    """Return whether another number is computed, and not only its last digits."""
     first, last = one.lines
-    statement = (ROOT / one.file).read_text(encoding="utf-8").splitlines()[first - 1 : last]
-    return _ROUNDING.search("\n".join(statement)) is not None
+    statement = "\n".join((ROOT / one.file).read_text(encoding="utf-8").splitlines()[first - 1 : last])
+    try:
+        node = ast.parse(one.before, mode="eval").body
+    except SyntaxError:  # a statement that is left out
+        return False
+    number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+    sign = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    return (number or sign or isinstance(node, (ast.BinOp, ast.Call))) and not _ROUNDING.search(statement)
 
 
 def main() -> None:
@@ -96,10 +139,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     equivalent = {name for name, (kind, _) in judged().items() if kind == "equivalent"}
-    every = [one for file in modules(ROOT) for one in mutants(ROOT, file) if one.id not in equivalent]
+    files = [file for file in modules(ROOT) if room(file) in COMPUTE]
+    every = [one for file in files for one in mutants(ROOT, file) if one.id not in equivalent and _wrong_number(one)]
     reach, found = Reach.read(), []
-    run = [one for one in every if reach.questions(one) != set() and not _of_rounding(one)]
-    sys.stdout.write(f"{len(every)} errors, {len(run)} of them in what questions run\n")
+    run = [one for one in every if reach.questions(one) != set()]
+    sys.stdout.write(f"{len(every)} wrong numbers, {len(run)} of them in what questions run\n")
     for error, who, first, seconds in results(sample(run, given.count, given.seed), reach, given.jobs):
         found.append(who)
         sys.stdout.write(f"{error.id}\n    noticed by {who}: {first} ({seconds:.0f} s)\n")
