@@ -2,7 +2,8 @@
 
 ``check`` ends with 1 where an answer differs from the recorded one, and says how. ``renew`` records new answers of
 some questions and writes the sentence that says which of the two answers was wrong into changes.md; ``make`` makes and
-records all anew, ``answer`` answers those that are there.
+records all anew, ``answer`` answers those that are there, ``tenth`` chooses those that make test asks, by what each
+runs (``check --reach`` keeps that).
 """
 
 import argparse
@@ -18,7 +19,6 @@ from pathlib import Path
 from benchmarks.golden.ask import ask
 from benchmarks.golden.differ import differences
 from benchmarks.golden.lines import FOLDER, Line, read, write, write_inputs
-from benchmarks.golden.tenth import with_tenth
 
 CHANGES = FOLDER / "changes.md"
 KEPT = FOLDER.parents[1] / "build" / "golden-answers.jsonl"
@@ -111,7 +111,7 @@ def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.golden")
     commands = parser.add_subparsers(required=True, dest="command")
-    for name in ("check", "renew", "make", "answer"):
+    for name in ("check", "renew", "make", "answer", "tenth"):
         one = commands.add_parser(name)
         one.add_argument("--jobs", type=int, default=2)
         if name == "check":
@@ -132,7 +132,13 @@ def main() -> int:
         write(found.lines)
     if given.command in ("make", "answer"):
         lines = read()
-        write(with_tenth(kept(lines, given.jobs)))
+        write(kept(lines, given.jobs))
+        return 0
+    if given.command == "tenth":
+        from benchmarks.golden.reach import Reach
+        from benchmarks.golden.tenth import with_tenth
+
+        write(with_tenth(read(), Reach.read().lines()))
         return 0
     if given.command == "renew":
         renew(given.ids, given.because, given.jobs)

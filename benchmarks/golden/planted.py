@@ -1,29 +1,58 @@
 """How many of 50 planted errors would the recorded answers notice? ``python -m benchmarks.golden.planted``.
 
-One error at a time, as ``benchmarks.mutation`` plants them, in a copy of the tree. Asked are the questions that run
-the changed line, those of the tenth first, until an answer differs: ``python -m benchmarks.golden check --reach``
-records which run it. Questions of more than ten seconds are left out: what all would notice is at least what is said
-here.
+One error at a time, as ``benchmarks.mutation`` plants them, in a copy of the tree: a systematic sample of the wrong
+numbers (another operator or sign, a term or factor left out, a constant that is larger, the other of two ends) in
+statements of the rooms that compute, where some recorded question runs them (``python -m benchmarks.golden check
+--reach`` keeps which). How floats round is left out: answers to nine digits do not show it. Asked are the questions
+that run the statement, those of the tenth first, until an answer differs, and of the others no more than a minute and a
+half of a processor: what all would notice is at least what is said here.
 """
 
 import argparse
+import ast
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from queue import Queue
 
 from benchmarks.golden.lines import Line, read
-from benchmarks.golden.reach import Reach
+from benchmarks.golden.reach import LONGEST, Reach
 from benchmarks.mutation.edits import Mutant, mutants, sample
 from benchmarks.mutation.report import judged
-from benchmarks.mutation.rooms import modules
+from benchmarks.mutation.rooms import modules, room
 from benchmarks.mutation.run import copy_tree
 
 ROOT = Path(__file__).parents[2]
+COMPUTE = frozenset(
+    [
+        "algorithms",
+        "arithmetic",
+        "compare",
+        "delays",
+        "exact",
+        "execute",
+        "expectation",
+        "formulas",
+        "instance",
+        "metrics",
+        "objective",
+        "problems",
+        "server_rate",
+        "simulate",
+        "tape",
+        "theorems",
+        "traces",
+        "worst_case",
+    ]
+)
+_ROUNDING = re.compile(r"EPS|_ULP|nextafter|round|_UP\b|\bUP\b|1e-1\d|np\.inf")
+SECONDS = 90.0  # of questions that are asked of an error
 SLOWER = 5.0  # than recorded: an endless loop is noticed
 
 
@@ -44,6 +73,16 @@ def noticed(tree: Path, lines: Sequence[Line]) -> str:
     return (done.stdout.splitlines() or done.stderr.splitlines()[-1:] or ["it does not start"])[0]
 
 
+def _few(lines: Sequence[Line]) -> list[Line]:
+    """Return questions that take no longer than the limit together, in an order that nobody chose."""
+    found, spent = list[Line](), 0.0
+    for line in sorted(lines, key=lambda one: sha256(one.id.encode()).digest()):
+        spent += line.seconds
+        if spent <= SECONDS:
+            found.append(line)
+    return found
+
+
 def plant(tree: Path, one: Mutant, reaching: Sequence[Line]) -> tuple[str, str]:
     """Return who notices an error (``the tenth``, ``all``, ``none``), and by which question."""
     path = tree / one.file
@@ -51,17 +90,18 @@ def plant(tree: Path, one: Mutant, reaching: Sequence[Line]) -> tuple[str, str]:
     path.write_bytes(one.applied(good))
     try:
         for who in ("the tenth", "all"):
-            if first := noticed(tree, [line for line in reaching if line.tenth is (who == "the tenth")]):
+            if first := noticed(tree, _few([line for line in reaching if line.tenth is (who == "the tenth")])):
                 return who, first
         return "none", f"{len(reaching)} questions run it" if reaching else "no question runs it"
     finally:
         path.write_bytes(good)
 
 
-def results(chosen: list[Mutant], jobs: int) -> Iterator[tuple[Mutant, str, str, float]]:
+def results(chosen: list[Mutant], reach: Reach, jobs: int) -> Iterator[tuple[Mutant, str, str, float]]:
     """Plant errors one by one in each of several copies of the tree."""
-    lines, reach = read(), Reach.read()
-    reaching = [[line for line in lines if line.id in ids] for ids in map(reach.questions, chosen)]
+    lines = [line for line in read() if line.seconds <= LONGEST and line.kind != "notebook"]
+    found = [reach.questions(one) for one in chosen]
+    reaching = [[line for line in lines if ids is None or line.id in ids] for ids in found]
     with tempfile.TemporaryDirectory(prefix="planted") as folder, ThreadPoolExecutor(jobs) as pool:
         free: Queue[Path] = Queue()
         for number in range(jobs):
@@ -78,6 +118,19 @@ def results(chosen: list[Mutant], jobs: int) -> Iterator[tuple[Mutant, str, str,
         yield from pool.map(one_of, chosen, reaching)
 
 
+def _wrong_number(one: Mutant) -> bool:
+    """Return whether another number is computed, and not only its last digits."""
+    first, last = one.lines
+    statement = "\n".join((ROOT / one.file).read_text(encoding="utf-8").splitlines()[first - 1 : last])
+    try:
+        node = ast.parse(one.before, mode="eval").body
+    except SyntaxError:  # a statement that is left out
+        return False
+    number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+    sign = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    return (number or sign or isinstance(node, (ast.BinOp, ast.Call))) and not _ROUNDING.search(statement)
+
+
 def main() -> None:
     """Plant errors, and print a line each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -86,9 +139,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     equivalent = {name for name, (kind, _) in judged().items() if kind == "equivalent"}
-    everything = [one for file in modules(ROOT) for one in mutants(ROOT, file) if one.id not in equivalent]
-    found = []
-    for error, who, first, seconds in results(sample(everything, given.count, given.seed), given.jobs):
+    files = [file for file in modules(ROOT) if room(file) in COMPUTE]
+    every = [one for file in files for one in mutants(ROOT, file) if one.id not in equivalent and _wrong_number(one)]
+    reach, found = Reach.read(), []
+    run = [one for one in every if reach.questions(one) != set()]
+    sys.stdout.write(f"{len(every)} wrong numbers, {len(run)} of them in what questions run\n")
+    for error, who, first, seconds in results(sample(run, given.count, given.seed), reach, given.jobs):
         found.append(who)
         sys.stdout.write(f"{error.id}\n    noticed by {who}: {first} ({seconds:.0f} s)\n")
         sys.stdout.flush()

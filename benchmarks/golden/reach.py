@@ -7,7 +7,7 @@ imported is imported first: otherwise it would be put down to the first question
 import importlib
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from pkgutil import walk_packages
@@ -29,6 +29,7 @@ class Reach:
     """The records of all parts."""
 
     parts: tuple[coverage.CoverageData, ...]
+    _read: dict[str, dict[int, set[str]]] = field(default_factory=dict)
 
     @classmethod
     def read(cls) -> "Reach":
@@ -49,15 +50,38 @@ class Reach:
                 found.setdefault(str(Path(file).resolve().relative_to(ROOT)), []).append((data, file))
         return found
 
-    def questions(self, mutant: Mutant) -> set[str]:
-        """Return the questions that run the statement; where it runs at import, those that run any of its module."""
+    def questions(self, mutant: Mutant) -> set[str] | None:
+        """Return the questions that run the statement.
+
+        Where it runs at import, those that run any of its module; None where that is data alone: any may need it.
+        """
         first, last = mutant.lines
         found: set[str] = set()
-        for data, file in self._files.get(mutant.file, ()):
-            for line, names in data.contexts_by_lineno(file).items():
-                if mutant.at_import or first <= line <= last:
-                    found.update(names)
-        return found - {""}
+        for line, names in self._of(mutant.file).items():
+            if mutant.at_import or first <= line <= last:
+                found.update(names)
+        return None if mutant.at_import and not found - {""} else found - {""}
+
+    def _of(self, name: str) -> dict[int, set[str]]:
+        """Return the questions of each line of a module; of one at a time, for there are many."""
+        if name not in self._read:
+            self._read.clear()
+            found = self._read.setdefault(name, {})
+            for data, file in self._files.get(name, ()):
+                for line, names in data.contexts_by_lineno(file).items():
+                    found.setdefault(line, set()).update(names)
+        return self._read[name]
+
+    def lines(self) -> dict[str, list[int]]:
+        """Return which lines each question runs, by numbers of their own."""
+        found: dict[str, list[int]] = {}
+        number = 0
+        for file in self._files:
+            for names in self._of(file).values():
+                for name in names - {""}:
+                    found.setdefault(name, []).append(number)
+                number += 1
+        return found
 
 
 def forget() -> None:
