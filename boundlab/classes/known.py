@@ -60,19 +60,3 @@ CLASSES: Final[Mapping[str, Callable[[Any, int], Runs]]] = MappingProxyType(
     }
 )
 """By the algorithm of a theorem: its class, given the options of a run and the number of clients."""
-
-PROVED: Final = frozenset(
-    {
-        "area.theorem7.explicit",
-        "area.theorem7.onepass",
-        "classics.delayed-sgd",
-        *(
-            f"classics.gd.{one}"
-            for one in ("convex", "convex.book", "ergodic", "gradient", "gradient-gap", "nonconvex")
-        ),
-        *(f"classics.gd.{one}" for one in ("pl", "strongly-convex")),
-        *(f"classics.sgd.{one}" for one in ("convex", "distance", "gap", "nonconvex")),
-        *(f"classics.subgradient{one}" for one in ("", ".fixed-step")),
-    }
-)
-"""What is proved beside every repaired theorem."""

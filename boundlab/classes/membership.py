@@ -9,7 +9,7 @@ import numpy as np
 
 from boundlab.algorithms import Event, EventProgram
 from boundlab.classes.formal import Formal, of_program, of_tape
-from boundlab.classes.known import CLASSES, PROVED
+from boundlab.classes.known import CLASSES
 from boundlab.classes.runs import Runs
 from boundlab.errors import SpecError
 from boundlab.events import Events
@@ -63,8 +63,8 @@ class Membership:
 
 
 def proved(theorem: Theorem) -> bool:
-    """Return whether there is a proof that ends in this theorem; a test holds this to the registered ones."""
-    return theorem.algorithm in CLASSES and (theorem.status == "repaired" or theorem.id in PROVED)
+    """Return whether a registered proof ends in this theorem; a paper's own proof as printed is none."""
+    return bool(theorem.proofs) and theorem.algorithm in CLASSES and not theorem.of_paper and theorem.status != "user"
 
 
 def of_runs(plan: "Plan", trials: int, seed: int) -> Membership | None:

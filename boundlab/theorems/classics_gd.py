@@ -62,6 +62,7 @@ GD_CONVEX_BOOK = classic(
     conditions=(EXACT,),
     proof=SMOOTH_PROOFS,
     note="Tight at K = 0 only; classics.gd.convex is smaller by a factor close to 8 for large K.",
+    proofs=("classics.gd.convex.book",),
 )
 GD_ERGODIC = classic(
     "gd.ergodic",
@@ -72,6 +73,7 @@ GD_ERGODIC = classic(
     metric="ergodic-gap",
     note="The average is over x_0 … x_{K−1}. Tight for α = 1/L: attained by Huber's function with threshold R/K.",
     **_CONVEX,
+    proofs=("classics.gd.ergodic",),
 )
 GD_DECAYING = classic(
     "gd.decaying",
@@ -92,6 +94,7 @@ GD_GRADIENT = classic(
     metric="gradient-norm-last",
     note="Tight: attained by Huber's function with threshold R/(KLα+1).",
     **_CONVEX,
+    proofs=("classics.gd.gradient",),
 )
 GD_GRADIENT_GAP = classic(
     "gd.gradient-gap",
@@ -102,6 +105,7 @@ GD_GRADIENT_GAP = classic(
     metric="gradient-norm-last",
     note="Tight: attained by Huber's function with x_0 at distance threshold·(KLα+1) of its minimiser.",
     **_CONVEX,
+    proofs=("classics.gd.gradient-gap",),
 )
 GD_STRONG = classic(
     "gd.strongly-convex",
@@ -133,6 +137,7 @@ GD_PL = classic(
     metric="gap",
     note="Not tight on strongly convex functions: classics.gd.strongly-convex.gap is smaller.",
     **{**_STRONG, "step": {"alpha": ONE / L}},
+    proofs=("classics.gd.pl",),
 )
 GD_NONCONVEX = classic(
     "gd.nonconvex",
@@ -143,6 +148,7 @@ GD_NONCONVEX = classic(
     metric="gradient-norm",
     note="Tight for α = 1/L: attained by L·x²/2, which is done after one step.",
     **{**_CONVEX, "assumptions": ("smooth", "bounded-below")},
+    proofs=("classics.gd.nonconvex",),
 )
 
 THEOREMS = (

@@ -39,6 +39,7 @@ SUBGRADIENT = classic(
     conditions=(EXACT,),
     note="Tight: attained by B·max(x_1, …, x_K, −R/√K) from x_0 = 0; no method is faster (Drori and Teboulle 2016).",
     **_SUBGRADIENT,
+    proofs=("classics.subgradient",),
 )
 SUBGRADIENT_FIXED = classic(
     "subgradient.fixed-step",

@@ -72,6 +72,7 @@ SGD_GAP = classic(
     conditions=(SHORT,),
     note="With M_V = 0, M = σ²/n and the geometric sum kept. Tight where μ = L, for x² with noise and α = 1/L.",
     **_STRONG,
+    proofs=("classics.sgd.gap",),
 )
 SGD_GAP_DECREASING = classic(
     "sgd.gap.decreasing",
@@ -101,6 +102,7 @@ SGD_DISTANCE = classic(
     conditions=(CONTRACTING,),
     note="Tight: an equality for μ·x²/2 with noise of variance σ² at each of n equal clients.",
     **_STRONG,
+    proofs=("classics.sgd.distance",),
 )
 SGD_DISTANCE_DECREASING = classic(
     "sgd.distance.decreasing",
@@ -129,6 +131,7 @@ SGD_NONCONVEX = classic(
     assumptions=("smooth", "bounded-below", "bounded-variance"),
     note="Any α ≤ 1/L; tight at T = 1 with α = 1/L and σ = 0 (a quadratic).",
     **_SGD,
+    proofs=("classics.sgd.nonconvex",),
 )
 SGD_HETEROGENEOUS = classic(
     "sgd.heterogeneous",
