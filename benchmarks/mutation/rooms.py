@@ -15,6 +15,7 @@ GUARDS = {
     "audit": ("tests/audit",),
     "case": ("tests/exact", "tests/test_provenance.py"),
     "checks": ("tests/checks",),
+    "classes": ("tests/classes",),
     "cli": ("tests/cli",),
     "compare": ("tests/compare",),
     "delays": ("tests/delays",),

@@ -1,6 +1,6 @@
 """A run as algebra: each model of the server out of earlier ones and of what passes move, whatever the functions are.
 
-A pass is a client's local steps from where it starts to where it ends; its move is the difference. Registers are
+A pass is a client's local steps from where it starts to where it ends; its move is the difference. RegisterClass are
 combinations of the server's models x[t] and of moves, so that what an algorithm says of x[t + 1] can be compared with
 what a class of runs says of it, exactly. Tapes and event programs are both read so.
 """
@@ -24,7 +24,7 @@ _ONE: Final = Fraction(1)
 _ROUNDED: Final = Fraction(1, 10**12)  # relative: sums of weights that are no simple fractions
 
 
-class Pass(NamedTuple):
+class ClientPass(NamedTuple):
     """Local steps of a client.
 
     Parameters
@@ -75,7 +75,7 @@ class Formal:
 
     clients: int
     actors: Sequence[int]
-    passes: list[Pass] = field(default_factory=list)
+    passes: list[ClientPass] = field(default_factory=list)
     models: list[Combination] = field(default_factory=list)
     events: list[int] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
@@ -189,7 +189,7 @@ def _run(fold: "_Fold", rows: Iterable[Any], event: int, *, plain: bool) -> None
 
 @final
 class _Fold:
-    """Runs rows on combinations in place of vectors."""
+    """RunClass rows on combinations in place of vectors."""
 
     def __init__(self, initial: Iterable[int], server: int, found: Formal) -> None:
         self.server, self.found = server, found
@@ -215,7 +215,7 @@ class _Fold:
         """Make local steps."""
         start = self.held[src]
         move = (MOVE, len(self.found.passes))
-        self.found.passes.append(Pass(client, start, steps, size, event, key, plain))
+        self.found.passes.append(ClientPass(client, start, steps, size, event, key, plain))
         self._write(dst, {**start, move: _ONE}, [])
 
     def _write(self, dst: int, value: Combination, added: Sequence[int]) -> None:

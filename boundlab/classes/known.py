@@ -1,53 +1,53 @@
-"""Which class the proofs about each algorithm speak of, with the numbers of a run's options in it."""
+"""The class that the proofs about each algorithm speak of, with the numbers of a run's options in it."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 from boundlab.arithmetic.rational import stands_for
-from boundlab.classes.runs import Latest, LocalSteps, Passes, Registers, Runs, Window
+from boundlab.classes.runs import LatestClass, PassClass, RegisterClass, RunClass, StepsOfPasses, WindowClass
 
 
-def _gd(parameters: Any, clients: int) -> Runs:
+def _gd(parameters: Any, clients: int) -> RunClass:
     count = clients if parameters.sampling == "all" else 1
-    local = LocalSteps(1, lambda _: parameters.step.c)
+    local = StepsOfPasses(1, lambda _: parameters.step.c)
     weight = stands_for(1.0) / count
-    return Passes(local, count=count, weight=weight, current=True, everyone=count > 1)
+    return PassClass(local, count=count, weight=weight, current=True, everyone=count > 1)
 
 
-def _async_sgd(parameters: Any, _: int) -> Runs:
-    return Passes(LocalSteps(1, lambda _: parameters.alpha), weight=stands_for(1.0))
+def _async_sgd(parameters: Any, _: int) -> RunClass:
+    return PassClass(StepsOfPasses(1, lambda _: parameters.alpha), weight=stands_for(1.0))
 
 
-def _buffer(parameters: Any, _: int) -> Runs:
-    local = LocalSteps(parameters.local.steps, lambda _: parameters.local.first)
-    return Passes(local, count=parameters.count, total=stands_for(parameters.eta_g))
+def _buffer(parameters: Any, _: int) -> RunClass:
+    local = StepsOfPasses(parameters.local.steps, lambda _: parameters.local.first)
+    return PassClass(local, count=parameters.count, total=stands_for(parameters.eta_g))
 
 
-def _fedcompass(parameters: Any, _: int) -> Runs:
+def _fedcompass(parameters: Any, _: int) -> RunClass:
     rules = parameters.rules
-    return Passes(LocalSteps(rules.Qmax, lambda _: parameters.eta, rules.Qmin), count=None)
+    return PassClass(StepsOfPasses(rules.Qmax, lambda _: parameters.eta, rules.Qmin), count=None)
 
 
-def _fedfa(parameters: Any, _: int) -> Runs:
-    local = LocalSteps(parameters.local.steps, lambda _: parameters.local.first)
+def _fedfa(parameters: Any, _: int) -> RunClass:
+    local = StepsOfPasses(parameters.local.steps, lambda _: parameters.local.first)
     rate = stands_for(parameters.eta_g) if parameters.mode == "delta" else None
-    return Window(local, size=parameters.K, rate=rate)
+    return WindowClass(local, size=parameters.K, rate=rate)
 
 
-def _afl_dga(parameters: Any, _: int) -> Runs:
-    return Latest(LocalSteps(1, lambda _: parameters.eta))
+def _afl_dga(parameters: Any, _: int) -> RunClass:
+    return LatestClass(StepsOfPasses(1, lambda _: parameters.eta))
 
 
-def _area(parameters: Any, _: int) -> Runs:
+def _area(parameters: Any, _: int) -> RunClass:
     def size(event: int) -> float:
         return float(parameters.step.at(parameters.answers_with(event) if event >= 0 else 0))
 
-    local = LocalSteps(parameters.M, size)
-    return Registers(local, opening=parameters.start == "algorithm", late=parameters.reply == "post")
+    local = StepsOfPasses(parameters.M, size)
+    return RegisterClass(local, opening=parameters.start == "algorithm", late=parameters.reply == "post")
 
 
-CLASSES: Final[Mapping[str, Callable[[Any, int], Runs]]] = MappingProxyType(
+CLASSES: Final[Mapping[str, Callable[[Any, int], RunClass]]] = MappingProxyType(
     {
         "gd": _gd,
         "async_sgd": _async_sgd,

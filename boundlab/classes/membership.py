@@ -1,16 +1,16 @@
-"""Does a proved theorem's proof speak of the runs in hand? Decided on them, for every class that proofs are about."""
+"""Membership of the runs in hand in the class that a theorem's proof is about, decided on them."""
 
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from boundlab.algorithms import Event, EventProgram
 from boundlab.classes.formal import Formal, of_program, of_tape
 from boundlab.classes.known import CLASSES
-from boundlab.classes.runs import Runs
+from boundlab.classes.runs import RunClass
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.expectation import event_law, why_no_law
@@ -19,10 +19,7 @@ from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.theorems import Theorem
 
-if TYPE_CHECKING:
-    from boundlab.instance.plan import Plan
-
-_LOOKED: Final = 20_000  # iterations of all runs together: about half a second
+LOOKED: Final = 20_000  # iterations of all runs together: about half a second
 _DRAWN: Final = 256  # events of a program
 _NOTHING: Final = RecordAt(np.empty(0, dtype=np.int64))
 
@@ -30,7 +27,7 @@ _NOTHING: Final = RecordAt(np.empty(0, dtype=np.int64))
 @final
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Whether runs are in the class that a proof is about.
+    """Where runs stand to the class that a proof is about.
 
     Parameters
     ----------
@@ -67,11 +64,13 @@ def proved(theorem: Theorem) -> bool:
     return bool(theorem.proofs) and theorem.algorithm in CLASSES and not theorem.of_paper and theorem.status != "user"
 
 
-def of_runs(plan: "Plan", trials: int, seed: int) -> Membership | None:
+def of_runs(plan: Any, trials: int, seed: int) -> Membership | None:
     """Decide whether the trials of a plan are in the class of their theorem's proof; None where it has none.
 
     Parameters
     ----------
+    plan
+        A :class:`boundlab.instance.plan.Plan`, which stands above this room.
     trials
         How many there are; 0: an expectation was computed, and events of the program are drawn.
     """
@@ -83,13 +82,13 @@ def of_runs(plan: "Plan", trials: int, seed: int) -> Membership | None:
         found = of_program(program, n, _drawn(plan, program, seed))
         return _decided(known, [found], f"what was averaged, as {_DRAWN} of its events show", 0)
     trials = max(trials, 1)
-    far, looked = min(plan.iterations, max(1, _LOOKED // trials)), min(trials, _LOOKED)
+    far, looked = min(plan.iterations, max(1, LOOKED // trials)), min(trials, LOOKED)
     runs = "the run" if trials == 1 else f"all {trials} runs" if looked == trials else f"{looked} of {trials} runs"
     tapes = (_tape(plan, far, Streams(seed, trial)) for trial in range(looked))
     return _decided(known, tapes, runs, far if far < plan.iterations else 0)
 
 
-def of_events(plan: "Plan", events: Events | None) -> Membership | None:
+def of_events(plan: Any, events: Events | None) -> Membership | None:
     """Decide whether one run is in the class of its theorem's proof.
 
     Parameters
@@ -105,7 +104,7 @@ def of_events(plan: "Plan", events: Events | None) -> Membership | None:
     return _decided(known, [of_tape(tape, algorithm.fractions(parameters, tape))], "the run", 0)
 
 
-def _program(plan: "Plan") -> EventProgram | None:
+def _program(plan: Any) -> EventProgram | None:
     """Return the program of which expectations are taken, where events are drawn independently."""
     try:
         program = plan.algorithm.program(plan.parameters, plan.problem.n)
@@ -114,7 +113,7 @@ def _program(plan: "Plan") -> EventProgram | None:
     return None if program is None or why_no_law(program, plan.delays, plan.policy) else program
 
 
-def _drawn(plan: "Plan", program: EventProgram, seed: int) -> list[Event]:
+def _drawn(plan: Any, program: EventProgram, seed: int) -> list[Event]:
     """Return events of the program that are drawn as its law says."""
     law = event_law(plan.delays, plan.policy)
     draw, events = random.Random(seed), list[Event]()  # noqa: S311  (no secret)
@@ -126,7 +125,7 @@ def _drawn(plan: "Plan", program: EventProgram, seed: int) -> list[Event]:
     return events
 
 
-def _tape(plan: "Plan", iterations: int, streams: Streams) -> Formal:
+def _tape(plan: Any, iterations: int, streams: Streams) -> Formal:
     algorithm, parameters = plan.algorithm, plan.parameters
     tape = compile_trial(
         algorithm, parameters, plan.problem.n, plan.delays, plan.policy, iterations, _NOTHING, streams
@@ -134,7 +133,7 @@ def _tape(plan: "Plan", iterations: int, streams: Streams) -> Formal:
     return of_tape(tape, algorithm.fractions(parameters, tape))
 
 
-def _decided(known: Runs, runs: Iterable[Formal], words: str, far: int) -> Membership:
+def _decided(known: RunClass, runs: Iterable[Formal], words: str, far: int) -> Membership:
     late: list[int] = []
     for run in runs:
         for why in known.why_not(run):

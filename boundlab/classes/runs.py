@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
-from boundlab.classes.formal import MOVE, Combination, Formal, Pass, X, near
+from boundlab.classes.formal import MOVE, ClientPass, Combination, Formal, X, near
 from boundlab.events import SERVER
 
 _ONE = Fraction(1)
 
 
 @dataclass(frozen=True)
-class LocalSteps:
+class StepsOfPasses:
     """The passes of a class: how many local steps each has, and how large they are.
 
     Parameters
@@ -34,7 +34,7 @@ class LocalSteps:
     size: Callable[[int], float]
     least: int | None = None
 
-    def why_not(self, passes: list[Pass]) -> Iterator[str]:
+    def why_not(self, passes: list[ClientPass]) -> Iterator[str]:
         """Yield what is otherwise."""
         least = self.most if self.least is None else self.least
         for number, one in enumerate(passes):
@@ -48,11 +48,11 @@ class LocalSteps:
 
 
 @dataclass(frozen=True)
-class Runs(ABC):
+class RunClass(ABC):
     """A class of runs."""
 
     id: ClassVar[str]
-    local: LocalSteps
+    local: StepsOfPasses
 
     def why_not(self, run: Formal) -> Iterator[str]:
         """Yield what is otherwise than the class says: nothing where a run is in it."""
@@ -91,7 +91,7 @@ def version(start: Combination) -> int | None:
 
 @final
 @dataclass(frozen=True)
-class Passes(Runs):
+class PassClass(RunClass):
     """x[t+1] = x[t] + Σ_q w(t, q)·(move of pass q), w ≥ 0, each pass from some x[s], s ≤ t, and used once.
 
     Parameters
@@ -150,10 +150,10 @@ class Passes(Runs):
 
 @final
 @dataclass(frozen=True)
-class Window(Runs):
+class WindowClass(RunClass):
     """x[t+1] of the passes of the last K arrivals, t among them: x[t] + (rate/K)·Σ moves, or the mean of their ends.
 
-    Pass a begins at some x[s], s ≤ a; the K − 1 that came before update 0 at x[0].
+    ClientPass a begins at some x[s], s ≤ a; the K − 1 that came before update 0 at x[0].
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _mean(starts: list[Combination]) -> Combination:
 
 @final
 @dataclass(frozen=True)
-class Latest(Runs):
+class LatestClass(RunClass):
     """x[t+1] = x[t] + the mean over the clients of the means of the moves that each has sent last, however old.
 
     A pass is one step. It begins at a server's model but for updates that had not reached the client, and for own moves
@@ -226,7 +226,7 @@ class Latest(Runs):
             yield from (f"pass {number}: {why}" for why in _begins_late(one, run))
 
 
-def _begins_late(one: Pass, run: Formal) -> Iterator[str]:
+def _begins_late(one: ClientPass, run: Formal) -> Iterator[str]:
     own = used(one.start)
     if any(weight != 1 or run.passes[number].client != one.client for number, weight in own.items()):
         yield "it begins at what is more than a model and the client's own moves"
@@ -243,7 +243,7 @@ def _begins_late(one: Pass, run: Formal) -> Iterator[str]:
 
 @final
 @dataclass(frozen=True)
-class Registers(Runs):
+class RegisterClass(RunClass):
     """A client that acts sends what its pass made (y ← x) and begins one at x_s; the server takes the mean of the y.
 
     Parameters

@@ -20,7 +20,7 @@ SECONDS = 60.0  # of a processor
 
 @final
 @dataclass(frozen=True, slots=True)
-class Found:
+class LookedFor:
     """What a search has found.
 
     Parameters
@@ -55,7 +55,7 @@ class Found:
         )
 
 
-def look(what: str, seconds: float = SECONDS) -> Found:
+def look(what: str, seconds: float = SECONDS) -> LookedFor:
     """Look for a proof of a theorem.
 
     Parameters
@@ -79,9 +79,9 @@ def look(what: str, seconds: float = SECONDS) -> Found:
         script = Script(theorem.id, theorem.title or theorem.id, "found by boundlab prove --search", write, what)
         outcome = run(script)
         if outcome.proved:
-            return Found(outcome, words, tuple(tried))
+            return LookedFor(outcome, words, tuple(tried))
         tried.append((", ".join(words), _why(outcome)))
-    return Found(None, (), tuple(tried))
+    return LookedFor(None, (), tuple(tried))
 
 
 def _written(proof: Proof, words: tuple[str, ...]) -> None:

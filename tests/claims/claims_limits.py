@@ -18,6 +18,7 @@ from boundlab import files, options
 from boundlab.arithmetic import weights, writing
 from boundlab.audit import _audit
 from boundlab.checks import _time, _view
+from boundlab.classes import membership
 from boundlab.cli import invoke
 from boundlab.compare import confidence, trivial_bound
 from boundlab.compare import run as compared
@@ -231,6 +232,11 @@ def durations_that_are_tested() -> list[str]:
 def levels_of_a_sweep() -> list[str]:
     level = float(inspect.signature(bl.compare).parameters["level"].default)
     return [f"{100 * level:g}", power(10**4), f"{10**4 * (1 - level) / 2:.0f}", f"{100 * plan.DEFAULT_RATE:g}"]
+
+
+@claim("docs/prove.md", "the first # iterations together are looked at")
+def iterations_of_which_a_proof_speaks() -> list[str]:
+    return [f"{membership.LOOKED:,}"]
 
 
 @claim("docs/prove.md", "of a file that asks for more than # million steps of work")

@@ -106,7 +106,7 @@ def test_the_lines_lead_on() -> None:
         "step by step: boundlab prove fedstaleweight.theorem1\n"
         "why: boundlab docs fedstaleweight"
     )
-    assert related_links(THEOREMS["classics.sgd.gap"]) == "proof: boundlab docs classics#stochastic-gradients"
+    assert related_links(THEOREMS["classics.sgd.sampled"]) == "proof: boundlab docs classics#stochastic-gradients"
     assert related_links(THEOREMS["classics.ogm"]) == "page: boundlab docs classics"
     assert related_links(THEOREMS["area.theorem7"]).startswith("repaired: area.theorem7.explicit, ")
 
