@@ -14,7 +14,7 @@ then a linear inequality between inner products, and its multipliers are those o
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import sympy
 
@@ -27,8 +27,8 @@ from boundlab.prove._terms import Claim, Expr, Lin, equal, expr, squared
 from boundlab.prove.document import Proof, Status, Uses
 from boundlab.theorems import Theorem
 
-Kind: TypeAlias = Literal["mean", "last", "two", "contraction"]
-Base: TypeAlias = Literal["distance", "value"]
+Kind: TypeAlias = str
+Base: TypeAlias = str
 KINDS: Final[tuple[Kind, ...]] = ("contraction", "mean", "last", "two")
 BASES: Final[tuple[Base, ...]] = ("distance", "value")
 SIZES: Final = {"distance": "R", "value": "F0"}
@@ -368,7 +368,8 @@ def _last(proof: Proof, of: Iteration, base: Base, given: str) -> None:
     T, p = s.symbol(name), (S**2 if base == "distance" else S) / terms[0]
 
     def potential(at: Scalar) -> Expr:
-        return of.base(base, at) + of.quantity(at) * (p.put({name: at}) - p.put({name: scalar(0)}))
+        found: Expr = of.base(base, at) + of.quantity(at) * (p.put({name: at}) - p.put({name: scalar(0)}))
+        return found
 
     one = _falls(proof, of, given, potential(k + 1), potential(k))
     ends: list[Any] = [total(kernel, one, "k", 0, T), telescope(kernel, "k", 0, T, potential(k)), of.start(base, T)]
@@ -402,7 +403,8 @@ def _last_of_two(proof: Proof, of: Iteration, base: Base, given: str) -> None:
 
     def potential(at: Scalar) -> Expr:
         first, second = (one.put({name: at}) for one in weights)
-        return of.base("distance", at) + of.base("value", at) * first + squared(s.gradient(at)) * second
+        found: Expr = of.base("distance", at) + of.base("value", at) * first + squared(s.gradient(at)) * second
+        return found
 
     one = _falls(proof, of, given, potential(k + 1), potential(k))
     ends: list[Any] = [total(kernel, one, "k", 0, T), telescope(kernel, "k", 0, T, potential(k)), s.start()]
@@ -475,8 +477,7 @@ def _contracts(
         proof, of, given, of.base(base, k + 1),
         of.base(base, k) * value**often + expr(level * (1 - value**often)), context, why,
     )  # fmt: skip
-    s.name(name, value, low=0, context=context)
-    q, named = variable(name), kernel.facts[-1]
+    q, named = variable(name), s.name(name, value, low=0, context=context)
     power = (
         proof.step(f"{name} as a power{why}", equal(expr(q**often), value**often), [named], context=context)
         if often == 1

@@ -85,7 +85,7 @@ def look(what: str, seconds: float = SECONDS) -> LookedFor:
 
 
 def _written(proof: Proof, words: tuple[str, ...]) -> None:
-    by_potential(proof, *words)  # type: ignore[arg-type]
+    by_potential(proof, *words)
 
 
 def _every(read: frozenset[str]) -> Iterator[tuple[str, ...]]:
@@ -97,4 +97,4 @@ def _every(read: frozenset[str]) -> Iterator[tuple[str, ...]]:
 def _why(outcome: Outcome) -> str:
     """Return what is in the way of a proof: the last step that is not shown, or a sign that no certificate shows."""
     missing = [step for step in outcome.steps if step.status is not Status.PROVED]
-    return f"{missing[-1].name}: {missing[-1].how}" if missing else f"the second checker: {outcome.opinion.verdict}"
+    return f"{missing[-1].name}: {missing[-1].how}" if missing else outcome.verdict
