@@ -132,9 +132,9 @@ JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "
         ("list theorems", set(), 118),
         ("run gd -k 3 -r 2", set(), 177),
         ("check classics.gd.convex", {"checks", "signs"}, 171),
-        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 258),
-        ("exact area.theorem8", {"exact"}, 279),
-        ("falsify fedstaleweight.theorem1 --candidates 3", {"compare", "exact", "falsify"}, 315),
+        ("compare classics.gd.convex -k 5 -r 2", {"compare"}, 263),
+        ("exact area.theorem8", {"exact"}, 284),
+        ("falsify fedstaleweight.theorem1 --candidates 3", {"compare", "exact", "falsify"}, 320),
     ],
 )
 def test_a_command_loads_the_judges_that_it_asks(line: str, judges: set[str], most: int, tmp_path: Path) -> None:

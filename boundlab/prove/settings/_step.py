@@ -70,7 +70,7 @@ def _fixed(setting: Setting, name: str, rule: sympy.Expr) -> Scalar:
     for factor in sympy.Mul.make_args(sympy.factor(denominator)):
         base, count = factor.as_base_exp()
         part = setting.formula(base)
-        if setting.context.positive(part):
+        if base.is_Rational or setting.context.positive(part):
             top = top / part ** int(count)
             continue
         # The step divides by it: it is positive wherever there is a step.
