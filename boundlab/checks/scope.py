@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Set
 from typing import Any
 
-import numpy as np
-
 from boundlab.algorithms import Algorithm, without_open
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, assumption, contradiction, definers, with_implied
 from boundlab.case.build import delays_from
@@ -17,7 +15,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt
+from boundlab.tape import NOTHING
 from boundlab.theorems import SECONDS, Theorem, elaborated_options
 
 _CLIENTS = (2, 1)  # some algorithms have one only
@@ -92,8 +90,7 @@ def _measured(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str] | N
             parameters = read_parameters(theorem, algorithm, theorem.core.fixed)
             delays = delays_from("deterministic", clients)
             policy = algorithm.policy(None, delays)
-            nothing = RecordAt(np.empty(0, dtype=np.int64))
-            tape = compile_trial(algorithm, parameters, clients, delays, policy, _ITERATIONS, nothing, Streams(0, 0))
+            tape = compile_trial(algorithm, parameters, clients, delays, policy, _ITERATIONS, NOTHING, Streams(0, 0))
             return frozenset(algorithm.quantities(parameters, tape, _ITERATIONS, {})) | {"N"}
         except BoundlabError:
             continue

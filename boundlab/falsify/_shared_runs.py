@@ -20,14 +20,14 @@ from boundlab.falsify._rates import local_rate, server_rates
 from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.enclosed import formulas_at, left_side
 from boundlab.instance.points import begun
-from boundlab.instance.schedules import NOTHING, Schedules, kept_by_all
+from boundlab.instance.schedules import Schedules, kept_by_all
 from boundlab.instance.settings import at_options, filled, own_parameters, split
 from boundlab.metrics import Metric, range_of, terms_of
 from boundlab.objective import Optimum, Problem, by_client
 from boundlab.options import number
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial, spaced_iterations
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Theorem, over
 
 SEQUENCES = 256  # event sequences that a mean is taken over

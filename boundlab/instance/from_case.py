@@ -16,7 +16,7 @@ from boundlab.instance.plan import Plan, make_plan
 from boundlab.instance.settings import parameters, rates, split
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Theorem, about_each, over
 
 # A step size that a file writes down is the theorem's own if it is so near: files keep fewer digits.
@@ -191,8 +191,7 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
             f"{theorem.id} bounds the mean over {' and '.join(one.words for one in drawn)}; this case has one outcome: "
             'give "delays" and "iterations" in place of "events"'
         )
-    nothing = RecordAt(np.empty(0, dtype=np.int64))
-    most = algorithm.schedule(own, events, clients, nothing, 4 * len(events) + 4).iterations
+    most = algorithm.schedule(own, events, clients, NOTHING, 4 * len(events) + 4).iterations
     iterations = most if case.iterations is None else case.iterations
     if iterations > most or most == 0:
         raise SpecError(f"the events of the case make {most} server updates, {max(iterations, 1)} are asked for")

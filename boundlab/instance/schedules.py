@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,8 @@ from boundlab.instance.settings import parameters
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Evaluation, Theorem, certain, over, read_off_runs
-
-NOTHING: Final = RecordAt(np.empty(0, dtype=np.int64))  # is shown
 
 
 @final

@@ -16,7 +16,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import NOTHING, Tape
 
 Floats = NDArray[np.float64]
 
@@ -98,11 +98,10 @@ def simulate_mechanism(
     options = {"eta_l": 1.0, "count": size, "scale": float(read_scale(weights, size)), "reply": reply}
     parameters = algorithm.read(Options("algorithm fedstaleweight", options))
     model = lookup("delays", delays).build(Options(f"delays {delays}", {"rates": given.tolist()}), n)
-    none = RecordAt(np.empty(0, np.int64))
     rows = []
     for trial in range(trials):
         tape = compile_trial(
-            algorithm, parameters, n, model, ServerPolicy("own", 0.0), aggregations, none, Streams(seed, trial)
+            algorithm, parameters, n, model, ServerPolicy("own", 0.0), aggregations, NOTHING, Streams(seed, trial)
         )
         rows.append(_observe(tape, int(burn * aggregations)))
     # Shape (trials, 4, n).

@@ -23,7 +23,7 @@ from boundlab.registry import lookup
 from boundlab.simulate.backend import NUMPY, Backend, run_work
 from boundlab.simulate.trial import compile_trial, spaced_iterations
 from boundlab.simulate.work import Work
-from boundlab.tape import RecordAt, Statistics, Tape, statistics
+from boundlab.tape import NOTHING, RecordAt, Statistics, Tape, statistics
 
 Floats = NDArray[np.float64]
 
@@ -85,9 +85,8 @@ class Simulation:
 
     def tape(self, trial: int) -> Tape:
         """Return the tape of one of the trials, without records."""
-        nothing = RecordAt(np.empty(0, dtype=np.int64))
         of, clients, streams = self.parameters, self.problem.n, Streams(self.seed, trial)
-        return compile_trial(self.algorithm, of, clients, self.delays, self.policy, self.iterations, nothing, streams)
+        return compile_trial(self.algorithm, of, clients, self.delays, self.policy, self.iterations, NOTHING, streams)
 
     def _expected(self) -> dict[str, Any] | None:
         """Return long-run frequencies where the delay model alone decides who comes when.

@@ -1,7 +1,7 @@
 """Records that a run shows to the metrics."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,3 +47,7 @@ class RecordAt:
             return np.arange(self.first, total + 1)
         keep = self.iterations[(self.iterations >= self.first) & (self.iterations <= total)]
         return np.unique(keep).astype(np.int64)
+
+
+NOTHING: Final = RecordAt(np.empty(0, dtype=np.int64))
+"""No record: what is asked of a run is in its tape."""

@@ -20,11 +20,11 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.example_options import Setting, surroundings
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.tape import Tape
+from boundlab.tape import NOTHING, Tape
 from boundlab.testing import _schedule
 from boundlab.testing._check import Check, about, at_each, expect, named, reads_declared, spoken
 from boundlab.testing._interpret import NEGLIGIBLE
-from boundlab.testing._subject import ITERATIONS, NOTHING, REFUSED, CompiledRun, Subject
+from boundlab.testing._subject import ITERATIONS, REFUSED, CompiledRun, Subject
 
 _FEW, _MANY = 9, 80  # events
 _LONG = 40  # iterations, until clients have arrived several times

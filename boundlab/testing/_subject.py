@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, final
 
-import numpy as np
-
 from boundlab.algorithms import Algorithm
 from boundlab.case.build import build_problem, delays_from
 from boundlab.delays import DelayModel
@@ -17,11 +15,10 @@ from boundlab.instance import example_options
 from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.tape import RecordAt, Tape, verify, verify_identities
+from boundlab.tape import NOTHING, RecordAt, Tape, verify, verify_identities
 from boundlab.testing._check import about, expect
 from boundlab.testing._interpret import Reading, Run, Vectors, interpret, reading
 
-NOTHING = RecordAt(np.empty(0, dtype=np.int64))
 ITERATIONS = 8
 REFUSED = (SpecError, CaseError)  # of what does not go together
 _DELAYS = ("exponential:spread=5", "deterministic", "pareto:spread=3", "iid")

@@ -26,7 +26,7 @@ from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Theorem, about_each, core, over
 from boundlab.worst_case.bound_value import Exactly, exactly
 from boundlab.worst_case.classes import CONSTANTS, fill, noise, require_alike, undefined
@@ -364,14 +364,13 @@ def _single(
     policy = algorithm.policy(None, model)
     own = {name: float(values[name]) for name in yours if np.ndim(values[name]) == 0}
     schedules = Schedules(theorem, algorithm, clients, model, policy, iterations, 0, chosen, own)
-    nothing = RecordAt(np.empty(0, dtype=np.int64))
     if events is None:
         tape = compile_trial(
-            algorithm, schedules.parameters, clients, model, policy, iterations, nothing, Streams(0, 0)
+            algorithm, schedules.parameters, clients, model, policy, iterations, NOTHING, Streams(0, 0)
         )
     else:
         given = algorithm.read_events(list(events), clients, "events")
-        tape = algorithm.schedule(schedules.parameters, given, clients, nothing, iterations)
+        tape = algorithm.schedule(schedules.parameters, given, clients, NOTHING, iterations)
         if tape.iterations < iterations:
             raise SpecError(f"the events make {tape.iterations} iterations, {iterations} are asked for")
     known = _used(theorem, values)
