@@ -1,6 +1,6 @@
 """A run as algebra: each model of the server out of earlier ones and of what passes move, whatever the functions are.
 
-A pass is a client's local steps from where it starts to where it ends; its move is the difference. RegisterClass are
+A pass is a client's local steps from where it starts to where it ends; its move is the difference. Registers are
 combinations of the server's models x[t] and of moves, so that what an algorithm says of x[t + 1] can be compared with
 what a class of runs says of it, exactly. Tapes and event programs are both read so.
 """
@@ -94,7 +94,7 @@ def of_tape(tape: Tape, known: Mapping[float, Fraction | None] | None = None) ->
     fold = _Fold(tape.initial.tolist(), tape.server, Formal(tape.clients, tape.events.actor.tolist()))
     affine, descend = tape.affine, tape.descend
     start, dst, src = affine.start.tolist(), affine.dst.tolist(), affine.src.tolist()
-    coef = [told.get(one) or stands_for(one) for one in affine.coef.tolist()]
+    coef = [_exact(one, told) for one in affine.coef.tolist()]
     implicit = tape.implicit.tolist() or [False] * len(descend.dst)
     plain = not len(tape.local) or bool((tape.local == 1.0).all())
     columns = (descend.dst, descend.src, descend.client, descend.steps, descend.step_size, descend.update)
@@ -120,20 +120,34 @@ def _tables(tape: Tape, found: Formal, told: Mapping[float, Fraction]) -> Iterat
     versions, arrivals = tape.descend.version.tolist(), tape.descend.arrival.tolist()
     for number, (one, at) in enumerate(zip(found.passes, versions, strict=True)):
         # Of updates that have reached a client out of order, x[0] + Σ (x[h+1] − x[h]), it says how many there are.
-        if sum(weight * t for (kind, t), weight in one.start.items() if kind == X) != at:
+        if sum(weight * t for (_, t), weight in models(one.start).items()) != at:
             yield f"pass {number} does not begin at version {at}, as the tape has it"
     uses = tape.uses
     if not len(uses.update):
         return
-    said: list[Combination] = [{} for _ in found.models]
+    said: list[dict[int, Fraction]] = [{} for _ in found.models]
     for number, t, weight in zip(uses.update.tolist(), uses.version.tolist(), uses.weight.tolist(), strict=True):
-        said[t][MOVE, number] = told.get(weight) or stands_for(weight)
+        said[t][number] = _exact(weight, told)
         if not 0 <= arrivals[number] <= found.events[t]:
             yield f"update {t}: pass {number} is used before it arrives"
     for t, (model, own) in enumerate(zip(found.models, said, strict=True)):
-        moves = {name: weight for name, weight in model.items() if name[0] == MOVE}
-        if moves.keys() != own.keys() or any(not near(moves[name], weight) for name, weight in own.items()):
+        moves = used(model)
+        if moves.keys() != own.keys() or any(not near(moves[one], weight) for one, weight in own.items()):
             yield f"update {t}: x[{t + 1}] is not made of the passes that the tape says it uses"
+
+
+def _exact(weight: float, told: Mapping[float, Fraction]) -> Fraction:
+    return told[weight] if weight in told else stands_for(weight)
+
+
+def used(model: Combination) -> dict[int, Fraction]:
+    """Return the passes of which a model is made, with their weights."""
+    return {number: weight for (kind, number), weight in model.items() if kind == MOVE}
+
+
+def models(model: Combination) -> Combination:
+    """Return its part of earlier models."""
+    return {name: weight for name, weight in model.items() if name[0] == X}
 
 
 def near(found: Fraction, wanted: Fraction) -> bool:
@@ -156,21 +170,15 @@ def _needed(tape: Tape) -> set[int]:
     return needed
 
 
-def of_program(program: EventProgram, clients: int, events: Sequence[Event], number: int = 0) -> Formal:
-    """Read the events of a program, one after the other, from its opening on.
-
-    Parameters
-    ----------
-    number
-        Of the first event.
-    """
+def of_program(program: EventProgram, clients: int, events: Sequence[Event]) -> Formal:
+    """Read the events of a program, one after the other, from its opening on."""
     fold = _Fold(program.initial, 0, Formal(clients, [one[0] for one in events]))
     plain = not len(program.local) or bool((program.local == 1.0).all())
     rows, control = program.opening()
     _run(fold, rows, -1, plain=plain)
     fold.end(-1)
     for place, event in enumerate(events):
-        rows, control, _ = program.event(control, event, number + place)
+        rows, control, _ = program.event(control, event, place)
         _run(fold, rows, place, plain=plain)
         fold.end(place)
     return fold.found
@@ -189,7 +197,7 @@ def _run(fold: "_Fold", rows: Iterable[Any], event: int, *, plain: bool) -> None
 
 @final
 class _Fold:
-    """RunClass rows on combinations in place of vectors."""
+    """Runs rows on combinations in place of vectors."""
 
     def __init__(self, initial: Iterable[int], server: int, found: Formal) -> None:
         self.server, self.found = server, found

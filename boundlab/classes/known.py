@@ -1,6 +1,7 @@
 """The class that the proofs about each algorithm speak of, with the numbers of a run's options in it."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -11,12 +12,11 @@ from boundlab.classes.runs import LatestClass, PassClass, RegisterClass, RunClas
 def _gd(parameters: Any, clients: int) -> RunClass:
     count = clients if parameters.sampling == "all" else 1
     local = StepsOfPasses(1, lambda _: parameters.step.c)
-    weight = stands_for(1.0) / count
-    return PassClass(local, count=count, weight=weight, current=True, everyone=count > 1)
+    return PassClass(local, count=count, weight=Fraction(1, count), current=True, everyone=count > 1)
 
 
 def _async_sgd(parameters: Any, _: int) -> RunClass:
-    return PassClass(StepsOfPasses(1, lambda _: parameters.alpha), weight=stands_for(1.0))
+    return PassClass(StepsOfPasses(1, lambda _: parameters.alpha), weight=Fraction(1))
 
 
 def _buffer(parameters: Any, _: int) -> RunClass:

@@ -5,23 +5,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-import numpy as np
-
 from boundlab.algorithms import Event, EventProgram
 from boundlab.classes.formal import Formal, of_program, of_tape
 from boundlab.classes.known import CLASSES
-from boundlab.classes.runs import RunClass
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.expectation import event_law, why_no_law
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import RecordAt
+from boundlab.tape import NOTHING, Tape
 from boundlab.theorems import Theorem
 
 LOOKED: Final = 20_000  # iterations of all runs together: about half a second
 _DRAWN: Final = 256  # events of a program
-_NOTHING: Final = RecordAt(np.empty(0, dtype=np.int64))
 
 
 @final
@@ -77,15 +73,15 @@ def of_runs(plan: Any, trials: int, seed: int) -> Membership | None:
     if not proved(plan.theorem):
         return None
     n = plan.problem.n
-    known = CLASSES[plan.theorem.algorithm](plan.parameters, n)
     if not trials and (program := _program(plan)) is not None:
         found = of_program(program, n, _drawn(plan, program, seed))
-        return _decided(known, [found], f"what was averaged, as {_DRAWN} of its events show", 0)
+        return _decided(plan, [found], f"what was averaged, as {_DRAWN} of its events show")
     trials = max(trials, 1)
     far, looked = min(plan.iterations, max(1, LOOKED // trials)), min(trials, LOOKED)
     runs = "the run" if trials == 1 else f"all {trials} runs" if looked == trials else f"{looked} of {trials} runs"
-    tapes = (_tape(plan, far, Streams(seed, trial)) for trial in range(looked))
-    return _decided(known, tapes, runs, far if far < plan.iterations else 0)
+    run = (plan.algorithm, plan.parameters, n, plan.delays, plan.policy, far, NOTHING)
+    tapes = (compile_trial(*run, Streams(seed, trial)) for trial in range(looked))
+    return _decided(plan, (_read(plan, tape) for tape in tapes), runs, far if far < plan.iterations else 0)
 
 
 def of_events(plan: Any, events: Events | None) -> Membership | None:
@@ -96,12 +92,12 @@ def of_events(plan: Any, events: Events | None) -> Membership | None:
     events
         Of the run; None: an expectation over drawn ones was computed.
     """
-    if events is None or not proved(plan.theorem):
+    if events is None:
         return of_runs(plan, 0, 0)
-    algorithm, parameters, n = plan.algorithm, plan.parameters, plan.problem.n
-    tape = algorithm.schedule(parameters, events, n, _NOTHING, plan.iterations)
-    known = CLASSES[plan.theorem.algorithm](parameters, n)
-    return _decided(known, [of_tape(tape, algorithm.fractions(parameters, tape))], "the run", 0)
+    if not proved(plan.theorem):
+        return None
+    tape = plan.algorithm.schedule(plan.parameters, events, plan.problem.n, NOTHING, plan.iterations)
+    return _decided(plan, [_read(plan, tape)], "the run")
 
 
 def _program(plan: Any) -> EventProgram | None:
@@ -125,16 +121,12 @@ def _drawn(plan: Any, program: EventProgram, seed: int) -> list[Event]:
     return events
 
 
-def _tape(plan: Any, iterations: int, streams: Streams) -> Formal:
-    algorithm, parameters = plan.algorithm, plan.parameters
-    tape = compile_trial(
-        algorithm, parameters, plan.problem.n, plan.delays, plan.policy, iterations, _NOTHING, streams
-    )  # fmt: skip
-    return of_tape(tape, algorithm.fractions(parameters, tape))
+def _read(plan: Any, tape: Tape) -> Formal:
+    return of_tape(tape, plan.algorithm.fractions(plan.parameters, tape))
 
 
-def _decided(known: RunClass, runs: Iterable[Formal], words: str, far: int) -> Membership:
-    late: list[int] = []
+def _decided(plan: Any, runs: Iterable[Formal], words: str, far: int = 0) -> Membership:
+    known, late = CLASSES[plan.theorem.algorithm](plan.parameters, plan.problem.n), list[int]()
     for run in runs:
         for why in known.why_not(run):
             return Membership(known.id, words, outside=why)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
-from boundlab.classes.formal import MOVE, ClientPass, Combination, Formal, X, near
+from boundlab.classes.formal import MOVE, ClientPass, Combination, Formal, X, models, near, used
 from boundlab.events import SERVER
 
 _ONE = Fraction(1)
@@ -71,16 +71,6 @@ class RunClass(ABC):
     @abstractmethod
     def _moves(self, run: Formal) -> Iterator[str]:
         """Yield where a model is not made as the class says."""
-
-
-def used(model: Combination) -> dict[int, Fraction]:
-    """Return the passes of which a model is made, with their weights."""
-    return {number: weight for (kind, number), weight in model.items() if kind == MOVE}
-
-
-def models(model: Combination) -> Combination:
-    """Return its part of earlier models."""
-    return {name: weight for name, weight in model.items() if name[0] == X}
 
 
 def version(start: Combination) -> int | None:
@@ -153,7 +143,7 @@ class PassClass(RunClass):
 class WindowClass(RunClass):
     """x[t+1] of the passes of the last K arrivals, t among them: x[t] + (rate/K)·Σ moves, or the mean of their ends.
 
-    ClientPass a begins at some x[s], s ≤ a; the K − 1 that came before update 0 at x[0].
+    Pass a begins at some x[s], s ≤ a; the K − 1 that came before update 0 at x[0].
 
     Parameters
     ----------
@@ -167,7 +157,7 @@ class WindowClass(RunClass):
 
     def _moves(self, run: Formal) -> Iterator[str]:
         share = Fraction(1, self.size)
-        before: set[int] = set()
+        before, first, entered = set[int](), set[int](), list[int]()
         for t, model in enumerate(run.models):
             uses, who = used(model), f"update {t}: "
             wanted = {(X, t): _ONE} if self.rate is not None else _mean([run.passes[one].start for one in uses])
@@ -176,12 +166,17 @@ class WindowClass(RunClass):
             weight = share if self.rate is None else self.rate * share
             if len(uses) != self.size or any(not near(one, weight) for one in uses.values()):
                 yield f"{who}its passes are not {self.size} of weight {weight}"
-            new = uses.keys() - before
-            if len(new) != (1 if t else self.size):
-                yield f"{who}{len(new)} passes enter the window"
+            new, gone = uses.keys() - before, before - uses.keys()
+            if not t:
+                first = set(new)
+            elif len(new) != 1 or not new.isdisjoint({*first, *entered}) or len(gone) != 1:
+                yield f"{who}{len(new)} passes enter the window, and {len(gone)} leave it, or one comes back"
+            elif not gone <= (first if t <= self.size else {*entered[t - self.size - 1 : t - self.size]}):
+                yield f"{who}pass {min(gone)} leaves the window before an older one"
+            entered += new if t else ()
             if not all((since := version(run.passes[one].start)) is not None and since <= t for one in new):
                 yield f"{who}a pass does not begin at x[s]"
-            before |= uses.keys()
+            before = set(uses)
 
 
 def _mean(starts: list[Combination]) -> Combination:

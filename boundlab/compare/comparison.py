@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.case.provenance import plain, provenance
-from boundlab.classes import Membership
+from boundlab.classes import Membership, of_runs
 from boundlab.compare.confidence import Band
 from boundlab.compare.judge import ratio_of
 from boundlab.compare.trials import trial_events
@@ -56,8 +56,6 @@ class Comparison:
         was sampled.
     backend
         Where the trials ran.
-    proof
-        Whether the theorem's proof speaks of them; None where it has none.
     """
 
     plan: Plan
@@ -73,7 +71,6 @@ class Comparison:
     exact: str = ""
     range_: MetricEnclosure | None = None
     backend: Backend = NUMPY
-    proof: Membership | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Return what had another name before version 0.5, for one release."""
@@ -81,6 +78,11 @@ class Comparison:
             raise AttributeError(f"a comparison has no attribute {name!r}")
         warn(f"Comparison.{name} is called {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
         return getattr(self, _RENAMED[name])
+
+    @property
+    def membership(self) -> Membership | None:
+        """Membership of the runs in the class of the theorem's proof, decided when asked; None where it has none."""
+        return of_runs(self.plan, self.band.trials, self.seed)
 
     @property
     def theorem(self) -> Theorem:
@@ -110,7 +112,7 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields with the full provenance."""
-        plan, left = self.plan, self.band
+        plan, left, membership = self.plan, self.band, self.membership
         return {
             "schema": schema("comparison"),
             "boundlab": __version__,
@@ -138,7 +140,7 @@ class Comparison:
             "exact": self.exact,
             "upper_guaranteed": left.guaranteed or left.level == 1.0,
             "range": None if self.range_ is None else {"high": json_value(self.range_.high), "how": self.range_.how},
-            **({"membership": self.proof.words} if self.proof else {}),
+            **({"membership": membership.words} if membership else {}),
             "no_step": self.trivial_bound.as_dict(),
             "values": {key: json_value(value) for key, value in plan.values.items()},
             "constants": {name: constant.as_dict() for name, constant in plan.constants.items()},

@@ -7,7 +7,6 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.classes import of_runs
 from boundlab.compare.comparison import Comparison
 from boundlab.compare.confidence import Band, BandKind, band, require_band
 from boundlab.compare.in_digits import UNASKED, sharpen
@@ -77,22 +76,6 @@ def compare(
     SpecError
         If there are too few trials or the level is out of range; with ``exact``, if no engine applies.
     """
-    found = _compared(plan, trials, seed, level, kind, progress, exact=exact, enclose=enclose, backend=backend)
-    return replace(found, proof=of_runs(plan, found.band.trials, seed))
-
-
-def _compared(
-    plan: Plan,
-    trials: int,
-    seed: int,
-    level: float,
-    kind: BandKind,
-    progress: Callable[[int], None] | None,
-    *,
-    exact: bool | None,
-    enclose: bool,
-    backend: Backend,
-) -> Comparison:
     require_band(level, kind)
     budget = np.inf if enclose else AFFORDABLE
     if exact is not False and (computed := expectation(plan, unasked=exact is None)) is not None:

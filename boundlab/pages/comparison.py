@@ -41,7 +41,7 @@ def comparison_page(result: "Comparison", terms: bool = False) -> list[Block]:
         GAP,
         _points(result, list(result.terms) if terms else []),
         words((left.method, "dim")),
-        *proof_speaks(result.proof),
+        *proof_speaks(result.membership),
         GAP,
         comparison_verdict(result),
     ]

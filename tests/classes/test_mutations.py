@@ -12,6 +12,7 @@ import pytest
 from boundlab.algorithms import AffineRow, DescendRow, EventLaw
 from boundlab.case.build import delays_from
 from boundlab.classes import CLASSES, Formal, of_program, of_tape
+from boundlab.classes.formal import MOVE
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
@@ -118,6 +119,16 @@ def _tape_of(change: Callable[[Tape], Tape], tape: Tape, known: Any) -> Formal |
         return of_tape(change(tape), known)
     except KeyError:
         return None
+
+
+def test_a_pass_that_has_left_the_window_does_not_come_back() -> None:
+    run = of_tape(made("fedfa")[1])
+    # Update 7 with the pass that left at update 5 in place of the oldest that is there.
+    uses = [{number for kind, number in model if kind == MOVE} for model in run.models]
+    (gone,), oldest = uses[4] - uses[5], min(uses[7])
+    run.models[7] = {(kind, gone if (kind, number) == (MOVE, oldest) else number): weight
+                     for (kind, number), weight in run.models[7].items()}  # fmt: skip
+    assert any("window" in why for why in outside("fedfa", run))
 
 
 class Changed:
