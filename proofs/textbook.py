@@ -16,7 +16,7 @@ from boundlab.prove import (
     total,
     variable,
 )
-from boundlab.prove.potentials import by_potential
+from boundlab.prove.potentials import Iteration, written_by
 
 
 def _gap(s, u):  # type: ignore[no-untyped-def]
@@ -30,12 +30,7 @@ def subgradient_fixed_step(proof: Proof) -> None:
     """Expand the square, insert convexity, sum, average."""
     s = proof.setting()
     i, k, star, alpha, B = s.i, s.k, s.star, s.alpha, s.symbol("B")
-    G = s.gradient(k)
-    bounded = proof.step(
-        "the mean subgradient is bounded",
-        squared(G) <= expr(B**2),
-        [s.over_clients(s.lipschitz(s.g(i, k))), s.over_clients(s.kernel.square(s.g(i, k) - G))],
-    )
+    bounded = Iteration(proof).bounded(k)
     convex = s.over_clients(s.convex(s.g(i, k), star))
     one = proof.step(
         "one step",
@@ -118,25 +113,10 @@ def _interpolated(proof: Proof, name: str, of_client: Fact, one: Lin, other: Lin
 def gd_strongly_convex(proof: Proof) -> None:
     """Contraction: x ↦ x − α∇f(x) brings points nearer by max(1 − αμ, αL − 1); one case for each."""
     s, kernel = proof.setting(), proof.kernel
-    i, k, star, alpha, mu, L, R = s.i, s.k, s.star, s.alpha, s.symbol("mu"), s.symbol("L"), s.symbol("R")
-    g, h, G, d = s.g(i, k), s.vec("h", i), s.gradient(k), s.x(k) - star
-    H = s.mean_vector(lambda j: s.vec("h", j))
-    still = [kernel.against(s.optimality(), v) for v in (d, G, H)]
+    k, star, alpha, mu, L, R = s.k, s.star, s.alpha, s.symbol("mu"), s.symbol("L"), s.symbol("R")
+    known = Iteration(proof)
     D = lambda j: squared(s.x(j) - star)
-    slope = s.dot(G, d)
-    jensen = s.over_clients(kernel.square((g - h) - (G - H)))
-    both = [s.over_clients(fact) for fact in (s.interpolation(g, h), s.interpolation(h, g))]
-    coercive = proof.step("co-coercivity", slope * (mu + L) >= squared(G) + D(k) * (mu * L), [*both, jensen, *still])
-    steep = proof.step(
-        "strong monotonicity",
-        slope >= D(k) * mu,
-        [*(s.over_clients(fact) for fact in (s.strongly_convex(g, star), s.strongly_convex(h, s.x(k)))), *still],
-    )
-    flat = proof.step(
-        "Lipschitz gradients",
-        slope <= D(k) * L,
-        [*(s.over_clients(fact) for fact in (s.descent(g, star), s.descent(h, s.x(k)))), *still],
-    )
+    coercive, steep, flat = known.coercive(k), known.steep(k), known.flat(k)
 
     def following(q: Scalar, shrinks: Fact) -> Callable[[Fact], list[Fact]]:
         return lambda known: [kernel.scale(kernel.combine(expr(q**2) >= 0, [], known.context), known), shrinks]
@@ -272,7 +252,7 @@ _POTENTIALS = {
 
 def _by_potential(name: str, words: tuple[str, str, str]) -> Script:
     summary = f"by a potential: {words[0]}, {words[1]}"
-    return Script(name, summary, "found by boundlab prove --search", lambda proof: by_potential(proof, *words), name)
+    return Script(name, summary, "found by boundlab prove --search", written_by(*words), name)
 
 
 PROOFS = (

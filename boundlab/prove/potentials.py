@@ -14,7 +14,7 @@ then a linear inequality between inner products, and its multipliers are those o
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, final
 
 import sympy
 
@@ -27,10 +27,8 @@ from boundlab.prove._terms import Claim, Expr, Lin, equal, expr, squared
 from boundlab.prove.document import Proof, Status, Uses
 from boundlab.theorems import Theorem
 
-Kind: TypeAlias = str
-Base: TypeAlias = str
-KINDS: Final[tuple[Kind, ...]] = ("contraction", "mean", "last", "two")
-BASES: Final[tuple[Base, ...]] = ("distance", "value")
+KINDS: Final = ("contraction", "mean", "last", "two")
+BASES: Final = ("distance", "value")
 SIZES: Final = {"distance": "R", "value": "F0"}
 MEANS: Final = ("ergodic-gap", "gradient-norm")
 
@@ -59,12 +57,17 @@ class Iteration:
         """Whether there is a minimiser."""
         return "minimiser" in self.s.assumed
 
-    def base(self, name: Base, k: Scalar) -> Expr:
+    def base(self, name: str, k: Scalar) -> Expr:
         """Return V(k)."""
         s = self.s
         if name == "distance":
             return squared(s.x(k) - s.star)
         return s.objective(s.x(k)) - s.objective(s.star) if self.to_star else s.objective(s.x(k))  # type: ignore[no-any-return]
+
+    def size(self, name: str) -> Scalar:
+        """Return S, which V(0) is at most."""
+        own: Scalar = self.s.symbol(SIZES[name])
+        return own**2 if name == "distance" else own
 
     def quantity(self, k: Scalar) -> Expr:
         """Return what the theorem bounds, of x_k."""
@@ -217,13 +220,18 @@ class Iteration:
         yield from (s.over_clients(s.unbiased(noise, one)) for one in known)
         yield s.over_clients(s.variance(noise))
 
-    def start(self, base: Base, last: Scalar) -> Fact:
+    def start(self, base: str, last: Scalar) -> Fact:
         """Return V(0) ≤ S."""
         s = self.s
         return s.start() if base == "distance" else s.start_gap(s.star if self.to_star else s.x(last))  # type: ignore[no-any-return]
 
+    def summed(self, one: Fact, base: str, potential: Expr) -> list[Uses]:
+        """Return what follows for all iterations from what each of them contributes, and V(0) ≤ S."""
+        kernel, T = self.proof.kernel, self.s.symbol(self.s.theorem.horizon_symbol)
+        return [total(kernel, one, "k", 0, T), telescope(kernel, "k", 0, T, potential), self.start(base, T)]
 
-def by_potential(proof: Proof, kind: Kind, base: Base, given: str) -> None:
+
+def by_potential(proof: Proof, kind: str, base: str, given: str) -> None:
     """Write a proof down: the step in which the potential falls, what is made of all steps, the theorem.
 
     Raises
@@ -236,6 +244,11 @@ def by_potential(proof: Proof, kind: Kind, base: Base, given: str) -> None:
     {"mean": _mean, "last": _last, "two": _last_of_two, "contraction": _contraction}[kind](
         proof, Iteration(proof), base, given
     )
+
+
+def written_by(*words: str) -> Callable[[Proof], None]:
+    """Return what writes a proof down that these words say: kind, base, and lemmas that are given."""
+    return lambda proof: by_potential(proof, *words)
 
 
 def _terms(s: Any) -> list[Scalar]:
@@ -287,7 +300,7 @@ def _falls(
     return found
 
 
-def _mean(proof: Proof, of: Iteration, base: Base, given: str) -> None:
+def _mean(proof: Proof, of: Iteration, base: str, given: str) -> None:
     s, k = of.s, of.s.k
     if s.theorem.metric not in MEANS:
         raise ProofError("the left side is no mean")
@@ -295,8 +308,7 @@ def _mean(proof: Proof, of: Iteration, base: Base, given: str) -> None:
         _at_the_best_step(proof, of, given)
         return
     name = s.theorem.horizon_symbol
-    T, terms, S = s.symbol(name), _terms(s), s.symbol(SIZES[base])
-    S = S**2 if base == "distance" else S
+    T, terms, S = s.symbol(name), _terms(s), of.size(base)
     first = next((one for one in terms if {SIZES[base], name} <= one.names()), None)
     if first is None:
         raise ProofError("the bound is no S/(c·T) + r of a mean")
@@ -347,12 +359,11 @@ def _rooted(theorem: Theorem) -> tuple[sympy.Expr, sympy.Expr]:
     return bound, sympy.Mul(*factors)
 
 
-def _of_all(proof: Proof, of: Iteration, base: Base, one: Fact, terms: Sequence[Scalar]) -> Fact:
+def _of_all(proof: Proof, of: Iteration, base: str, one: Fact, terms: Sequence[Scalar]) -> Fact:
     """Return a bound of a mean from what each iteration contributes to it."""
     s, kernel, k = of.s, proof.kernel, of.s.k
     T = s.symbol(s.theorem.horizon_symbol)
-    ends: list[Any] = [total(kernel, one, "k", 0, T), telescope(kernel, "k", 0, T, of.base(base, k))]
-    ends.append(of.start(base, T))
+    ends = of.summed(one, base, of.base(base, k))
     if s.theorem.metric == "ergodic-gap":
         ends.append(total(kernel, s.over_clients(s.convex(s.vec("gbar", s.i), s.x(k))), "k", 0, T, 1 / T))
         ends.append(kernel.against(s.averaging(), s.mean_vector(lambda j: s.vec("gbar", j))))
@@ -360,27 +371,27 @@ def _of_all(proof: Proof, of: Iteration, base: Base, one: Fact, terms: Sequence[
     return proof.step("all steps", s.metric() <= expr(_sum(terms)), ends, squares=squares)
 
 
-def _last(proof: Proof, of: Iteration, base: Base, given: str) -> None:
-    s, kernel, k = of.s, proof.kernel, of.s.k
-    name, terms, S = s.theorem.horizon_symbol, _terms(s), s.symbol(SIZES[base])
+def _last(proof: Proof, of: Iteration, base: str, given: str) -> None:
+    s, k = of.s, of.s.k
+    name, terms = s.theorem.horizon_symbol, _terms(s)
     if len(terms) != 1 or s.theorem.metric in MEANS:
         raise ProofError("the bound is no S/p(T) of a last iterate")
-    T, p = s.symbol(name), (S**2 if base == "distance" else S) / terms[0]
+    T, p = s.symbol(name), of.size(base) / terms[0]
 
     def potential(at: Scalar) -> Expr:
         found: Expr = of.base(base, at) + of.quantity(at) * (p.put({name: at}) - p.put({name: scalar(0)}))
         return found
 
     one = _falls(proof, of, given, potential(k + 1), potential(k))
-    ends: list[Any] = [total(kernel, one, "k", 0, T), telescope(kernel, "k", 0, T, potential(k)), of.start(base, T)]
+    ends = of.summed(one, base, potential(k))
     ends += [of.above(T)] if of.to_star and "convex" in s.assumed and "smooth" in s.assumed else []
     squares = [s.gradient(T), *([s.x(T) - s.star] if of.to_star else [])]
     proof.conclude(proof.step("all steps", s.metric() <= expr(terms[0]), ends, squares=squares))
 
 
-def _last_of_two(proof: Proof, of: Iteration, base: Base, given: str) -> None:
+def _last_of_two(proof: Proof, of: Iteration, base: str, given: str) -> None:
     """V(k) = ‖d_k‖² + a(k)·gap + b(k)·‖∇f‖²: what a and b are at T follows from ‖d − c·∇f‖² ≥ 0 and the bound."""
-    s, kernel, k = of.s, proof.kernel, of.s.k
+    s, k = of.s, of.s.k
     horizon = s.theorem.symbols[s.theorem.horizon_symbol].symbol
     bound = sympy.Add(*s.theorem.bound.expressions().values())
     p = sympy.expand(sympy.cancel(s.theorem.symbols["R"].symbol ** 2 / bound))
@@ -407,8 +418,7 @@ def _last_of_two(proof: Proof, of: Iteration, base: Base, given: str) -> None:
         return found
 
     one = _falls(proof, of, given, potential(k + 1), potential(k))
-    ends: list[Any] = [total(kernel, one, "k", 0, T), telescope(kernel, "k", 0, T, potential(k)), s.start()]
-    ends += [of.minimum(T), of.above(T)]
+    ends = [*of.summed(one, base, potential(k)), of.minimum(T), of.above(T)]
     square = s.x(T) - s.star - s.gradient(T) * s.formula(c).put({name: T})
     proof.conclude(proof.step("all steps", s.metric() <= expr(_sum(_terms(s))), ends, squares=[square]))
 
@@ -425,7 +435,7 @@ def _powers(theorem: Theorem) -> list[tuple[sympy.Expr, int]]:
     return [(base, int(often)) for base, often in found if often.is_Integer]
 
 
-def _contraction(proof: Proof, of: Iteration, base: Base, given: str) -> None:
+def _contraction(proof: Proof, of: Iteration, base: str, given: str) -> None:
     s = of.s
     powers = _powers(s.theorem)
     if len(powers) != 1 or s.theorem.metric not in ("gap", "squared-distance"):
@@ -460,7 +470,7 @@ def _cases(proof: Proof, q: sympy.Expr) -> list[tuple[Context | None, sympy.Expr
 def _contracts(
     proof: Proof,
     of: Iteration,
-    base: Base,
+    base: str,
     given: str,
     of_q: sympy.Expr,
     often: int,
@@ -468,8 +478,7 @@ def _contracts(
     context: Context | None,
 ) -> Fact:
     s, kernel, k = of.s, proof.kernel, of.s.k
-    T, S = s.symbol(s.theorem.horizon_symbol), s.symbol(SIZES[base])
-    S = S**2 if base == "distance" else S
+    T, S = s.symbol(s.theorem.horizon_symbol), of.size(base)
     value = s.formula(of_q, context)
     why = "" if context is None else f", {context.why}"
     name = "q" if context is None or "q" not in kernel.values else "r"

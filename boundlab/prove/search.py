@@ -4,14 +4,13 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import final
 
 from boundlab.errors import SpecError
-from boundlab.prove.document import Proof, Script, Status
+from boundlab.prove.document import Script, Status
 from boundlab.prove.outcome import Outcome
-from boundlab.prove.potentials import BASES, GIVEN, KINDS, SIZES, by_potential
+from boundlab.prove.potentials import BASES, GIVEN, KINDS, SIZES, written_by
 from boundlab.prove.run import run
 from boundlab.theorems import load_theorem
 
@@ -75,17 +74,13 @@ def look(what: str, seconds: float = SECONDS) -> LookedFor:
     for words in _every(theorem.read):
         if time.process_time() - begin > seconds:
             break
-        write = partial(_written, words=words)
+        write = written_by(*words)
         script = Script(theorem.id, theorem.title or theorem.id, "found by boundlab prove --search", write, what)
         outcome = run(script)
         if outcome.proved:
             return LookedFor(outcome, words, tuple(tried))
         tried.append((", ".join(words), _why(outcome)))
     return LookedFor(None, (), tuple(tried))
-
-
-def _written(proof: Proof, words: tuple[str, ...]) -> None:
-    by_potential(proof, *words)
 
 
 def _every(read: frozenset[str]) -> Iterator[tuple[str, ...]]:
