@@ -119,7 +119,9 @@ class Walk(Generic[Number]):
         graph = self.graph
         held = {Initial.START: self.values.start, Initial.ZERO: self.values.zero, Initial.UNWRITTEN: -1}
         ids = np.array([[held[one] for one in graph.initial]], dtype=np.int64)
-        self._wider(2 ** self._splits(graph.opening))
+        opened = 2 ** self._splits(graph.opening)
+        self._require_room(opened, 0)
+        self._wider(opened)
         weights = np.ones(1, dtype=np.int64 if self.exact else np.float64)
         start = None if self.past is None else self.past.start()
         first = self._followed(_StateBlock(ids, weights, start), graph.opening)
@@ -179,7 +181,7 @@ class Walk(Generic[Number]):
         return [_StateBlock(names[block.ids], block.weights) for block in blocks]
 
     def _advance(self, blocks: list[_StateBlock], level: Level[Number], place: int) -> list[_StateBlock]:
-        self._require_room(blocks, level, place)
+        self._require_room(self._reached(blocks, level), place + 1)
         each = [edge for own in level.edges for edge in own]
         common = lcm(*(Fraction(edge.share).denominator for edge in each)) if self.exact else 1
         most = max((self._splits(edge.rows) for edge in each), default=0)
@@ -210,16 +212,18 @@ class Walk(Generic[Number]):
             self.added += len(which) + 4
         return out
 
-    def _require_room(self, blocks: list[_StateBlock], level: Level[Number], place: int) -> None:
-        reached = sum(
+    def _reached(self, blocks: list[_StateBlock], level: Level[Number]) -> int:
+        return sum(
             len(block.ids) << self._splits(edge.rows)
             for block, own in zip(blocks, level.edges, strict=True)
             for edge in own
         )
+
+    def _require_room(self, reached: int, place: int) -> None:
         if reached > self.largest or reached * len(self.graph.initial) > ENTRIES:
             raise SpecError(
-                f"enumeration reaches {reached} states at event {place + 1}, which is too many; "
-                "take fewer iterations or clients"
+                f"enumeration reaches {reached} states at event {place}, which is too many; "
+                "take fewer iterations, clients or local steps"
             )
 
     def _with_observations(self, ids: Ints, past: Ints) -> Ints:

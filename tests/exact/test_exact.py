@@ -291,6 +291,15 @@ def test_too_many_states_are_refused_with_their_number():
         left_side("ergodic-gap", "area", problem, parameters, delays, read_policy(None, delays), 20)
 
 
+def test_signs_before_the_first_event_are_counted_before_they_are_drawn():
+    # A broadcast of 20 local steps to 3 clients draws 60 signs: 2^60 states, none of which is to be written down.
+    problem = build_problem("lad", {"c": [-2, 0, 4], "x0": 1, "sigma": 0.5, "noise": "sign"})
+    delays = build_delays("iid", {"p_s": 0.3}, 3)
+    parameters = AreaParameters(StepSize(0.1), M=20, start="algorithm")
+    with pytest.raises(SpecError, match=rf"enumeration reaches {2**60} states at event 0, which is too many"):
+        left_side("ergodic-gap", "area", problem, parameters, delays, read_policy(None, delays), 4)
+
+
 def test_a_case_of_random_events_has_no_trajectory(tmp_path):
     case = case_of(tmp_path, **PRINTED)
     with pytest.raises(CaseError, match="boundlab exact takes it"):
