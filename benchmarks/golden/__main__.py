@@ -2,8 +2,8 @@
 
 ``check`` ends with 1 where an answer differs from the recorded one, and says how. ``renew`` records new answers of
 some questions and writes the sentence that says which of the two answers was wrong into changes.md; ``make`` makes and
-records all anew, ``answer`` answers those that are there, ``tenth`` chooses those that make test asks, by what each
-runs (``check --reach`` keeps that).
+records all anew, ``more`` adds the questions that have come since, ``answer`` answers those that are there, ``tenth``
+chooses those that make test asks, by what each runs (``check --reach`` keeps that).
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.golden.ask import ask
 from benchmarks.golden.differ import differences
-from benchmarks.golden.lines import FOLDER, Line, read, shuffled, write, write_inputs
+from benchmarks.golden.lines import FOLDER, Line, inputs, read, shuffled, write, write_inputs
 
 CHANGES = FOLDER / "changes.md"
 KEPT = FOLDER.parents[1] / "build" / "golden-answers.jsonl"
@@ -74,9 +74,6 @@ def check(lines: Sequence[Line], jobs: int, *, first: bool = False, reach: bool 
     how = ask
     if reach:
         from benchmarks.golden.reach import asked as how
-        from benchmarks.golden.reach import forget
-
-        forget()
 
     def counted() -> Iterator[Line]:
         nonlocal spent
@@ -110,7 +107,7 @@ def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.golden")
     commands = parser.add_subparsers(required=True, dest="command")
-    for name in ("check", "renew", "make", "answer", "tenth"):
+    for name in ("check", "renew", "make", "more", "answer", "tenth"):
         one = commands.add_parser(name)
         one.add_argument("--jobs", type=int, default=2)
         if name == "check":
@@ -129,6 +126,14 @@ def main() -> int:
         found = made()
         write_inputs(found.files)
         write(found.lines)
+    if given.command == "more":
+        from benchmarks.golden.make import with_sharp
+
+        known = read()
+        found = with_sharp(known, inputs())
+        write_inputs(found.files)
+        write([*known, *kept(found.lines[len(known) :], given.jobs)])
+        return 0
     if given.command in ("make", "answer"):
         lines = read()
         write(kept(lines, given.jobs))
@@ -149,6 +154,10 @@ def main() -> int:
         for one in read()
         if (one.tenth or not given.tenth) and (not kinds or one.kind in kinds) and (names is None or one.id in names)
     ]
+    if given.reach and names is None:  # of some questions it is added to what there is
+        from benchmarks.golden.reach import forget
+
+        forget()
     return int(check(asked, given.jobs, first=given.first, reach=given.reach) > 0)
 
 

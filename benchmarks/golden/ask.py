@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.golden.functions import functions, symbols
 from benchmarks.golden.lines import HERE, Line, unpack
 from benchmarks.golden.view import constants, kept, rounded
 from boundlab.errors import BoundlabError
@@ -21,7 +22,14 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\w)")
 def ask(line: Line) -> Line:
     """Return the line with the answer of today's code."""
     before = time.process_time()
-    nouns = {"constants": _constants, "core": _core, "draws": _draws, "notebook": _notebook}
+    nouns = {
+        "constants": _constants,
+        "core": _core,
+        "draws": _draws,
+        "functions": functions,
+        "notebook": _notebook,
+        "symbols": symbols,
+    }
     if line.kind in nouns:
         with _folder(line.files):
             made = nouns[line.kind](line.words[1:])
@@ -108,13 +116,16 @@ def _listed(detail: Any) -> Any:
 
 
 def _notebook(words: Sequence[str]) -> Any:
-    """Return the numbers that a notebook prints, in their order, and how many figures it draws."""
+    """Return the numbers that a notebook prints, in their order, and how many figures it draws.
+
+    Of each cell together: into how many pieces its output comes is a matter of time.
+    """
     from benchmarks.store_notebooks import FOLDER, executed
 
     with captured():
         cells = executed(FOLDER / f"{words[0]}.py").cells
-    outputs = [one for cell in cells for one in cell.get("outputs", ())]
-    texts = [one.get("text", "") or one.get("data", {}).get("text/plain", "") for one in outputs]
-    found = [_NUMBER.findall("".join(text)) for text in texts]
+    outputs = [cell.get("outputs", ()) for cell in cells]
+    texts = ["".join(one.get("text", "") or one.get("data", {}).get("text/plain", "") for one in of) for of in outputs]
+    found = [_NUMBER.findall(text) for text in texts]
     return {"numbers": [[float(one) for one in some] for some in found if some],
-            "figures": sum("image/png" in one.get("data", {}) for one in outputs)}  # fmt: skip
+            "figures": sum("image/png" in one.get("data", {}) for of in outputs for one in of)}  # fmt: skip

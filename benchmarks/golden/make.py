@@ -10,6 +10,7 @@ import re
 import shlex
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -93,6 +94,14 @@ def made() -> Made:
     _nonsense(found)
     _fuzzed(found)
     _notebooks(found)
+    _sharp(found)
+    return found
+
+
+def with_sharp(lines: Sequence[Line], files: Mapping[str, bytes]) -> Made:
+    """Return what is recorded with what has come since: the questions that let no wrong number pass."""
+    found = Made(list(lines), dict(files), {tuple(one.words) for one in lines}, Counter(one.kind for one in lines))
+    _sharp(found)
     return found
 
 
@@ -304,6 +313,168 @@ def _nouns(found: Made) -> None:
             for turn in (0, 1):
                 delays = DELAYS[(2 * place + turn) % len(DELAYS)]
                 found.add("draws", ["draws", name, json.dumps(chosen), delays, "3"], [f"algorithm:{name}"])
+
+
+SMALL = (
+    "huber:c=[1.5,2],delta=5,x0=1.75,sigma=0.25,noise=sign",
+    "huber:c=[0.5],delta=4,x0=2,sigma=0.5,noise=sign",
+    "huber:c=[[1,2],[2,1]],delta=8,x0=[0.5,1],sigma=0.25,noise=sign",
+    "quadratic:A=[[[2,1],[1,3]],[[1,0],[0,2]]],b=[[0,1],[1,-1]],x0=[2,1],sigma=0.25,noise=sign",
+    "quadratic:A=[[[2]],[[3]]],b=[[1],[1]],x0=2",
+    "least-squares:features=[[1,0],[1,1],[0,2],[1,-1]],targets=[1,3,-1,0],owners=[0,0,1,1],batch=1,nu=0.5",
+    "lad:c=[-2,0,4],w=[1,3,1],x0=3,sigma=0.5,noise=sign",
+)
+
+
+WEIGHED = (
+    "huber:c=[[1,2],[2,1]],delta=8,x0=[0.5,1],sigma=0.25,noise=sign,direction=[0.6,0.8]",
+    "lad:c=[[1,2],[2,1]],x0=[0.5,1],sigma=0.25,noise=sign,direction=[3,4]",
+    "quadratic:A=[[[2,1],[1,3]],[[1,0],[0,2]]],b=[[0,1],[1,-1]],x0=[2,1],sigma=0.25,noise=sign,direction=[0.6,0.8]",
+    *(
+        f"{kind}:features=[[1,0],[1,1],[0,2],[1,-1],[2,1]],targets={targets},owners=[0,0,1,1,1],{more},weights={weights}"
+        for kind, targets in (
+            ("least-squares", "[1,3,-1,0,2]"), ("logistic", "[1,0,1,0,1]"), ("hinge", "[1,0,1,0,1]"),
+            ("softmax", "[0,1,2,1,0]"), ("lad-regression", "[1,3,-1,0,2]"),
+        )
+        for more in ("batch=1,nu=0.5", "nu=0", "batch=2,nu=0.1,replacement=no")
+        for weights in ("paper", "size")
+    ),
+)  # fmt: skip
+
+
+def _virtual_logs(found: Made) -> None:
+    """Add logs of virtual time that begin in the middle, skip versions, or have late clients."""
+    draw = random.Random(13)  # noqa: S311
+    head = (ROOT / "tests/traces/vsim.log").read_text("utf-8").splitlines()[:2]
+    for number in range(16):
+        clock, epoch, lines = 0.0, 0 if number % 2 else 3, list(head)
+        for _ in range(12 + number):
+            clock += draw.choice((0.25, 0.5, 1.0))
+            client, spent = draw.randrange(1, 4), draw.choice((0.25, 0.5))
+            begin, end = (f"[10:15:00 vsim] INFO {at:13.4f}" for at in (clock, clock + spent))
+            lines.append(f"{begin}      START    Client{client} {spent:10.4f} {spent / 2:10.4f} {spent / 2:10.4f}")
+            epoch += draw.choice((1, 1, 1, 2)) if number % 3 else 1
+            late = draw.randrange(0, min(epoch, 3) + 1)
+            lines.append(f"{end}       DONE    Client{client} {'':32} {epoch:10d} {late:10d}          -")
+        file = found.file(f"virtual-{number:02}.log", "\n".join(lines) + "\n")
+        found.add("trace", ["trace", f"{HERE}/{file}", "--as", "appfl", "--json"], [], [file])
+
+
+def _sharp(found: Made) -> None:
+    """Add questions whose answers are many digits: functions at points, both sides exactly, bounds at zeros."""
+    found.add("symbols", ["symbols", "all"])
+    _virtual_logs(found)
+    for text in WEIGHED:
+        for kind in ("constants", "functions"):
+            found.add(kind, [kind, text], [f"family:{text.partition(':')[0]}"])
+    specs = [one.words[1] for one in found.lines if one.kind == "constants"]
+    for kind in ("constants", "functions"):
+        for text in (*SMALL, "logistic:data=breast_cancer,clients=2,nu=0.5,batch=full"):
+            found.add(kind, [kind, text], [f"family:{text.partition(':')[0]}"])
+    for text in specs:
+        found.add("functions", ["functions", text], [f"family:{text.partition(':')[0]}"])
+    for name, algorithm in registered("algorithms").items():
+        for place, chosen in enumerate(options_of(name, algorithm, 3, 16)[-16:]):
+            delays = DELAYS[(5 * place + 2) % len(DELAYS)]
+            found.add("draws", ["draws", name, json.dumps(chosen), delays, "3"], [f"algorithm:{name}"])
+    for name, theorem in registered("theorems").items():
+        if theorem.left.in_seconds:
+            continue
+        try:
+            own = fitting(theorem, most=1)
+        except BoundlabError:
+            own = ()
+        settings = dict(own[0].settings) if own else {}
+        _exactly_small(found, name, theorem, settings)
+        _exactly_with_options(found, name, theorem, settings)
+        _several_steps(found, name, theorem, settings)
+        if own:
+            _at_zero(found, own[0], name)
+        sys.stdout.write(f"{len(found.lines)} after {name}\n")
+
+
+def _exactly_small(found: Made, name: str, theorem: Theorem, settings: Mapping[str, Any]) -> None:
+    for place, problem in enumerate(SMALL):
+        delays = ("exponential", "deterministic:spread=3", "iid:p_s=0.3")[(place + len(name)) % 3]
+        for given in ((settings, delays), ({}, delays), (settings, "exponential"), ({}, "exponential")):
+            try:
+                made = bl.compare(name, problem=problem, settings=given[0], delays=given[1], iterations=3, trials=2)
+            except BoundlabError:
+                continue
+            case = made.case
+            case.pop("provenance", None)
+            file = found.file(f"small-{name}-{place}.json", json.dumps(case))
+            tags = [f"algorithm:{theorem.algorithm}", f"family:{case['problem']['type']}"]
+            found.add("exact", ["exact", name, f"{HERE}/{file}", "--json"], tags, [file])
+            break
+
+
+def _exactly_with_options(found: Made, name: str, theorem: Theorem, settings: Mapping[str, Any]) -> None:
+    """Add cases with several local steps, and with the words of options that the theorem leaves open."""
+    algorithm, many = registered("algorithms")[theorem.algorithm], 0
+    rates = set(theorem.step) | set(algorithm.step_size_symbols)
+    for place, chosen in enumerate(options_of(theorem.algorithm, algorithm, 2, 6)[1:]):
+        given = {**settings, **{option: value for option, value in chosen.items() if option not in rates}}
+        problem, delays = SMALL[(3, 0, 5, 4, 6)[place % 5]], ("exponential", "iid:p_s=0.3")[place % 2]
+        try:
+            made = bl.compare(name, problem=problem, settings=given, delays=delays, iterations=4, trials=2)
+        except BoundlabError:
+            continue
+        case = made.case
+        case.pop("provenance", None)
+        file = found.file(f"option-{name}-{place}.json", json.dumps(case))
+        tags = [f"algorithm:{theorem.algorithm}", f"family:{case['problem']['type']}"]
+        found.add("exact", ["exact", name, f"{HERE}/{file}", "--json"], tags, [file])
+        way = ["--exact", "--sampled", "--json"][place % 3]
+        words = [
+            "compare",
+            name,
+            "-p",
+            problem,
+            "-d",
+            delays,
+            "-k",
+            "4",
+            "-r",
+            "4",
+            *([] if way == "--json" else [way]),
+        ]
+        found.add("compare", [*words, *(f"--set={one}={value}" for one, value in given.items()), "--json"], tags)
+        many += 1
+        if many == 4:
+            return
+
+
+def _several_steps(found: Made, name: str, theorem: Theorem, settings: Mapping[str, Any]) -> None:
+    """Add averages over all events, of passes with several local steps and noise on matrices that do not commute."""
+    steps = next((one for one in ("M", "Q") if one in registered("algorithms")[theorem.algorithm].parameters), None)
+    if steps is None:
+        return
+    for place, noise in enumerate(("sigma=0.3", "sigma=0.25,noise=sign")):
+        problem = f"quadratic:A=[[[2,1],[1,3]],[[1,0],[0,2]]],b=[[0,1],[1,-1]],x0=[2,1],{noise}"
+        for delays in ("iid:p_s=0.3", "exponential"):
+            given = {**settings, steps: str(3 - place)}
+            try:
+                bl.compare(name, problem=problem, settings=given, delays=delays, iterations=6, exact=True)
+            except BoundlabError:
+                continue
+            words = ["compare", name, "-p", problem, "-d", delays, "-k", "6", "--exact"]
+            words += [*(f"--set={one}={value}" for one, value in given.items()), "--json"]
+            found.add("compare", words, [f"algorithm:{theorem.algorithm}", "engine:exact"])
+            break
+
+
+def _at_zero(found: Made, asked: CompareOptions, typed: str) -> None:
+    """Add the bound where one number is 0: a value, or a refusal of what has none."""
+    try:
+        plan = asked.plan(trials=2)
+    except BoundlabError:
+        return
+    values = {name: one for name, one in plan.values.items() if name in asked.theorem.inputs() or name == "p"}
+    for zero in sorted(name for name, one in values.items() if getattr(one, "ndim", 0) == 0 and name != "n")[:4]:
+        given = {**values, zero: 0}
+        words = [f"--set={name}={_typed(one)}" for name, one in given.items() if name != "n" or "p" not in given]
+        found.add("eval", ["eval", typed, *words, "--json"], [f"algorithm:{asked.theorem.algorithm}"])
 
 
 def _rates(found: Made) -> None:

@@ -1,0 +1,140 @@
+"""What a problem's functions are at two points: values, gradients, steps, the minimum, and what facts say of it.
+
+Comparisons see a problem through a left side and a bound, which forgive much; these numbers forgive nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from benchmarks.golden.view import plain, rounded
+from boundlab.case.build import problem_from
+from boundlab.errors import BoundlabError
+from boundlab.objective import Problem
+from boundlab.objective.facts import facts
+from boundlab.randomness import Streams
+
+MOST = 4  # clients, and entries of a point
+SIZE = 0.125
+
+
+def functions(words: Sequence[str]) -> Any:
+    """Return what is kept of a problem."""
+    try:
+        problem = problem_from(words[0])
+    except BoundlabError as error:
+        return {"refused": type(error).__name__}
+    start = np.asarray(problem.x0, dtype=np.float64)
+    points = [start, (0.5 * start + 0.25 * (1 + np.arange(problem.d) % 3)).round(3)]
+    parts: dict[str, Callable[[], Any]] = {
+        "at": lambda: [_at(problem, one) for one in points],
+        "drawn": lambda: _drawn(problem),
+        "minimum": lambda: _minimum(problem),
+        "on a ball": lambda: _on_ball(problem),
+        "facts": lambda: sorted([name, float(value)] for place in facts(problem) for name, value in place.says.items()),
+        "exactly": lambda: _exactly(problem, points),
+    }
+    return rounded({name: _unless_refused(ask) for name, ask in parts.items()})
+
+
+def _unless_refused(ask: Callable[[], Any]) -> Any:
+    try:
+        return ask()
+    except BoundlabError as error:
+        return type(error).__name__
+
+
+def _few(x: Any) -> list[float]:
+    return [float(one) for one in np.asarray(x, dtype=np.float64)[:MOST]]
+
+
+def _at(problem: Problem, x: Any) -> Any:
+    point, clients = np.asarray(x, dtype=problem.dtype), range(min(problem.n, MOST))
+
+    def moved(client: int) -> Any:
+        after = point.copy()
+        problem.descend(client, after, SIZE)
+        return after
+
+    parts: dict[str, Callable[[], Any]] = {
+        "value": lambda: problem.value(point),
+        "values": lambda: [problem.client_value(client, point) for client in clients],
+        "gradients": lambda: [_few(problem.gradient_part.gradient(client, point)) for client in clients],
+        "slope": lambda: _few(problem.gradient_part.full_gradient(point)),
+        "moved": lambda: [_few(moved(client)) for client in clients],
+        "prox": lambda: [_few(problem.prox(client, point, SIZE)) for client in clients],
+        "rows": lambda: _few(problem.values(np.stack([point, point + point.dtype.type(0.5)]))),
+        "rounding": lambda: problem.rounding(point) is not None,
+    }
+    return {name: _unless_refused(ask) for name, ask in parts.items()}
+
+
+def _drawn(problem: Problem) -> Any:
+    clients, x = np.arange(min(problem.n, MOST)), np.asarray(problem.x0, dtype=problem.dtype)
+    oracle, found = problem.oracle(Streams(3)), []
+    draws = oracle.draws(clients, np.zeros_like(clients), 2)
+    for client in clients.tolist():
+        after = x.copy()
+        for step in range(2):
+            oracle.step(after, client, draws[client][step], SIZE)
+        found.append(_few(after))
+    return found
+
+
+def _minimum(problem: Problem) -> Any:
+    best = problem.optimum()
+    ends = {"in": [best.value - best.gap, best.value]}
+    return {"value": ends, "x": [{"about": one} for one in _few(best.x)], "certified": best.distance is not None}
+
+
+def _on_ball(problem: Problem) -> Any:
+    from boundlab.objective.simple import BallIndicator
+
+    region = BallIndicator(Fraction(3)).bounded_set(problem.d)
+    found = None if region is None else problem.gradient_part.gradients_on(region)
+    parts = ("norms", "apart", "sigma")
+    if found is None:
+        return None
+    values = {one: getattr(found, one, None) for one in parts}
+    return {one: None if value is None else _few(np.atleast_1d(value)) for one, value in values.items()}
+
+
+def _exactly(problem: Problem, points: Sequence[Any]) -> Any:
+    from boundlab.arithmetic import numbers
+
+    exact = problem.rational({})
+    if exact is None:
+        return None
+    best, clients = exact.minimum(), range(min(exact.n, MOST))
+    at = [numbers.rationals([Fraction(one) for one in point.tolist()]) for point in points]
+    parts: dict[str, Callable[[], Any]] = {
+        "constants": lambda: {name: _text(one) for name, one in sorted(exact.constants().items())},
+        "minimum": lambda: None if best is None else [_text(best.value), *map(_text, best.x[:MOST])],
+        "values": lambda: [_text(exact.value(one)) for one in at],
+        "gradients": lambda: [[_some(exact.gradient_part.gradient(client, one)) for client in clients] for one in at],
+        "moved": lambda: [_some(exact.descend(client, at[0], numbers.rational(Fraction(SIZE)))) for client in clients],
+    }
+    return {name: _unless_refused(ask) for name, ask in parts.items()}
+
+
+def _some(x: Sequence[Any]) -> list[Any]:
+    return [_text(one) for one in x[:MOST]]
+
+
+def _text(one: Any) -> Any:
+    return plain(str(one))
+
+
+def symbols(_words: Sequence[str]) -> Any:
+    """Return what is said of every symbol: units, domain, side, and what it counts."""
+    from boundlab.formulas.symbols import SYMBOLS
+
+    return rounded({
+        name: [
+            *(list(one.units), one.domain.low, str(one.domain.high), one.domain.open_low, one.domain.integer),
+            *(one.vector, one.side, one.role, one.alone, one.copies, one.delay),
+        ]
+        for name, one in sorted(SYMBOLS.items())
+    })  # fmt: skip
