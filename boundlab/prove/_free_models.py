@@ -22,7 +22,6 @@ from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._free_numbers import Ground, Name, Row, solution
 from boundlab.prove._instance import UnfitError
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._norms import NORM
 from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
 from boundlab.prove._scalars import scalar
 from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
@@ -102,7 +101,7 @@ class _Attempt(SymbolNumbers):
         super().__init__({}, {})
         self._kernel, self._context, self._drawn, self._turn = kernel, context, drawn, turn
         self._most = _MOST
-        self._named = {*kernel.values, *kernel.roots, *kernel.exponents, *kernel.families}
+        self._named = {*kernel.values, *kernel.exponents, *kernel.families}
         self._fixed = [name for name in context.order() if not self._is_index(name)]
         for name in self._fixed:
             known = context.find(name)
@@ -254,7 +253,7 @@ class _Attempt(SymbolNumbers):
             first, second = (self._free(self._name(one, where)) for one in (atom.first, atom.second))
             for (u, a), (v, b) in itertools.product(first.items(), second.items()):
                 yield ("inner", *sorted((u, v))), a * b
-        elif isinstance(atom, Value) and atom.function != NORM:
+        elif isinstance(atom, Value):
             yield ("value", atom.function, self.whole(atom.indices, where), self._name(atom.at, where)), Fraction(1)
         else:
             raise OutsideError(f"{atom} has no value in a free model")

@@ -44,9 +44,6 @@ def _named(kernel: Kernel) -> Iterator[tuple[str, tuple[str, str]]]:
         yield name, (name, f"√({expr(value)})" if is_root else str(expr(value)))
     for name, family in kernel.families.items():
         yield name, (f"{name}[{_INDEX}]", _at(family))
-    for name, (value, degree) in kernel.roots.items():
-        own = f"{name}[{_INDEX}]" if FIRST.names() & value.names() else name
-        yield name, (own, f"({_at(value)})^(1/{degree})")
     for name, exponent in kernel.exponents.items():
         own = f"{name}[{_INDEX}]" if FIRST.names() & exponent.names() else name
         yield name, (own, f"exp({_at(exponent)})")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from boundlab.prove._context import FIRST, Context, Range
-from boundlab.prove._errors import ProofError, only_for_rules
+from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._making import Making, same_claim
 from boundlab.prove._scalars import Number, Scalar, Symbol, mapped, of_symbol, same, scalar, variable
@@ -19,7 +19,6 @@ class Names(Making):
         super().__init__(context)
         self._families: dict[str, Scalar] = {}
         self._exponents: dict[str, Scalar] = {}
-        self._roots: dict[str, tuple[Scalar, int]] = {}
         self._values: dict[str, tuple[Scalar, bool]] = {}
 
     @property
@@ -36,11 +35,6 @@ class Names(Making):
     def exponents(self) -> Mapping[str, Scalar]:
         """The v of symbols that stand for e^v, with FIRST for the index of a family."""
         return MappingProxyType(self._exponents)
-
-    @property
-    def roots(self) -> Mapping[str, tuple[Scalar, int]]:
-        """What roots of any degree are roots of, with FIRST for the index of a family, and the degree."""
-        return MappingProxyType(self._roots)
 
     def given(self, context: Context) -> tuple[dict[str, Scalar], dict[str, Scalar]]:
         """Return what roots and what other names stand for in a case."""
@@ -59,11 +53,6 @@ class Names(Making):
             if not value.zero and not value.names() & FIRST.names():
                 found[name] = value
         return found
-
-    def keep_root(self, name: str, value: Scalar, degree: int) -> None:
-        """Note what a symbol is the root of; for the rule that declares it."""
-        only_for_rules("a root")
-        self._roots[name] = value, degree
 
     def name(self, name: str, value: Number, own: Range | None = None, context: Context | None = None) -> Fact:
         """Return symbol = value, for a new symbol whose range is shown from the value.

@@ -194,12 +194,6 @@ class SearchPoint:
             own, is_root = value
             found = self.of(own)
             return math.sqrt(max(found, 0.0)) if is_root else found
-        root = self._kernel.roots.get(symbol.name)
-        if root is not None:
-            inside, degree = root
-            if symbol.indices:
-                inside = inside.put({name: Scalar(symbol.indices[0]) for name in FIRST.names()})
-            return float(max(self.of(inside), 0.0) ** (1 / degree))
         family = self._kernel.families.get(symbol.name) or self._kernel.exponents.get(symbol.name)
         if family is not None:
             if symbol.indices:

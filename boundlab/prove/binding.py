@@ -78,7 +78,6 @@ class _Bound:
         self.setting: Setting = setting_of(theorem)
         self.kernel = self.setting.kernel
         self.made_anew = 0  # how many axioms that the second checker cannot make
-        self.errors: Any = None  # the vectors of which an appendix takes norms, with their law
         self._cases: dict[int, Context] = {0: self.setting.context}
         self._parts: dict[tuple[int, str, str], tuple[Context, Context]] = {}
 
@@ -112,8 +111,6 @@ class _Bound:
                     yield f"the symbol {name}: it is another number"
             elif listed.get("by") is not None:
                 yield f"the symbol {name}: it has a value"
-        if set(self.raw["vectors"]) - set(self.kernel.vectors.known) and hasattr(self.setting, "errors"):
-            self.errors = self.setting.errors()
         self.setting.close()
         known = set(self.setting.context.order()) - set(names)
         yield from self._declare(self.raw["symbols"][len(names) :], self.setting.context, known)
@@ -179,9 +176,9 @@ class _Bound:
     def _as_said(self, rule: str, data: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
         if rule == "mixture":
             law = self.raw["laws"][data["law"]]
-            laws = [one for one in (getattr(self.setting, "law", None), getattr(self.errors, "law", None)) if one]
-            return any(
-                _plain(law_dict(self.kernel, one)) == law and sorted(one.axioms) == line["axioms"] for one in laws
+            own = getattr(self.setting, "law", None)
+            return (
+                own is not None and _plain(law_dict(self.kernel, own)) == law and sorted(own.axioms) == line["axioms"]
             )
         if rule == "orthogonal":
             return self._made("unbiased", [["vector", data[key]] for key in ("noise", "other")], line, "orthogonal")
@@ -193,8 +190,7 @@ class _Bound:
 
     def _made(self, name: str, args: Any, line: Mapping[str, Any], rule: str, owner: str = "") -> bool:
         """Return whether a method of the setting, called as the file says, makes such a line."""
-        of: Any = self.errors if owner == "AreaErrors" else self.setting
-        method = getattr(of, name, None)
+        method = getattr(self.setting, name, None)
         if name.startswith("_") or not hasattr(method, "__wrapped__") or method is None:
             raise ProofError("the setting has no such line")
         if owner and method.__qualname__ != f"{owner}.{name}":

@@ -18,7 +18,7 @@ from boundlab.prove.setting import Setting
 from boundlab.theorems import core
 
 SCHEMA = "boundlab proof 2"
-DECLARING = ("name", "root", "define", "name family", "power root", "lengths")
+DECLARING = ("name", "root", "define", "name family")
 _RELATIONS = {"≤": "<=", "≥": ">=", "=": "="}
 
 

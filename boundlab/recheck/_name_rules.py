@@ -1,4 +1,4 @@
-"""Rules of families of named numbers, of roots of any degree, and of symbols that stand for e^v."""
+"""Rules of families of named numbers, and of symbols that stand for e^v."""
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._declarations import INDEX
@@ -80,36 +80,6 @@ def _without(replay: Replay, fact: Fact, side: Combination, name: str) -> Combin
     return plus(*({atom: value.put(new)} for atom, value in side.items()))
 
 
-def _root(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
-    value, degree = read.number(fact.data.get("value"), "value"), read.whole(fact.data.get("degree"), "degree")
-    here, index = fact.context, fact.data.get("index")
-    if degree < 1:
-        raise WrongError("the degree of a root is at least 1")
-    replay.has_value(value, here)
-    if index is None:
-        name, known = declared(replay, fact, value.names())
-        there, symbol = value, of(Symbol(replay.name(fact, "name")))
-    else:
-        index = read.name(index, "index")
-        own = _for_every_index(fact, index, value, here)
-        name, known = declared(replay, fact, value.names() - {index}, family=True)
-        _one_index(replay, fact, name)
-        there, symbol = put(own, {FIRST: of(Symbol(INDEX))}), of(Symbol(name, (of(Symbol(index)),)))
-    if known.low is None or known.integer or known.below:
-        raise WrongError(f"{name} is a root: its range is from 0, or from a number above it")
-    here.need(there, f"{name} is the root of it", strict=known.above)
-    here.need(known.low, f"the range of {name}")
-    if known.above and known.low != ZERO:
-        raise WrongError(f"{name} is a root, and not known to be above {known.low.key}")
-    here.need(there - known.low.power(degree), f"{name} is in its range")
-    if known.high is not None:
-        here.need(known.high, f"the range of {name}")
-        here.need(known.high.power(degree) - there, f"{name} is in its range")
-    equation(fact, scalar(symbol.power(degree)), scalar(value))
-    replay.rests_on(fact)
-
-
 # ---------------------------------------------------------------------- powers of e
 
 
@@ -167,7 +137,6 @@ def _chord(replay: Replay, fact: Fact) -> None:
 NAMES: dict[str, Rule] = {
     "name family": _family,
     "unname": _unname,
-    "power root": _root,
     "exp tangent": _tangent,
     "exp monotone": _monotone,
     "exp chord": _chord,

@@ -5,11 +5,11 @@ from typing import Any
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._chance_rules import CHANCE, law_of
+from boundlab.recheck._equation_rules import EQUATIONS
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._facts import Fact
 from boundlab.recheck._finding import Finding
 from boundlab.recheck._name_rules import NAMES
-from boundlab.recheck._norm_rules import NORMS
 from boundlab.recheck._numbers import NumberError, Symbol, of
 from boundlab.recheck._problem_rules import PROBLEMS
 from boundlab.recheck._ranges import Context
@@ -20,7 +20,7 @@ from boundlab.recheck._sum_rules import SUMS
 from boundlab.recheck._terms import Vec
 from boundlab.recheck._work import TooMuchError, begin
 
-_RULES = {**ALGEBRA, **PROBLEMS, **NAMES, **NORMS, **SUMS, **CHANCE}
+_RULES = {**ALGEBRA, **PROBLEMS, **NAMES, **EQUATIONS, **SUMS, **CHANCE}
 _GIVEN = ("axiom", "claimed", "mixture", "orthogonal", "uncorrelated")
 _FILE = (
     "schema",

@@ -30,7 +30,7 @@ _CONTEXT = {
     "split": ("kind", "parent", "symbols", "name", "at", "which"),
 }
 # Rules that say what a symbol stands for.
-DECLARING = ("name", "root", "define", "name family", "power root", "lengths")
+DECLARING = ("name", "root", "define", "name family")
 
 
 Rule = Callable[["Replay", Fact], None]

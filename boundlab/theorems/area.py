@@ -210,7 +210,7 @@ _D = {
 _SMALL = Condition(a0, 2 / (M * (mu + L)), "c/d ≤ 2/(M(μ+L))")
 
 THEOREM7 = Theorem(
-    id="area.theorem7", proofs=("area.theorem7",),
+    id="area.theorem7",
     title="strongly convex smooth functions, last iterate, diminishing step size",
     paper=_PAPER, place="Theorem 7", status="as printed", assumptions=_SMOOTH,
     algorithm="area", options=_PROOF, metric="squared-distance",

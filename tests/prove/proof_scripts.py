@@ -26,11 +26,7 @@ def scripts() -> tuple[Script, ...]:
 
 def in_settings() -> list[Script]:
     """Return those that end in a theorem: only these have a setting."""
-    return [one for one in scripts() if one.proves and one.id not in IRRATIONAL]
-
-
-# Norms and roots have no rational values in a model, and what it takes as conditions holds in few.
-IRRATIONAL = frozenset({"area.theorem7"})
+    return [one for one in scripts() if one.proves]
 
 
 def marked() -> list[Any]:

@@ -19,6 +19,7 @@ from boundlab.prove import (
     equal,
     expr,
     finite_sum,
+    nothing,
     scalar,
     shift,
     squared,
@@ -106,6 +107,11 @@ def test_a_term_is_left_out(kernel: Kernel) -> None:
 def test_a_number_is_left_over_that_may_be_negative(kernel: Kernel) -> None:
     with refused("may be negative"):
         kernel.combine(squared(v) - x >= 0, [(1, kernel.square(v))])
+
+
+def test_a_vector_is_nothing_though_its_square_is_no_less_than_0(kernel: Kernel) -> None:
+    with refused("a mean square that is 0"):
+        nothing(kernel, kernel.square(v), v)
 
 
 def test_a_fraction_is_written_as_a_float(kernel: Kernel) -> None:

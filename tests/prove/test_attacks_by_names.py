@@ -71,23 +71,6 @@ def test_no_axiom_names_what_a_proof_has_declared() -> None:
     assert setting.move(setting.k + setting.index("late")) is not None  # its arguments may hold any name
 
 
-def test_the_steps_of_theorem_7_limit_those_of_theorem_8() -> None:
-    setting = begun(FIXED)
-    for name in ("D", "mu", "L"):
-        setting.context.declare(name, Range(low=ZERO, above=True))
-    for condition in (setting.printed_limits, setting.short_steps):
-        with refused("is no symbol of"):
-            condition()
-
-
-def test_what_a_printed_proof_takes_for_granted_is_no_condition_of_the_theorem() -> None:
-    setting = begun(EXPLICIT)
-    before = setting.conditions_met
-    facts = [*setting.printed_limits(), setting.short_steps()]
-    assert setting.conditions_met == before
-    assert not any(one.axioms & (before | setting.assumed) for one in facts)
-
-
 def test_a_theorem_whose_first_step_is_not_limited_has_no_setting() -> None:
     with pytest.raises(SpecError, match="one condition, on its first step"):
         setting_of(load_theorem("area.theorem7"))

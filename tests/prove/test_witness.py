@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from boundlab.prove import Outcome, Proof, Range, Script, Status, expr, norm, run, scalar, squared, variable
+from boundlab.prove import Outcome, Proof, Range, Script, Status, expr, run, scalar, squared, variable
 from boundlab.prove._functions import MaxAffine
 from boundlab.prove._witness import _cost, _false, _proper, _rank, _simpler, _smaller, refute
 from boundlab.prove.models import Model, evaluate
@@ -182,15 +182,3 @@ def test_without_the_option_nothing_is_searched_for() -> None:
     (step,) = run(Script("test", "a test", "nowhere", lemma_without_its_factor, AREA)).steps
     assert step.status is Status.UNPROVED
     assert step.witness is None
-
-
-def test_a_norm_is_no_value_of_a_function_of_a_client() -> None:
-    """E‖x‖ ≤ E‖x‖²/2 + 1/2 is true, and not so with f_0(x) in place of ‖x‖."""
-
-    def write(proof: Proof) -> None:
-        s = proof.setting()
-        s.errors()
-        model = s.xs(s.k)
-        proof.step("it", norm(model) <= squared(model) / 2 + Fraction(1, 2))
-
-    assert written("area.theorem7.explicit", write).steps[0].status is Status.UNPROVED

@@ -28,7 +28,6 @@ AREA = {
     "ustar[i]": "a minimiser of f_i",
     "offset": "the d of the steps c/(k + d)",
     "step[k]": "c/(k + d)",
-    "theta[k]": "1 − step[k]·M·γ, where γ = 2μL/(μ + L)",
     "q0": "D·M·γ, where γ = 2μL/(μ + L)",
 }
 

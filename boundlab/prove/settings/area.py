@@ -19,10 +19,9 @@ from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._options import NUMBERS, uncovered
 from boundlab.prove._replay import Runs, replay
 from boundlab.prove._scalars import Number, Scalar, same, scalar, variable, whole
-from boundlab.prove._terms import Expr, Lin, Vec, equal, expr, finite_sum, squared, vector_sum
+from boundlab.prove._terms import Expr, Lin, Vec, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.settings import _letters, _moves
-from boundlab.prove.settings._area_errors import AreaErrors
 from boundlab.prove.settings._area_points import AreaPoints
 from boundlab.prove.settings._instances import DIMINISHING, LIPSCHITZ
 from boundlab.prove.settings._step import declare_step, parameters_of, single
@@ -202,34 +201,6 @@ class AreaSetting(AreaPoints):
     def step(self, r: Number) -> Scalar:
         """Return the step size of pass r: a constant, or c/(r + d)."""
         return variable("step", r) if self.alpha is None else self.alpha
-
-    def errors(self) -> AreaErrors:
-        """Return the vectors of which Appendix B takes norms."""
-        if not self.diminishing:
-            raise ProofError("the vectors of Appendix B belong to steps c/(k + d)")
-        self.kernel.vectors.sealed = False
-        try:
-            return AreaErrors(self)
-        finally:
-            self.kernel.vectors.sealed = True
-
-    def printed_limits(self) -> tuple[Fact, Fact, Fact]:
-        """Return what the printed D, a minimum of four numbers, satisfies beside D·M·(μ + L) ≤ 2."""
-        D, M, mu, L = (self.symbol(name) for name in ("D", "M", "mu", "L"))
-        gamma, why = 2 * mu * L / (mu + L), "the printed D"
-        return (
-            self.restriction(expr(L**2 * (M - 1) * D) <= gamma, why),
-            self.restriction(expr(64 * L**4 * (M - 1) ** 3 * D**2) <= M * gamma**2, why),
-            self.restriction(expr(32 * L**4 * (M - 1) ** 3 * D**3) <= gamma, why),
-        )
-
-    def short_steps(self) -> Fact:
-        """Return theta[k] = 1 − step[k]·M·γ for positive numbers: where it is 0, Lemma 20's proof divides by 0."""
-        M, mu, L = (self.symbol(name) for name in ("M", "mu", "L"))
-        self.own_symbol("theta", Range(low=scalar(0), high=_ONE, above=True, arity=1))
-        return self.restriction(
-            equal(expr(variable("theta", self.k)), 1 - self.step(self.k) * M * (2 * mu * L / (mu + L))), "step·M·γ < 1"
-        )
 
     def move(self, i: Number, r: Number, m: Number) -> VectorFact:
         """Return z[i, r, m + 1] = z[i, r, m] − α·(g + e)[i, r, m] for 0 ≤ m < M."""
