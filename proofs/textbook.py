@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from boundlab.prove import (
     Fact,
-    Lin,
     Proof,
     Scalar,
     Script,
@@ -101,13 +100,6 @@ def sgd_convex(proof: Proof) -> None:
 
 
 # ---------------------------------------------------------------------- gradients
-
-
-def _interpolated(proof: Proof, name: str, of_client: Fact, one: Lin, other: Lin, of, claim) -> Fact:  # type: ignore[no-untyped-def]
-    """Show for f what holds for every f_i: the square of the mean is at most the mean of the squares."""
-    s = proof.setting()
-    jensen = s.over_clients(s.kernel.square(of(s.i) - (one - other)))
-    return proof.step(name, claim, [s.over_clients(of_client), jensen])
 
 
 def gd_strongly_convex(proof: Proof) -> None:

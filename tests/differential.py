@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from statements import toml
 
 import boundlab as bl
+from boundlab.algorithms.example_options import surroundings
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.parse import FUNCTIONS
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.example_options import surroundings
 from boundlab.registry import lookup, registered
 from boundlab.testing.strategies import delay_specs, families_of, parameters, problem_specs
 from boundlab.theorems import Theorem, as_toml, core, load_theorem

@@ -19,8 +19,8 @@ from typing import Any
 import boundlab as bl
 from benchmarks.golden.ask import captured
 from benchmarks.golden.lines import HERE, Line
+from boundlab.algorithms.example_options import settings as options_of
 from boundlab.errors import BoundlabError
-from boundlab.instance.example_options import settings as options_of
 from boundlab.instance.fitting import PROBLEMS, CompareOptions, fitting
 from boundlab.options import parse_spec
 from boundlab.registry import registered

@@ -60,3 +60,18 @@ CLASSES: Final[Mapping[str, Callable[[Any, int], RunClass]]] = MappingProxyType(
     }
 )
 """By the algorithm of a theorem: its class, given the options of a run and the number of clients."""
+
+
+def known(name: str, parameters: Any) -> bool:
+    """Return whether these are options that proofs about the algorithm know."""
+    match name:
+        case "gd":
+            plain = parameters.decay.constant and parameters.step.d is None and parameters.sampled is None
+            return bool(plain and parameters.M == 1 and parameters.sampling != "mean")
+        case "async_sgd":
+            return bool(parameters.schedule.constant)
+        case "fedbuff":
+            return bool(parameters.staleness.kind == "constant")
+        case "afl_dga":
+            return bool(parameters.server == "plain" and parameters.scaling == "analysis")
+    return name in CLASSES

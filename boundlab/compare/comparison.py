@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.case.provenance import plain, provenance
-from boundlab.classes import Membership, of_runs
 from boundlab.compare.confidence import Band
 from boundlab.compare.judge import ratio_of
 from boundlab.compare.trials import trial_events
 from boundlab.compare.trivial_bound import TrivialBound
 from boundlab.compare.unsampled import random_events
 from boundlab.files import Document, json_value, schema
+from boundlab.instance.membership import Membership, of_runs
 from boundlab.instance.plan import Plan
 from boundlab.instance.ranges import MetricEnclosure
 from boundlab.simulate.backend import NUMPY, Backend

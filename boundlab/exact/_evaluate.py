@@ -5,7 +5,6 @@ from dataclasses import replace
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import InexactError, RationalProblem
 from boundlab.case import Case, RandomEvents
-from boundlab.classes import of_events
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact import _numeric
 from boundlab.exact._engine import ExactEngine, NoValueError, TooManyError, has_moments, model_of
@@ -13,6 +12,7 @@ from boundlab.exact._result import ExactResult
 from boundlab.execute.rationals import TooLongError
 from boundlab.expectation import engine
 from boundlab.instance.from_case import plan_of
+from boundlab.instance.membership import of_events
 from boundlab.instance.plan import Plan
 from boundlab.instance.seconds import events_of
 from boundlab.metrics import Quantity, range_of

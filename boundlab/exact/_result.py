@@ -7,10 +7,10 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab.__about__ import __version__
-from boundlab.classes import Membership
 from boundlab.exact._derivation import Derivation
 from boundlab.files import schema
 from boundlab.instance.conditional import conditional, uncertified
+from boundlab.instance.membership import Membership
 from boundlab.instance.readings import SymbolValue
 from boundlab.verdict import Verdict
 

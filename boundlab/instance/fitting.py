@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm
+from boundlab.algorithms.example_options import settings as options_of
 from boundlab.assumptions import assumption
 from boundlab.case.build import delays_from, problem_from
 from boundlab.delays import DelayModel
@@ -16,7 +17,6 @@ from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.applicability import asked_of, looked_at
-from boundlab.instance.example_options import settings as options_of
 from boundlab.instance.settings import open_rates, rates
 from boundlab.objective import Problem
 from boundlab.registry import command_line, lookup

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, NoReturn
 
 from boundlab.algorithms import Algorithm, StepRule, without_open
+from boundlab.algorithms.example_options import own_rates
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, having
 from boundlab.instance.enclosed import formulas_at
@@ -13,12 +14,6 @@ from boundlab.tape import Tape
 from boundlab.theorems import Theorem, at_steps, once, reads_steps
 
 _PLAIN = (str, int)  # options that have a hash, and no two of which are equal and written otherwise
-
-
-def own_rates(algorithm: Algorithm[Any]) -> frozenset[str]:
-    """Return the options that say how long local steps are."""
-    own = frozenset(algorithm.step_size_symbols)
-    return own | {"d"} if "c" in own else own  # alpha_k = c/(k + d)
 
 
 def rates(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from boundlab.pages.blocks import Rows, Words, figures, tone_of, words
 
 if TYPE_CHECKING:
-    from boundlab.classes import Membership
+    from boundlab.instance.membership import Membership
 
 
 def figure(value: float) -> str:

@@ -23,7 +23,7 @@ def meanings(kernel: Kernel, setting: Setting | None) -> Mapping[str, tuple[str,
     found = dict(_named(kernel))
     for owner in [] if setting is None else [*reversed(type(setting).__mro__), setting]:
         own = vars(owner)
-        for written, meaning in {**own.get("letters", {}), **own.get("more_letters", {})}.items():
+        for written, meaning in own.get("letters", {}).items():
             found[written.partition("[")[0]] = written, meaning
     declared = {*kernel.vectors.known, *kernel.context.order()}
     slopes = dict(_slopes(kernel))

@@ -28,7 +28,6 @@ class Modelled:
         {"star": "a minimiser x*", "h[i]": "a subgradient of f_i at x*; their mean is 0"}
     )
     # The same of vectors that a proof asked for by name.
-    more_letters: Mapping[str, str] = MappingProxyType({})
 
     def model(self, k: Number) -> Lin:
         """Return the server's model after k iterations."""

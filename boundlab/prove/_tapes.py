@@ -126,22 +126,6 @@ def run_once(
     return seen
 
 
-def written(tape: Tape, row: int, now: Mapping[int, Mapping[Any, Fraction]]) -> tuple[int, dict[Any, Fraction]]:
-    """Return the register that an affine row writes, and what it then holds: weights of named vectors, none of them 0.
-
-    Parameters
-    ----------
-    now
-        What registers hold; nothing where they are not named.
-    """
-    first, last = tape.affine.start[row : row + 2].tolist()
-    value: dict[Any, Fraction] = {}
-    for source, weight in zip(tape.affine.src[first:last].tolist(), tape.affine.coef[first:last].tolist(), strict=True):
-        for name, part in now.get(source, {}).items():
-            value[name] = value.get(name, _ZERO) + exact_weight(weight) * part
-    return int(tape.affine.dst[row]), {name: part for name, part in value.items() if part}
-
-
 def _descend(
     tape: Tape,
     instance: Instance,

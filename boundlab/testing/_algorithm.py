@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Staleness
+from boundlab.algorithms.example_options import Setting, surroundings
 from boundlab.case.build import build_delays
 from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.example_options import Setting, surroundings
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import NOTHING, Tape

@@ -13,10 +13,10 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.algorithms.example_options import words
 from boundlab.delays import DelayModel, DelayType, Renewal
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
-from boundlab.instance.example_options import words
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup

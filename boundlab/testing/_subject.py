@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, final
 
-from boundlab.algorithms import Algorithm
+from boundlab.algorithms import Algorithm, example_options
 from boundlab.case.build import build_problem, delays_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run
-from boundlab.instance import example_options
 from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams

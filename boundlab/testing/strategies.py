@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from boundlab.algorithms import Algorithm
+from boundlab.algorithms.example_options import readable, surroundings
 from boundlab.case.build import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, SpecError
-from boundlab.instance.example_options import readable, surroundings
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.instance.settings import options_of, rates
 from boundlab.objective import Problem

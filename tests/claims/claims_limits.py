@@ -18,7 +18,6 @@ from boundlab import files, options
 from boundlab.arithmetic import weights, writing
 from boundlab.audit import _audit
 from boundlab.checks import _time, _view
-from boundlab.classes import membership
 from boundlab.cli import invoke
 from boundlab.compare import confidence, trivial_bound
 from boundlab.compare import run as compared
@@ -27,7 +26,7 @@ from boundlab.exact import _derivation, _growth
 from boundlab.expectation import AFFORDABLE, _enumeration, _graph, _walk
 from boundlab.falsify import _expectation
 from boundlab.formulas import expansion, folds, substitution
-from boundlab.instance import seconds
+from boundlab.instance import membership, seconds
 from boundlab.metrics import _aggregation
 from boundlab.problems import columns, data, idx, least_squares, tables
 from boundlab.recheck import _work

@@ -1,7 +1,6 @@
 """Classes of runs: every run of an algorithm with the options that its proofs know is in the class, and no other is."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,26 +9,12 @@ from hypothesis import strategies as st
 
 from boundlab.classes import CLASSES, of_tape
 from boundlab.classes.formal import MOVE, X
+from boundlab.classes.known import known
 from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
 from boundlab.testing._subject import Subject
-
-
-def _known(name: str, parameters: Any) -> bool:
-    """Return whether these are options that proofs about the algorithm know."""
-    match name:
-        case "gd":
-            plain = parameters.decay.constant and parameters.step.d is None and parameters.sampled is None
-            return bool(plain and parameters.M == 1 and parameters.sampling != "mean")
-        case "async_sgd":
-            return bool(parameters.schedule.constant)
-        case "fedbuff":
-            return bool(parameters.staleness.kind == "constant")
-        case "afl_dga":
-            return bool(parameters.server == "plain" and parameters.scaling == "analysis")
-    return True
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))
@@ -38,7 +23,7 @@ def test_runs_with_the_options_that_proofs_know_are_in_the_class(name: str) -> N
     for run in subject.schedules:
         found = of_tape(run.long, run.algorithm.fractions(run.parameters, run.long))
         why = list(CLASSES[name](run.parameters, run.long.clients).why_not(found))
-        assert not (_known(name, run.parameters) and why), (run.parameters, why)
+        assert not (known(name, run.parameters) and why), (run.parameters, why)
         inside += not why
     assert inside >= 9
 

@@ -7,8 +7,8 @@ import pytest
 
 import boundlab as bl
 from boundlab.algorithms.gd import Gd
-from boundlab.classes import proved
 from boundlab.cli import invoke
+from boundlab.instance.membership import proved
 from boundlab.registry import registered
 from boundlab.tape import Tape
 

@@ -13,13 +13,13 @@ import sympy
 from run_makers import plan_of
 from statements import statement
 
+from boundlab.algorithms.example_options import surroundings
 from boundlab.arithmetic import numbers
 from boundlab.compare import compare
 from boundlab.compare.comparison import Comparison
 from boundlab.compare.sharp import ABOVE, BELOW, Sharp
 from boundlab.compare.sides import Budget
 from boundlab.errors import UndecidedError
-from boundlab.instance.example_options import surroundings
 from boundlab.registry import lookup, registered
 from boundlab.theorems import FormulaBound
 from boundlab.verdict import Verdict

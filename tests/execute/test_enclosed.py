@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from run_makers import tape_of
 
 from boundlab.algorithms import Algorithm
+from boundlab.algorithms.example_options import surroundings
 from boundlab.arithmetic.numbers import ball, digits, flint
 from boundlab.arithmetic.numbers import rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
@@ -24,7 +25,6 @@ from boundlab.case.build import build_problem, problem_from
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.execute import iterates, rationals
 from boundlab.expectation import folded
-from boundlab.instance.example_options import surroundings
 from boundlab.metrics import METRICS, Enclosure, Metric, Quantity, Series
 from boundlab.objective import Problem
 from boundlab.options import Options

@@ -78,7 +78,7 @@ def test_options_are_read_and_events_compile_for_every_algorithm(name: str, data
 
 
 def simplest(name: str, clients: int) -> dict[str, str]:
-    from boundlab.instance.example_options import surroundings
+    from boundlab.algorithms.example_options import surroundings
 
     return surroundings(name, lookup("algorithms", name), clients, 0)[0]
 

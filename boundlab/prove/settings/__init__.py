@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
+from boundlab.classes import outside
 from boundlab.errors import SpecError
+from boundlab.prove._errors import ProofError
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._buffered_printed import PrintedBuffers
 from boundlab.prove.settings._fedcompass_printed import PrintedFedCompass
@@ -46,6 +48,8 @@ def setting_of(theorem: Theorem) -> Setting:
     ------
     SpecError
         If its algorithm is not one that proofs know.
+    ProofError
+        If the algorithm's own runs are not in the class that proofs about it speak of.
     """
     if theorem.left.in_seconds:
         raise SpecError(f"{theorem.id}: proofs know no clock, and its left side is within so many seconds")
@@ -53,4 +57,6 @@ def setting_of(theorem: Theorem) -> Setting:
         raise SpecError(
             f"{theorem.id}: proofs know the algorithms {', '.join(sorted(_SETTINGS))}, not {theorem.algorithm}"
         )
+    if why := outside(theorem.algorithm):
+        raise ProofError(f"proofs about {theorem.algorithm} say of its runs what is not so: {why}")
     return _SETTINGS[theorem.algorithm](theorem)

@@ -18,13 +18,13 @@ from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import Point, plus, root_above, square_root
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Name, Runs, exact_weight
+from boundlab.prove._replay import Name, Runs
 from boundlab.prove._tapes import replay_tape
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import _letters
 from boundlab.prove.settings._afl_dga_instances import AFL_DGA
 from boundlab.registry import lookup
-from boundlab.tape import Initial, Op, RecordAt, Tape
+from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Condition
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -32,10 +32,8 @@ _WORDS = {"+": "step", "!": "send", "<": "recv", "=": "aggregate"}
 # What boundlab reads off the tape; roots and means are floats there.
 _READ = ("S", "M_own", "Q_age", "K_m", "D_m", "tau_sum", "SM2", "reuse", "reuse_n")
 # What a vector is made of: x0, or −η times the stochastic gradient of a row.
-Parts = dict[int, Fraction]
 Known = dict[tuple[int, ...], Fraction]
 _Sum = dict[Name, Fraction]
-_START = -1
 
 
 def events_of(text: str) -> Events:
@@ -124,10 +122,6 @@ class AflDgaModels(Setting):
     def runs(self, instance: Instance) -> Runs:
         """Replay the tape."""
         return _replayed(replace(instance, bounds=()))
-
-    def _compare(self) -> None:
-        """Make sure that tapes of the algorithm say of models and points what this setting says."""
-        _compared()
 
 
 def _sizes(instance: Instance) -> list[Fraction]:
@@ -335,53 +329,3 @@ def _replayed(instance: Instance) -> Runs:
 
 
 # ---------------------------------------------------------------------- what the program does
-
-
-@cache
-def _compared() -> bool:
-    for instance in AFL_DGA:
-        _compare(work_of(instance))
-    return True
-
-
-def _compare(work: DgaRows) -> None:
-    """Make sure that a tape's models and points are what the events say, whatever the gradients are."""
-    tape, eta = work.tape, work.eta
-    now: dict[int, Parts] = {
-        place: {_START: _ONE} if Initial(initial) is Initial.START else {}
-        for place, initial in enumerate(tape.initial.tolist())
-    }
-    models, points = {0: now[tape.server]}, {}
-    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
-        if op == Op.AFFINE:
-            begin, end = tape.affine.start[row : row + 2].tolist()
-            pairs = zip(tape.affine.src[begin:end].tolist(), tape.affine.coef[begin:end].tolist(), strict=True)
-            now[int(tape.affine.dst[row])] = _sum([(exact_weight(weight), now[source]) for source, weight in pairs])
-        elif op == Op.DESCEND:
-            points[row] = now[int(tape.descend.src[row])]
-            now[int(tape.descend.dst[row])] = _sum([(_ONE, points[row]), (-eta, {row: _ONE})])
-        models[int(tape.version[event + 1])] = now[tape.server]
-    share = Fraction(1, work.n)
-    steps = [
-        _sum([(share / len(rows), {row: _ONE}) for i in range(work.n) for rows in [work.rows[t, i]] for row in rows])
-        for t in range(work.horizon)
-    ]
-    for t in range(work.horizon):
-        if models[t + 1] != _sum([(_ONE, models[t]), (-eta, steps[t])]):
-            raise ProofError("afl_dga's program does not make the server's step as this setting says")
-    families = work.families()
-    for t, i, q, row in work.uses():
-        parts = [(_ONE, points[row])]
-        window = range(int(families["lo"][t,]), t)
-        parts += [(-eta * families["miss"][t, i, q, h], steps[h]) for h in window]
-        parts += [(eta, {own: _ONE}) for own in work.kept[row]]
-        if models[t] != _sum(parts):
-            raise ProofError("afl_dga's program does not take a gradient where this setting says")
-
-
-def _sum(parts: list[tuple[Fraction, Parts]]) -> Parts:
-    found: Parts = {}
-    for weight, own in parts:
-        for place, value in own.items():
-            found[place] = found.get(place, _ZERO) + weight * value
-    return {place: value for place, value in found.items() if value}

@@ -13,11 +13,11 @@ from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._options import NUMBERS
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
-from boundlab.prove._tapes import compiled, replay_tape, used_runs, written
+from boundlab.prove._tapes import compiled, replay_tape, used_runs
 from boundlab.prove.settings._buffered_instances import BUFFERED
 from boundlab.prove.settings._runs import RunsSetting
 from boundlab.registry import lookup
-from boundlab.tape import Op, usage
+from boundlab.tape import usage
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -52,11 +52,6 @@ class BufferModels(RunsSetting):
     def families(self, instance: Instance) -> dict[str, Members]:
         """Return the members of families: what entries there are, and what they weigh."""
         return self._read_of(instance).families()
-
-    def _compare(self) -> None:
-        """Make sure that tapes of the algorithm say of models and runs what this setting says."""
-        for instance in self.instances():
-            _compare(self.theorem.algorithm, replace(instance, bounds=(), noise=()))
 
 
 def _fits(algorithm: str, instance: Instance) -> bool:
@@ -178,40 +173,3 @@ def _replayed(algorithm: str, instance: Instance) -> Runs:
             for name, of in (("hb", "g"), ("xb", "e")):
                 runs.columns[name, (t, q)] = summed([(weight, (of, (*at, q))) for weight, at in entries])
     return runs
-
-
-@cache
-def _compare(algorithm: str, instance: Instance) -> None:
-    """Make sure that updates of a tape add a buffer's weighted runs, which began at models that were there."""
-    own = buffers(algorithm, instance)
-    tape, wrong = own.tape, f"{algorithm}'s program does not do what this setting says"
-    sums = [sum((one for at, one in own.alpha.items() if at[0] == t), _ZERO) for t in range(own.T)]
-    sizes = [sum(1 for at in own.alpha if at[0] == t) for t in range(own.T)]
-    if any(one != 1 for one in sums) or any(one != own.many for one in sizes) or min(own.alpha.values()) < 0:
-        raise ProofError(wrong)
-    if any(not 0 <= start <= at[0] for at, start in own.s.items()):
-        raise ProofError(f"a run of {algorithm} began at a model that was made after its update")
-    now: dict[int, dict[Any, Fraction]] = {0: {("w", 0): _ONE}}
-    versions = tape.version.tolist()
-    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
-        if op == Op.AFFINE:
-            target, value = written(tape, row, now)
-            now[target] = value
-            if target == 0:
-                t = versions[event]
-                wanted: dict[Any, Fraction] = {("w", t): _ONE}
-                for at, run in own.rows.items():
-                    if at[0] == t:
-                        for name, sign in ((("end", run), 1), (("w", own.s[at]), -1)):
-                            wanted[name] = wanted.get(name, _ZERO) + sign * own.rate * own.alpha[at]
-                if now[0] != {name: part for name, part in wanted.items() if part}:
-                    raise ProofError(wrong)
-                now[0] = {("w", t + 1): _ONE}
-        elif op == Op.DESCEND:
-            start, rate = ("w", int(tape.descend.version[row])), float(tape.descend.step_size[row])
-            steps = int(tape.descend.steps[row])
-            if now[int(tape.descend.src[row])] != {start: _ONE} or steps != instance.steps:
-                raise ProofError(wrong)
-            if abs(rate - float(instance.alpha)) > 1e-12:
-                raise ProofError(wrong)
-            now[int(tape.descend.dst[row])] = {("end", row): _ONE}

@@ -15,11 +15,11 @@ from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
 from boundlab.prove._spread import mean_slope
-from boundlab.prove._tapes import compiled, replay_tape, used_runs, written
+from boundlab.prove._tapes import compiled, replay_tape, used_runs
 from boundlab.prove.settings._fedcompass_instances import FEDCOMPASS
 from boundlab.prove.settings._runs import RunsSetting
 from boundlab.registry import lookup
-from boundlab.tape import Op, RecordAt, Tape
+from boundlab.tape import RecordAt, Tape
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 # Of a run, rounded; see boundlab.algorithms.fedcompass.
@@ -136,11 +136,6 @@ class FedCompassModels(RunsSetting):
             found["size"] = {(k,): one for k, one in enumerate(sizes)}
             found["size_mean"] = {(t,): sum(sizes[:t], _ZERO) / t for t in range(1, len(sizes) + 1)}
         return found | work.families()
-
-    def _compare(self) -> None:
-        """Make sure that the scheduler's tapes say of models and runs what this setting says."""
-        for instance in FEDCOMPASS:
-            _compare(instance)
 
 
 class RunWeights:
@@ -298,38 +293,3 @@ def steps_ratio(found: Mapping[str, Fraction]) -> dict[str, Fraction]:
     while power * ratio <= limit:
         power *= ratio
     return {"mu_step": power}
-
-
-def _compare(instance: Instance) -> None:
-    """Make sure that updates of a tape add weighted runs, which began at models, one step size for all."""
-    try:
-        tape = _tape(instance)
-    except BoundlabError:
-        return
-    now: dict[int, dict[Any, Fraction]] = {0: {("w", 0): _ONE}}
-    versions = tape.version.tolist()
-    used: dict[int, list[tuple[int, Fraction]]] = {}
-    for row, t, weight in zip(
-        tape.uses.update.tolist(), tape.uses.version.tolist(), tape.uses.weight.tolist(), strict=True
-    ):
-        used.setdefault(t, []).append((row, exact_weight(weight)))
-    wrong = "fedcompass's program does not do what this setting says"
-    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
-        if op == Op.AFFINE:
-            target, value = written(tape, row, now)
-            now[target] = value
-            if target == 0:
-                t = versions[event]
-                wanted: dict[Any, Fraction] = {("w", t): _ONE}
-                for run, own in used.get(t, []):
-                    start = ("w", int(tape.descend.version[run]))
-                    wanted["end", run] = wanted.get(("end", run), _ZERO) + own
-                    wanted[start] = wanted.get(start, _ZERO) - own
-                if now[0] != {name: part for name, part in wanted.items() if part}:
-                    raise ProofError(wrong)
-                now[0] = {("w", t + 1): _ONE}
-        elif op == Op.DESCEND:
-            start, rate = ("w", int(tape.descend.version[row])), float(instance.alpha)
-            if now[int(tape.descend.src[row])] != {start: _ONE} or float(tape.descend.step_size[row]) != rate:
-                raise ProofError(wrong)
-            now[int(tape.descend.dst[row])] = {("end", row): _ONE}

@@ -16,11 +16,11 @@ from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
 from boundlab.prove._scalars import Scalar
 from boundlab.prove._spread import mean_slope
-from boundlab.prove._tapes import compiled, replay_tape, written
+from boundlab.prove._tapes import compiled, replay_tape
 from boundlab.prove.settings._fedfa_instances import FEDFA
 from boundlab.prove.settings._runs import RunsSetting
 from boundlab.registry import lookup
-from boundlab.tape import Op, Tape, arrived
+from boundlab.tape import arrived
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _OWN = ("N",)
@@ -113,11 +113,6 @@ class FedFaModels(RunsSetting):
             found["size"] = {(t,): one for t, one in enumerate(sizes)}
             found["size_mean"] = {(t,): sum(sizes[:t], _ZERO) / t for t in range(1, len(sizes) + 1)}
         return found
-
-    def _compare(self) -> None:
-        """Make sure that tapes of the algorithm say of models and runs what this setting says."""
-        for instance in FEDFA:
-            _compare(instance)
 
 
 def _put(formula: sympy.Expr, defined: Mapping[str, sympy.Expr], values: Mapping[str, Fraction]) -> sympy.Expr:
@@ -287,49 +282,3 @@ def _replayed(instance: Instance) -> Runs:
             runs.columns["mv", (i, t)] = Column([(mean_slope(function, begin[0], end[0]),) for begin, end in ways])
         runs.columns["fv", (t,)] = summed([(Fraction(1, work.n), ("dv", (i, t))) for i in range(work.n)])
     return runs
-
-
-@cache
-def _compare(instance: Instance) -> None:
-    """Make sure that runs begin at models, and that each update averages the last K arrivals as the setting says."""
-    work = _work(replace(instance, bounds=(), noise=()))
-    tape: Tape = work.tape
-    now: dict[int, dict[Any, Fraction]] = {0: {("w", 0): _ONE}}
-    versions = tape.version.tolist()
-    end = {row: a for a, row in work.rows.items()}
-    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
-        if op == Op.AFFINE:
-            target, value = written(tape, row, now)
-            now[target] = value
-            if target == 0:
-                t = versions[event]
-                if value != _wanted(work, t):
-                    raise ProofError("fedfa does not average the window as this setting says")
-                now[0] = {("w", t + 1): _ONE}
-        elif op == Op.DESCEND:
-            begin = {("w", int(tape.descend.version[row])): _ONE}
-            known = row not in end or int(tape.descend.client[row]) == work.c[end[row]]
-            rate = abs(float(tape.descend.step_size[row]) - float(instance.alpha)) < 1e-12
-            if now[int(tape.descend.src[row])] != begin or not known or not rate:
-                raise ProofError("fedfa's runs do not begin as this setting says")
-            now[int(tape.descend.dst[row])] = {("end", row): _ONE}
-
-
-def _wanted(work: _Work, t: int) -> dict[Any, Fraction]:
-    arrivals = range(t - work.K + 1, t + 1)
-    if any(work.s[a] > max(a, 0) for a in arrivals):
-        raise ProofError("a run of fedfa began at a model that was made after its arrival")
-    if not work.delta:
-        return _combined((Fraction(1, work.K), {("end", work.rows[a]): _ONE}) for a in arrivals)
-    weight = work.rate / work.K
-    changes = [(weight, {("end", work.rows[a]): _ONE}) for a in arrivals]
-    changes += [(-weight, {("w", work.s[a]): _ONE}) for a in arrivals]
-    return _combined([(_ONE, {("w", t): _ONE}), *changes])
-
-
-def _combined(parts: Iterable[tuple[Fraction, dict[Any, Fraction]]]) -> dict[Any, Fraction]:
-    found: dict[Any, Fraction] = {}
-    for weight, own in parts:
-        for name, value in own.items():
-            found[name] = found.get(name, _ZERO) + weight * value
-    return {name: value for name, value in found.items() if value}

@@ -15,7 +15,7 @@ from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._functions import inner, plus, root_above
 from boundlab.prove._instance import Instance
-from boundlab.prove._replay import Name, Runs
+from boundlab.prove._replay import Name
 from boundlab.prove._scalars import Number, Scalar, scalar, variable, whole
 from boundlab.prove._spread import spread, steepest
 from boundlab.prove._terms import Expr, Lin, Vec, expr, squared
@@ -233,15 +233,6 @@ class RunsSetting(Setting):
             "sigma_g_mean": root_above(max(sum(own, Fraction()) for own in gaps) / instance.n),
         }
         return {name: value for name, value in found.items() if name in self.theorem.points}
-
-    def with_gradients(self, runs: Runs, instance: Instance) -> Runs:
-        """Add the gradients of all f_i at the server's models."""
-        for name, indices in list(runs.columns):
-            if name == "w":
-                for i, function in enumerate(instance.functions):
-                    models = runs.at((name, indices))
-                    runs.add(("d", (i, *indices)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
-        return runs
 
     # ------------------------------------------------------------------ axioms
 

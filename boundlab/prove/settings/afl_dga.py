@@ -70,7 +70,6 @@ class AflDgaSetting(AflDgaModels):
         self.q = self.index("q", 0, self.steps(self.i, self.first(self.t, self.i)) - 1)
         self.p = self.index("p", 0, self.own(self.t, self.i, self.q) - 1)
         self._vectors()
-        self._compare()
 
     def _family(self, name: str, arity: int, low: Scalar, high: Scalar | None) -> None:
         self.context.declare(name, Range(low=low, high=high, integer=True, arity=arity))

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from boundlab.events import SERVER
 from boundlab.prove._chance import Law, Register, mixture, orthogonal
 from boundlab.prove._context import Range
 from boundlab.prove._errors import ProofError
@@ -21,7 +20,7 @@ from boundlab.prove._replay import Runs, replay
 from boundlab.prove._scalars import Number, Scalar, same, scalar, variable, whole
 from boundlab.prove._terms import Expr, Lin, Vec, expr, finite_sum, squared, vector_sum
 from boundlab.prove._vectors import Known, Slope
-from boundlab.prove.settings import _letters, _moves
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._area_points import AreaPoints
 from boundlab.prove.settings._instances import DIMINISHING, LIPSCHITZ
 from boundlab.prove.settings._step import declare_step, parameters_of, single
@@ -72,7 +71,6 @@ class AreaSetting(AreaPoints):
             },
             axioms=frozenset({"iid-events", "algorithm"}),
         )
-        self._compare()
 
     def _probabilities(self) -> None:
         """Declare p_s and the p_i; p_min, where it is named, is the smallest of these n + 1 numbers of sum 1."""
@@ -317,43 +315,6 @@ class AreaSetting(AreaPoints):
                     runs.constant(("zh", (i, r, m)), point)
                     runs.constant(("gh", (i, r, m)), slope)
                     point = plus(point, slope, -size(r))
-
-    def _compare(self) -> None:
-        """Make sure that the algorithm's own program does what is said here."""
-        area = lookup("algorithms", "area")
-        number, size = (3, 0.5 / (3 + 2.0)) if self.diminishing else (0, 0.25)
-        rates: dict[str, float] = {"c": 0.5, "d": 2.0} if self.diminishing else {"alpha": size}
-        for n in (1, 2, 3):
-            for steps in (1, 2):
-                options = {**rates, "M": steps, "start": self.start_option}
-                if self.diminishing:
-                    options |= {"clock": "analysis"}
-                program = area.program(parameters_of(area, options), n)
-                slots = program.slots
-                for i in range(n):
-                    x, y = slots[i]
-                    found = _moves.moves(program, (i,), number)
-                    others = {slot for j in range(n) if j != i for slot in slots[j]}
-                    if not (
-                        _moves.agrees(found[x], {(i, 0, steps, size): 1.0})
-                        and _moves.agrees(found[y], {x: 1.0})
-                        and not others & found.keys()
-                        and 0 not in found
-                    ):
-                        raise ProofError("area's program does not do with an arrival what this setting says")
-                found = _moves.moves(program, (SERVER,), number)
-                identity = program.identity
-                # x_s + u, which is the mean of the y_i by the program's identity.
-                last = dict(zip(identity.register.tolist(), identity.coef.tolist(), strict=True))
-                mean = {slots[i][1]: 1.0 / n for i in range(n)}
-                if any(not abs(last[slot] - value) < 1e-9 for slot, value in mean.items()) or not _moves.agrees(
-                    found[0], {register: -value for register, value in last.items() if register not in mean}
-                ):
-                    raise ProofError("area's program does not do with an aggregation what this setting says")
-                opened = _moves.opening(program)
-                passes = {slots[i][0]: {(i, 0, steps, size): 1.0} for i in range(n)}
-                if opened != (passes if self.start_option == "algorithm" else {}):
-                    raise ProofError("area's program does not begin as this setting says")
 
 
 def _offset(own: Mapping[str, Fraction]) -> Fraction:

@@ -39,7 +39,6 @@ class BufferSetting(BufferModels):
             self.context.declare(name, Range(low=_ZERO, arity=arity))
             self.own_symbols.add(name)
         self._sums()
-        self._compare()
 
     def _last_run(self) -> Scalar:
         self.many = self._size()

@@ -16,7 +16,7 @@ from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import Lin, Vec, expr
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import Setting
-from boundlab.prove.settings import _letters, _moves
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._instances import DELAYED
 from boundlab.prove.settings._step import declare_step, parameters_of, single
 from boundlab.registry import lookup
@@ -43,7 +43,6 @@ class DelayedSetting(Setting):
         vectors.declare("g", Known(1, clock=lambda k: (k,)))
         vectors.declare_slope("g", Slope(("k",), "f", (), Vec("x", (self.k.top,))))
         vectors.declare("e", Known(1, clock=lambda k: (k, scalar(1)), drawn=lambda k: (k,)))
-        self._compare()
 
     # ------------------------------------------------------------------ vectors
 
@@ -110,21 +109,3 @@ class DelayedSetting(Setting):
             models = runs.at(("x", (k,)))
             runs.add(("g", (k,)), lambda at, on=models: instance.functions[0].slope(on[at]))  # type: ignore[misc]
         return runs
-
-    def _compare(self) -> None:
-        """Make sure that the algorithm's own program applies gradients so."""
-        size, compiler = 0.25, lookup("algorithms", "async_sgd")
-        for n in (1, 2, 3):
-            program = compiler.program(parameters_of(compiler, {"alpha": size}), n)
-            opened = _moves.opening(program)
-            for i in range(n):
-                (slot,) = program.slots[i]
-                if not _moves.agrees(opened[slot], {(i, 0, 1, size): 1.0, 0: -1.0}):
-                    raise ProofError("async_sgd's program does not begin as this setting says")
-                found = _moves.moves(program, (i,))
-                model = ((0, 1.0), (slot, 1.0))
-                step = _moves.agrees(found[0], {0: 1.0, slot: 1.0})
-                if not step or not _moves.agrees(found[slot], {(i, model, 1, size): 1.0, 0: -1.0, slot: -1.0}):
-                    raise ProofError("async_sgd's program does not apply a gradient as this setting says")
-                if set(found) != {0, slot}:
-                    raise ProofError("async_sgd's program changes what this setting does not know")

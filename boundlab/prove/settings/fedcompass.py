@@ -63,7 +63,6 @@ class FedCompassSetting(FedCompassModels):
         self._indices()
         self._families()
         self._sums()
-        self._compare()
 
     def _symbols(self) -> None:
         super()._symbols()

@@ -62,7 +62,6 @@ class FedFaSetting(FedFaModels):
             self.age = "lag"
         self._places_of_arrivals()
         self._virtual()
-        self._compare()
 
     def _symbols(self) -> None:
         super()._symbols()

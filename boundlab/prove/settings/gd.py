@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from boundlab.events import SERVER
 from boundlab.prove._chance import Law, Register, mixture, orthogonal, uncorrelated
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
@@ -15,7 +14,7 @@ from boundlab.prove._scalars import Number, Scalar, scalar
 from boundlab.prove._terms import Expr, Lin, Vec, vector_sum
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove.setting import Setting
-from boundlab.prove.settings import _letters, _moves
+from boundlab.prove.settings import _letters
 from boundlab.prove.settings._instances import LIPSCHITZ, SMOOTH
 from boundlab.prove.settings._step import declare_step, parameters_of, single
 from boundlab.registry import lookup
@@ -55,7 +54,6 @@ class GdSetting(Setting):
             registers={"x": Register("any", self._step)},
             axioms=frozenset({"uniform-sampling"}),
         )
-        self._compare()
 
     def _average(self) -> None:
         vectors = self.kernel.vectors
@@ -148,16 +146,3 @@ class GdSetting(Setting):
                 if self.noisy and k < one.horizon:
                     runs.columns["e", (i, k)] = runs.columns["e", (i, k, 0)]
         return self._with_points(runs, one)
-
-    def _compare(self) -> None:
-        """Make sure that the algorithm's own program makes these steps."""
-        size = 0.25
-        gd = lookup("algorithms", "gd")
-        for n in (1, 2, 3):
-            options: dict[str, Any] = {"alpha": size, "sampling": self.sampling}
-            program = gd.program(parameters_of(gd, options), n)
-            for who in [SERVER] if self.sampling == "all" else range(n):
-                actors = range(n) if who == SERVER else [who]
-                wanted: _moves.Combination = {(i, 0, 1, size): 1.0 / len(actors) for i in actors}
-                if not _moves.agrees(_moves.moves(program, (who,))[0], wanted):
-                    raise ProofError("gd's program does not make the steps of this setting")

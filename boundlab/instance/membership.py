@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from boundlab.algorithms import Event, EventProgram
-from boundlab.classes.formal import Formal, of_program, of_tape
-from boundlab.classes.known import CLASSES
+from boundlab.classes import CLASSES, Formal, of_program, of_tape
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.expectation import event_law, why_no_law

@@ -1,0 +1,80 @@
+"""An algorithm's own runs, which are to be in the class that proofs about it speak of.
+
+A proof begins from what its class says. Here the algorithm is asked whether it does so: its tapes and its program, for
+one, two and three clients, with every word of its options that the proofs know.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram
+from boundlab.algorithms.example_options import settings
+from boundlab.classes.formal import Formal, of_program, of_tape
+from boundlab.classes.known import CLASSES, known
+from boundlab.errors import SpecError
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.tape import NOTHING
+
+_CLIENTS: Final = (1, 2, 3)
+_ITERATIONS: Final = 8
+_EVENTS: Final = 24  # of a program
+_DELAYS: Final = (("exponential", {"spread": "5"}), ("iid", {}))
+
+
+def outside(name: str) -> str:
+    """Return where an algorithm's own runs are otherwise than its class says; empty where all are in it."""
+    algorithm = lookup("algorithms", name)
+    return _outside(name, algorithm.schedule, algorithm.program)
+
+
+@cache
+def _outside(name: str, _schedule: Callable[..., Any], _program: Callable[..., Any]) -> str:
+    algorithm, looked = lookup("algorithms", name), 0
+    for clients in _CLIENTS:
+        for given in settings(name, algorithm, clients, 4):
+            parameters = algorithm.read(Options(name, given))
+            if not known(name, parameters):
+                continue
+            own = CLASSES[name](parameters, clients)
+            for run in _runs(algorithm, parameters, clients):
+                looked += 1
+                for why in own.why_not(run):
+                    options = ", ".join(f"{option}={value}" for option, value in given.items())
+                    return f"with {options} and {clients} clients it leaves the class {own.id}: {why}"
+    return "" if looked else "it has no run with options that proofs know"
+
+
+def _runs(algorithm: Algorithm[Any], parameters: Any, clients: int) -> Iterator[Formal]:
+    for kind, options in _DELAYS:
+        try:
+            delays = lookup("delays", kind).build(Options(f"delays {kind}", dict(options)), clients)
+            policy, streams = algorithm.policy(None, delays), Streams(2)
+            many = algorithm.events_for(parameters, clients, _ITERATIONS) + clients
+            events = algorithm.sample(parameters, delays, policy, streams, clients, many)
+            tape = algorithm.schedule(parameters, events, clients, NOTHING, _ITERATIONS)
+        except SpecError:  # such delays do not go with it, or so many events hold no iteration
+            continue
+        yield of_tape(tape, algorithm.fractions(parameters, tape))
+    try:
+        program = algorithm.program(parameters, clients)
+    except SpecError:
+        return
+    if program is not None:
+        yield of_program(program, clients, _drawn(program, clients))
+
+
+def _drawn(program: EventProgram, clients: int) -> list[Event]:
+    """Return events that the program says are possible."""
+    share = 1.0 / (clients + 1)
+    law, draw, events = EventLaw(np.full(clients, share), share), random.Random(1), list[Event]()  # noqa: S311
+    control = program.opening()[1]
+    while len(events) < _EVENTS:
+        events.append(draw.choice(program.choices(control, law))[0])
+        control = program.event(control, events[-1], len(events) - 1).control
+    return events
