@@ -5,8 +5,12 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final
 
+from boundlab.algorithms import Algorithm
+from boundlab.algorithms.example_options import settings
 from boundlab.arithmetic.rational import stands_for
 from boundlab.classes.runs import LatestClass, PassClass, RegisterClass, RunClass, StepsOfPasses, WindowClass
+from boundlab.options import Options
+from boundlab.registry import lookup
 
 
 def _gd(parameters: Any, clients: int) -> RunClass:
@@ -62,6 +66,36 @@ CLASSES: Final[Mapping[str, Callable[[Any, int], RunClass]]] = MappingProxyType(
 """By the algorithm of a theorem: its class, given the options of a run and the number of clients."""
 
 
+def class_of(algorithm: Algorithm[Any], parameters: Any, clients: int) -> RunClass:
+    """Return the class that proofs about an algorithm speak of.
+
+    Of one that has none of its own, it is that of asynchronous SGD: single steps that the server adds as they arrive.
+    """
+    own = CLASSES.get(algorithm.id)
+    if own is not None:
+        return own(parameters, clients)
+    size = _size(algorithm, parameters)
+    return PassClass(StepsOfPasses(1, lambda _: size), weight=Fraction(1))
+
+
+def described(name: str) -> str:
+    """Return the class that proofs about an algorithm speak of, in words."""
+    algorithm = lookup("algorithms", name)
+    given = settings(name, algorithm, 2, 0)[0]
+    own = class_of(algorithm, algorithm.read(Options(name, given)), 2)
+    return f"class {own.id}: {type(own).__doc__ or ''}".partition("\n")[0]
+
+
+def _size(algorithm: Algorithm[Any], parameters: Any) -> float:
+    """Return the constant size of local steps, by the name of its option or as ``algorithms`` keeps it; else 0."""
+    for name in algorithm.step_size_symbols:
+        if hasattr(parameters, name):
+            return float(getattr(parameters, name))
+    if hasattr(parameters, "local"):
+        return float(parameters.local.first)
+    return float(parameters.step.c) if hasattr(parameters, "step") else 0.0
+
+
 def known(name: str, parameters: Any) -> bool:
     """Return whether these are options that proofs about the algorithm know."""
     match name:
@@ -74,4 +108,4 @@ def known(name: str, parameters: Any) -> bool:
             return bool(parameters.staleness.kind == "constant")
         case "afl_dga":
             return bool(parameters.server == "plain" and parameters.scaling == "analysis")
-    return name in CLASSES
+    return True

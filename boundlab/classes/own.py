@@ -5,16 +5,17 @@ one, two and three clients, with every word of its options that the proofs know.
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
 from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram
-from boundlab.algorithms.example_options import settings
+from boundlab.algorithms.example_options import readable, settings
 from boundlab.classes.formal import Formal, of_program, of_tape
-from boundlab.classes.known import CLASSES, known
+from boundlab.classes.known import class_of, known
 from boundlab.errors import SpecError
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -27,21 +28,33 @@ _EVENTS: Final = 24  # of a program
 _DELAYS: Final = (("exponential", {"spread": "5"}), ("iid", {}))
 
 
-def outside(name: str) -> str:
-    """Return where an algorithm's own runs are otherwise than its class says; empty where all are in it."""
+Fixed = Mapping[str, str | None]
+
+
+def outside(name: str, fixed: Fixed = MappingProxyType({})) -> str:
+    """Return where an algorithm's own runs are otherwise than its class says; empty where all are in it.
+
+    Parameters
+    ----------
+    fixed
+        Options with the one word that is looked at; None: the default.
+    """
     algorithm = lookup("algorithms", name)
-    return _outside(name, algorithm.schedule, algorithm.program)
+    return _outside(name, tuple(sorted(fixed.items())), algorithm.schedule, algorithm.program)
 
 
 @cache
-def _outside(name: str, _schedule: Callable[..., Any], _program: Callable[..., Any]) -> str:
-    algorithm, looked = lookup("algorithms", name), 0
+def _outside(
+    name: str, fixed: tuple[tuple[str, str | None], ...], _schedule: Callable[..., Any], _program: Callable[..., Any]
+) -> str:
+    algorithm, looked, kept = lookup("algorithms", name), 0, dict(fixed)
     for clients in _CLIENTS:
         for given in settings(name, algorithm, clients, 4):
-            parameters = algorithm.read(Options(name, given))
-            if not known(name, parameters):
+            chosen = {**given, **kept}
+            given = {option: value for option, value in chosen.items() if value is not None}
+            if not readable(algorithm, given) or not known(name, parameters := algorithm.read(Options(name, given))):
                 continue
-            own = CLASSES[name](parameters, clients)
+            own = class_of(algorithm, parameters, clients)
             for run in _runs(algorithm, parameters, clients):
                 looked += 1
                 for why in own.why_not(run):

@@ -286,6 +286,14 @@ Search = Annotated[
     bool,
     _option("--search", "Look for a proof of a theorem, and write NAME_proof.py; [ID|FILE.py] is ID or FILE.toml."),
 ]
+Axioms = Annotated[
+    bool,
+    _option("--axioms", "Show all that a proof rests on: the class of its runs, each axiom that is used, the rules."),
+]
+WithScript = Annotated[
+    str | None,
+    _option("--with SCRIPT", "Write a theorem's proof as SCRIPT does: a registered proof, or FILE.py with one."),
+]
 Step = Annotated[str | None, _option("--step NAME", "Show one step in full: facts and multipliers.")]
 Rates = Annotated[str, _option("--rates LIST", "Client rates λ_i: 10,10,2.5, or @FILE, one or more a line.")]
 RateObjective = Annotated[

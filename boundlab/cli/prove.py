@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 def prove(
     what: option.Proofs = None,
     search: option.Search = False,
+    script: option.WithScript = None,
+    axioms: option.Axioms = False,
     step: option.Step = None,
     latex: option.ProofLatex = False,
     coq: option.CoqFile = None,
@@ -34,14 +36,15 @@ def prove(
     """Decide every step of a proof by a small kernel, and whether the last one is the registered theorem."""
     if latex and (as_json or step is not None):
         raise SpecError("--latex prints a whole proof, and no JSON: leave --json and --step out")
-    option.alone(quiet, json=as_json, verbose=verbose, latex=latex, step=step is not None)
+    option.alone(quiet, json=as_json, verbose=verbose, latex=latex, step=step is not None, axioms=axioms)
+    option.alone(axioms, json=as_json, verbose=verbose, latex=latex, step=step is not None)
     if search:
-        if any((step, latex, coq, trace, quiet, verbose, as_json)):
+        if any((script, axioms, step, latex, coq, trace, quiet, verbose, as_json)):
             raise SpecError("--search writes a file: name that file for what else is to be shown of the proof")
         return _look(what)
-    scripts, one = _scripts(what), what is not None
-    if not one and any(given is not None for given in (step, coq, trace)):
-        raise SpecError("--step, --coq and --trace are about one proof: name it")
+    scripts, one = _scripts(what) if script is None else [_written_as(what, script)], what is not None
+    if not one and (axioms or any(given is not None for given in (step, coq, trace))):
+        raise SpecError("--axioms, --step, --coq and --trace are about one proof: name it")
     if len(scripts) > 1 and (coq is not None or trace is not None):
         raise SpecError(f"--coq and --trace are about one proof, and {what} has {len(scripts)}")
     if coq is not None and coq == trace:
@@ -59,6 +62,11 @@ def prove(
 
             for outcome in outcomes:
                 print_line(Decided.of(outcome).line())
+            return
+        if axioms:
+            from boundlab.pages.proofs import axioms_page
+
+            print_page(chain.from_iterable(map(axioms_page, outcomes)))
             return
         _show(outcomes, one, step, latex, as_json)
         for outcome in outcomes if verbose and one and step is None and not (latex or as_json) else ():
@@ -104,8 +112,24 @@ def _scripts(what: str | None) -> "list[Script]":
     if what is None:
         return list(registered("proofs").values())
     if what.endswith(".toml"):
-        raise SpecError(f"{what} is a theorem: prove takes the id of a proof, or its Python file (boundlab docs prove)")
+        raise SpecError(f"{what} is a theorem: say --search, or --with SCRIPT and whose steps its proof has")
     return _in_file(Path(what)) if what.endswith(".py") else [lookup("proofs", what)]
+
+
+def _written_as(what: str | None, script: str) -> "Script":
+    """Return a proof of a theorem with the steps of another proof."""
+    from dataclasses import replace
+
+    from boundlab.theorems import load_theorem
+
+    if what is None or what.endswith(".py"):
+        raise SpecError("--with writes the proof of a theorem: name its id, or its file (FILE.toml)")
+    found = _scripts(script)
+    if len(found) > 1:
+        raise SpecError(f"--with takes one proof, and {script} has {len(found)}")
+    theorem = load_theorem(what)
+    title, source = theorem.title or found[0].summary, f"the steps of {found[0].id} ({found[0].source})"
+    return replace(found[0], id=theorem.id, summary=title, source=source, proves=what, printed=False)
 
 
 def _in_file(path: Path) -> "list[Script]":

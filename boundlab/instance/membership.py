@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from boundlab.algorithms import Event, EventProgram
-from boundlab.classes import CLASSES, Formal, of_program, of_tape
+from boundlab.classes import Formal, class_of, of_program, of_tape
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.expectation import event_law, why_no_law
@@ -56,7 +56,7 @@ class Membership:
 
 def proved(theorem: Theorem) -> bool:
     """Return whether a registered proof ends in this theorem; a paper's own proof as printed is none."""
-    return bool(theorem.proofs) and theorem.algorithm in CLASSES and not theorem.of_paper and theorem.status != "user"
+    return bool(theorem.proofs) and not theorem.of_paper and theorem.status != "user"
 
 
 def of_runs(plan: Any, trials: int, seed: int) -> Membership | None:
@@ -125,7 +125,7 @@ def _read(plan: Any, tape: Tape) -> Formal:
 
 
 def _decided(plan: Any, runs: Iterable[Formal], words: str, far: int = 0) -> Membership:
-    known, late = CLASSES[plan.theorem.algorithm](plan.parameters, plan.problem.n), list[int]()
+    known, late = class_of(plan.algorithm, plan.parameters, plan.problem.n), list[int]()
     for run in runs:
         for why in known.why_not(run):
             return Membership(known.id, words, outside=why)

@@ -7,6 +7,7 @@ from boundlab.errors import shortened
 from boundlab.files import schema
 from boundlab.pages.blocks import GAP, Block, Line, Rows, Tone, Words, line, table, tone_of, words
 from boundlab.prove import Context, Fact, Outcome, Scalar, Status, Step, VectorFact, letters
+from boundlab.prove.foundations import foundations
 from boundlab.verdict import ExitCode
 
 # Of a claim in the table; the whole of it is shown with the step.
@@ -107,6 +108,23 @@ def _open(outcome: Outcome) -> Iterator[str]:
         yield f"{step.name} ({step.status.value}): {step.how}\n  steps that depend on it: {below}"
     if found and (known := letters(outcome, *found)):
         yield "the letters in these steps:\n" + "\n".join(f"  {one}: {meaning}" for one, meaning in known.items())
+
+
+def axioms_page(outcome: Outcome) -> list[Block]:
+    """Return what must be believed of a proof: its class of runs, each axiom that is used, and the rules."""
+    found = foundations(outcome)
+    return [
+        words(f"{outcome.script.id}: {outcome.script.summary}"),
+        *([words(found.runs)] if found.runs else []),
+        GAP,
+        table("", ("by", "axiom"), found.axioms),
+        GAP,
+        *(words(f"where {one}: {meaning}") for one, meaning in found.letters.items()),
+        words("rules: " + ", ".join(f"{rule} {count}" for rule, count in found.rules.items())),
+        words(f"for all values of {', '.join(found.symbols)} in their ranges" if found.symbols else "of numbers alone"),
+        GAP,
+        Words(_verdict(outcome)),
+    ]
 
 
 # ---------------------------------------------------------------------- one step in full

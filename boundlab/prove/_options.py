@@ -38,12 +38,7 @@ def uncovered(
         If a theorem is about other runs, too: its proof would be one of fewer runs than it speaks of.
     """
     who = f"proofs about {theorem.algorithm} know"
-    if other := sorted(_OTHER_ALGORITHM & theorem.core.assumed):
-        raise SpecError(f"{theorem.id}: {who} no {', '.join(other)} functions")
-    if theorem.assume:
-        raise SpecError(
-            f"{theorem.id}: {who} no inequalities that hold at every x: {', '.join(theorem.assume)} (assume)"
-        )
+    refuse_other_steps(theorem)
     algorithm = lookup("algorithms", theorem.algorithm)
     missing = []
     for option in elaborated_options(theorem, algorithm):
@@ -67,6 +62,31 @@ def uncovered(
             f"{theorem.id} leaves open what {who} in one way only: {'; '.join(missing)}; fix it under [options]"
         )
     return tuple(missing)
+
+
+def refuse_other_steps(theorem: Theorem) -> None:
+    """Refuse a theorem whose steps are others than those of gradients alone, or that assumes what no proof knows.
+
+    Raises
+    ------
+    SpecError
+        If it is such a theorem.
+    """
+    who = f"proofs about {theorem.algorithm} know"
+    if other := sorted(_OTHER_ALGORITHM & theorem.core.assumed):
+        raise SpecError(f"{theorem.id}: {who} no {', '.join(other)} functions")
+    if theorem.assume:
+        raise SpecError(
+            f"{theorem.id}: {who} no inequalities that hold at every x: {', '.join(theorem.assume)} (assume)"
+        )
+
+
+def chosen(theorem: Theorem) -> dict[str, str | None]:
+    """Return the options of which a theorem knows one word, or the default (None)."""
+    known = elaborated_options(theorem, lookup("algorithms", theorem.algorithm))
+    return {
+        one.id: one.value if one.how == "fixed" else None for one in known if one.how in ("fixed", "default", "unused")
+    }
 
 
 def _words(algorithm: Any, name: str) -> set[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from boundlab.classes import outside
 from boundlab.errors import SpecError
 from boundlab.prove._errors import ProofError
+from boundlab.prove._options import chosen
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._buffered_printed import PrintedBuffers
 from boundlab.prove.settings._fedcompass_printed import PrintedFedCompass
@@ -53,10 +54,13 @@ def setting_of(theorem: Theorem) -> Setting:
     """
     if theorem.left.in_seconds:
         raise SpecError(f"{theorem.id}: proofs know no clock, and its left side is within so many seconds")
-    if theorem.algorithm not in _SETTINGS:
+    if theorem.algorithm in _SETTINGS:
+        if why := outside(theorem.algorithm):
+            raise ProofError(f"proofs about {theorem.algorithm} say of its runs what is not so: {why}")
+        return _SETTINGS[theorem.algorithm](theorem)
+    if why := outside(theorem.algorithm, chosen(theorem)):
         raise SpecError(
-            f"{theorem.id}: proofs know the algorithms {', '.join(sorted(_SETTINGS))}, not {theorem.algorithm}"
+            f"{theorem.id}: proofs know {', '.join(sorted(_SETTINGS))}, and what applies single steps one by one; "
+            f"{theorem.algorithm} does not: {why}"
         )
-    if why := outside(theorem.algorithm):
-        raise ProofError(f"proofs about {theorem.algorithm} say of its runs what is not so: {why}")
-    return _SETTINGS[theorem.algorithm](theorem)
+    return DelayedSetting(theorem)

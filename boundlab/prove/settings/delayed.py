@@ -1,5 +1,6 @@
 """Asynchronous SGD whose clients have one function: every gradient is applied when it arrives, however old it is.
 
+So it is for every algorithm whose runs are in that class, those of plug-ins among them; some arrivals may do nothing.
 The model after k arrivals is x[k]; the gradient that is applied then was taken at x[s[k]], with s[k] ≤ k and
 k − s[k] ≤ tau_max. Its sample is one that no earlier model has seen.
 """
@@ -10,7 +11,7 @@ from boundlab.prove._context import FIRST, Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._instance import Instance
-from boundlab.prove._options import uncovered
+from boundlab.prove._options import refuse_other_steps, uncovered
 from boundlab.prove._replay import Runs
 from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import Lin, Vec, expr
@@ -24,14 +25,19 @@ from boundlab.theorems import Theorem
 
 
 class DelayedSetting(Setting):
-    """Models x[k], gradients g[k] at them, noise e[k] of the gradient that arrives in iteration k."""
+    """Models x[k], gradients g[k] at them, noise e[k] of the gradient that is applied in iteration k."""
 
     letters = _letters.DELAYED
 
     def __init__(self, theorem: Theorem) -> None:
-        self.restrictions = uncovered(theorem, {"schedule": ("constant",), "sampling": ("arrival",)}, {})
+        if theorem.algorithm == "async_sgd":
+            self.restrictions = uncovered(theorem, {"schedule": ("constant",), "sampling": ("arrival",)}, {})
+        else:
+            refuse_other_steps(theorem)
         if not {"one-function", "fixed-schedule"} <= theorem.core.assumed:
-            raise ProofError("proofs about async_sgd know clients with one function, and schedules fixed beforehand")
+            raise ProofError(
+                f"proofs about {theorem.algorithm} know clients with one function, and schedules fixed beforehand"
+            )
         super().__init__(theorem)
         self.tau_max = self.own_symbol("tau_max", self._range("tau_max"))
         self.context.declare("s", Range(low=scalar(0), high=FIRST, integer=True, arity=1))
