@@ -286,6 +286,10 @@ Search = Annotated[
     bool,
     _option("--search", "Look for a proof of a theorem, and write NAME_proof.py; [ID|FILE.py] is ID or FILE.toml."),
 ]
+OfTheorem = Annotated[
+    str | None,
+    _option("--theorem FILE.toml", "The theorem that a proof ends in, where it is none of the registered ones."),
+]
 Axioms = Annotated[
     bool,
     _option("--axioms", "Show all that a proof rests on: the class of its runs, each axiom that is used, the rules."),

@@ -5,18 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 from boundlab.cli import _options as option
 from boundlab.cli.terminal import console, print_json, print_line
-from boundlab.errors import DataError
+from boundlab.errors import DataError, SpecError
 from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.recheck import Finding
+    from boundlab.theorems import Theorem
 
 _CODES = {"accepted": ExitCode.STANDS, "rejected": ExitCode.REFUTED, "not decided": ExitCode.UNDECIDED}
 
 
 def recheck(
     file: option.Certificate,
+    of: option.OfTheorem = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
@@ -40,12 +42,14 @@ def recheck(
     except ValueError as error:
         raise DataError(str(error)) from None
     found = recheck_loaded(raw)
+    if of is not None and not found.proof:
+        raise SpecError("--theorem is about proofs; a certificate names its theorem")
     stated: Mapping[str, Any] | None = raw.get("statement") if found.proof and found.right else None
     registered, name = False, str(raw.get("theorem"))
     if stated is not None:
         from boundlab.prove.binding import registered_theorem, with_setting
 
-        theorem = registered_theorem(raw)
+        theorem = registered_theorem(raw) if of is None else _theorem(of, name)
         registered = theorem is not None
         if theorem is not None:
             found = with_setting(raw, found, theorem)
@@ -78,6 +82,15 @@ def recheck(
         for line in _page(found, name, stated, registered):
             console().print(line, soft_wrap=True, markup=False)
     return _CODES[found.verdict]
+
+
+def _theorem(of: str, name: str) -> "Theorem":
+    from boundlab.theorems import load_theorem
+
+    theorem = load_theorem(of)
+    if theorem.id != name:
+        raise SpecError(f"--theorem {of} is {theorem.id}, and the file proves {name}")
+    return theorem
 
 
 def _page(found: "Finding", name: str, stated: Mapping[str, Any] | None, registered: bool) -> Iterator[str]:

@@ -42,6 +42,18 @@ def test_a_theorem_about_a_plug_in_has_the_steps_of_a_registered_proof(here: Pat
     assert "proved: capped.toml" in capsys.readouterr().out
     assert invoke(["--plugin", "capped.py", "recheck", "proof.json"]) == 3  # the theorem is not registered
     assert "No theorem mine.capped is registered" in capsys.readouterr().out
+    assert invoke(["--plugin", "capped.py", "recheck", "proof.json", "--theorem", "capped.toml"]) == 0
+    assert capsys.readouterr().out.startswith("accepted: mine.capped: ")
+
+
+def test_a_proof_of_another_statement_is_not_accepted(here: Path, capsys: Any) -> None:
+    assert asked("--with", STEPS, "--trace", "proof.json") == 0
+    changed("alpha*L*sigma**2", "alpha*L*sigma**2/2", "capped.toml")
+    assert invoke(["--plugin", "capped.py", "recheck", "proof.json", "--theorem", "capped.toml"]) == 3
+    assert "the statement: right of mine.capped read otherwise" in capsys.readouterr().out
+    changed('"mine.capped"', '"mine.other"', "capped.toml")
+    assert invoke(["--plugin", "capped.py", "recheck", "proof.json", "--theorem", "capped.toml"]) == 2
+    assert "is mine.other, and the file proves mine.capped" in capsys.readouterr().err
 
 
 def test_the_theorem_about_ringmaster_is_that_of_asynchronous_sgd(here: Path, capsys: Any) -> None:
