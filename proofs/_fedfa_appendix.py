@@ -89,6 +89,10 @@ class Appendix:
         fact = self.known[name] = self.proof.step(name, claim, uses, at=f"appendix, {at}", **more)
         return fact
 
+    def printed(self, name: str, at: str, claim: Any, uses: Any = ()) -> None:
+        """Decide a display as it is printed, where the next step says what is meant."""
+        self.proof.printed(name, claim, uses, at=f"appendix, {at}")
+
     def undecided(self, name: str, at: str, claim: Any, why: str) -> Fact:
         """Write down a display that the setting has no words for, for K = 1."""
         fact = self.known[name] = self.proof.undecided(name, claim, why, at=f"appendix, {at}", context=self.one)
@@ -280,9 +284,12 @@ def _staleness(b: Appendix) -> None:
     gap = squared(s.w(early) - s.w(late))
     path = telescope_vector(kernel, "t", early, late, s.w(t))
     sums = vector_sum("t", early, late, move(t))
+    longer, past = vector_sum("t", early, late + 1, move(t)), telescope_vector(kernel, "t", early, late + 1, s.w(t))
+    uses = [kernel.against(past, v) for v in (longer, s.w(late) - s.w(early))]
+    b.printed("(18), first =", "(18), first line, with a sum to t − τ_k", equal(gap, squared(longer)), uses)
     b.step(
         "(18), first =",
-        "(18), first line (the sum ends before t − τ_k)",
+        "(18), first line, with a sum that ends before t − τ_k",
         equal(gap, squared(sums)),
         [kernel.against(path, v) for v in (sums, s.w(late) - s.w(early))],
     )

@@ -95,13 +95,9 @@ def _lemma(b: _Printed) -> tuple[Fact, Fact]:
     slope = proof.step(
         "Assumption 3", squared(b.g) <= expr(b.G**2), [s.moment(b.t, i, b.q), none], squares=[b.e], at=f"{_A}, (2)"
     )
-    proof.step(
-        "(2), line 6",
-        b.of(squared(b.g)) + b.sigma**2 / b.n <= expr(b.spread2 / b.n),
-        [b.each(slope)],
-        at=f"{_A}, (2)",
-        says="(σ² + mean of ‖∇f_i‖²)/N ≤ (σ² + G²)/N; printed with =",
-    )
+    both, wide = b.of(squared(b.g)) + b.sigma**2 / b.n, expr(b.spread2 / b.n)
+    proof.printed("(2), line 6", equal(both, wide), [b.each(slope)], at=f"{_A}, (2)")
+    proof.step("(2), line 6", both <= wide, [b.each(slope)], at=f"{_A}, (2)")
     noisy = proof.step(
         "(2)",
         squared(s.a(t)) <= b.of(squared(b.g)) + b.sigma**2 / b.n,
@@ -113,12 +109,16 @@ def _lemma(b: _Printed) -> tuple[Fact, Fact]:
     steps = total(kernel, kernel.at(one, {"t": b.h}), "h", lo, t)
     rounds = finite_sum("h", lo, t, expr(eta**2 * b.spread2 / b.n))
     each = proof.step("the steps between", b.steps <= rounds, [steps], at=f"{_A}, after (2)")
+    each_one = expr(eta**2 * b.spread2 / b.n)
+    # From t − τ − τ' to t − 1 there are τ + τ' rounds, one more than is printed.
+    longer = finite_sum("h", t - b.count - 1, t, each_one)
+    proof.printed("how many these are", equal(longer, each_one * b.count), [], at=f"{_A}, after (2)")
     many = proof.step(
         "how many these are",
         rounds <= expr(b.count * eta**2 * b.spread2 / b.n),
         multipliers=[(eta**2 * b.spread2 / b.n, s.lasting(t, i))],
         at=f"{_A}, after (2)",
-        says="Σ of η²/N·(σ² + G²) ≤ η²/N·(τ + τ' − 1)·(σ² + G²); printed with =, for rounds before the first one, too",
+        says="Σ of η²/N·(σ² + G²) ≤ η²/N·(τ + τ' − 1)·(σ² + G²), over the rounds that there are",
     )
     proof.step("Lemma 1", far <= b.steps + eta**2 * b.local, [first], at=f"{_A}, end")
     lemma = proof.step(

@@ -29,23 +29,33 @@ def appendix_c(proof: Proof) -> None:
 
     # Lemma 21, with m − 1 of the paper as m
     inserted = s.dot(g(i, r, m), (g(i, r, m) + e(i, r, m)) * -alpha)
+    first, second, third = (f"proof of Lemma 21, first display, {one} line" for one in ("first", "second", "third"))
+    # The minus in front of the scalar product has become a plus.
+    wrong = -f(z(i, r, m)) + inserted
+    proof.printed("Lemma 21, first relation", -f(z(i, r, m + 1)) <= wrong, [move, convex], at=first)
     proof.step(
         "Lemma 21, first relation",
         -f(z(i, r, m + 1)) <= -f(z(i, r, m)) - inserted,
         [move, convex],
-        at="proof of Lemma 21, first display, first line",
+        at=first,
     )
+    squares = -f(z(i, r, m)) - squared(g(i, r, m)) * alpha
+    proof.printed("Lemma 21, second relation", equal(wrong, squares), noise, at=second)
     proof.step(
         "Lemma 21, second relation",
         equal(-f(z(i, r, m)) - inserted, -f(z(i, r, m)) + squared(g(i, r, m)) * alpha),
         noise,
-        at="proof of Lemma 21, first display, second line",
+        at=second,
+    )
+    lipschitz = s.lipschitz(g(i, r, m))
+    proof.printed(
+        "Lemma 21, third relation", squares <= -f(z(i, r, m)) + alpha * B**2, [kernel.square(g(i, r, m))], at=third
     )
     down = proof.step(
         "Lemma 21, third relation",
         -f(z(i, r, m + 1)) <= -f(z(i, r, m)) + alpha * B**2,
-        [move, convex, s.lipschitz(g(i, r, m)), *noise],
-        at="proof of Lemma 21, first display, third line",
+        [move, convex, lipschitz, *noise],
+        at=third,
     )
     far = proof.induction(
         "(37)", -f(z(i, r, m)) <= -f(z(i, r, 0)) + alpha * m * B**2, "m", [], lambda known: [known, down], at="(37)"
@@ -54,11 +64,14 @@ def appendix_c(proof: Proof) -> None:
     whole = finite_sum("m", 0, M, f(z(i, r, m)))
     end = f(z(i, r, M - 1))
     last_term = s.last_term("m", 0, M - 1, f(z(i, r, m)))
+    first, second, third = (f"proof of Lemma 21, last display, {one} line" for one in ("first", "second", "third"))
+    # Here the minus in front of the last term is lost, and two lines below that of M·f_i, too.
+    proof.printed("Lemma 21, the last term", -whole <= end - before, [last_term], at=first)
     proof.step(
         "Lemma 21, the last term",
         -whole <= -end - before,
         [last_term],
-        at="proof of Lemma 21, last display, first line",
+        at=first,
     )
     earlier = proof.step(
         "(36) for M − 1",
@@ -67,18 +80,13 @@ def appendix_c(proof: Proof) -> None:
         says="the hypothesis of the induction, -Σ_{m<M-1} E f_i ≤ -(M-1) f_i + α(M-1)(M-2)B²/2",
         at="proof of Lemma 21, induction",
     )
-    proof.step(
-        "Lemma 21, second line",
-        -whole <= -end - f(z(i, r, 0)) * (M - 1) + alpha * (M - 1) * (M - 2) / 2 * B**2,
-        [last_term, earlier],
-        at="proof of Lemma 21, last display, second line",
-    )
-    lemma = proof.step(
-        "Lemma 21, third line",
-        -whole <= f(z(i, r, 0)) * -M + alpha * (M - 1) * B**2 + alpha * (M - 1) * (M - 2) / 2 * B**2,
-        [last_term, earlier, kernel.at(far, {"m": M - 1})],
-        at="proof of Lemma 21, last display, third line",
-    )
+    rest = expr(alpha * (M - 1) * (M - 2) / 2 * B**2) - f(z(i, r, 0)) * (M - 1)
+    proof.printed("Lemma 21, second line", -whole <= end + rest, [last_term, earlier], at=second)
+    proof.step("Lemma 21, second line", -whole <= -end + rest, [last_term, earlier], at=second)
+    known = [last_term, earlier, kernel.at(far, {"m": M - 1})]
+    size = expr(alpha * (M - 1) * B**2 + alpha * (M - 1) * (M - 2) / 2 * B**2)
+    proof.printed("Lemma 21, third line", -whole <= f(z(i, r, 0)) * M + size, known, at=third)
+    lemma = proof.step("Lemma 21, third line", -whole <= size - f(z(i, r, 0)) * M, known, at=third)
     proof.step(
         "M − 1 + (M − 1)(M − 2)/2",
         equal(expr(M - 1 + (M - 1) * (M - 2) / 2), M * (M - 1) / 2),
@@ -97,16 +105,13 @@ def appendix_c(proof: Proof) -> None:
     proof.step("(38)", equal(X(k + 1), X(k) * (1 - p) + T1 * p), [s.event(X(k + 1), k)], at="(38)")
     still = [*noise, s.unbiased(e(i, r, m), star)]
     slope = s.dot(z(i, r, m) - star, g(i, r, m) * -alpha)
-    proof.step(
-        "T1, first line",
-        D(m + 1) <= squared(z(i, r, m) - g(i, r, m) * alpha - star) + alpha**2 * sigma**2,
-        [move, s.variance(e(i, r, m)), *still],
-        at="after (38), first line (≤ where = is printed)",
-    )
+    without = squared(z(i, r, m) - g(i, r, m) * alpha - star) + alpha**2 * sigma**2
+    first, known = "after (38), first line", [move, s.variance(e(i, r, m)), *still]
+    proof.printed("T1, first line", equal(D(m + 1), without), known, at=first)
+    proof.step("T1, first line", D(m + 1) <= without, known, at=first)
     proof.step(
         "T1, second line",
-        squared(z(i, r, m) - g(i, r, m) * alpha - star) + alpha**2 * sigma**2
-        <= D(m) + alpha**2 * B**2 + slope * 2 + alpha**2 * sigma**2,
+        without <= D(m) + alpha**2 * B**2 + slope * 2 + alpha**2 * sigma**2,
         [s.lipschitz(g(i, r, m))],
         at="after (38), second line",
     )
@@ -155,12 +160,9 @@ def _after_lemma(proof: Proof, local: Any, size: Any, squares: Any, gap: Any) ->
     memory = proof.step(
         "before (40)", equal(Y(k + 1), Y(k) * (1 - p) + X(k) * p), [s.event(Y(k + 1), k)], at="before (40)"
     )
-    forty = proof.step(
-        "(40)",
-        equal(over(Y(k + 1) / p), over(Y(k) * (1 / p - 1)) + over(X(k))),
-        [total(kernel, memory, "i", 0, n, 1 / (n * p))],
-        at="(40) (1/p_i where p_i is printed)",
-    )
+    known, right = [total(kernel, memory, "i", 0, n, 1 / (n * p))], over(Y(k) * (1 / p - 1)) + over(X(k))
+    proof.printed("(40)", equal(over(Y(k + 1) * p), right), known, at="(40), with p_i on the left")
+    forty = proof.step("(40)", equal(over(Y(k + 1) / p), right), known, at="(40), with 1/p_i on the left")
     average = s.mean_vector(lambda j: s.y(j, k))
     proof.step(
         "before (41), first line",

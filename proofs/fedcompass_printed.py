@@ -130,20 +130,27 @@ def _third_part(b: Printed) -> None:
 
 
 def _fourteen(b: Printed, way: Any) -> Any:
-    """(14), with ρ < t."""
+    """(14), printed with ρ ≤ t and meant with ρ < t: up to w^t there are τ moves."""
     proof, s, kernel, k, i, n, eta, r = b.proof, b.s, b.kernel, b.k, b.i, b.n, b.eta, b.s.r
     old, h = s.o(k, i), b.h
     moves = vector_sum("r", old, k, s.w(r + 1) - s.w(r))
     path = telescope_vector(kernel, "r", old, k, s.w(r))
+    longer = vector_sum("r", old, k + 1, s.w(r + 1) - s.w(r))
+    past = telescope_vector(kernel, "r", old, k + 1, s.w(r))
+    uses = [kernel.against(past, v) for v in (way, longer)]
+    proof.printed("(14), first =", equal(squared(way), squared(longer)), uses, at="(14), first =")
     first = proof.step(
         "(14), first =",
         equal(squared(way), squared(moves)),
         [kernel.against(path, v) for v in (way, moves)],
-        at="(14), first =, for ρ < t",
+        at="(14), first =",
     )
     runs = vector_sum("i", 0, n, (s.y(r, i, 0) - s.y(r, i, s.Q(r, i))) * (s.pi(r, i) / n))
     every = total_vector(kernel, kernel.at(b.moved, {"k": r}), "r", old, k)
-    added = vector_sum("r", old, k, runs)
+    added, more = vector_sum("r", old, k, runs), vector_sum("r", old, k + 1, runs)
+    all_of = total_vector(kernel, kernel.at(b.moved, {"k": r}), "r", old, k + 1)
+    uses = [kernel.against(all_of, v) for v in (longer, more)]
+    proof.printed("(14), second =", equal(squared(longer), squared(more)), uses, at="(14), second =")
     second = proof.step(
         "(14), second =",
         equal(squared(moves), squared(added)),
@@ -151,8 +158,11 @@ def _fourteen(b: Printed, way: Any) -> Any:
         at="(14), second =",
     )
     update = combine_vectors(kernel, runs, s.su(r) * (eta / n), [(1, kernel.at(b.moved, {"k": r})), (-1, s.update(r))])
+    all_of = total_vector(kernel, update, "r", old, k + 1)
     update = total_vector(kernel, update, "r", old, k)
-    sums = vector_sum("r", old, k, s.su(r))
+    sums, many = vector_sum("r", old, k, s.su(r)), vector_sum("r", old, k + 1, s.su(r))
+    uses, claim = [kernel.against(all_of, v) for v in (more, many)], squared(many) * (eta**2 / n**2)
+    proof.printed("(14), third =", equal(squared(more), claim), uses, at="(14), third =")
     third = proof.step(
         "(14), third =",
         equal(squared(added), squared(sums) * (eta**2 / n**2)),
@@ -175,6 +185,8 @@ def _fourteen(b: Printed, way: Any) -> Any:
     )
     inside = total(kernel, inside, "r", old, k)
     all_steps = finite_sum("r", old, k, steps(r))
+    printed = finite_sum("r", old, k + 1, steps(r)) * (eta**2 * b.tau * b.Qmax / n)
+    proof.printed("(14), (a)", claim <= printed, [pairs, later, inside], at="(14), (a)")
     fourth = proof.step(
         "(14), (a)",
         squared(sums) * (eta**2 / n**2) <= all_steps * (eta**2 * b.tau * b.Qmax / n),

@@ -59,12 +59,10 @@ def _second(b: Appendix) -> None:
         for v in (s.er(b.arrival(b.j)), vector_sum("q", 0, Q, s.e(b.arrival(b.j), 0, b.q)))
     ]
     variances = b.sum_window(lambda a: finite_sum("q", 0, Q, squared(s.e(a, 0, b.q)) * b.eta**2))
-    b.step(
-        "(24), B",
-        "(24), B (1/K² is missing in print)",
-        equal((squared(noise) + squared(pull)) * (weight / K**2), (variances + squared(pull)) * (weight / K**2)),
-        [kernel.at(apart, {"h_1": K}), each, *inserted],
-    )
+    left, right = (squared(noise) + squared(pull)) * (weight / K**2), (variances + squared(pull)) * weight
+    uses = [kernel.at(apart, {"h_1": K}), each, *inserted]
+    b.printed("(24), B", "(24), B, without 1/K²", equal(left, right), uses)
+    b.step("(24), B", "(24), B, with 1/K²", equal(left, right / K**2), uses)
     one = total(kernel, total(kernel, s.variance(s.e(b.arrival(b.j), 0, b.q)), "q", 0, Q), "j_0", 1, K + 1)
     gradient = lambda a, q: s.g(a, 0, q)
     squares = b.sum_window(lambda a: finite_sum("q", 0, Q, squared(gradient(a, b.q)) * b.eta**2))
@@ -74,12 +72,10 @@ def _second(b: Appendix) -> None:
     pairs = total(kernel, total(kernel, apart, "q_3", 0, Q), "j_3", 1, K + 1)
     pairs = total(kernel, total(kernel, pairs, "q", 0, Q), "j_0", 1, K + 1)
     spare = kernel.combine(expr(bound * (1 - 1 / K)) >= 0, [])
-    b.step(
-        "(24), ≤",
-        "(24), ≤",
-        (variances + squared(pull)) * (weight / K**2) <= squares * (weight * Q / K) + bound,
-        [one, pairs, spare, *(kernel.against(added["gr"], v) for v in (pull, added["gr"].right))],
-    )
+    uses = [one, pairs, spare, *(kernel.against(added["gr"], v) for v in (pull, added["gr"].right))]
+    larger = squares * (weight * Q / K) + bound
+    b.printed("(24), ≤", "(24), ≤, without 1/K²", right <= larger, uses)
+    b.step("(24), ≤", "(24), ≤, with 1/K²", right / K**2 <= larger, uses)
     y = lambda i, q: s.g(s.coming(t, i), 0, q)
     five = finite_sum("i", 0, n, finite_sum("q", 0, Q, squared(y(b.i, b.q)) * b.eta**2))
     b.t5 = five * (weight * Q / n)
@@ -94,7 +90,9 @@ def _second(b: Appendix) -> None:
         "(24), last line: the sum over the window has K equal terms",
         equal(finite_sum("j_0", 1, K + 1, five * (weight * Q / (n * K))), b.t5),
     )
-    b.step("T_4 and T_5", "after (24)", b.t5 <= b.t4, [])
+    # In (23) the minus stands in front of T_4, which is a square.
+    b.printed("T_4 and T_5", "after (24)", b.t4 + b.t5 <= 0, [])
+    b.step("T_4 and T_5", "after (24), with the minus of (23)", b.t5 <= b.t4, [])
 
 
 def _end(b: Appendix) -> None:

@@ -37,8 +37,8 @@ def proofs_of_theorem(audit: "Evidence") -> Iterator[Block]:
 
 
 def first_false_step(one: "ProofEvidence") -> Step | None:
-    """Return the first step that is refuted, or does not follow from what it cites."""
-    return next((step for step in one.outcome.steps if step.status in _FALSE), None)
+    """Return the first step that is refuted, or does not follow from what it cites; misprints apart."""
+    return next((step for step in one.outcome.steps if step.status in _FALSE and not step.means), None)
 
 
 def _proof(one: "ProofEvidence", theorem: "Theorem") -> Iterator[Block]:
@@ -46,13 +46,16 @@ def _proof(one: "ProofEvidence", theorem: "Theorem") -> Iterator[Block]:
     script = outcome.script
     whose = theorem.status if theorem.of_paper else "as printed"
     kind = f"The paper's proof, {whose}" if script.printed else "A proof"
-    steps = outcome.steps
+    steps = [step for step in outcome.steps if not step.means]
+    misprints = len(outcome.steps) - len(steps)
     counts = {status: sum(step.status is status for step in steps) for status in Status}
     summary = ", ".join(f"{count} {_counted(status, count)}" for status, count in counts.items() if count)
     verdict: Tone = "good" if outcome.proved else "open"
     yield words(
         f"{kind} ({pointers(script.source)}): ", (outcome.verdict, verdict), f"; of {len(steps)} steps {summary}."
     )
+    if misprints:
+        yield words(f"Where another display is meant than is printed, both are decided: {misprints} misprints.")
     found, at = first_false_step(one), one.broken
     yield from _on_cases(one, letters)
     if found is not None and (at is None or at.first is None or at.first.step.name != found.name):
@@ -67,11 +70,12 @@ def _proof(one: "ProofEvidence", theorem: "Theorem") -> Iterator[Block]:
     if outcome.proved:
         yield words(f"It rests on: {', '.join(assumptions(outcome)) or 'no assumption'}.")
     rows = [
-        (line((step.name, "strong")), step.at, line((step.status.value, tone_of(step.status.value)))) for step in steps
+        (line((step.name, "strong")), step.at, line((step.status.value, tone_of(step.status.value))))
+        for step in outcome.steps
     ]
     listed = table(f"Steps of {script.id}", ("step", "place", "verdict"), rows)
     meant = "; ".join(f"{status.value}: {_MEANT[status]}" for status, count in counts.items() if count)
-    yield Fold(f"All {len(steps)} steps", (words((f"{meant}.", "dim")), listed))
+    yield Fold(f"All {len(outcome.steps)} steps", (words((f"{meant}.", "dim")), listed))
 
 
 def _on_cases(one: "ProofEvidence", letters: Mapping[str, str]) -> Iterator[Block]:

@@ -83,7 +83,7 @@ def _steps(outcome: Outcome) -> Rows:
     for step in outcome.steps:
         place = f" ({step.at})" if step.at and step.at not in step.name else ""
         claim = shortened(step.says, _LONGEST)
-        how = step.how if step.status not in _OPEN else ""
+        how = step.how if step.status not in _OPEN else f"meant: {step.means}" if step.means else ""
         verdict = line((step.status.value, tone_of(step.status.value)))
         # Below its name a claim has the width of a line, on a narrow screen too.
         below = f"\n  {claim}" if step.says != step.name else ""
@@ -104,7 +104,7 @@ def _open(outcome: Outcome) -> Iterator[str]:
     derived = hanging(outcome)
     found = [step for step in outcome.steps if step.status in _OPEN]
     for step in found:
-        below = ", ".join(derived[step.name]) or "nothing"
+        below = ", ".join(derived[step.name]) or ("nothing, it is misprinted" if step.means else "nothing")
         yield f"{step.name} ({step.status.value}): {step.how}\n  steps that depend on it: {below}"
     if found and (known := letters(outcome, *found)):
         yield "the letters in these steps:\n" + "\n".join(f"  {one}: {meaning}" for one, meaning in known.items())
@@ -236,4 +236,5 @@ def _row(step: Step) -> dict[str, Any]:
         "by_solver": step.by_solver,
         "assumptions": sorted(axiom for axiom in used if not axiom.startswith("step ")),
         "rests_on": list(step.rests_on),
+        "means": step.means,
     }

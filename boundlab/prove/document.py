@@ -7,7 +7,7 @@ it carries its name: such steps *follow*, they are not proved.
 import enum
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, final
 
 from boundlab.prove._conclude import conclude
@@ -68,6 +68,8 @@ class Step:
         The names of unproved steps that it is derived from.
     witness
         Of a refuted step: an exact instance of the setting in which it is false.
+    means
+        Of a display that is misprinted: the step that says what is meant, on which the proof goes on.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Step:
     at: str = ""
     rests_on: tuple[str, ...] = ()
     witness: Witness | None = None
+    means: str = ""
 
     @property
     def by_solver(self) -> bool:
@@ -167,6 +170,14 @@ class Proof:
             raise ProofError(f"a step is shown by combination, or by sdp, not {by}")
         cited = [*uses, *(fact for _, fact in multipliers or ())]
         return self._try(name, claim, show, says, at, context, cited)
+
+    def printed(self, name: str, claim: Claim, uses: Iterable[Uses], *, at: str) -> None:
+        """Decide a display as it is printed, where another one is meant: the next step, which has this name.
+
+        What is meant is all that later steps cite.
+        """
+        self.step(f"{name}, as printed", claim, uses, at=at)
+        self.steps[-1] = replace(self.steps[-1], means=name)
 
     def inserted(self, claim: Claim, uses: Iterable[Uses]) -> list[Fact]:
         """Return facts with the equations of vectors among them inserted, and what these make of the claim."""
