@@ -25,7 +25,7 @@ from boundlab.tape import NOTHING
 _CLIENTS: Final = (1, 2, 3)
 _ITERATIONS: Final = 8
 _EVENTS: Final = 24  # of a program
-_DELAYS: Final = (("exponential", {"spread": "5"}), ("iid", {}))
+_DELAYS: Final[tuple[tuple[str, dict[str, str]], ...]] = (("exponential", {"spread": "5"}), ("iid", {}))
 
 
 Fixed = Mapping[str, str | None]
