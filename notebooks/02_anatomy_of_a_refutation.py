@@ -137,13 +137,15 @@ assert 160**2 > 41**2 * 15  # 1 − √15/160 > √15/4, times 160, squared: 256
 
 # %%
 proof = bl.prove("area.theorem8")
-refuted = [step for step in proof.steps if step.status.value == "refuted"]
+misprints = [step for step in proof.steps if step.means]  # what is meant stands beside them
+refuted = [step for step in proof.steps if step.status.value == "refuted" and not step.means]
 follows = [step for step in proof.steps if step.status.value == "follows"]
 assert [step.name for step in refuted] == ["Lemma 21 is applied"]
 assert proof.steps.index(refuted[0]) < min(proof.steps.index(step) for step in follows)
 print(proof)
 print(
-    f"{sum(step.status.value == 'proved' for step in proof.steps)} proved, 1 refuted, {len(follows)} follow from it\n"
+    f"{sum(step.status.value == 'proved' for step in proof.steps)} proved, 1 refuted, {len(follows)} follow from it, "
+    f"{len(misprints)} misprints\n"
 )
 print(f"{refuted[0].at}:\n{refuted[0].claim}\n\nfails for")
 print(refuted[0].witness)
