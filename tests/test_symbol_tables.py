@@ -49,7 +49,7 @@ ALLOWED = {
         "prove/settings/_runs.py": 2,
         "prove/settings/_stationary_models.py": 1,
         "prove/settings/afl_dga.py": 1,
-        "prove/settings/area.py": 3,
+        "prove/settings/area.py": 1,
         "prove/settings/fedcompass.py": 4,
         "prove/settings/fedfa.py": 1,
         "prove/settings/gd.py": 1,

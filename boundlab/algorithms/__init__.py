@@ -4,7 +4,7 @@
 """
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm, Draw, VirtualIterate
+from boundlab.algorithms._algorithm import Algorithm, Draw, VirtualIterate, own_rates
 from boundlab.algorithms._averages import Averages
 from boundlab.algorithms._buffer import EQUAL_RATES
 from boundlab.algorithms._in_flight import InFlight
@@ -47,6 +47,7 @@ __all__ = [
     "StepSize",
     "VirtualIterate",
     "option",
+    "own_rates",
     "staleness_function",
     "undeclared_draws",
     "without_open",

@@ -361,3 +361,9 @@ def arrivals(delays: DelayModel, streams: Streams, count: int) -> Events:
         if len(keep) == count:
             return Events(time[keep], actor[keep])
         size *= 2
+
+
+def own_rates(algorithm: Algorithm[Any]) -> frozenset[str]:
+    """Return the options that say how long local steps are."""
+    own = frozenset(algorithm.step_size_symbols)
+    return own | {"d"} if "c" in own else own  # alpha_k = c/(k + d)

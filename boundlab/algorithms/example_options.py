@@ -5,19 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.algorithms._algorithm import Algorithm
+from boundlab.algorithms._algorithm import Algorithm, own_rates
 from boundlab.errors import SpecError
 from boundlab.options import Options
 
 Setting = dict[str, str]
 _RATE = "0.02"  # of local steps: small for L = 1, whatever else is drawn
 _FALLING = {"c": "0.1", "d": "5"}  # alpha_k = c/(k + d)
-
-
-def own_rates(algorithm: Algorithm[Any]) -> frozenset[str]:
-    """Return the options that say how long local steps are."""
-    own = frozenset(algorithm.step_size_symbols)
-    return own | {"d"} if "c" in own else own  # alpha_k = c/(k + d)
 
 
 def settings(who: str, a: Algorithm[Any], clients: int, drawn: int) -> list[Setting]:

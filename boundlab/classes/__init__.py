@@ -5,5 +5,3 @@ from boundlab.classes.formal import of_program as of_program
 from boundlab.classes.formal import of_tape as of_tape
 from boundlab.classes.known import CLASSES as CLASSES
 from boundlab.classes.known import class_of as class_of
-from boundlab.classes.known import described as described
-from boundlab.classes.own import outside as outside

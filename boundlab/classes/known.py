@@ -6,11 +6,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from boundlab.algorithms import Algorithm
-from boundlab.algorithms.example_options import settings
 from boundlab.arithmetic.rational import stands_for
 from boundlab.classes.runs import LatestClass, PassClass, RegisterClass, RunClass, StepsOfPasses, WindowClass
-from boundlab.options import Options
-from boundlab.registry import lookup
 
 
 def _gd(parameters: Any, clients: int) -> RunClass:
@@ -76,14 +73,6 @@ def class_of(algorithm: Algorithm[Any], parameters: Any, clients: int) -> RunCla
         return own(parameters, clients)
     size = _size(algorithm, parameters)
     return PassClass(StepsOfPasses(1, lambda _: size), weight=Fraction(1))
-
-
-def described(name: str) -> str:
-    """Return the class that proofs about an algorithm speak of, in words."""
-    algorithm = lookup("algorithms", name)
-    given = settings(name, algorithm, 2, 0)[0]
-    own = class_of(algorithm, algorithm.read(Options(name, given)), 2)
-    return f"class {own.id}: {type(own).__doc__ or ''}".partition("\n")[0]
 
 
 def _size(algorithm: Algorithm[Any], parameters: Any) -> float:

@@ -43,6 +43,14 @@ def outside(name: str, fixed: Fixed = MappingProxyType({})) -> str:
     return _outside(name, tuple(sorted(fixed.items())), algorithm.schedule, algorithm.program)
 
 
+def described(name: str) -> str:
+    """Return the class that proofs about an algorithm speak of, in words."""
+    algorithm = lookup("algorithms", name)
+    given = settings(name, algorithm, 2, 0)[0]
+    own = class_of(algorithm, algorithm.read(Options(name, given)), 2)
+    return f"class {own.id}: {type(own).__doc__ or ''}".partition("\n")[0]
+
+
 @cache
 def _outside(
     name: str, fixed: tuple[tuple[str, str | None], ...], _schedule: Callable[..., Any], _program: Callable[..., Any]

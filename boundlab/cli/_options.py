@@ -288,7 +288,11 @@ Search = Annotated[
 ]
 OfTheorem = Annotated[
     str | None,
-    _option("--theorem FILE.toml", "The theorem that a proof ends in, where it is none of the registered ones."),
+    _option(
+        "--theorem FILE.toml",
+        "The theorem that a proof ends in, where it is none of the registered ones.",
+        complete.ids("theorems", ".toml"),
+    ),
 ]
 Axioms = Annotated[
     bool,
@@ -296,7 +300,11 @@ Axioms = Annotated[
 ]
 WithScript = Annotated[
     str | None,
-    _option("--with SCRIPT", "Write a theorem's proof as SCRIPT does: a registered proof, or FILE.py with one."),
+    _option(
+        "--with SCRIPT",
+        "Prove a theorem, ID or FILE.toml, as SCRIPT does: a registered proof, or FILE.py with one.",
+        complete.ids("proofs", ".py"),
+    ),
 ]
 Step = Annotated[str | None, _option("--step NAME", "Show one step in full: facts and multipliers.")]
 Rates = Annotated[str, _option("--rates LIST", "Client rates λ_i: 10,10,2.5, or @FILE, one or more a line.")]

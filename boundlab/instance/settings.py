@@ -3,8 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NoReturn
 
-from boundlab.algorithms import Algorithm, StepRule, without_open
-from boundlab.algorithms.example_options import own_rates
+from boundlab.algorithms import Algorithm, StepRule, own_rates, without_open
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, having
 from boundlab.instance.enclosed import formulas_at

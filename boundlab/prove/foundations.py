@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import final
 
-from boundlab.classes import described
+from boundlab.classes.own import described
 from boundlab.prove._facts import Shared
 from boundlab.prove._meanings import letters_in, meanings
 from boundlab.prove.outcome import Outcome

@@ -113,7 +113,7 @@ NONSENSE = [
     ("prove area.optimal-rate --step 'globl minimum'", "did you mean global minimum?"),
     ("prove area.optimal-rate --latex --json", "--latex prints a whole proof"),
     ("prove /nowhere.py", "No such file"),
-    ("prove mine.toml", "mine.toml is a theorem: prove takes the id of a proof"),
+    ("prove mine.toml", "mine.toml is a theorem: say --search, or --with SCRIPT"),
     ("check area.theorem9", "unknown theorem"),
     ("check area.theorem8 --only colours", "colours"),
     ("falsify area.theorem9", "unknown theorem"),

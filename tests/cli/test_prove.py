@@ -125,7 +125,10 @@ def test_a_false_claim_without_an_instance_is_unproved_and_never_refuted(capsys:
         ("raise SystemExit(0)", "SystemExit"),
         ("PROOFS = (", "SyntaxError"),
         ('from boundlab.prove import Script\nPROOFS = (Script("a", "", "", print, "no.such"),)', "unknown theorem"),
-        ('from boundlab.prove import Script\nPROOFS = Script("a", "", "", print, "classics.nesterov")', "not nesterov"),
+        (
+            'from boundlab.prove import Script\nPROOFS = Script("a", "", "", print, "classics.nesterov")',
+            "nesterov does not",
+        ),
     ],
 )
 def test_a_file_that_holds_no_proof_is_bad_input_in_one_line(
