@@ -32,6 +32,7 @@ def functions(words: Sequence[str]) -> Any:
         "at": lambda: [_at(problem, one) for one in points],
         "drawn": lambda: _drawn(problem),
         "minimum": lambda: _minimum(problem),
+        "on a ball": lambda: _on_ball(problem),
         "facts": lambda: sorted([name, float(value)] for place in facts(problem) for name, value in place.says.items()),
         "exactly": lambda: _exactly(problem, points),
     }
