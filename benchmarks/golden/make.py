@@ -215,8 +215,7 @@ def _runs(found: Made) -> None:
             for turn in range(2):
                 problem = problems[(place + turn) % len(problems)]
                 delays = DELAYS[(place * 2 + turn) % len(DELAYS)]
-                given = [f"--set={key}={value}" for key, value in chosen.items()]
-                words = ["run", name, "-p", problem, "-d", delays, "-k", "12", "-r", "2", *given, "--json"]
+                words = ["run", name, "-p", problem, "-d", delays, "-k", "12", "-r", "2", *_set(chosen), "--json"]
                 found.add("run", words, [f"algorithm:{name}", f"family:{problem.partition(':')[0]}"])
 
 
@@ -252,11 +251,7 @@ def _cases(found: Made) -> None:
                 case = bl.compare(name, **given, trials=2).case
             except BoundlabError:  # the horizon is too short for it
                 continue
-            case.pop("provenance", None)
-            file = found.file(f"case-{number:03}.json", json.dumps(case))
-            family = str(case["problem"]["type"])
-            tags = [f"algorithm:{theorem.algorithm}", f"family:{family}"]
-            found.add("exact", ["exact", name, f"{HERE}/{file}", "--json"], tags, [file])
+            file, tags = _exactly(found, name, theorem, case, f"case-{number:03}.json")
             if "events" in case:
                 found.add("replay", ["replay", f"{HERE}/{file}", "--json"], tags, [file])
             number += 1
@@ -364,15 +359,10 @@ def _sharp(found: Made) -> None:
     """Add questions whose answers are many digits: functions at points, both sides exactly, bounds at zeros."""
     found.add("symbols", ["symbols", "all"])
     _virtual_logs(found)
-    for text in WEIGHED:
+    specs = [one.words[1] for one in found.lines if one.kind == "constants"]
+    for text in (*WEIGHED, *SMALL, "logistic:data=breast_cancer,clients=2,nu=0.5,batch=full", *specs):
         for kind in ("constants", "functions"):
             found.add(kind, [kind, text], [f"family:{text.partition(':')[0]}"])
-    specs = [one.words[1] for one in found.lines if one.kind == "constants"]
-    for kind in ("constants", "functions"):
-        for text in (*SMALL, "logistic:data=breast_cancer,clients=2,nu=0.5,batch=full"):
-            found.add(kind, [kind, text], [f"family:{text.partition(':')[0]}"])
-    for text in specs:
-        found.add("functions", ["functions", text], [f"family:{text.partition(':')[0]}"])
     for name, algorithm in registered("algorithms").items():
         for place, chosen in enumerate(options_of(name, algorithm, 3, 16)[-16:]):
             delays = DELAYS[(5 * place + 2) % len(DELAYS)]
@@ -393,6 +383,19 @@ def _sharp(found: Made) -> None:
         sys.stdout.write(f"{len(found.lines)} after {name}\n")
 
 
+def _exactly(found: Made, name: str, theorem: Theorem, case: dict[str, Any], file: str) -> tuple[str, list[str]]:
+    """Add both sides of a case, and return its file and what it is about."""
+    case.pop("provenance", None)
+    found.file(file, json.dumps(case))
+    tags = [f"algorithm:{theorem.algorithm}", f"family:{case['problem']['type']}"]
+    found.add("exact", ["exact", name, f"{HERE}/{file}", "--json"], tags, [file])
+    return file, tags
+
+
+def _set(given: Mapping[str, Any]) -> list[str]:
+    return [f"--set={name}={value}" for name, value in given.items()]
+
+
 def _exactly_small(found: Made, name: str, theorem: Theorem, settings: Mapping[str, Any]) -> None:
     for place, problem in enumerate(SMALL):
         delays = ("exponential", "deterministic:spread=3", "iid:p_s=0.3")[(place + len(name)) % 3]
@@ -401,11 +404,7 @@ def _exactly_small(found: Made, name: str, theorem: Theorem, settings: Mapping[s
                 made = bl.compare(name, problem=problem, settings=given[0], delays=given[1], iterations=3, trials=2)
             except BoundlabError:
                 continue
-            case = made.case
-            case.pop("provenance", None)
-            file = found.file(f"small-{name}-{place}.json", json.dumps(case))
-            tags = [f"algorithm:{theorem.algorithm}", f"family:{case['problem']['type']}"]
-            found.add("exact", ["exact", name, f"{HERE}/{file}", "--json"], tags, [file])
+            _exactly(found, name, theorem, made.case, f"small-{name}-{place}.json")
             break
 
 
@@ -420,26 +419,10 @@ def _exactly_with_options(found: Made, name: str, theorem: Theorem, settings: Ma
             made = bl.compare(name, problem=problem, settings=given, delays=delays, iterations=4, trials=2)
         except BoundlabError:
             continue
-        case = made.case
-        case.pop("provenance", None)
-        file = found.file(f"option-{name}-{place}.json", json.dumps(case))
-        tags = [f"algorithm:{theorem.algorithm}", f"family:{case['problem']['type']}"]
-        found.add("exact", ["exact", name, f"{HERE}/{file}", "--json"], tags, [file])
-        way = ["--exact", "--sampled", "--json"][place % 3]
-        words = [
-            "compare",
-            name,
-            "-p",
-            problem,
-            "-d",
-            delays,
-            "-k",
-            "4",
-            "-r",
-            "4",
-            *([] if way == "--json" else [way]),
-        ]
-        found.add("compare", [*words, *(f"--set={one}={value}" for one, value in given.items()), "--json"], tags)
+        _, tags = _exactly(found, name, theorem, made.case, f"option-{name}-{place}.json")
+        way = [["--exact"], ["--sampled"], []][place % 3]
+        words = shlex.split(f"compare {name} -p {problem} -d {delays} -k 4 -r 4")
+        found.add("compare", [*words, *way, *_set(given), "--json"], tags)
         many += 1
         if many == 4:
             return
@@ -458,9 +441,9 @@ def _several_steps(found: Made, name: str, theorem: Theorem, settings: Mapping[s
                 bl.compare(name, problem=problem, settings=given, delays=delays, iterations=6, exact=True)
             except BoundlabError:
                 continue
-            words = ["compare", name, "-p", problem, "-d", delays, "-k", "6", "--exact"]
-            words += [*(f"--set={one}={value}" for one, value in given.items()), "--json"]
-            found.add("compare", words, [f"algorithm:{theorem.algorithm}", "engine:exact"])
+            words = shlex.split(f"compare {name} -p {problem} -d {delays} -k 6 --exact")
+            tags = [f"algorithm:{theorem.algorithm}", "engine:exact"]
+            found.add("compare", [*words, *_set(given), "--json"], tags)
             break
 
 

@@ -5,8 +5,8 @@ numbers (another operator or sign, a term or factor left out, a constant that is
 statements of the rooms that compute, where some recorded question runs them (``python -m benchmarks.golden check
 --reach`` keeps which). How floats round is left out (answers to nine digits do not show it), and so are limits and what
 harmless.toml names: where a survivor was looked at and changes no answer. Asked are the questions
-that run the statement, those of the tenth first, until an answer differs, and of the others no more than a minute and a
-half of a processor: what all would notice is at least what is said here.
+that run the statement, those of the tenth first, until an answer differs, and of the others no more than a minute of a
+processor: what all would notice is at least what is said here.
 """
 
 import argparse

@@ -31,7 +31,7 @@ def brief(audit: "Evidence") -> Iterator[Block]:
     yield words((ruling.lead, tone(audit)), f": {said}" if said else "")
     yield from _instance(audit)
     for one in audit.proofs:
-        step, steps = first_false_step(one), len(one.outcome.steps)
+        step, steps = first_false_step(one), len(one.outcome.meant)
         whose = "the paper's proof" if one.outcome.script.printed else f"proof {one.outcome.script.id}"
         if step is not None:
             where = f"{whose} ({steps} steps) goes wrong first where {step.name} ("

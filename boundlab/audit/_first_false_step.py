@@ -38,7 +38,7 @@ def proofs_of_theorem(audit: "Evidence") -> Iterator[Block]:
 
 def first_false_step(one: "ProofEvidence") -> Step | None:
     """Return the first step that is refuted, or does not follow from what it cites; misprints apart."""
-    return next((step for step in one.outcome.steps if step.status in _FALSE and not step.means), None)
+    return next((step for step in one.outcome.meant if step.status in _FALSE), None)
 
 
 def _proof(one: "ProofEvidence", theorem: "Theorem") -> Iterator[Block]:
@@ -46,7 +46,7 @@ def _proof(one: "ProofEvidence", theorem: "Theorem") -> Iterator[Block]:
     script = outcome.script
     whose = theorem.status if theorem.of_paper else "as printed"
     kind = f"The paper's proof, {whose}" if script.printed else "A proof"
-    steps = [step for step in outcome.steps if not step.means]
+    steps = outcome.meant
     misprints = len(outcome.steps) - len(steps)
     counts = {status: sum(step.status is status for step in steps) for status in Status}
     summary = ", ".join(f"{count} {_counted(status, count)}" for status, count in counts.items() if count)

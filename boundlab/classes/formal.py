@@ -5,6 +5,7 @@ combinations of the server's models x[t] and of moves, so that what an algorithm
 what a class of runs says of it, exactly. Tapes and event programs are both read so.
 """
 
+import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, final
 
 import numpy as np
 
-from boundlab.algorithms import AffineRow, DescendRow, Event, EventProgram
+from boundlab.algorithms import AffineRow, DescendRow, Event, EventLaw, EventProgram
 from boundlab.arithmetic.rational import stands_for
 from boundlab.tape import Initial, Op, Tape
 
@@ -182,6 +183,17 @@ def of_program(program: EventProgram, clients: int, events: Sequence[Event]) -> 
         _run(fold, rows, place, plain=plain)
         fold.end(place)
     return fold.found
+
+
+def drawn(program: EventProgram, law: EventLaw[float], many: int, seed: int) -> list[Event]:
+    """Return so many events of a program that are drawn as a law says."""
+    draw, events = random.Random(seed), list[Event]()  # noqa: S311  (no secret)
+    control = program.opening()[1]
+    while len(events) < many:
+        choices = program.choices(control, law)
+        events += draw.choices([event for event, _ in choices], [share for _, share in choices])
+        control = program.event(control, events[-1], len(events) - 1).control
+    return events
 
 
 def _run(fold: "_Fold", rows: Iterable[Any], event: int, *, plain: bool) -> None:

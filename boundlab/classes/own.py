@@ -4,7 +4,6 @@ A proof begins from what its class says. Here the algorithm is asked whether it 
 one, two and three clients, with every word of its options that the proofs know.
 """
 
-import random
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -12,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram
+from boundlab.algorithms import Algorithm, EventLaw
 from boundlab.algorithms.example_options import readable, settings
-from boundlab.classes.formal import Formal, of_program, of_tape
+from boundlab.classes.formal import Formal, drawn, of_program, of_tape
 from boundlab.classes.known import class_of, known
 from boundlab.errors import SpecError
 from boundlab.options import Options
@@ -28,10 +27,7 @@ _EVENTS: Final = 24  # of a program
 _DELAYS: Final[tuple[tuple[str, dict[str, str]], ...]] = (("exponential", {"spread": "5"}), ("iid", {}))
 
 
-Fixed = Mapping[str, str | None]
-
-
-def outside(name: str, fixed: Fixed = MappingProxyType({})) -> str:
+def outside(name: str, fixed: Mapping[str, str | None] = MappingProxyType({})) -> str:
     """Return where an algorithm's own runs are otherwise than its class says; empty where all are in it.
 
     Parameters
@@ -87,15 +83,6 @@ def _runs(algorithm: Algorithm[Any], parameters: Any, clients: int) -> Iterator[
     except SpecError:
         return
     if program is not None:
-        yield of_program(program, clients, _drawn(program, clients))
-
-
-def _drawn(program: EventProgram, clients: int) -> list[Event]:
-    """Return events that the program says are possible."""
-    share = 1.0 / (clients + 1)
-    law, draw, events = EventLaw(np.full(clients, share), share), random.Random(1), list[Event]()  # noqa: S311
-    control = program.opening()[1]
-    while len(events) < _EVENTS:
-        events.append(draw.choice(program.choices(control, law))[0])
-        control = program.event(control, events[-1], len(events) - 1).control
-    return events
+        share = 1.0 / (clients + 1)
+        law = EventLaw(np.full(clients, share), share)
+        yield of_program(program, clients, drawn(program, law, _EVENTS, 1))

@@ -375,17 +375,17 @@ DemoFolder = Annotated[Path, _file("--out DIR", "Where the plots go.")]
 NewFolder = Annotated[Path, _file("--out DIR", "The folder of the two files.")]
 
 
-def alone(quiet: bool, **others: object) -> None:
-    """Refuse ``-q`` beside options that print something else.
+def alone(given: object, what: str = "-q prints the answer alone", **others: object) -> None:
+    """Refuse ``-q``, or another option that says what is printed, beside options that print something else.
 
     Raises
     ------
     SpecError
         If one of the others is given.
     """
-    found = [name.replace("_", "-") for name, given in others.items() if given]
-    if quiet and found:
-        raise SpecError(f"-q prints the answer alone: leave it out, or --{found[0]}")
+    found = [name.replace("_", "-") for name, one in others.items() if one]
+    if given and found:
+        raise SpecError(f"{what}: leave it out, or --{found[0]}")
 
 
 def settings_map(settings: list[str] | None) -> dict[str, str]:

@@ -37,7 +37,9 @@ def prove(
     if latex and (as_json or step is not None):
         raise SpecError("--latex prints a whole proof, and no JSON: leave --json and --step out")
     option.alone(quiet, json=as_json, verbose=verbose, latex=latex, step=step is not None, axioms=axioms)
-    option.alone(axioms, json=as_json, verbose=verbose, latex=latex, step=step is not None)
+    option.alone(
+        axioms, "--axioms prints a page of its own", json=as_json, verbose=verbose, latex=latex, step=step is not None
+    )
     if search:
         if any((script, axioms, step, latex, coq, trace, quiet, verbose, as_json)):
             raise SpecError("--search writes a file: name that file for what else is to be shown of the proof")

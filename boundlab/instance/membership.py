@@ -1,15 +1,15 @@
 """Membership of the runs in hand in the class that a theorem's proof is about, decided on them."""
 
-import random
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Final, final
 
-from boundlab.algorithms import Event, EventProgram
-from boundlab.classes import Formal, class_of, of_program, of_tape
+from boundlab.algorithms import EventProgram
+from boundlab.classes import Formal, class_of, drawn, of_program, of_tape
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.expectation import event_law, why_no_law
+from boundlab.instance.plan import Plan
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import NOTHING, Tape
@@ -59,13 +59,11 @@ def proved(theorem: Theorem) -> bool:
     return bool(theorem.proofs) and not theorem.of_paper and theorem.status != "user"
 
 
-def of_runs(plan: Any, trials: int, seed: int) -> Membership | None:
+def of_runs(plan: Plan, trials: int, seed: int) -> Membership | None:
     """Decide whether the trials of a plan are in the class of their theorem's proof; None where it has none.
 
     Parameters
     ----------
-    plan
-        A :class:`boundlab.instance.plan.Plan`, which stands above this room.
     trials
         How many there are; 0: an expectation was computed, and events of the program are drawn.
     """
@@ -73,7 +71,8 @@ def of_runs(plan: Any, trials: int, seed: int) -> Membership | None:
         return None
     n = plan.problem.n
     if not trials and (program := _program(plan)) is not None:
-        found = of_program(program, n, _drawn(plan, program, seed))
+        events = drawn(program, event_law(plan.delays, plan.policy), _DRAWN, seed)
+        found = of_program(program, n, events)
         return _decided(plan, [found], f"what was averaged, as {_DRAWN} of its events show")
     trials = max(trials, 1)
     far, looked = min(plan.iterations, max(1, LOOKED // trials)), min(trials, LOOKED)
@@ -83,7 +82,7 @@ def of_runs(plan: Any, trials: int, seed: int) -> Membership | None:
     return _decided(plan, (_read(plan, tape) for tape in tapes), runs, far if far < plan.iterations else 0)
 
 
-def of_events(plan: Any, events: Events | None) -> Membership | None:
+def of_events(plan: Plan, events: Events | None) -> Membership | None:
     """Decide whether one run is in the class of its theorem's proof.
 
     Parameters
@@ -99,7 +98,7 @@ def of_events(plan: Any, events: Events | None) -> Membership | None:
     return _decided(plan, [_read(plan, tape)], "the run")
 
 
-def _program(plan: Any) -> EventProgram | None:
+def _program(plan: Plan) -> EventProgram | None:
     """Return the program of which expectations are taken, where events are drawn independently."""
     try:
         program = plan.algorithm.program(plan.parameters, plan.problem.n)
@@ -108,23 +107,11 @@ def _program(plan: Any) -> EventProgram | None:
     return None if program is None or why_no_law(program, plan.delays, plan.policy) else program
 
 
-def _drawn(plan: Any, program: EventProgram, seed: int) -> list[Event]:
-    """Return events of the program that are drawn as its law says."""
-    law = event_law(plan.delays, plan.policy)
-    draw, events = random.Random(seed), list[Event]()  # noqa: S311  (no secret)
-    control = program.opening()[1]
-    while len(events) < _DRAWN:
-        choices = program.choices(control, law)
-        events += draw.choices([event for event, _ in choices], [share for _, share in choices])
-        control = program.event(control, events[-1], len(events) - 1).control
-    return events
-
-
-def _read(plan: Any, tape: Tape) -> Formal:
+def _read(plan: Plan, tape: Tape) -> Formal:
     return of_tape(tape, plan.algorithm.fractions(plan.parameters, tape))
 
 
-def _decided(plan: Any, runs: Iterable[Formal], words: str, far: int = 0) -> Membership:
+def _decided(plan: Plan, runs: Iterable[Formal], words: str, far: int = 0) -> Membership:
     known, late = class_of(plan.algorithm, plan.parameters, plan.problem.n), list[int]()
     for run in runs:
         for why in known.why_not(run):

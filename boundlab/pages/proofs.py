@@ -31,8 +31,7 @@ def worst(codes: Sequence[ExitCode]) -> ExitCode:
 
 def assumptions(outcome: Outcome) -> list[str]:
     """Return what a proof rests on: its conclusion, or all its steps where it has none."""
-    steps = outcome.steps if outcome.conclusion is None else (outcome.conclusion,)
-    every = {axiom for step in steps if step.fact is not None for axiom in step.fact.axioms}
+    every = {axiom for fact in outcome.ends for axiom in fact.axioms}
     return sorted(axiom for axiom in every if not axiom.startswith("step "))
 
 

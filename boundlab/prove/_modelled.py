@@ -27,7 +27,6 @@ class Modelled:
     letters: Mapping[str, str] = MappingProxyType(
         {"star": "a minimiser x*", "h[i]": "a subgradient of f_i at x*; their mean is 0"}
     )
-    # The same of vectors that a proof asked for by name.
 
     def model(self, k: Number) -> Lin:
         """Return the server's model after k iterations."""

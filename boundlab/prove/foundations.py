@@ -1,17 +1,17 @@
 """All that a proof rests on: what its class of runs says, the assumptions that it uses, and the rules."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
 from boundlab.classes.own import described
-from boundlab.prove._facts import Shared
 from boundlab.prove._meanings import letters_in, meanings
 from boundlab.prove.outcome import Outcome
+from boundlab.prove.trace import behind
 
 # Facts that say what a vector does, or what holds by assumption; all others follow by their rule.
-_GIVEN = frozenset({"axiom", "orthogonal", "uncorrelated", "mixture", "against"})
+_GIVEN = frozenset({"axiom", "orthogonal", "uncorrelated", "mixture"})
 
 
 @final
@@ -42,28 +42,14 @@ class Foundations:
 
 def foundations(outcome: Outcome) -> Foundations:
     """Return what a proof rests on: its conclusion, or all its steps where it has none."""
-    steps = outcome.steps if outcome.conclusion is None else (outcome.conclusion,)
-    ends = [step.fact for step in steps if step.fact is not None]
-    behind = _behind(ends)
-    given = {(", ".join(sorted(one.axioms)), str(one)) for one in behind if one.rule in _GIVEN and not one.premises}
+    ends = outcome.ends
+    used = behind(outcome.kernel, ends)
+    given = {(", ".join(sorted(one.axioms)), str(one)) for one in used if one.rule in _GIVEN and not one.premises}
     setting = outcome.setting
     return Foundations(
         "" if setting is None else described(setting.theorem.algorithm),
         tuple(sorted(given)),
-        dict(Counter(one.rule for one in behind if one.rule != "axiom").most_common()),
+        dict(Counter(one.rule for one in used if one.rule != "axiom").most_common()),
         letters_in((claim for _, claim in sorted(given)), meanings(outcome.kernel, setting)),
         tuple(dict.fromkeys(name for one in ends for name in one.context.order() if name in one.names)),
     )
-
-
-def _behind(ends: Iterable[Shared]) -> list[Shared]:
-    """Return facts, with those from which they follow."""
-    found: dict[int, Shared] = {}
-    waiting: list[Shared] = list(ends)
-    while waiting:
-        fact = waiting.pop()
-        if fact.number not in found:
-            found[fact.number] = fact
-            parts = (one for value in fact.data.values() for one in (value if isinstance(value, tuple) else (value,)))
-            waiting += [*fact.premises, *(one for one in parts if isinstance(one, Shared))]
-    return list(found.values())

@@ -125,9 +125,7 @@ def broken(outcome: Outcome, instance: Instance, sides: tuple[float, float]) -> 
     ):
         raise UnfitError("the runs that the proof speaks of have other sides there")
     found: list[Broken] = []
-    for step in outcome.steps:
-        if step.means:  # a misprint: what is meant comes next
-            continue
+    for step in outcome.meant:
         if step.status in _OPEN and (one := _false(model, outcome, step)) is not None:
             found.append(one)
             if one.decided:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove.document import Script, Status, Step
 from boundlab.prove.setting import Setting
@@ -27,6 +28,17 @@ class Outcome:
     def opinion(self) -> Finding | None:
         """What the second checker says of it; None where it was not asked."""
         return None if self.checker is None else self.checker(self)
+
+    @property
+    def ends(self) -> list[Fact]:
+        """What is shown in the end: its conclusion, or all its steps where it has none."""
+        steps = self.steps if self.conclusion is None else (self.conclusion,)
+        return [step.fact for step in steps if step.fact is not None]
+
+    @property
+    def meant(self) -> tuple[Step, ...]:
+        """The steps, misprints apart: what is meant in their place is a step, too."""
+        return tuple(step for step in self.steps if not step.means)
 
     @property
     def proved(self) -> bool:

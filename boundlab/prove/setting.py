@@ -2,7 +2,7 @@
 
 What an axiom says is an assumption of the theorem, by its id, or a part of the algorithm; a proof's conclusion compares
 the axioms that it rests on with the assumptions that the theorem states. How a run moves is added by a subclass for
-each algorithm, which is compared with the algorithm's own program when it is made.
+each algorithm, whose own runs are asked before a proof begins.
 """
 
 from collections.abc import Callable, Iterable

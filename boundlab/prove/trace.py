@@ -84,9 +84,14 @@ def declared(kernel: Kernel, setting: Setting | None) -> dict[str, Any]:
 def reachable(outcome: Outcome) -> list[Shared]:
     """Return the facts that steps rest on, and those that say what named numbers are, in the order they were made."""
     kernel = outcome.kernel
+    ends: list[Shared] = [one.fact for one in outcome.steps if one.fact is not None]
+    return behind(kernel, [*ends, *kernel.concluded, *(fact for fact in kernel.facts if fact.rule in DECLARING)])
+
+
+def behind(kernel: Kernel, ends: Iterable[Shared]) -> list[Shared]:
+    """Return facts with all that they follow from, hypotheses among them, in the order they were made."""
     found: dict[int, Shared] = {}
-    stack: list[Shared] = [one.fact for one in outcome.steps if one.fact is not None]
-    stack += [*kernel.concluded, *(fact for fact in kernel.facts if fact.rule in DECLARING)]
+    stack = [*ends]
     while stack:
         fact = stack.pop()
         if fact.number in found:

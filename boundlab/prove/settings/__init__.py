@@ -1,4 +1,4 @@
-"""How runs move, for each algorithm that proofs know: generated statements, compared with the algorithm's program."""
+"""How runs move, for each algorithm that proofs know: generated statements, of runs that are in its class."""
 
 from collections.abc import Callable
 

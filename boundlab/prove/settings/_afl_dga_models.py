@@ -31,7 +31,6 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 _WORDS = {"+": "step", "!": "send", "<": "recv", "=": "aggregate"}
 # What boundlab reads off the tape; roots and means are floats there.
 _READ = ("S", "M_own", "Q_age", "K_m", "D_m", "tau_sum", "SM2", "reuse", "reuse_n")
-# What a vector is made of: x0, or −η times the stochastic gradient of a row.
 Known = dict[tuple[int, ...], Fraction]
 _Sum = dict[Name, Fraction]
 
@@ -326,6 +325,3 @@ def _replayed(instance: Instance) -> Runs:
             part: _Sum = {("e", (row, 0)): one for (i, row), one in weights.items() if work.first[t, i] == r}
             mean(("part", (t, r)), part)
     return runs
-
-
-# ---------------------------------------------------------------------- what the program does
