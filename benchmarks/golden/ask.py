@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.golden.functions import functions, symbols
+from benchmarks.golden.functions import certificate, formal, functions, semidefinite, symbols, tensors
 from benchmarks.golden.lines import HERE, Line, unpack
 from benchmarks.golden.view import constants, kept, rounded
 from boundlab.errors import BoundlabError
@@ -28,7 +28,11 @@ def ask(line: Line) -> Line:
         "draws": _draws,
         "functions": functions,
         "notebook": _notebook,
+        "certificate": certificate,
+        "formal": formal,
+        "semidefinite": semidefinite,
         "symbols": symbols,
+        "tensors": tensors,
     }
     if line.kind in nouns:
         with _folder(line.files):

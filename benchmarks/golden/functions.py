@@ -3,8 +3,12 @@
 Comparisons see a problem through a left side and a bound, which forgive much; these numbers forgive nothing.
 """
 
+import json
+import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -138,3 +142,96 @@ def symbols(_words: Sequence[str]) -> Any:
         ]
         for name, one in sorted(SYMBOLS.items())
     })  # fmt: skip
+
+
+def semidefinite(words: Sequence[str]) -> Any:
+    """Return what the first checker of worst cases says of symmetric matrices, most of them near the edge."""
+    from boundlab.worst_case.verify import positive_semidefinite
+
+    draw, found = random.Random(19), []  # noqa: S311
+    for place in range(int(words[0])):
+        n, rank = 1 + place % 5, 1 + place % 3
+        rows = [[Fraction(draw.randrange(-4, 5), draw.randrange(1, 4)) for _ in range(n)] for _ in range(rank)]
+        matrix = [[sum((row[i] * row[j] for row in rows), Fraction(0)) for j in range(n)] for i in range(n)]
+        for moved in (0, Fraction(1, 100), Fraction(-1, 100)):
+            at, to = draw.randrange(n), draw.randrange(n)
+            other = [list(row) for row in matrix]
+            other[at][to] += moved
+            other[to][at] = other[at][to]
+            found.append(positive_semidefinite(other))
+    return found
+
+
+def certificate(words: Sequence[str]) -> Any:
+    """Return what the second checker says of the certificate of a worst case, and the numbers in it."""
+    from benchmarks.golden.ask import captured
+    from boundlab.cli import invoke
+
+    def about(text: str) -> Any:
+        return {"about": float(Fraction(text))}
+
+    with captured():
+        code = int(invoke([*words, "--certificate", "certificate.json"]))
+    path = Path("certificate.json")
+    if not path.exists():
+        return {"exit": code}
+    with captured() as (out, _):
+        invoke(["recheck", str(path), "--json"])
+    held = json.loads(path.read_text("utf-8"))
+    rows = [
+        [one["kind"], one.get("client"), one.get("i"), one.get("j"), one.get("multiplier", "0")] for one in held["rows"]
+    ]
+    squares = held.get("remainder", held.get("gram", ()))
+    return {
+        "exit": code,
+        "kind": held["kind"],
+        "verdict": json.loads(out.getvalue())["verdict"],
+        "value": about(held["value"]),
+        "rows": [[*one[:-1], about(one[-1])] for one in rows],
+        "squares": [about(one["weight"]) for one in squares],
+        "point": [about(one) for one in held.get("point", ())],
+    }
+
+
+def formal(words: Sequence[str]) -> Any:
+    """Return what the updates of an algorithm's tapes and of its event program are, as algebra: exactly, run by run."""
+    from boundlab.classes.own import _runs
+    from boundlab.options import Options
+    from boundlab.registry import lookup
+
+    name, options, clients = words[0], json.loads(words[1]), int(words[2])
+    algorithm = lookup("algorithms", name)
+    try:
+        return [_said(run) for run in _runs(algorithm, algorithm.read(Options(name, options)), clients)]
+    except BoundlabError as error:
+        return {"refused": type(error).__name__}
+
+
+def _said(run: Any) -> Any:
+    def sums(one: Any) -> list[Any]:
+        return [[*name, str(value)] for name, value in sorted(one.items())]
+
+    passes = [[one.client, sums(one.start), one.steps, f"{one.size:.9g}", one.event, one.plain] for one in run.passes]
+    models = [[event, sums(one)] for event, one in zip(run.events, run.models, strict=False)]
+    said = json.dumps([run.actors, passes, models])
+    return [len(passes), len(models), sha256(said.encode()).hexdigest()[:16], rounded(passes[-1:]), sums(run.models[0])]
+
+
+def tensors(words: Sequence[str]) -> Any:
+    """Return f and its gradient at two rows, as tensors have them."""
+    import torch
+
+    try:
+        problem = problem_from(words[0])
+        found = problem.tensors(torch.device("cpu"), torch.float64)
+    except BoundlabError as error:
+        return {"refused": type(error).__name__}
+    if found is None:
+        return None
+    start = np.asarray(problem.x0, dtype=np.float64)
+    rows = torch.tensor(np.stack([start, (0.5 * start + 0.25 * (1 + np.arange(problem.d) % 3)).round(3)]))
+    parts: dict[str, Callable[[], Any]] = {
+        "values": lambda: found.values(rows).tolist(),
+        "slopes": lambda: [_few(one) for one in found.full_gradients(rows)],
+    }
+    return rounded({name: _unless_refused(ask) for name, ask in parts.items()})

@@ -337,6 +337,78 @@ WEIGHED = (
 )  # fmt: skip
 
 
+def _weighed() -> list[str]:
+    """Return problems on uneven data whose clients weigh differently, with and without sets, batches, regularisers."""
+    draw, found = random.Random(17), []  # noqa: S311
+    rows = "features=[[1,0],[1,1],[0,2],[1,-1],[2,1],[-1,0.5]],owners=[0,0,0,1,1,2]"
+    targets = {"least-squares": "[1,3,-1,0,2,1]", "lad-regression": "[1,3,-1,0,2,1]", "softmax": "[0,1,2,1,0,2]",
+               "logistic": "[1,0,1,0,1,1]", "hinge": "[1,0,1,0,1,1]", "poisson": "[0,1,3,1,0,2]"}  # fmt: skip
+    for name, values in targets.items():
+        for place in range(12):
+            more = [
+                f"weights={('paper', 'size', 'equal')[place % 3]}",
+                *(("batch=1",), ("batch=2", "replacement=no"), ())[place // 2 % 3],
+                *(("nu=0",), (f"nu={draw.uniform(0.05, 2):.2f}",))[place % 2],
+                *(("ball=2",), ("box=[-0.5,0.25]",), (), ("l1=0.25",))[place // 3 if name != "poisson" else 1],
+                f"x0={draw.uniform(-0.4, 0.2):.2f}",
+            ]
+            found.append(f"{name}:{rows},targets={values},{','.join(more)}")
+    for name in ("huber", "pseudo-huber", "lad"):
+        for place in range(8):
+            numbers = [[round(draw.uniform(-2, 2), 1) for _ in range(2)] for _ in range(3)]
+            weights = [[round(draw.uniform(0.2, 3), 1) for _ in range(2)] for _ in range(3)]
+            size = "" if name == "lad" else f",delta={draw.uniform(0.3, 2):.1f}"
+            more = [size, ("", ",ball=2", ",l1=0.5", ",sigma=0.25")[place % 4]]
+            found.append(f"{name}:c={numbers},w={weights},x0=[0.5,-1]".replace(" ", "") + "".join(more))
+    return found
+
+
+FOLDS = (
+    "Sum(1/(j + 1)**2, j, 0, K - 1)*R**2", "Sum((1 - mu/L)**j*R**2, j, 1, K)", "R**2*Prod(1 - 1/(j + 2), j, 0, K - 1)",
+    "Max(R**2*(1 - mu/L)**j*j, j, 0, K)", "Min(R**2/(j + 1), j, 2, K + 2)",
+    "Sum(Sum(R**2/(i + j + 1)**2, i, 0, j), j, 0, K)", "R**2*Sum((1 - mu/L)**(K - j)/(j + 1), j, 0, K - 1)",
+    "Sum(R**2*j, j, 3, K)/(K + 1)**2", "R**2*Prod(1 - mu/L, j, 2, K)", "R**2*Sum(1/(j + 1), j, K, 2*K)",
+    "Sum(R**2*Sum(1/(i + 1), i, j, K), j, 0, K)",
+)  # fmt: skip
+
+
+FOLD = """id = "fold-{place}"
+algorithm = "gd"
+metric = "squared-distance"
+assumptions = ["strongly-convex", "smooth", "minimiser", "deterministic"]
+[step]
+alpha = "1/L"
+[terms]
+bound = "{bound}"
+"""
+
+
+def _folds(found: Made) -> None:
+    """Add bounds that put terms together, at one horizon and at many."""
+    for place, bound in enumerate(FOLDS):
+        text = FOLD.format(place=place, bound=bound)
+        file = found.file(f"fold-{place}.toml", text)
+        for horizon in ("1", "7", "1,2,3,5,9", "1:1000:log"):
+            for mu in ("0.25", "0.1,0.5,1"):
+                read = ["--set=L=1", *([f"--set=mu={mu}"] if "mu" in bound else [])]
+                words = ["eval", file, f"--set=K={horizon}", *read, "--set=R=2", "--json"]
+                found.add("eval", words, ["algorithm:gd"], [file])
+
+
+def _at_edges(found: Made) -> None:
+    """Add runs that stay where a problem is a quadratic but for one side of one coordinate, and runs that just stay."""
+    for place, (sigma, delta) in enumerate(((0.25, 1.5), (0.25, 1.0), (0.5, 1.75), (0.5, 1.25), (0.25, 0.8))):
+        for sign in ("", "-"):
+            for centres in ("[0.25,0.5]", "[0.5]", "[[0.5,0],[0.25,0]]"):
+                many = f"[{sign}1,{sign}0.25]" if "]," in centres else f"{sign}1"
+                problem = f"huber:c={centres},delta={delta},x0={many},sigma={sigma},noise=sign"
+                for theorem, step in (("fedbuff.rf2", "eta_l=0.5"), ("area.theorem8.repaired", "M=2")):
+                    words = shlex.split(
+                        f"compare {theorem} -p {problem} -d iid:p_s=0.3 -k {4 + place % 2} -r 4 --exact"
+                    )
+                    found.add("compare", [*words, f"--set={step}", "--json"], ["family:huber", "engine:exact"])
+
+
 def _virtual_logs(found: Made) -> None:
     """Add logs of virtual time that begin in the middle, skip versions, or have late clients."""
     draw = random.Random(13)  # noqa: S311
@@ -358,15 +430,26 @@ def _virtual_logs(found: Made) -> None:
 def _sharp(found: Made) -> None:
     """Add questions whose answers are many digits: functions at points, both sides exactly, bounds at zeros."""
     found.add("symbols", ["symbols", "all"])
+    found.add("semidefinite", ["semidefinite", "60"])
     _virtual_logs(found)
-    specs = [one.words[1] for one in found.lines if one.kind == "constants"]
+    _folds(found)
+    _at_edges(found)
+    for one in [one for one in found.lines if one.kind == "worst-case" and "2" in one.words]:
+        if one.answer is None or one.answer["exit"] in (0, 1, 3):
+            found.add("certificate", ["certificate", *one.words[:-1]], one.tags, one.files)
+    specs = [one.words[1] for one in found.lines if one.kind == "constants"] + _weighed()
     for text in (*WEIGHED, *SMALL, "logistic:data=breast_cancer,clients=2,nu=0.5,batch=full", *specs):
         for kind in ("constants", "functions"):
             found.add(kind, [kind, text], [f"family:{text.partition(':')[0]}"])
+    for text in (*WEIGHED, *specs[::3]):
+        found.add("tensors", ["tensors", text], [f"family:{text.partition(':')[0]}"])
     for name, algorithm in registered("algorithms").items():
         for place, chosen in enumerate(options_of(name, algorithm, 3, 16)[-16:]):
             delays = DELAYS[(5 * place + 2) % len(DELAYS)]
             found.add("draws", ["draws", name, json.dumps(chosen), delays, "3"], [f"algorithm:{name}"])
+        for place, chosen in enumerate(options_of(name, algorithm, 3, 12)):
+            words = ["formal", name, json.dumps(chosen), "3" if place % 3 else "2"]
+            found.add("formal", words, [f"algorithm:{name}"])
     for name, theorem in registered("theorems").items():
         if theorem.left.in_seconds:
             continue

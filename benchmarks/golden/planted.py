@@ -77,31 +77,31 @@ def noticed(tree: Path, lines: Sequence[Line]) -> str:
     return (done.stdout.splitlines() or done.stderr.splitlines()[-1:] or ["it does not start"])[0]
 
 
-def _few(lines: Sequence[Line]) -> list[Line]:
-    """Return questions that take no longer than the limit together, in an order that nobody chose."""
+def _few(lines: Sequence[Line], seconds: float) -> list[Line]:
+    """Return questions that take no longer than a limit together, in an order that nobody chose."""
     found, spent = list[Line](), 0.0
     for line in shuffled(lines):
         spent += line.seconds
-        if spent <= SECONDS:
+        if spent <= seconds:
             found.append(line)
     return found
 
 
-def plant(tree: Path, one: Mutant, reaching: Sequence[Line]) -> tuple[str, str]:
+def plant(tree: Path, one: Mutant, reaching: Sequence[Line], seconds: float) -> tuple[str, str]:
     """Return who notices an error (``the tenth``, ``all``, ``none``), and by which question."""
     path = tree / one.file
     good = path.read_bytes()
     path.write_bytes(one.applied(good))
     try:
         for who in ("the tenth", "all"):
-            if first := noticed(tree, _few([line for line in reaching if line.tenth is (who == "the tenth")])):
+            if first := noticed(tree, _few([line for line in reaching if line.tenth is (who == "the tenth")], seconds)):
                 return who, first
         return "none", f"{len(reaching)} questions run it" if reaching else "no question runs it"
     finally:
         path.write_bytes(good)
 
 
-def results(chosen: list[Mutant], reach: Reach, jobs: int) -> Iterator[tuple[Mutant, str, str, float]]:
+def results(chosen: list[Mutant], reach: Reach, jobs: int, seconds: float) -> Iterator[tuple[Mutant, str, str, float]]:
     """Plant errors one by one in each of several copies of the tree."""
     lines = [line for line in read() if line.seconds <= LONGEST and line.kind != "notebook"]
     found = [reach.questions(one) for one in chosen]
@@ -118,7 +118,7 @@ def results(chosen: list[Mutant], reach: Reach, jobs: int) -> Iterator[tuple[Mut
         def one_of(error: Mutant, asked: Sequence[Line]) -> tuple[Mutant, str, str, float]:
             start, tree = time.perf_counter(), free.get()
             try:
-                return error, *plant(tree, error, asked), time.perf_counter() - start
+                return error, *plant(tree, error, asked, seconds), time.perf_counter() - start
             finally:
                 free.put(tree)
 
@@ -148,6 +148,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of questions that are asked of an error")
+    parser.add_argument("--only", type=Path, help="a file with the errors to plant, one a line, as they are printed")
     given = parser.parse_args()
     harmless = [one["where"] for one in tomllib.loads(HARMLESS.read_text(encoding="utf-8"))["harmless"]]
     harmless += [name for name, (kind, _) in judged().items() if kind == "equivalent"]
@@ -158,7 +160,10 @@ def main() -> None:
     sys.stdout.write(f"{len(every)} wrong numbers, {len(run)} of them in what questions run\n")
     chosen = random.Random(given.seed).sample(run, len(run))  # noqa: S311  (no secret)
     chosen = [one for one in chosen if not one.id.startswith(tuple(harmless))][: given.count]
-    for error, who, first, seconds in results(chosen, reach, given.jobs):
+    if given.only is not None:
+        names = given.only.read_text(encoding="utf-8").splitlines()
+        chosen = [one for one in run if one.id in names]
+    for error, who, first, seconds in results(chosen, reach, given.jobs, given.seconds):
         found.append(who)
         sys.stdout.write(f"{error.id}\n    noticed by {who}: {first} ({seconds:.0f} s)\n")
         sys.stdout.flush()
