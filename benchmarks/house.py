@@ -62,7 +62,7 @@ def forms_of_area() -> int:
     return sum("area" in path.stem for room in ("algorithms", "expectation") for path, _ in _of(room))
 
 
-def rules_in_both_kernels() -> int:
+def names_in_prover_and_checker() -> int:
     """Functions that ``prove`` and ``recheck`` both define under one name."""
     names = [{node.name for path, node in _functions() if path.parts[1] == room} for room in ("prove", "recheck")]
     return len(set.intersection(*names))
@@ -110,7 +110,7 @@ COUNTS: Mapping[str, Callable[[], int]] = {
     "import statements": imports,
     "forms of a quadratic": forms_of_a_quadratic,
     "forms of AREA": forms_of_area,
-    "rules in both kernels": rules_in_both_kernels,
+    "names in prover and checker": names_in_prover_and_checker,
     "loops over a tape": loops_over_a_tape,
     "walks of a formula": walks_of_a_formula,
     "declarations of an option": declarations_of_an_option,

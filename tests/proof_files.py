@@ -174,7 +174,7 @@ def replayed(name: str) -> Replay:
 def ends_with_0(name: str, forged: Mapping[str, Any], number: int) -> bool:
     """Return whether a file is accepted that differs from a good one in one fact.
 
-    The setting of its theorem is asked as well, where the second checker finds nothing.
+    The setting of its theorem is asked as well, where the checker finds nothing.
     """
     if refused(name, forged, number) or (
         forged["facts"][number]["rule"] in ("claimed", "axiom") and not file_of(name)["theorem"]
@@ -184,7 +184,7 @@ def ends_with_0(name: str, forged: Mapping[str, Any], number: int) -> bool:
 
 
 def checked(name: str) -> Finding:
-    """Return what the second checker says of a good file by itself."""
+    """Return what the checker says of a good file by itself."""
     return _seen(name)[1]
 
 

@@ -108,7 +108,7 @@ def test_the_addresses_stand_wherever_they_are_needed():
 
 
 def test_few_class_names_stand_twice() -> None:
-    """The second checker and the prover each have a Claim, a Fact and so on: they share nothing."""
+    """The checker and what writes proofs each have a Claim, a Fact and so on: the one reads what the other writes."""
     found = Counter(
         node.name
         for path in SOURCES

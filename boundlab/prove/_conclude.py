@@ -36,8 +36,8 @@ def conclude(setting: Setting, facts: Sequence[Fact]) -> Fact:
         shown.append(last)
     make_sure_there_are_runs(setting)
     kernel.concluded = tuple(shown)
-    # The case that says most of how little is shown: steps that are only claimed, signs that only a solver has shown.
-    return min(shown, key=lambda one: (-sum(map(_claimed, one.axioms)), one.shown))
+    # The case that says most of how little is shown.
+    return min(shown, key=lambda one: -sum(map(_claimed, one.axioms)))
 
 
 def allowed_axioms(setting: Setting) -> frozenset[str]:

@@ -17,7 +17,7 @@ from boundlab.prove._context import Context
 from boundlab.prove._polynomials import Monomial, Rational
 from boundlab.prove._scalars import Poly, Scalar, Symbol, mapped, of_symbol
 
-_LONGEST = 400  # terms: what is longer is no help to a reader, nor to a second checker
+_LONGEST = 400  # terms: what is longer is no help to a reader, nor to another checker
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,11 @@
 """What the kernel refuses."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from boundlab.errors import SpecError
+from boundlab.recheck.kernel import REFUSALS
 
 
 class ProofError(SpecError):
@@ -24,3 +27,12 @@ def only_for_rules(what: str) -> None:
     caller = sys._getframe(2).f_globals.get("__name__", "")
     if caller != "boundlab.prove" and not caller.startswith("boundlab.prove."):
         raise ProofError(f"{what} is for the rules of the kernel and for settings: a proof cannot use it")
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Let what the checker refuses end as what the kernel refuses."""
+    try:
+        yield
+    except REFUSALS as error:
+        raise ProofError(str(error)) from None

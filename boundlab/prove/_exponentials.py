@@ -1,13 +1,14 @@
 """Symbols that stand for e^v: what is known of them is that exp is convex, increasing, and 1 at 0."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from boundlab.prove._context import FIRST, Context, Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Number, Scalar, check_name, same, scalar, variable
+from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import expr
 
 _TERMS = 24
@@ -29,29 +30,19 @@ def exponential(kernel: Kernel, name: str, value: Number, index: str | None = No
         If the exponent is not shown to have a value.
     """
     own, here = scalar(value), kernel.context
-    check_name(name)
-    here.defined(own)
     constant = own.constant
     if constant is not None:
         low, high = enclosure(Fraction(constant))
         known = Range(low=scalar(low), high=scalar(high))
     else:
-        above = bool(here.positive(own))
-        known = Range(low=scalar(1 if here.nonnegative(own) else 0), above=above or not here.nonnegative(own))
+        positive = here.nonnegative(own)
+        known = Range(low=scalar(1 if positive else 0), above=not positive or here.positive(own))
     if index is None:
-        here.declare(name, known)
-        here.narrowed.add(name)
-        here.meaning[name] = own.names()
-        kernel._exponents[name] = own
+        here.declare(name, known, exponent=own)
+        kernel.exponents[name] = own
         return variable(name)
-    its = here.find(index)
-    every = its is not None and its.integer and its.low is not None and its.low.zero and its.high is None
-    if not every or constant is not None:
-        raise ProofError(f"{index} is to run through all whole numbers ≥ 0, and {own} to depend on it")
-    kernel.unmoved(index, own.names(), here)
-    here.declare(name, Range(low=known.low, above=known.above, arity=1, guarded=True))
-    here.meaning[name] = own.names() - {index}
-    kernel._exponents[name] = own.put({index: FIRST})
+    kernel.exponents[name] = own.put({index: FIRST})
+    here.declare(name, replace(known, arity=1, guarded=True), exponent=kernel.exponents[name])
     return variable(name, variable(index))
 
 
@@ -79,53 +70,23 @@ def exponent(kernel: Kernel, of: Number) -> Scalar:
     return found
 
 
-def _checked(kernel: Kernel, of: Number, here: Context) -> tuple[Scalar, Scalar]:
-    own = scalar(of)
-    here.defined(own)
-    for symbol in own.symbols():
-        for one in symbol.indices:
-            kernel.need(Scalar(one), here, "the index of an exponential is ≥ 0")
-    value = exponent(kernel, own)
-    here.defined(value)
-    return own, value
-
-
 def tangent(kernel: Kernel, of: Number, context: Context | None = None) -> Fact:
     """Return e^v ≥ 1 + v."""
-    here = context or kernel.context
-    own, value = _checked(kernel, of, here)
-    return kernel.make(expr(own) >= expr(1 + value), here, "exp tangent", names=own.names() | value.names(), of=own)
+    own = scalar(of)
+    return kernel.make(expr(own) >= expr(1 + exponent(kernel, own)), context or kernel.context, "exp tangent", of=own)
 
 
 def monotone(kernel: Kernel, small: Number, large: Number, context: Context | None = None) -> Fact:
     """Return e^v ≤ e^w, where v ≤ w is shown."""
-    here = context or kernel.context
-    (one, v), (other, w) = _checked(kernel, small, here), _checked(kernel, large, here)
-    shown, _, _ = kernel.need(w - v, here, "the exponents are not in that order")
-    return kernel.make(
-        expr(one) <= expr(other), here, "exp monotone", names=v.names() | w.names(), shown=shown, small=one, large=other
-    )
+    one, other = scalar(small), scalar(large)
+    return kernel.make(expr(one) <= expr(other), context or kernel.context, "exp monotone", small=one, large=other)
 
 
 def chord(kernel: Kernel, of: Number, share: Number, end: Number, context: Context | None = None) -> Fact:
     """Return e^(q·s) ≤ 1 − q + q·e^s, where 0 ≤ q ≤ 1 is shown: exp lies below its chord from 0 to s."""
-    here = context or kernel.context
-    (own, v), (other, s), q = _checked(kernel, of, here), _checked(kernel, end, here), scalar(share)
-    here.defined(q)
-    if not same(v, q * s):
-        raise ProofError(f"the exponent of {own} is {v}, not {q} times {s}")
-    first, _, _ = kernel.need(q, here, "a share may be negative")
-    second, _, _ = kernel.need(1 - q, here, "a share may be larger than 1")
-    return kernel.make(
-        expr(own) <= expr(1 - q + q * other),
-        here,
-        "exp chord",
-        names=v.names() | s.names() | q.names(),
-        shown=min(first, second),
-        of=own,
-        share=q,
-        end=other,
-    )
+    own, q, other = scalar(of), scalar(share), scalar(end)
+    claim = expr(own) <= expr(1 - q + q * other)
+    return kernel.make(claim, context or kernel.context, "exp chord", of=own, share=q, end=other)
 
 
 def enclosure(value: Fraction) -> tuple[Fraction, Fraction]:

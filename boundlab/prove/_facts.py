@@ -1,14 +1,12 @@
-"""Facts: what the kernel has shown. Nothing else makes one."""
+"""Facts: lines that the checker has accepted. Nothing else makes one."""
 
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass
 from types import MappingProxyType
 from typing import Any, final
 
-from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._terms import Claim, Lin
-from boundlab.signs import SignProof
 
 _KEY = object()
 # Axioms that are no assumption about functions or runs: the algorithm itself, and where it starts.
@@ -29,19 +27,16 @@ class Shared:
         What it rests on: assumptions and parts of the setting, by their names.
     rule, premises, data
         How it was made, for whoever checks it again.
-    shown
-        The weakest way in which a sign on the way was shown.
     number
-        Its place in the trace.
+        Its place among the lines of the checker.
     """
 
-    context: Context
+    context: Any
     names: frozenset[str]
     axioms: frozenset[str]
     rule: str
     premises: tuple["Shared", ...]
     data: Mapping[str, Any]
-    shown: SignProof
     number: int
     # Not kept: whoever holds a fact cannot make another one with it.
     key: InitVar[object]

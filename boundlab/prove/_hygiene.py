@@ -83,11 +83,11 @@ def calling(kernel: Any, method: Callable[..., Any], *args: Any, **more: Any) ->
 
 def _say_the_same(setting: Any, method: Callable[..., Any], args: tuple[Any, ...], more: Mapping[str, Any]) -> None:
     """Make sure that the axiom with other names for its indices is the same one."""
-    context, kernel = setting.context, setting.kernel
+    kernel = setting.kernel
     met = {name for one in (*args, *more.values()) if isinstance(one, (Scalar, Lin, Expr)) for name in one.names()}
-    many, setting.renaming = len(kernel.facts), True
+    setting.renaming = True
     try:
-        with context.trial():
+        with kernel.trial():
             there = _renamed(setting, met)
             if not there:
                 return
@@ -95,7 +95,6 @@ def _say_the_same(setting: Any, method: Callable[..., Any], args: tuple[Any, ...
             named = {key: _put(value, there) for key, value in more.items()}
             other = method(setting, *(_put(value, there) for value in args), **named)
     finally:
-        del kernel.facts[many:]
         setting.renaming = False
     back = {next(iter(new.names())): variable(name) for name, new in there.items()}
     if any(_differs(a, b, back) for a, b in zip(_each(one), _each(other), strict=True)):

@@ -1,23 +1,25 @@
-"""The kernel: rules that make facts out of facts, and refuse what is not shown.
+"""The kernel: it writes lines, and the checker decides each of them.
 
-Searches stand outside and can at worst fail. Rules about finite sums, about events and the axioms of a setting build on
-the same few methods here; see :mod:`boundlab.prove._sums` and :mod:`boundlab.prove._chance`.
+A rule says here what follows, and from what; whether it does follow is for :mod:`boundlab.recheck` alone to say, and
+what that refuses is no fact. Searches stand outside and can at worst fail.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeVar
 
-from boundlab.prove._cases import Cases
-from boundlab.prove._context import Context
-from boundlab.prove._errors import ProofError
-from boundlab.prove._facts import Fact, Shared, VectorFact
-from boundlab.prove._making import same_claim as same_claim
-from boundlab.prove._scalars import Number, Scalar, Symbol, of_symbol, scalar
+from boundlab.prove import _lines as lines
+from boundlab.prove._context import FIRST, Context, Range
+from boundlab.prove._errors import ProofError, only_for_rules, refused
+from boundlab.prove._facts import _KEY, Fact, Shared, VectorFact
+from boundlab.prove._scalars import Number, Scalar, Symbol, mapped, of_symbol, scalar, variable
 from boundlab.prove._terms import Claim, Expr, Lin, Vec, dot, equal, expr, lin, replaced, squared
-from boundlab.signs import SignProof
+from boundlab.prove._vectors import Law, Vectors
+
+F = TypeVar("F", Fact, VectorFact)
 
 
-class Kernel(Cases):
+class Kernel:
     """Makes facts.
 
     Parameters
@@ -26,13 +28,137 @@ class Kernel(Cases):
         The ranges of all symbols.
     """
 
+    def __init__(self, context: Context) -> None:
+        self.context, self.replay = context, context.replay
+        self.vectors = Vectors(self._tell)
+        self._before = len(self.replay.facts)
+        self.facts: list[Shared] = []
+        self.concluded: tuple[Fact, ...] = ()  # what makes up the theorem, one fact for each case
+        # Numbers that vectors depend on without saying so, such as a step size: what is said of vectors holds for the
+        # one value that they have, and for no other.
+        self.parameters = self.replay.parameters
+        # The method of a setting that makes axioms, with its arguments; None for those that it makes for itself.
+        self.called: tuple[str, tuple[Any, ...] | None] | None = None
+        # Of a theorem's setting: its models, the size of its noise, the weight of a client.
+        self.problem: Callable[[], dict[str, Any]] = dict
+        # What symbols stand for, and whether they are roots of it; members of families and the v of e^v, with FIRST.
+        self.values: dict[str, tuple[Scalar, bool]] = {}
+        self.families: dict[str, Scalar] = {}
+        self.exponents: dict[str, Scalar] = {}
+        self._laws: list[Law] = []
+        self._supposed: dict[Context, Fact] = {}
+        self._parts: dict[Context, tuple[Context, str, Scalar, int]] = {}
+
+    # ------------------------------------------------------------------ lines
+
+    def make(
+        self,
+        claim: Claim,
+        context: Context,
+        rule: str,
+        premises: Iterable[Shared] = (),
+        *,
+        axioms: Iterable[str] = (),
+        **data: Any,
+    ) -> Fact:
+        """Return a claim as a fact, where the checker accepts the line; for rules and settings."""
+        only_for_rules("making a fact")
+        return self._make(Fact, claim, context, rule, tuple(premises), axioms, data, claim=claim)
+
+    def make_vector(
+        self,
+        left: Lin,
+        right: Lin,
+        context: Context,
+        rule: str,
+        premises: Iterable[Shared] = (),
+        *,
+        axioms: Iterable[str] = (),
+        **data: Any,
+    ) -> VectorFact:
+        """Return an equation of vectors as a fact, where the checker accepts the line."""
+        only_for_rules("making a fact")
+        says = left, right
+        return self._make(VectorFact, says, context, rule, tuple(premises), axioms, data, left=left, right=right)
+
+    def _make(
+        self,
+        kind: type[F],
+        says: Claim | tuple[Lin, Lin],
+        context: Context,
+        rule: str,
+        premises: tuple[Shared, ...],
+        axioms: Iterable[str],
+        data: Mapping[str, Any],
+        **own: Any,
+    ) -> F:
+        if rule == "axiom" and self.called is not None:
+            schema, args = self.called
+            data = {"schema": schema, "args": (self._axioms(),) if args is None else args}
+            self.replay.raw["problem"] = self.replay.raw["problem"] or self.problem()
+        behind = [*premises, *further(data)]
+        for one in behind:
+            place = one.number - self._before
+            if not (0 <= place < len(self.facts) and self.facts[place] is one):
+                raise ProofError(f"{one} is no fact of this proof")
+        every = frozenset(axioms).union(*(one.axioms for one in behind))
+        at = lines.Places(lambda number: number, lambda case: case.number, self._law)
+        with refused():
+            line = self.replay.add(lines.line_of(rule, context, premises, data, lines.says(says, every), at))
+        fact = kind(context, frozenset(line.names), every, rule, premises, data, line.number, key=_KEY, **own)
+        self.facts.append(fact)
+        return fact
+
+    def trial(self) -> AbstractContextManager[None]:
+        """Write what is forgotten afterwards."""
+        only_for_rules("a trial")
+        return self._trial(keep=False)
+
+    @contextmanager
+    def _trial(self, *, keep: bool) -> Iterator[None]:
+        """Write what is forgotten afterwards, or, with ``keep``, where something of it is refused."""
+        ranges = [one._own for one in (self.context, *self._supposed, *self._parts)]
+        books = [self.facts, self.values, self.families, self.exponents, self._supposed, self._parts, *ranges]
+        with refused(), self.replay.trial(keep=keep, also=books):
+            yield
+
+    def _tell(self, what: str, name: str, own: Any) -> None:
+        if what == "vectors":
+            self.replay.vectors[name] = lines.known_dict(own)
+        elif what == "functions":
+            self.replay.functions[name] = own
+        else:
+            self.replay.raw["slopes"][name] = lines.slope_dict(own)
+
+    def _law(self, law: Law) -> int:
+        if law not in self._laws:
+            self._laws.append(law)
+            self.replay.raw["laws"].append(lines.law_dict(law, self.vectors.known))
+        return self._laws.index(law)
+
+    def _axioms(self) -> int:
+        return sum(one.rule == "axiom" for one in self.facts)
+
+    def need(self, value: Number, context: Context, what: str) -> None:
+        """Make sure that a number is shown to be ≥ 0; for the settings, whose axioms are about certain indices."""
+        if not context.nonnegative(value):
+            raise ProofError(f"{what}: {scalar(value)} ≥ 0 is not shown")
+
+    def deepest(self, facts: Iterable[Shared], context: Context | None) -> Context:
+        """Return the narrowest case that facts hold in."""
+        here = context or self.context
+        for fact in facts:
+            if fact.context.within(here):
+                here = fact.context
+            elif not here.within(fact.context):
+                raise ProofError(f"facts of different cases are combined: {fact} holds where {fact.context.why}")
+        return here
+
     # ------------------------------------------------------------------ algebra
 
     def square(self, of: Lin | Vec, context: Context | None = None) -> Fact:
         """Return E‖u‖² ≥ 0."""
-        here = context or self.context
-        self.well_formed_vector(lin(of), here)
-        return self.make(squared(of) >= 0, here, "square", vector=lin(of), names=lin(of).names())
+        return self.make(squared(of) >= 0, context or self.context, "square", vector=lin(of))
 
     def combine(self, claim: Claim, parts: Sequence[tuple[Number, Fact]], context: Context | None = None) -> Fact:
         """Return a claim that is Σ multiplier·fact + a number ≥ 0, matched coefficient by coefficient.
@@ -42,60 +168,29 @@ class Kernel(Cases):
         ProofError
             If a coefficient is left over, a multiplier may be negative, or the number may be.
         """
-        here = self.deepest([fact for _, fact in parts], context)
-        rest, worst, names = claim.body, SignProof.BY_CERTIFICATE, set[str]()
-        kept = []
+        here, rest, kept = self.deepest([fact for _, fact in parts], context), claim.body, []
         for given, fact in parts:
             own = scalar(given)
             if own.zero or not fact.claim.body.terms:
                 continue  # nothing, or nothing times it
-            here.defined(own)
-            if not fact.claim.equality:
-                if claim.equality:
-                    raise ProofError("an equation does not follow from an inequality")
-                found, _, _ = self.need(own, here, "a multiplier may be negative")
-                worst = min(worst, found)
-            names |= own.names()
             kept.append((own, fact))
             rest = rest - fact.claim.body * own
         left = rest.number
         if left is None:
             raise ProofError(f"left over: {rest}")
-        if claim.equality:
-            if not left.zero:
-                raise ProofError(f"left over: {left}")
-        else:
-            found, _, _ = self.need(left, here, "what is left over may be negative")
-            worst = min(worst, found)
-        return self.make(
-            claim,
-            here,
-            "combine",
-            [fact for _, fact in kept],
-            names=names,
-            shown=worst,
-            multipliers=tuple(own for own, _ in kept),
-            rest=left,
-        )
+        multipliers = tuple(own for own, _ in kept)
+        return self.make(claim, here, "combine", [fact for _, fact in kept], multipliers=multipliers, rest=left)
 
     def scale(self, number: Fact, other: Fact) -> Fact:
         """Return the product of a number shown ≥ 0 (or = 0) by a fact, with another fact."""
-        own = number.claim.body.number
-        if own is None:
-            raise ProofError("only a fact about a number multiplies another fact")
-        here = self.deepest([number, other], None)
-        here.defined(own)
-        body = other.claim.body * own
+        body = other.claim.body * _number(number)
         exact = number.claim.equality or other.claim.equality
+        here = self.deepest([number, other], None)
         return self.make(equal(body, 0) if exact else body >= 0, here, "scale", [number, other])
 
     def times(self, number: Fact, by: Expr) -> Fact:
         """Return e·X = 0 for an equation e = 0 between numbers and any expression X."""
-        own = number.claim.body.number
-        if own is None or not number.claim.equality:
-            raise ProofError("only an equation between numbers multiplies any expression")
-        self.well_formed(by, number.context)
-        return self.make(equal(by * own, 0), number.context, "times", [number], names=by.names(), by=by)
+        return self.make(equal(by * _number(number), 0), number.context, "times", [number], by=by)
 
     def end(self, name: str, which: str, context: Context | None = None) -> Fact:
         """Return that a symbol lies above its ``low`` or below its ``high`` end."""
@@ -107,20 +202,10 @@ class Kernel(Cases):
         own = expr(of_symbol(Symbol(name)))
         return self.make(own >= expr(end) if which == "low" else own <= expr(end), here, "end", name=name, which=which)
 
-    # ------------------------------------------------------------------ vectors
-
     def against(self, fact: VectorFact, vector: Lin | Vec, context: Context | None = None) -> Fact:
         """Return E⟨left, v⟩ = E⟨right, v⟩."""
-        here = self.deepest([fact], context)
-        self.well_formed_vector(lin(vector), here)
-        return self.make(
-            equal(dot(fact.left, vector), dot(fact.right, vector)),
-            here,
-            "against",
-            [fact],
-            names=lin(vector).names(),
-            vector=lin(vector),
-        )
+        claim = equal(dot(fact.left, vector), dot(fact.right, vector))
+        return self.make(claim, self.deepest([fact], context), "against", [fact], vector=lin(vector))
 
     def replace(self, value: Expr, facts: Sequence[VectorFact], context: Context | None = None) -> Fact:
         """Return value = value with vectors replaced by what they are equal to, one equation after the other.
@@ -130,7 +215,6 @@ class Kernel(Cases):
         ProofError
             If a left side is no single vector.
         """
-        here = self.deepest(facts, context)
         current = value
         for fact in facts:
             old = fact.left.vec
@@ -140,11 +224,9 @@ class Kernel(Cases):
             for atom, coefficient in current.terms.items():
                 found = found + replaced(atom, old, fact.right) * coefficient
             current = found
-        return self.make(equal(value, current), here, "replace", facts, names=value.names())
+        return self.make(equal(value, current), self.deepest(facts, context), "replace", facts)
 
-    # ------------------------------------------------------------------ instances
-
-    def at(self, fact: Fact | VectorFact, values: Mapping[str, Number], context: Context | None = None) -> Any:
+    def at(self, fact: Any, values: Mapping[str, Number], context: Context | None = None) -> Any:
         """Return an instance: numbers in place of symbols, inside their ranges.
 
         Raises
@@ -152,50 +234,213 @@ class Kernel(Cases):
         ProofError
             If a value may lie outside, is not whole where it must be, or a symbol may not be generalised here.
         """
-        here = self.deepest([fact], context)
-        exact = {name: scalar(value) for name, value in values.items()}
-        worst, names, _ = self.admissible(exact, fact, here)
-        more: dict[str, Any] = {"names": names, "shown": worst, "without": (), "values": exact}
-        kept = fact.names - exact.keys()
+        here, exact = self.deepest([fact], context), {name: scalar(value) for name, value in values.items()}
         if isinstance(fact, VectorFact):
-            more.pop("without")
-            made: Shared = self.make_vector(fact.left.put(exact), fact.right.put(exact), here, "at", (), **more)
-        else:
-            made = self.make(fact.claim.put(exact), here, "at", (), **more)
-        # What it depends on: the same symbols, but for those that were replaced.
-        return self._with_premise(made, fact, kept)
+            return self.make_vector(fact.left.put(exact), fact.right.put(exact), here, "at", [fact], values=exact)
+        return self.make(fact.claim.put(exact), here, "at", [fact], values=exact)
 
-    def admissible(
-        self, values: Mapping[str, Scalar], fact: Shared, here: Context
-    ) -> tuple[SignProof, set[str], list[Fact]]:
-        """Make sure that values lie in the ranges, and that no other symbol's range is left behind."""
-        worst, names = SignProof.BY_CERTIFICATE, set[str]()
-        closed = fact.context.closure(fact.names)
-        for name, value in values.items():
-            known = fact.context.find(name)
-            if known is None or known.arity:
-                raise ProofError(f"{name} is no symbol that a value can be given")
-            if self.fixed(name, fact):
-                where = fact.context.why or "vectors depend on it"
-                raise ProofError(f"{name} is fixed where {where}: it has no other value there")
-            here.defined(value)
-            names |= value.names()
-            if known.integer and not here.integer(value):
-                raise ProofError(f"{name} is whole, which {value} is not shown to be")
-            for end, sign, strict in ((known.low, 1, known.above), (known.high, -1, known.below)):
-                if end is None:
-                    continue
-                moved = end.put(values)
-                here.defined(moved)
-                names |= moved.names()
-                gap = (value - moved) * sign
-                found = here.positive(gap) if strict else here.nonnegative(gap)
-                if not found:
-                    raise ProofError(
-                        f"{name} = {value} may lie outside its range: {gap} {'>' if strict else '≥'} 0 is not shown"
-                    )
-                worst = min(worst, found)
-        for other in closed - values.keys():
-            if touched := fact.context.needs(other) & values.keys():
-                raise ProofError(f"{other} depends on {', '.join(sorted(touched))}: give {other} a value, too")
-        return worst, names, []
+    # ------------------------------------------------------------------ hypotheses and cases
+
+    def suppose(self, claim: Claim, on: str, context: Context | None = None) -> Fact:
+        """Return a claim as the hypothesis of an induction on a symbol, in a context of its own."""
+        here = context or self.context
+        with self._trial(keep=True):
+            raw = {"kind": "suppose", "parent": here.number, "fact": len(self.replay.facts)}
+            child = Context(here, f"the claim is supposed for {on}", self.replay.open_case(raw))
+            fact = self.make(claim, child, "suppose", on=on)
+            known = here.find(on)
+            if known is not None and known.high is not None:
+                child.narrow(on, Range(low=known.low, high=known.high - 1, integer=True))
+            self._supposed[child] = fact
+        return fact
+
+    def is_hypothesis(self, context: Context) -> bool:
+        """Return whether a context is the one of an induction's hypothesis."""
+        return context in self._supposed
+
+    @property
+    def has_cases(self) -> bool:
+        """Whether a range was split."""
+        return bool(self._parts)
+
+    def induction(self, base: Fact, step: Fact) -> Fact:
+        """Return P(k) for all k from P(low) and from P(k + 1) under the hypothesis P(k).
+
+        Raises
+        ------
+        ProofError
+            If base or step are not those of the hypothesis.
+        """
+        supposed = self._supposed.get(step.context)
+        if supposed is None:
+            raise ProofError("the step of an induction is shown from its hypothesis, and only from that")
+        more = {"hypothesis": supposed, "step": step, "on": supposed.data["on"]}
+        return self.make(supposed.claim, step.context.parent, "induction", [base], **more)
+
+    def split(self, name: str, at: Number, context: Context | None = None) -> tuple[Context, Context]:
+        """Return two cases that make up a range: up to a value, and from it on (from the next number if whole)."""
+        here, value = context or self.context, scalar(at)
+        known = here.find(name)
+        if known is None:
+            raise ProofError(f"{name} is no symbol with a range")
+        step = 1 if known.integer else 0
+        parts = (
+            Range(known.low, value, above=known.above, integer=known.integer),
+            Range(value + step, known.high, below=known.below, integer=known.integer),
+        )
+        found = []
+        with self._trial(keep=True):
+            for which, (part, relation) in enumerate(zip(parts, ("≤", "≥"), strict=True)):
+                raw = {"kind": "split", "parent": here.number, "name": name, "at": lines.number(value), "which": which}
+                child = Context(here, f"{name} {relation} {value + step * which}", self.replay.open_case(raw))
+                self.replay.case(child.number)
+                child.narrow(name, part)
+                self._parts[child] = (here, name, value, which)
+                found.append(child)
+        return found[0], found[1]
+
+    def part_of(self, context: Context) -> tuple[Context, Context] | None:
+        """Return, for one case of a split, the context that was split and the other case; None if it is none."""
+        part = self._parts.get(context)
+        if part is None:
+            return None
+        for other, its in self._parts.items():
+            if other is not context and its[:2] == part[:2] and its[2] is part[2] and its[3] != part[3]:
+                return part[0], other
+        return None
+
+    def origin(self, context: Context) -> tuple[str, tuple[Any, ...]]:
+        """Return how a context came about, for whoever checks it again: as root, hypothesis or case."""
+        if context in self._supposed:
+            return "suppose", (self._supposed[context],)
+        if context in self._parts:
+            return "split", self._parts[context]
+        return "root", ()
+
+    def join(self, first: Fact, second: Fact) -> Fact:
+        """Return a claim that was shown in both cases of a split."""
+        part = self._parts.get(first.context)
+        if part is None:
+            raise ProofError("the two facts do not belong to the two cases of one split")
+        return self.make(first.claim, part[0], "join", cases=(first, second))
+
+    def lowest(self, first: Fact, rest: Fact) -> Fact:
+        """Return P(n) for all whole n from P(low) and from P(n) for n ≥ low + 1, the second case of a split at low."""
+        part = self._parts.get(rest.context)
+        if part is None:
+            raise ProofError("the fact does not belong to the second case of a split at the lowest whole number")
+        return self.make(rest.claim, part[0], "lowest", [first], case=rest)
+
+    # ------------------------------------------------------------------ names for numbers
+
+    def given(self, context: Context) -> tuple[dict[str, Scalar], dict[str, Scalar]]:
+        """Return what roots and what other names stand for in a case."""
+        every = {name: own for name, own in self.values.items() if context.find(name) is not None}
+        roots = {name: value for name, (value, is_root) in every.items() if is_root}
+        return roots, {name: value for name, (value, _) in every.items() if name not in roots}
+
+    def plain_exponents(self) -> dict[str, Scalar]:
+        """Return v of the exponentials e^v without index, in symbols that stand for no other number."""
+        values = {name: value for name, (value, is_root) in self.values.items() if not is_root}
+        found = {}
+        for name, own in self.exponents.items():
+            value = own
+            while value.names() & values.keys():
+                value = value.put(values)
+            if not value.zero and not value.names() & FIRST.names():
+                found[name] = value
+        return found
+
+    def _declare(
+        self, here: Context, name: str, own: Range, claim: Claim, rule: str, *because: Fact, **data: Any
+    ) -> Fact:
+        """Declare a symbol that the next line says the value of; neither stays where one of them is refused."""
+        with self._trial(keep=True):
+            here.declare(name, own, by=len(self.replay.facts))
+            return self.make(claim, here, rule, because, name=name, **data)
+
+    def name(self, name: str, value: Number, own: Range | None = None, context: Context | None = None) -> Fact:
+        """Return symbol = value, for a new symbol whose range is shown from the value.
+
+        Raises
+        ------
+        ProofError
+            If the name is known, or the value is not shown to lie in the range.
+        """
+        number, claim = scalar(value), equal(expr(of_symbol(Symbol(name))), value)
+        fact = self._declare(context or self.context, name, own or Range(), claim, "name", value=number)
+        self.values[name] = number, False
+        return fact
+
+    def name_family(self, name: str, index: str, value: Number, own: Range) -> Fact:
+        """Return name[index] = value for all index ≥ 0, for a new family whose range is shown from the value."""
+        number, claim = scalar(value), equal(expr(variable(name, variable(index))), value)
+        known = Range(own.low, own.high, own.above, own.below, own.integer, arity=1, guarded=True)
+        fact = self._declare(self.context, name, known, claim, "name family", index=index, value=number)
+        self.families[name] = number.put({index: FIRST})
+        return fact
+
+    def unname(self, fact: Fact, *names: str) -> Fact:
+        """Return a fact with what named numbers stand for in their place, one name after the other.
+
+        Raises
+        ------
+        ProofError
+            If a name stands for no number, or occurs in the terms of a sum.
+        """
+        claim = fact.claim
+        for name in names:
+            left, right = (
+                Expr({atom: self._unnamed(own, name) for atom, own in side.terms.items()})
+                for side in (claim.left, claim.right)
+            )
+            claim = Claim(left, claim.relation, right)
+        return self.make(claim, fact.context, "unname", [fact], unnamed=names)
+
+    def _unnamed(self, value: Scalar, name: str) -> Scalar:
+        def of(symbol: Symbol) -> Scalar | None:
+            if symbol.name != name:
+                return None
+            if name in self.families and symbol.indices:
+                return self.families[name].put(dict.fromkeys(FIRST.names(), Scalar(symbol.indices[0])))
+            return self.values[name][0] if name in self.values else None
+
+        return mapped(value, of)
+
+    def define(self, name: str, value: Expr, low: Number, least: Fact) -> Fact:
+        """Return symbol = value for a sum of numbers such as q̄ = Σ 1/(n·p_i), which a fact shows to be ≥ low."""
+        claim = equal(expr(of_symbol(Symbol(name))), value)
+        return self._declare(self.context, name, Range(low=scalar(low)), claim, "define", least, value=value)
+
+    def root(self, name: str, of: Number, context: Context | None = None) -> Fact:
+        """Return symbol² = value for a new symbol ≥ 0, where the value is shown to be ≥ 0."""
+        number, here, symbol = scalar(of), context or self.context, of_symbol(Symbol(name))
+        own = Range(low=scalar(0), above=here.positive(number))
+        fact = self._declare(here, name, own, equal(expr(symbol * symbol), number), "root", value=number)
+        self.values[name] = number, True
+        return fact
+
+    def by_squares(self, squares: Fact, one: Number, other: Number) -> Fact:
+        """Return x ≤ y from x² ≤ y² (or x = y from x² = y²), for y ≥ 0 (and x ≥ 0)."""
+        x, y = scalar(one), scalar(other)
+        claim = equal(expr(x), y) if squares.claim.equality else expr(x) <= expr(y)
+        return self.make(claim, squares.context, "by squares", [squares], one=x, other=y)
+
+    def norms(self, one: Fact, other: Fact, u: Lin | Vec, v: Lin | Vec, e: Number, h: Number, sign: int = 1) -> Fact:
+        """Return ±E⟨u, v⟩ ≤ e·h from E‖u‖² ≤ e² and E‖v‖² ≤ h² with e, h ≥ 0."""
+        here, a, b = self.deepest([one, other], None), scalar(e), scalar(h)
+        own: dict[str, Any] = {"u": lin(u), "v": lin(v), "e": a, "h": b, "sign": scalar(sign)}
+        return self.make(dot(u, v) * sign <= expr(a * b), here, "norms", [one, other], **own)
+
+
+def further(data: Mapping[str, Any]) -> list[Shared]:
+    """Return the facts that a rule names beside its premises: the step of an induction, the cases of a split."""
+    parts = [one for value in data.values() for one in (value if isinstance(value, tuple) else (value,))]
+    return [one for one in parts if isinstance(one, Shared)]
+
+
+def _number(fact: Fact) -> Scalar:
+    own = fact.claim.body.number
+    if own is None:
+        raise ProofError("only a fact about a number multiplies another fact, or any expression")
+    return own

@@ -1,12 +1,10 @@
 """Between which ends symbols lie, in a chain of cases."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Self, final
 
-from boundlab.prove._errors import ProofError, only_for_rules
-from boundlab.prove._scalars import Number, Scalar, bound_variable, is_bound, scalar
+from boundlab.prove._errors import only_for_rules
+from boundlab.prove._scalars import Scalar, bound_variable
 
 # The first index of a family, in the ends of its range.
 FIRST = bound_variable(0)
@@ -69,17 +67,11 @@ class Ranges:
     def __init__(self, parent: Self | None) -> None:
         self.parent = parent
         self._own: dict[str, Range] = {}
-        # All names of all cases: a name of one case means nothing else in another.
-        self._taken: set[str] = set() if parent is None else parent._taken
-        self.narrowed: set[str] = set()  # what may not be generalised here: narrowed, fixed, or in a hypothesis
-        self.meaning: dict[str, set[str]] = {}  # what a symbol that has a value is made of
-        self.root: Self = self if parent is None else parent.root
 
     def narrow(self, name: str, own: Range) -> None:
         """Give a symbol a smaller range here; for the kernel, which knows that it is one part of several."""
         only_for_rules("narrowing a range")
         self._own[name] = own
-        self.narrowed.add(name)
 
     def find(self, name: str) -> Range | None:
         """Return the range of a name, or None."""
@@ -106,49 +98,3 @@ class Ranges:
     def within(self, other: "Ranges") -> bool:
         """Return whether it is the other one or below it."""
         return other in self.chain()
-
-    def restricted(self) -> set[str]:
-        """Return the names that may not be generalised here."""
-        return set().union(*(one.narrowed for one in self.chain()))
-
-    def closure(self, names: Iterable[str]) -> set[str]:
-        """Return the names, with those that their ranges depend on; bound variables are left out."""
-        found: set[str] = set()
-        stack = [name for name in names if not is_bound(name)]
-        while stack:
-            name = stack.pop()
-            if name in found:
-                continue
-            own = self.find(name)
-            if own is None:
-                raise ProofError(f"{name} is not declared")
-            found.add(name)
-            stack += self.needs(name)
-        return found
-
-    def needs(self, name: str) -> set[str]:
-        """Return the names that a symbol's range, or its value, is made of."""
-        own = self.find(name)
-        found = set() if own is None else own.names()
-        return found.union(*(one.meaning.get(name, ()) for one in self.chain()))
-
-    # ------------------------------------------------------------------ whole numbers
-
-    def integer(self, value: Number, bound: frozenset[str] = frozenset()) -> bool:
-        """Return whether a number is certainly whole: whole coefficients, whole symbols, no negative power."""
-        own = scalar(value)
-        if own.factors:
-            return False
-        for powers, coefficient in own.top.terms.items():
-            if isinstance(coefficient, Fraction):
-                return False
-            for symbol, power in powers:
-                known = self.find(symbol.name)
-                ok = symbol.name in bound or (known is not None and known.integer)
-                if power < 0 or symbol.exponent is not None or not ok:
-                    return False
-                if not all(self.integer(Scalar(one), bound) for one in symbol.indices):
-                    return False
-        return True
-
-    # ------------------------------------------------------------------ points

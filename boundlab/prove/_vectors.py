@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
-from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
+from boundlab.prove._ranges import Ranges
 from boundlab.prove._scalars import Scalar, check_name, same, scalar
-from boundlab.prove._terms import Value, Vec
+from boundlab.prove._terms import Lin, Vec
 
 Time: TypeAlias = tuple[Scalar, ...]
 
@@ -54,72 +54,95 @@ class Slope:
     at: Vec
 
 
-class Vectors:
-    """Declarations, each made once.
+@final
+@dataclass(frozen=True, eq=False)
+class Register:
+    """What an event may change.
 
     Parameters
     ----------
-    context
-        Where symbols are looked up.
+    owner
+        ``client``: v[i, k], changed where client i acts. ``server``: v[k], changed by an aggregation. ``any``: v[k],
+        changed by whichever client acts.
+    branch
+        What it becomes, by its own indices with k in the last place (``any``: of the client and k). Its vectors are
+        those before the event, or drawn without regard to who acts.
     """
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    owner: Literal["client", "server", "any"]
+    branch: Callable[..., Lin]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Law:
+    """Who acts in iteration k, drawn independently of everything before: client i with p(i), the server with p_s.
+
+    Parameters
+    ----------
+    p, p_s
+        Probabilities.
+    clients
+        Their number n.
+    index
+        The name of a client's index.
+    registers
+        By name.
+    axioms
+        What that rests on.
+    """
+
+    p: Callable[[Scalar], Scalar]
+    p_s: Scalar
+    clients: Scalar
+    index: str
+    registers: Mapping[str, Register]
+    axioms: frozenset[str]
+
+
+class Vectors:
+    """Declarations, each made once; the checker is told of each.
+
+    Parameters
+    ----------
+    declare
+        Tells the checker of vectors, a function or a gradient: which of these, a name, and what is said of it.
+    """
+
+    def __init__(self, tell: Callable[[str, str, Any], None]) -> None:
+        self._tell = tell
         self.known: dict[str, Known] = {}
         self.functions: dict[str, int] = {}
         self.slopes: dict[str, Slope] = {}
         self.sealed = False  # whether they are those of a theorem, to which a proof adds none
 
-    def _open(self) -> None:
+    def _new(self, name: str) -> None:
         if self.sealed:
             raise ProofError("the vectors of a theorem are those of its setting: a proof declares none")
+        check_name(name)
+        if name in self.known or name in self.functions:
+            raise ProofError(f"{name} is declared twice")
 
     def declare(self, name: str, own: Known) -> None:
         """Declare a family of vectors; raises if the name is taken."""
-        self._open()
-        check_name(name)
-        if name in self.known or name in self.functions:
-            raise ProofError(f"{name} is declared twice")
+        self._new(name)
         self.known[name] = own
+        self._tell("vectors", name, own)
 
     def declare_function(self, name: str, arity: int) -> None:
         """Declare a function, or a family of them."""
-        self._open()
-        check_name(name)
-        if name in self.known or name in self.functions:
-            raise ProofError(f"{name} is declared twice")
+        self._new(name)
         self.functions[name] = arity
+        self._tell("functions", name, arity)
 
     def declare_slope(self, name: str, slope: Slope) -> None:
         """Say what a declared vector is a gradient of, once."""
-        self._open()
-        if name not in self.known or name in self.slopes:
-            raise ProofError(f"{name} is no vector, or is a gradient already")
+        if self.sealed or name not in self.known or name in self.slopes:
+            raise ProofError(f"{name} is no vector of the setting, or is a gradient already")
         if slope.function not in self.functions:
             raise ProofError(f"{slope.function} is not declared")
         self.slopes[name] = slope
-
-    def check(self, vector: Vec, context: Context, bound: frozenset[str] = frozenset()) -> Known:
-        """Return what is known of a vector; raises if it is not declared so."""
-        own = self.known.get(vector.name)
-        if own is None:
-            raise ProofError(f"{vector.name} is no vector of this setting")
-        if own.arity != len(vector.indices):
-            raise ProofError(f"{vector.name} has {own.arity} indices, got {len(vector.indices)}")
-        for index in vector.indices:
-            if not context.integer(Scalar(index), bound):
-                raise ProofError(f"the index {index} of {vector.name} is not shown to be whole")
-        return own
-
-    def check_function(self, value: Value, context: Context, bound: frozenset[str] = frozenset()) -> None:
-        """Make sure that a function value is one of a declared function."""
-        if value.function not in self.functions:
-            raise ProofError(f"{value.function} is no function of this setting")
-        if self.functions[value.function] != len(value.indices):
-            raise ProofError(f"{value.function} has {self.functions[value.function]} indices, got {len(value.indices)}")
-        for index in value.indices:
-            if not context.integer(Scalar(index), bound):
-                raise ProofError(f"the index {index} of {value.function} is not shown to be whole")
+        self._tell("slopes", name, slope)
 
     def slope(self, vector: Vec) -> tuple[str, tuple[Scalar, ...], Vec]:
         """Return function, its indices and the vector of which this is a gradient."""
@@ -131,15 +154,13 @@ class Vectors:
         }
         return own.function, tuple(one.put(values) for one in own.which), own.at.put(values)
 
-    def known_by(self, vector: Vec, time: Time, context: Context) -> bool:
+    def known_by(self, vector: Vec, time: Time, context: Ranges) -> bool:
         """Return whether a vector is certainly known at a time."""
-        own = self.check(vector, context)
-        if own.clock is None:
-            return True
-        return not_after(own.clock(*map(Scalar, vector.indices)), time, context)
+        own = self.known[vector.name]
+        return own.clock is None or not_after(own.clock(*map(Scalar, vector.indices)), time, context)
 
 
-def not_after(one: Time, other: Time, context: Context) -> bool:
+def not_after(one: Time, other: Time, context: Any) -> bool:
     """Return whether a time is certainly not after another: lexicographic, whole numbers, 0 where one is shorter."""
     size = max(len(one), len(other))
     zero = scalar(0)

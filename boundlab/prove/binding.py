@@ -1,6 +1,6 @@
 """Whether a proof file speaks of the theorem that it names: what its setting answers for is made anew, and compared.
 
-The second checker (:mod:`boundlab.recheck`) knows nothing of theorems and of algorithms. Here the setting is made from
+The checker (:mod:`boundlab.recheck`) knows nothing of theorems and of algorithms. Here the setting is made from
 the theorem itself; what the file declares of symbols and vectors, and each of its lines on moves and schedules, has to
 be what that setting says, and its conclusion what the theorem claims.
 """
@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from boundlab.errors import SpecError
+from boundlab.prove import _lines as lines
 from boundlab.prove._conclude import allowed_axioms
 from boundlab.prove._conclude import statement as claim_of
 from boundlab.prove._consistency import make_sure_there_are_runs
@@ -23,14 +24,16 @@ from boundlab.prove.outcome import Outcome
 from boundlab.prove.reading import argument, number, span
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import setting_of
-from boundlab.prove.trace import DECLARING, claim, data_of, declared, law_dict, says, symbol_dict, write_trace
+from boundlab.prove.trace import DECLARING, declared, symbol, write_trace
 from boundlab.recheck import Finding, recheck_loaded
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, core
 
+_NOWHERE = lines.Places(lambda one: one, id, id)  # what declares a symbol is made of numbers alone
+
 
 def second_opinion(outcome: Outcome) -> Finding:
-    """Return what the second checker says of a proof, with the setting that its theorem has."""
+    """Return what the checker says of a proof, with the setting that its theorem has."""
     raw = json.loads(write_trace(outcome))
     found = recheck_loaded(raw)
     return found if outcome.setting is None else with_setting(raw, found, outcome.setting.theorem)
@@ -77,7 +80,7 @@ class _Bound:
         self.raw, self.found, self.theorem = raw, found, theorem
         self.setting: Setting = setting_of(theorem)
         self.kernel = self.setting.kernel
-        self.made_anew = 0  # how many axioms that the second checker cannot make
+        self.made_anew = 0  # how many axioms that the checker cannot make
         self._cases: dict[int, Context] = {0: self.setting.context}
         self._parts: dict[tuple[int, str, str], tuple[Context, Context]] = {}
 
@@ -102,12 +105,14 @@ class _Bound:
         self.made = [fact for fact in self.kernel.facts if fact.rule == "axiom"]
         for place, name in enumerate(names):
             listed = self.raw["symbols"][place] if place < len(self.raw["symbols"]) else {}
-            own = _plain(symbol_dict(self.kernel, self.setting.context, name, {}))
+            own = _plain(symbol(self.kernel, self.setting.context, name, {}))
             if {**listed, "by": None} != own:
                 yield f"the symbol {name}: its range is another one"
             elif name in facts:
                 line = self._line(listed.get("by"))
-                if line.get("rule") != facts[name].rule or line.get("data") != _plain(data_of(facts[name])):
+                if line.get("rule") != facts[name].rule or line.get("data") != _plain(
+                    lines.data_of(facts[name].data, _NOWHERE)
+                ):
                     yield f"the symbol {name}: it is another number"
             elif listed.get("by") is not None:
                 yield f"the symbol {name}: it has a value"
@@ -121,7 +126,7 @@ class _Bound:
             name = raw["name"]
             line = self._line(raw["by"])
             if name in known:
-                if _plain(symbol_dict(self.kernel, context, name, {})) != raw:
+                if _plain(symbol(self.kernel, context, name, {})) != raw:
                     yield f"the symbol {name}: its range is another one"
             elif line.get("rule") == "name":
                 self.kernel.name(name, number(line["data"]["value"]), span(raw), context)
@@ -178,7 +183,9 @@ class _Bound:
             law = self.raw["laws"][data["law"]]
             own = getattr(self.setting, "law", None)
             return (
-                own is not None and _plain(law_dict(self.kernel, own)) == law and sorted(own.axioms) == line["axioms"]
+                own is not None
+                and _plain(lines.law_dict(own, self.kernel.vectors.known)) == law
+                and sorted(own.axioms) == line["axioms"]
             )
         if rule == "orthogonal":
             return self._made("unbiased", [["vector", data[key]] for key in ("noise", "other")], line, "orthogonal")
@@ -200,7 +207,7 @@ class _Bound:
         return any(one.rule == rule and self._same(one, line) for one in self.kernel.facts[before:])
 
     def _same(self, fact: Shared, line: Mapping[str, Any]) -> bool:
-        own = _plain(says(fact))
+        own = _plain(lines.said(fact))
         return self.case(line["context"]) is fact.context and all(line.get(key) == own[key] for key in own)
 
     # ------------------------------------------------------------------ what is concluded
@@ -212,7 +219,7 @@ class _Bound:
             if more := sorted(set(line["axioms"]) - allowed):
                 yield f"the conclusion: {self.theorem.id} does not assume {', '.join(more)}"
             wanted = functools.partial(claim_of, self.setting, self.case(line["context"]))
-            if line.get("claim") not in [_plain(claim(wanted(short=short))) for short in (False, True)]:
+            if line.get("claim") not in [_plain(lines.claim(wanted(short=short))) for short in (False, True)]:
                 yield f"the conclusion: it is not what {self.theorem.id} says"
         valued = {one["name"] for one in self._all_symbols() if one["by"] is not None or one.get("exponent")}
         if more := sorted(self.found.depends - self.setting.own_symbols - valued):

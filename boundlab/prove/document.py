@@ -23,7 +23,6 @@ from boundlab.prove._squares import with_squares
 from boundlab.prove._terms import Claim, Lin
 from boundlab.prove._witness import Witness, refute
 from boundlab.prove.setting import Setting
-from boundlab.signs import SignProof
 from boundlab.theorems import Theorem
 
 Uses: TypeAlias = Fact | VectorFact
@@ -83,11 +82,6 @@ class Step:
     rests_on: tuple[str, ...] = ()
     witness: Witness | None = None
     means: str = ""
-
-    @property
-    def by_solver(self) -> bool:
-        """Whether a sign in it is known from z3 alone."""
-        return self.fact is not None and self.fact.shown is SignProof.BY_SOLVER
 
 
 @final
@@ -361,8 +355,6 @@ class Proof:
         open_ones = tuple(sorted(one.removeprefix(_CLAIMED) for one in fact.axioms if one.startswith(_CLAIMED)))
         many = f"{len(fact.premises)} fact{'s' if len(fact.premises) > 1 else ''}"
         how = f"{fact.rule}, {many}" if fact.premises else fact.rule
-        if fact.shown is SignProof.BY_SOLVER:
-            how += "; a sign by z3"
         status = Status.FOLLOWS if open_ones else Status.PROVED
         return Step(name, says or str(claim), claim, status, how, seconds, fact, at, open_ones)
 

@@ -1,4 +1,4 @@
-"""What a proof amounts to, by its steps and by the second checker."""
+"""What a proof amounts to, by its steps and by the checker."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Outcome:
 
     @cached_property
     def opinion(self) -> Finding | None:
-        """What the second checker says of it; None where it was not asked."""
+        """What the checker says of it; None where it was not asked."""
         return None if self.checker is None else self.checker(self)
 
     @property
@@ -42,19 +42,19 @@ class Outcome:
 
     @property
     def proved(self) -> bool:
-        """Whether every step is proved, there is one, the last one is the theorem, and the second checker agrees."""
+        """Whether every step is proved, there is one, the last one is the theorem, and the checker agrees."""
         return self.verdict == _PROVED
 
     @property
     def verdict(self) -> str:
-        """What the proof amounts to, in words: proved is only what the second checker has accepted."""
+        """What the proof amounts to, in words: proved is only what the checker has accepted."""
         found = self._by_steps()
         if found != _PROVED or (self.opinion is not None and self.opinion.accepted):
             return found
         if self.opinion is None:
             return "every step is proved, but nothing was checked a second time"
         why = "; ".join(self.opinion.open) or self.opinion.reason
-        return f"every step is proved, but the second checker does not accept it: {why}"
+        return f"every step is proved, but the checker does not accept it: {why}"
 
     def _by_steps(self) -> str:
         found = [step.status for step in self.steps]

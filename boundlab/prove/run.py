@@ -8,7 +8,6 @@ from boundlab.prove.document import Proof, Script
 from boundlab.prove.outcome import Outcome
 from boundlab.prove.settings import setting_of
 from boundlab.registry import registered
-from boundlab.signs import Solver
 from boundlab.theorems import load_theorem
 
 
@@ -27,7 +26,7 @@ def run(script: Script, *, witnesses: bool = False) -> Outcome:
     """
     theorem = load_theorem(script.proves) if script.proves else None
     setting = None if theorem is None else setting_of(theorem)
-    kernel = Kernel(Context(solver=Solver())) if setting is None else setting.kernel
+    kernel = Kernel(Context()) if setting is None else setting.kernel
     proof = Proof(theorem, setting, kernel, witnesses=witnesses)
     try:
         script.write(proof)

@@ -19,8 +19,9 @@ from boundlab.prove._facts import OWN_AXIOMS, Fact, VectorFact
 from boundlab.prove._formula import translate
 from boundlab.prove._hygiene import guard, remember
 from boundlab.prove._kernel import Kernel
+from boundlab.prove._lines import number
 from boundlab.prove._modelled import Modelled
-from boundlab.prove._scalars import ZERO, Number, Scalar, scalar, variable, whole
+from boundlab.prove._scalars import ZERO, Number, Scalar, Symbol, of_symbol, scalar, variable, whole
 from boundlab.prove._sums import split_sum, total
 from boundlab.prove._terms import (
     Claim,
@@ -39,7 +40,7 @@ from boundlab.prove._terms import (
 )
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove._words import said
-from boundlab.signs import Solver
+from boundlab.recheck.kernel import assume
 from boundlab.theorems import Theorem
 from boundlab.theorems import places as words_of
 
@@ -73,10 +74,12 @@ class Setting(Modelled):
 
     def __init__(self, theorem: Theorem) -> None:
         self.theorem = theorem
-        self.context = Context(solver=Solver())
+        self.context = Context()
         self.kernel = Kernel(self.context)
         self.kernel.called = "setting", None  # until a proof begins
+        self.kernel.problem = self.problem
         self.assumed = theorem.core.assumed
+        assume(self.kernel.replay, self.assumed)
         self.noisy = not self._deterministic()
         # Conditions under which a theorem's own symbols have values, such as a step that is a positive number.
         self.conditions_met: frozenset[str] = frozenset()
@@ -87,7 +90,8 @@ class Setting(Modelled):
         # Symbols of the theorem with the named numbers that they are, as the setting has made sure.
         self.short_names: dict[str, Scalar] = {}
         self._symbols()
-        self.own_symbols = self.kernel.parameters = set(self.context.order())
+        self.own_symbols = self.kernel.parameters
+        self.own_symbols.update(self.context.order())
         self._clients()
         self._functions()
 
@@ -107,6 +111,11 @@ class Setting(Modelled):
         zero_noise = any(str(one.quantity) in variance and one.limit == 0 for one in self.theorem.conditions)
         # Without noise, a theorem about noise holds as well, whatever it says of how large that is.
         return zero_noise or ("deterministic" in self.assumed and "bounded-variance" not in self.assumed)
+
+    def problem(self) -> dict[str, Any]:
+        """Return what the checker is told of a problem: its models, how large noise is, the weight of a client."""
+        weight = number(self.weight(of_symbol(Symbol("@i"))))
+        return {"model": self.model(0).vec.name, "noise": self.noise_size, "weight": weight}  # type: ignore[union-attr]
 
     def close(self) -> None:
         """Note that a proof begins: what it declares from here on is its own, and vectors it declares none."""
@@ -405,7 +414,8 @@ class Setting(Modelled):
     def variance(self, noise: Lin) -> Fact:
         """Return E‖ξ‖² ≤ σ², where σ is the symbol of the theorem's noise."""
         vector = noise.vec
-        if vector is None or self.kernel.vectors.check(vector, self.context).drawn is None:
+        known = None if vector is None else self.kernel.vectors.known.get(vector.name)
+        if vector is None or known is None or known.drawn is None:
             raise ProofError(f"{noise} is no noise")
         if self.bounds_at(self.noise_size, "passes"):
             self._passed(vector)

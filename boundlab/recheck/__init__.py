@@ -1,8 +1,8 @@
-"""A second checker, of worst-case certificates and of proofs: the standard library and this folder, nothing else.
+"""The checker of worst-case certificates and of proofs: the standard library and this folder, nothing else.
 
-It imports neither the search that proposes certificates nor the checker that the search asks, nothing of the proof
-kernel, and no SymPy, NumPy or solver; files are read as they stand. Polynomials in proofs are python-flint's, which is
-imported when a proof is read.
+It imports neither the search that proposes certificates nor the checker that the search asks, nothing of what writes
+proofs, and no SymPy, NumPy or solver; files are read as they stand. Polynomials in proofs are python-flint's, which is
+imported when a proof is read. Who writes a proof asks :mod:`boundlab.recheck.kernel` about each line.
 """
 
 from boundlab.recheck._certificate import SCHEMA as SCHEMA

@@ -56,8 +56,10 @@ def _orthogonal(replay: Replay, fact: Fact) -> None:
     if noise is None or other is None:
         raise WrongError("it is about two single vectors")
     drawn = replay.times_of(noise, "drawn")
-    if drawn is None or not known_by(replay, other, drawn, fact.context):
-        raise WrongError(f"{other.key} is not shown to be known when {noise.key} is drawn, or that is no noise")
+    if drawn is None:
+        raise WrongError(f"{noise.key} is no noise")
+    if not known_by(replay, other, drawn, fact.context):
+        raise WrongError(f"{other.key} may depend on {noise.key}: it is not shown to be known when that is drawn")
     equation(fact, dot(vector(noise), vector(other)), {})
     replay.rests_on(fact, own=_NOISE)
 
@@ -128,7 +130,7 @@ def _mixture(replay: Replay, fact: Fact) -> None:
     law, now, here = law_of(replay, fact), replay.number(fact, "now"), fact.context
     if not here.integer(now):
         raise WrongError("the number of an event is whole")
-    here.need(now, "the number of an event")
+    here.need(now, "the number of an event may be negative")
     replay.use(fact, law.clients)
     drawn = any(owner == "any" for owner, _ in law.registers.values())
     if drawn and law.index in here.closure(read.names(fact.says.left)):

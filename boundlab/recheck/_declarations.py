@@ -33,13 +33,13 @@ def symbols_of(replay: Any, listed: Any, context: Context) -> None:
             raise WrongError(f"{name} is declared twice, or is a kept name")
         found = _range(own, name)
         if late := {one for one in found.names() if one not in context.order}:
-            raise WrongError(f"the range of {name} names {', '.join(sorted(late))}, which stands not before it")
+            raise WrongError(f"the range of {name} names {', '.join(sorted(late))}, which is not declared before it")
         for end in (found.low, found.high):
             if end is not None:
                 replay.has_value(put(end, {FIRST: of(Symbol(INDEX))}), context)
         if own.get("by") is not None:
             replay.defined[name] = read.whole(own["by"], name)
-            context.fixed.add(name)
+            context.fix(name)
         elif own.get("exponent") is not None:
             _exponential(replay, context, name, found, read.number(own["exponent"], name))
         elif context.parent is not None:
@@ -71,14 +71,14 @@ def _exponential(replay: Any, context: Context, name: str, own: Range, value: Nu
         low, high = enclosure(Fraction(constant))
         if own.arity or own.above or own.low is None or own.high is None:
             raise WrongError(f"{name} is one number between two others")
-        context.need(rational(low) - own.low, f"{name} is in its range")
-        context.need(own.high - rational(high), f"{name} is in its range")
+        context.need(rational(low) - own.low, f"{name} may lie outside its range")
+        context.need(own.high - rational(high), f"{name} may lie outside its range")
     elif own.high is not None or own.low not in (None, ZERO, ONE):
         raise WrongError(f"{name} has no such range")
     elif own.low == ONE:
-        context.need(there, f"{name} is at least 1", strict=own.above)
+        context.need(there, f"{name} may be below 1", strict=own.above)
     context.meaning[name] = value.names() - {FIRST}
-    context.fixed.add(name)
+    context.fix(name)
     replay.exponents[name] = value
 
 
@@ -112,9 +112,9 @@ def part_of(parent: Context, own: Mapping[str, Any], where: str) -> Context:
     if known.integer and not parent.integer(at):
         raise WrongError(f"{where}: {name} is whole, which {at.key} is not")
     if known.low is not None:
-        parent.need(at - known.low, f"{where}: the split is in the range")
+        parent.need(at - known.low, f"{where}: the split may lie outside of the range")
     if known.high is not None:
-        parent.need(known.high - at, f"{where}: the split is in the range")
+        parent.need(known.high - at, f"{where}: the split may lie outside of the range")
     if which == 0:
         part = Range(known.low, at, above=known.above, integer=known.integer)
     else:

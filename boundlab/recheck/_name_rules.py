@@ -33,7 +33,7 @@ def _family(replay: Replay, fact: Fact) -> None:
     there = put(own, {FIRST: of(Symbol(INDEX))})
     for end, sign, strict in ((known.low, ONE, known.above), (known.high, -ONE, known.below)):
         if end is not None:
-            here.need((there - end) * sign, f"{name} is in its range", strict=strict)
+            here.need((there - end) * sign, f"{name} may lie outside its range", strict=strict)
     replay.families[name] = own
     equation(fact, scalar(of(Symbol(name, (of(Symbol(index)),)))), scalar(value))
     replay.rests_on(fact)
@@ -72,7 +72,7 @@ def _without(replay: Replay, fact: Fact, side: Combination, name: str) -> Combin
         if name in replay.values:
             return replay.values[name]
         (index,) = symbol.indices
-        fact.context.need(index, f"{name} is named for indices ≥ 0")
+        fact.context.need(index, f"{name} is named for indices ≥ 0, and this one may be negative")
         return put(replay.families[name], {FIRST: index})
 
     if any(name in atom.names() for atom in side):
@@ -96,7 +96,7 @@ def _exponential(replay: Replay, fact: Fact, key: str) -> tuple[Number, Number]:
                 raise WrongError(f"{symbol.key} stands for no power of e")
             value = replay.exponents[symbol.name]
             for index in symbol.indices:
-                fact.context.need(index, "the index of an exponential")
+                fact.context.need(index, "the index of an exponential may be negative")
                 value = put(value, {FIRST: index})
             times = ONE if symbol.exponent is None else symbol.exponent
             for _ in range(count):
@@ -115,7 +115,7 @@ def _tangent(replay: Replay, fact: Fact) -> None:
 def _monotone(replay: Replay, fact: Fact) -> None:
     premises(fact, 0)
     (small, v), (large, w) = _exponential(replay, fact, "small"), _exponential(replay, fact, "large")
-    fact.context.need(w - v, "the order of the exponents")
+    fact.context.need(w - v, "the exponents may be in the other order")
     above(fact, scalar(large - small))
     replay.rests_on(fact)
 
@@ -128,8 +128,8 @@ def _chord(replay: Replay, fact: Fact) -> None:
     )
     if v != share * s:
         raise WrongError(f"the exponent of {own.key} is {v.key}, not {share.key} times {s.key}")
-    fact.context.need(share, "a share")
-    fact.context.need(ONE - share, "a share")
+    fact.context.need(share, "a share may be negative")
+    fact.context.need(ONE - share, "a share may be larger than 1")
     above(fact, minus(scalar(ONE - share + share * end), scalar(own)))
     replay.rests_on(fact)
 

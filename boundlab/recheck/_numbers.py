@@ -5,7 +5,7 @@ sum is divided by, two polynomials are kept, without common factors by python-fl
 proof is read, so that certificates of worst cases need the standard library alone.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias, Union, final
 
@@ -344,6 +344,19 @@ def rational(value: Fraction | int) -> Number:
     """Return a fraction as a number."""
     own = Fraction(value)
     return Number({(): fmpq(own.numerator, own.denominator)} if own else {})
+
+
+def sum_of_products(parts: Iterable[tuple[Fraction, Iterable[Number]]]) -> Number:
+    """Return the sum of fractions times products, of powers of symbols alone."""
+    found: Terms = {}
+    for value, powers in parts:
+        own: Monomial = ()
+        for one in powers:
+            ((more, _),) = (one._terms or {}).items()
+            own = poly.times(own, more)
+        spend(_EACH + poly.TERM * len(own))
+        poly.add(found, [(own, fmpq(value.numerator, value.denominator))] if value else ())
+    return Number(found)
 
 
 ZERO, ONE, _MINUS = rational(0), rational(1), rational(-1)

@@ -20,7 +20,7 @@ from boundlab.recheck._sum_rules import SUMS
 from boundlab.recheck._terms import Vec
 from boundlab.recheck._work import TooMuchError, begin
 
-_RULES = {**ALGEBRA, **PROBLEMS, **NAMES, **EQUATIONS, **SUMS, **CHANCE}
+RULES = {**ALGEBRA, **PROBLEMS, **NAMES, **EQUATIONS, **SUMS, **CHANCE}
 _GIVEN = ("axiom", "claimed", "mixture", "orthogonal", "uncorrelated")
 _FILE = (
     "schema",
@@ -55,7 +55,7 @@ def recheck_proof(raw: Mapping[str, Any]) -> Finding:
         begin()
         read.only(dict(raw), _FILE, "the file")
         _stated(raw)
-        replay = Replay(raw, _RULES)
+        replay = Replay(dict(raw), RULES)
         if raw.get("statement") is not None or replay.vectors:
             replay.ask_setting("what is declared of symbols and vectors: ranges, parameters, gradients, clocks, draws")
         facts = list(replay.run())

@@ -97,10 +97,28 @@ class Context:
         self.parent, self.own, self.origin = parent, own, origin
         self.order: dict[str, int] = parent.order if parent else {name: place for place, name in enumerate(own)}
         self.meaning: dict[str, set[str]] = parent.meaning if parent else {}
-        self.left: dict[str, None] = parent.left if parent else {}  # signs that are not shown here, in words
-        self.fixed: set[str] = set(fixed) | (parent.fixed if parent else set())
+        self.left: dict[str, str] = parent.left if parent else {}  # signs that are not shown here, and what for
+        self._fixed = dict.fromkeys(fixed)
         self.split: set[str] = set(own)  # what has a smaller range here
         self._known: dict[tuple[str, bool], bool] = {}
+
+    @property
+    def fixed(self) -> set[str]:
+        """Symbols that no other value may be given to here: all that were fixed here, or above."""
+        return set(self._fixed) if self.parent is None else {*self._fixed, *self.parent.fixed}
+
+    def has_one_value(self, name: str) -> bool:
+        """Return whether a symbol stands for a number, or is in a hypothesis: not, as in a case, for a part of them."""
+        own = name in self._fixed and self.origin[:1] != ("split",)
+        return own or (self.parent is not None and self.parent.has_one_value(name))
+
+    def fix(self, name: str) -> None:
+        """Note that a symbol has one value here."""
+        self._fixed[name] = None
+
+    def books(self) -> tuple[dict[Any, Any], ...]:
+        """Return what only grows as symbols are declared and signs are asked for."""
+        return self.own, self.order, self.meaning, self.left, self._fixed, self._known
 
     def within(self, other: "Context") -> bool:
         """Return whether it is the other one or below it."""
@@ -159,7 +177,7 @@ class Context:
             return
         if point := self._against(value, strict=strict):
             raise WrongError(f"{what}: {value.key} {'>' if strict else '≥'} 0 is false at {point}")
-        self.left.setdefault(f"{value.key} {'>' if strict else '≥'} 0")
+        self.left.setdefault(f"{value.key} {'>' if strict else '≥'} 0", what)
 
     def need_nonzero(self, value: Number) -> None:
         """Make sure that a number is never 0, factor by factor, or note that it is left to others."""
@@ -169,8 +187,8 @@ class Context:
         for part, _ in parts:
             if not (self.shown(part, strict=True) or self.shown(-part, strict=True)):
                 if self._against(part, strict=True) and self._against(-part, strict=True):
-                    raise WrongError(f"{part.key}, which something is divided by, is positive here and negative there")
-                self.left.setdefault(f"{part.key} ≠ 0")
+                    raise WrongError(f"{part.key}, which something is divided by, is not shown to differ from 0")
+                self.left.setdefault(f"{part.key} ≠ 0", "something is divided by it")
 
     def shown(self, value: Number, *, strict: bool) -> bool:
         """Return whether a number is shown to be ≥ 0 (> 0) by coefficients."""
@@ -178,10 +196,16 @@ class Context:
         if constant is not None:
             return constant > 0 or (not strict and constant == 0)
         key = value.key, strict
+        if self.parent is not None and self.parent._was_shown(key):
+            return True
         if key not in self._known:
             self._known[key] = False  # a question that leads to itself is not answered
             self._known[key] = self._by_factors(value, strict=strict)
         return self._known[key]
+
+    def _was_shown(self, key: tuple[str, bool]) -> bool:
+        """Return whether a sign was shown here, or above: it holds in each case of it."""
+        return self._known.get(key, False) or (self.parent is not None and self.parent._was_shown(key))
 
     def _by_factors(self, value: Number, *, strict: bool) -> bool:
         first, parts = value.factors()
@@ -201,8 +225,12 @@ class Context:
         constant = left.constant
         if constant > 0 if constant is not None else self._cone(left, frozenset(), strict=strict):
             return True
+        if strict:
+            return False
         # A factor that is 0 has both signs.
-        return not strict and value.bottom == ONE and self._cone(value, frozenset(), strict=False)
+        below = value.bottom
+        over = below == ONE or self._cone(below, frozenset(), strict=True)
+        return over and self._cone(value.upper, frozenset(), strict=False)
 
     def _cone(self, top: Number, sure: frozenset[str], *, strict: bool, depth: int = 0) -> bool:
         """Return whether a polynomial is ≥ 0 (> 0): symbols are replaced until only variables t ≥ 0 are left."""

@@ -1,6 +1,7 @@
 """Replays a proof file, fact by fact."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, final
 
 from boundlab.recheck import _structure as read
@@ -40,7 +41,7 @@ Rule = Callable[["Replay", Fact], None]
 class Replay:
     """A file while it is read: its declarations, and the facts so far."""
 
-    def __init__(self, raw: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    def __init__(self, raw: dict[str, Any], rules: Mapping[str, Rule]) -> None:
         self.raw, self.rules = raw, rules
         self.vectors = {
             read.name(name, "vectors"): read.only(read.as_dict(own, f"vector {name}"), _VECTOR, f"vector {name}")
@@ -118,6 +119,10 @@ class Replay:
         own, known = read.claim(line.get("claim"), where), parent.find(on)
         if line.get("rule") != "suppose" or not known.integer or known.arity or known.low is None or known.above:
             raise WrongError(f"{where}: induction is on a whole symbol with a lower end, which {on} is not")
+        if not parent.integer(known.low):
+            raise WrongError(f"{where}: {on} begins at {known.low.key}, which is not shown to be whole")
+        if parent.has_one_value(on):
+            raise WrongError(f"{where}: {on} has one value here: there is no induction on it")
         every = parent.closure({*own.names(), on})
         for other in parent.closure(own.names()) - {on}:
             if on in parent.needs(other):
@@ -133,21 +138,95 @@ class Replay:
     # ------------------------------------------------------------------ facts
 
     def run(self) -> Iterator[Fact]:
-        """Check all facts that are not checked yet, one after the other."""
+        """Check all facts of a file, one after the other."""
         for number in range(len(self.facts), len(self.lines)):
             where = f"fact {number}"
             try:
                 fact = self._read(number)
                 where = fact.where
-                self._well_formed(fact)
-                self._check(fact)
+                self._complete(fact)
             except (WrongError, NumberError) as error:
                 told = str(error)
                 raise WrongError(told if told.startswith("fact ") else f"{where}: {told}") from None
-            self.facts.append(fact)
             yield fact
         if missing := [name for name, by in self.defined.items() if not self._defines(by, name)]:
             raise WrongError(f"no fact says what {', '.join(missing)} is")
+
+    def _complete(self, fact: Fact) -> None:
+        self._well_formed(fact)
+        self._check(fact)
+        self.facts.append(fact)
+
+    def add(self, line: dict[str, Any]) -> Fact:
+        """Check a line that is written now, and keep it; here a sign that is not shown is refused, not left to others.
+
+        Raises
+        ------
+        WrongError
+            If the line is wrong; then nothing of it stays.
+        """
+        with self.trial(keep=True):
+            self.lines.append(line)
+            fact = self._read(len(self.lines) - 1)
+            self._complete(fact)
+            self._all_shown()
+        return fact
+
+    @contextmanager
+    def trial(self, *, keep: bool = False, also: Iterable[Any] = ()) -> Iterator[None]:
+        """Declare and check what is forgotten afterwards, or, with ``keep``, where one of it is wrong.
+
+        Parameters
+        ----------
+        also
+            Books of who writes the proof, which only grow.
+        """
+        growing: list[Any] = [
+            *also,
+            self.raw["contexts"],
+            self.lines,
+            self.facts,
+            self.defined,
+            self.values,
+            self.families,
+        ]
+        growing += [self.exponents, self._contexts, *(own for one in self._contexts.values() for own in one.books())]
+        counted: tuple[Any, ...] = self.trusted, self.setting, self.unchecked
+        sizes, before = [len(own) for own in growing], [own.copy() for own in counted]
+        try:
+            yield
+        except BaseException:
+            keep = False
+            raise
+        finally:
+            if not keep:
+                for own, size in zip(growing, sizes, strict=True):
+                    while len(own) > size:
+                        own.pop() if isinstance(own, list) else own.popitem()
+                for own, old in zip(counted, before, strict=True):
+                    own.clear()
+                    own.update(old)
+
+    def declare(self, raw: dict[str, Any], context: Context) -> None:
+        """Declare a symbol of a proof that is written now; raises as :meth:`add`."""
+        with self.trial(keep=True):
+            symbols_of(self, [raw], context)
+            self._all_shown()
+
+    def case(self, number: int) -> Context:
+        """Return a case that is opened now; raises as :meth:`add`."""
+        found = self.context(number)
+        self._all_shown()
+        return found
+
+    def open_case(self, raw: dict[str, Any]) -> int:
+        """Note how a case came about, and return its number; it is looked at when a line stands in it."""
+        self.raw["contexts"].append(raw)
+        return len(self.raw["contexts"]) - 1
+
+    def _all_shown(self) -> None:
+        if self.root.left:
+            raise WrongError("; ".join(f"{what}: {sign} is not shown" for sign, what in self.root.left.items()))
 
     def _check(self, fact: Fact) -> None:
         rule = self.rules.get(fact.rule)
@@ -279,7 +358,7 @@ class Replay:
             if not context.integer(of(one)):
                 raise WrongError(f"the exponent of {symbol.key} is not whole")
             if one.name not in bound:
-                context.need(of(one), f"the exponent of {symbol.key}")
+                context.need(of(one), f"the exponent of {symbol.key} may be negative")
 
     def _index(self, index: Number, context: Context, bound: frozenset[str]) -> None:
         if any(is_own(name) and name not in bound for name in index.names()):
@@ -299,14 +378,16 @@ class Replay:
         for symbol in atom.weight.symbols:
             for one in symbol.exponent.symbols if symbol.exponent is not None else ():
                 if is_own(one.name):
-                    context.need(atom.ranges[int(one.name[1:])][0], f"the exponent of {symbol.key} in a sum")
+                    context.need(
+                        atom.ranges[int(one.name[1:])][0], f"the exponent of {symbol.key} in a sum may be negative"
+                    )
         if atom.base.kind == "value" and self.functions.get(atom.base.function) != len(atom.base.indices):
             raise WrongError(f"{atom.base.function} is no function with so many indices")
         for index in atom.base.indices:
             self._index(index, context, bound)
         for vec in atom.base.vectors:
             if vec.name not in self.vectors or self.vectors[vec.name].get("arity") != len(vec.indices):
-                raise WrongError(f"{vec.key} is not declared so")
+                raise WrongError(f"{vec.key} is no vector that is declared so")
             for index in vec.indices:
                 self._index(index, context, bound)
 

@@ -46,12 +46,12 @@ def _combine(replay: Replay, fact: Fact) -> None:
         if not one.says.equality:
             if claim.equality:
                 raise WrongError("an equation does not follow from an inequality")
-            fact.context.need(own, f"multiplier {place}")
+            fact.context.need(own, f"multiplier {place} may be negative")
         parts.append(times(one.says.body, own))
     same(claim.body, plus(*parts), "claim − Σ multiplier·premise − rest")
     if claim.equality and left:
         raise WrongError("an equation leaves something over")
-    fact.context.need(left, "what is left over")
+    fact.context.need(left, "what is left over may be negative")
     replay.rests_on(fact)
 
 
@@ -140,6 +140,11 @@ def _induction(replay: Replay, fact: Fact) -> None:
         raise WrongError("the step is shown from its hypothesis, and what follows holds outside of it")
     if on in replay.parameters and (base.axioms or step.axioms):
         raise WrongError(f"vectors depend on {on}: there is no induction on it")
+    for here in (step.context, fact.context):
+        # Where another symbol has no value for some of these numbers, the step is shown for the others only.
+        for other in here.closure(step.names) - {on}:
+            if on in here.needs(other):
+                raise WrongError(f"{other} depends on {on}, on which the induction is")
     low = fact.context.find(on).low
     if low is None:
         raise WrongError(f"{on} has no lower end")
@@ -178,7 +183,7 @@ def _at(replay: Replay, fact: Fact) -> None:
             if end is not None:
                 moved = number_in(instance(scalar(end), values)) or ZERO
                 replay.use(fact, moved)
-                here.need((value - moved) * sign, f"{name} = {value.key} is in its range", strict=strict)
+                here.need((value - moved) * sign, f"{name} = {value.key} may lie outside its range", strict=strict)
     for other in there.closure(one.names) - values.keys():
         if touched := there.needs(other) & values.keys():
             raise WrongError(f"{other} depends on {', '.join(sorted(touched))}: it needs a value, too")
@@ -250,7 +255,7 @@ def _name(replay: Replay, fact: Fact) -> None:
     name, known = declared(replay, fact, value.names())
     for end, sign, strict in ((known.low, ONE, known.above), (known.high, -ONE, known.below)):
         if end is not None:
-            fact.context.need((value - end) * sign, f"{name} is in its range", strict=strict)
+            fact.context.need((value - end) * sign, f"{name} may lie outside its range", strict=strict)
     if known.integer and not fact.context.integer(value):
         raise WrongError(f"{name} is whole, which {value.key} is not")
     replay.values[name] = value
@@ -265,7 +270,7 @@ def _root(replay: Replay, fact: Fact) -> None:
     name, known = declared(replay, fact, value.names())
     if known.low != ZERO or known.high is not None or known.integer or known.below:
         raise WrongError(f"{name} is a root: its range is from 0")
-    fact.context.need(value, f"{name} is the root of it", strict=known.above)
+    fact.context.need(value, f"{name} is the root of what may be negative", strict=known.above)
     own = of(Symbol(name))
     equation(fact, scalar(own * own), scalar(value))
     replay.rests_on(fact)
@@ -293,9 +298,9 @@ def _by_squares(replay: Replay, fact: Fact) -> None:
     x, y = replay.number(fact, "one"), replay.number(fact, "other")
     wanted = Claim(scalar(x * x), "=" if squares.says.equality else "<=", scalar(y * y))
     same_claim(squares.says, wanted, "the comparison of the squares")
-    fact.context.need(y, "the larger side")
+    fact.context.need(y, "the larger side may be negative")
     if squares.says.equality:
-        fact.context.need(x, "a side")
+        fact.context.need(x, "a side may be negative")
         equation(fact, scalar(x), scalar(y))
     else:
         above(fact, scalar(y - x))
@@ -310,7 +315,7 @@ def _norms(replay: Replay, fact: Fact) -> None:
         raise WrongError("the sign is 1 or -1")
     for one, own, size in zip(pair, (u, v), (e, h), strict=True):
         same_claim(one.says, Claim(dot(own, own), "<=", scalar(size * size)), f"the bound on a norm, fact {one.number}")
-        fact.context.need(size, "the bound on a norm")
+        fact.context.need(size, "the bound on a norm may be negative")
     above(fact, minus(scalar(e * h), times(dot(u, v), sign)))
     replay.rests_on(fact)
 

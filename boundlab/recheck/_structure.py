@@ -9,7 +9,7 @@ from typing import Any, final
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._errors import only as only
 from boundlab.recheck._forms import number_of
-from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, rational
+from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, of, sum_of_products
 from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, power, product, times
 from boundlab.recheck._work import once
 
@@ -124,24 +124,16 @@ def polynomial(raw: Any, where: str) -> Number:
 
 
 def _polynomial(raw: Any, where: str) -> Number:
-    found = ZERO
-    for term in as_list(raw, where):
-        coefficient, powers = as_list(term, where, 2)
-        found = found + _product(coefficient, powers, where)
-    return found
+    return sum_of_products(_product(*as_list(term, where, 2), where) for term in as_list(raw, where))
 
 
-def _product(coefficient: Any, powers: Any, where: str) -> Number:
+def _product(coefficient: Any, powers: Any, where: str) -> tuple[Fraction, list[Number]]:
     try:
-        found = rational(
-            number_of(coefficient) if isinstance(coefficient, str) else Fraction(whole(coefficient, where))
-        )
+        value = number_of(coefficient) if isinstance(coefficient, str) else Fraction(whole(coefficient, where))
     except ValueError:
         raise WrongError(f"{where}: {str(coefficient)[:40]!r} is no fraction") from None
-    for pair in as_list(powers, where):
-        own, count = as_list(pair, where, 2)
-        found = found * symbol(own, where).power(whole(count, where))
-    return found
+    pairs = [as_list(pair, where, 2) for pair in as_list(powers, where)]
+    return value, [symbol(own, where).power(whole(count, where)) for own, count in pairs]
 
 
 def symbol(raw: Any, where: str) -> Number:

@@ -25,13 +25,13 @@ def runs(
         if not here.integer(end) or name in here.closure(end.names()):
             raise WrongError(f"{end.key} is no end of a sum over {name}")
     about_every(here, name, over.names if over is not None else ())
-    here.need(hi - lo, f"the range of the sum over {name}")
+    here.need(hi - lo, f"the range of the sum over {name} may be reversed")
     if known.low is not None:
         replay.use(fact, known.low)
-        here.need(lo - known.low, f"the range of {name} holds all that is summed", strict=known.above)
+        here.need(lo - known.low, f"it is about fewer {name} than are summed", strict=known.above)
     if known.high is not None:
         replay.use(fact, known.high)
-        here.need(known.high - hi + ONE, f"the range of {name} holds all that is summed", strict=known.below)
+        here.need(known.high - hi + ONE, f"it is about fewer {name} than are summed", strict=known.below)
 
 
 def about_every(here: Context, name: str, names: Iterable[str]) -> None:
@@ -59,7 +59,7 @@ def _total(replay: Replay, fact: Fact) -> None:
         if fact.says.relation != one.claim.relation:
             raise WrongError("its relation is another one")
         if not one.claim.equality:
-            fact.context.need(weight, "the weight")
+            fact.context.need(weight, f"the weight of {name} may be negative")
         sides = [(fact.says.left, one.claim.left), (fact.says.right, one.claim.right)]
     for found, side in sides:
         same(found, total(times(side, weight), name, lo, hi), "a side of the sum")
@@ -108,7 +108,7 @@ def _empty(replay: Replay, fact: Fact) -> None:
     name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
     own = _terms(replay, fact, name)
     runs(replay, fact, name, lo, hi, fact.context)
-    fact.context.need(lo - hi, "a sum without terms")
+    fact.context.need(lo - hi, "the sum may have terms")
     _equal(fact, total(own, name, lo, hi), {})
     replay.rests_on(fact)
 
@@ -135,7 +135,7 @@ def _windows(replay: Replay, fact: Fact) -> None:
     here, k = fact.context, of(Symbol(outer))
     depends = inner in here.closure(first.names() | longest.names()) or outer in here.closure(longest.names())
     if inner == outer or depends or terms.says.equality or outer in terms.names:
-        raise WrongError("the window of k may depend on k alone, its terms are ≥ 0 for every j and have no k in them")
+        raise WrongError("the window of k depends on k alone, and its terms are shown ≥ 0 for every j, without k")
     runs(replay, fact, inner, ZERO, hi, terms.context, terms)
     runs(replay, fact, outer, ZERO, hi, here)
     # What is shown of k and its window is shown for every k, and without regard to j.
@@ -146,9 +146,9 @@ def _windows(replay: Replay, fact: Fact) -> None:
             raise WrongError(f"fact {one.number} is not about every {outer}, without regard to {inner}")
     if not here.integer(first) or not here.integer(longest):
         raise WrongError("the ends of a window are whole")
-    for value, what in ((first, "its begin"), (k - first, "its end"), (longest - k + first, "its length")):
+    for value, what in ((first, "begin below 0"), (k - first, "be reversed"), (longest - k + first, "be longer")):
         if not any(_says(one, value) for one in because):
-            here.need(value, f"the window of {outer}: {what}")
+            here.need(value, f"a window may {what}")
     body = terms.says.body
     double = total(total(body, inner, first, k), outer, ZERO, hi)
     above(fact, minus(times(total(body, inner, ZERO, hi), longest), double))

@@ -151,7 +151,7 @@ class _Certified:
 
 
 def _kept(plan: Question, upper: _Certified | None, lower: _Certified | None) -> dict[str, Any]:
-    """Return the certificates of both sides, as a second checker reads them."""
+    """Return the certificates of both sides, as the checker reads them."""
     sides: tuple[tuple[str, Any, _Certified | None], ...] = (
         ("upper", certificate_file.upper, upper),
         ("lower", certificate_file.lower, lower),

@@ -1,6 +1,6 @@
 """Certificates held to the question that they name: the program is made anew from the theorem, and compared.
 
-The second checker (:mod:`boundlab.recheck`) knows nothing of theorems and of algorithms: it shows that the value
+The checker (:mod:`boundlab.recheck`) knows nothing of theorems and of algorithms: it shows that the value
 follows from what the file says. Here the program, its basis, samples, objective and given rows are made from the
 theorem, the horizon and the constants, and what the file says has to be them.
 """

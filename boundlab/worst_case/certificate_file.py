@@ -1,4 +1,4 @@
-"""Certificates as files that a second checker reads (:mod:`boundlab.recheck`): every number in them is a fraction."""
+"""Certificates as files that the checker reads (:mod:`boundlab.recheck`): every number in them is a fraction."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -153,7 +153,7 @@ def test_the_root_of_one_case_is_used_in_the_other(s: Any) -> None:
     s.kernel.root("y", Q, some)
     assert s.kernel.combine(expr(1 / variable("y")) >= 0, [], some)
     for case in (none, None):
-        with refused("is not shown"):
+        with refused("not declared"):
             s.kernel.combine(expr(variable("y")) >= 0, [], case)
     with refused("declared twice"):
         s.kernel.root("y", Q, none)

@@ -79,7 +79,7 @@ def test_shares_are_balanced_against_what_differs_by_client(delta: Any) -> None:
 def test_the_mean_of_all_lengths_is_generalised(delta: Any) -> None:
     with refused("fixed where|given|declared"):
         delta.kernel.at(delta.lengths(), {"T": 1})
-    with refused("fixed where"):
+    with refused("is fixed here"):
         delta.kernel.at(delta.delay(delta.r, 0), {"tau_a": 0})
 
 
@@ -99,7 +99,7 @@ def test_a_response_is_said_of_models_that_are_not_looked_at(param: Any) -> None
 
 def test_the_server_rate_takes_another_value(delta: Any) -> None:
     for name in ("eta_g", "eta_l", "N", "window", "Q"):
-        with refused("fixed where"):
+        with refused("is fixed here"):
             delta.kernel.at(delta.ahead(delta.t), {name: 1})
 
 

@@ -51,4 +51,4 @@ def test_no_sign_is_remembered_of_a_name_that_was_tried() -> None:
         assert not s.context.positive(low + 1)
     s.whole_gradient(s.t)
     with pytest.raises(ProofError, match="a proof cannot use it"):
-        s.context.trial()
+        s.kernel.trial()

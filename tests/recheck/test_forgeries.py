@@ -1,4 +1,4 @@
-"""Forged proof files: none is accepted, by the second checker with the setting of the theorem that the file names."""
+"""Forged proof files: none is accepted, by the checker with the setting of the theorem that the file names."""
 
 import copy
 import json

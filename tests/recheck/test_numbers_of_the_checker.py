@@ -1,4 +1,4 @@
-"""The numbers of the second checker: a field, in which equal numbers have one form; and work that is counted alike.
+"""The numbers of the checker: a field, in which equal numbers have one form; and work that is counted alike.
 
 A number is compared with what fractions give at points, whichever way it is kept: by its terms, or as a quotient.
 """

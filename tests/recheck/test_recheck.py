@@ -1,4 +1,4 @@
-"""Certificates of worst cases and their second checker: it accepts what is right, and no forgery of it."""
+"""Certificates of worst cases and their checker: it accepts what is right, and no forgery of it."""
 
 import copy
 import json

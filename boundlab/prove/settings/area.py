@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from boundlab.prove._chance import Law, Register, mixture, orthogonal
+from boundlab.prove._chance import mixture, orthogonal
 from boundlab.prove._context import Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
@@ -19,7 +19,7 @@ from boundlab.prove._options import NUMBERS, uncovered
 from boundlab.prove._replay import Runs, replay
 from boundlab.prove._scalars import Number, Scalar, same, scalar, variable, whole
 from boundlab.prove._terms import Expr, Lin, Vec, expr, finite_sum, squared, vector_sum
-from boundlab.prove._vectors import Known, Slope
+from boundlab.prove._vectors import Known, Law, Register, Slope
 from boundlab.prove.settings import _letters
 from boundlab.prove.settings._area_points import AreaPoints
 from boundlab.prove.settings._instances import DIMINISHING, LIPSCHITZ

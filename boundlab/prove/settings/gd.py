@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from boundlab.prove._chance import Law, Register, mixture, orthogonal, uncorrelated
+from boundlab.prove._chance import mixture, orthogonal, uncorrelated
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._instance import Instance
@@ -12,7 +12,7 @@ from boundlab.prove._replay import Runs
 from boundlab.prove._replay import replay as all_runs
 from boundlab.prove._scalars import Number, Scalar, scalar
 from boundlab.prove._terms import Expr, Lin, Vec, vector_sum
-from boundlab.prove._vectors import Known, Slope
+from boundlab.prove._vectors import Known, Law, Register, Slope
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import _letters
 from boundlab.prove.settings._instances import LIPSCHITZ, SMOOTH
