@@ -124,10 +124,11 @@ def polynomial(raw: Any, where: str) -> Number:
 
 
 def _polynomial(raw: Any, where: str) -> Number:
-    return sum_of_products(_product(*as_list(term, where, 2), where) for term in as_list(raw, where))
+    return sum_of_products(_product(as_list(term, where, 2), where) for term in as_list(raw, where))
 
 
-def _product(coefficient: Any, powers: Any, where: str) -> tuple[Fraction, list[Number]]:
+def _product(term: list[Any], where: str) -> tuple[Fraction, list[Number]]:
+    coefficient, powers = term
     try:
         value = number_of(coefficient) if isinstance(coefficient, str) else Fraction(whole(coefficient, where))
     except ValueError:
