@@ -1,5 +1,6 @@
 """Proof files for tests: all registered proofs, small ones that use every rule, and ways to forge a file."""
 
+import copy
 import importlib
 import json
 import pkgutil
@@ -150,6 +151,25 @@ def changed(raw: Any, path: Path, value: Any) -> Any:
         return value
     new = dict(raw) if isinstance(raw, dict) else list(raw)
     new[path[0]] = changed(raw[path[0]], path[1:], value)
+    return new
+
+
+def edited(raw: Any, edits: Mapping[str, Any]) -> Any:
+    """Return a file with other values at some places, each by its keys with spaces; "(gone)" takes it away.
+
+    At a place behind the end of a list the value stands at the end.
+    """
+    new = copy.deepcopy(raw)
+    for place, value in edits.items():
+        there, *keys, last = new, *place.split()
+        for key in keys:
+            there = there[int(key) if isinstance(there, list) else key]
+        if value == "(gone)":
+            del there[int(last) if isinstance(there, list) else last]
+        elif isinstance(there, list):
+            there[int(last) : int(last) + 1] = [copy.deepcopy(value)]
+        else:
+            there[last] = copy.deepcopy(value)
     return new
 
 

@@ -184,7 +184,7 @@ def _declared(replay: Replay) -> Iterable[str]:
 
 def _given(replay: Replay, facts: Iterable[Fact], conclusions: Iterable[Fact]) -> Iterable[str]:
     for name in replay.root.order:
-        if name not in replay.defined:
+        if name in replay.root.own and name not in replay.defined:
             yield f"range: {replay.root.find(name).text(name)}"
     for fact in facts:
         if fact.rule == "mixture":

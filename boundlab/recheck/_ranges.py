@@ -314,8 +314,10 @@ class Context:
         if not self.shown(base, strict=False):
             return Range()
         if self.shown(base - ONE, strict=False):
-            more = self.shown(base - ONE, strict=True) and self.shown(symbol.exponent, strict=True)
-            return Range(ONE, above=more)
+            bare = any(map(is_own, symbol.exponent.names()))  # an index of a sum has no range here
+            return Range(
+                ONE, above=not bare and all(self.shown(one, strict=True) for one in (base - ONE, symbol.exponent))
+            )
         high = ONE if self.shown(ONE - base, strict=False) else None
         return Range(ZERO, high, above=self.shown(base, strict=True))
 

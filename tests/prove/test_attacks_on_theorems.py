@@ -1,11 +1,27 @@
 """Conclusions that are not the theorem, or rest on what it does not assume: the kernel refuses each, and says why."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from proof_files import registered
 
-from boundlab.errors import SpecError
-from boundlab.prove import Context, Kernel, Proof, Range, equal, expr, finite_sum, scalar, total, variable
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.prove import (
+    Context,
+    Kernel,
+    Proof,
+    Range,
+    Script,
+    equal,
+    expr,
+    finite_sum,
+    run,
+    scalar,
+    total,
+    variable,
+)
 from boundlab.prove._conclude import conclude, statement
 from boundlab.prove._errors import ProofError
 from boundlab.prove._vectors import Known
@@ -195,3 +211,21 @@ def test_the_average_divides_by_a_number_of_iterations_that_may_be_0() -> None:
     mean = finite_sum("k", 0, K, expr(k)) / K
     with refused("not shown to differ from 0"):
         kernel.combine(equal(mean, mean), [])
+
+
+# Files of theorems, or registered ones, each with a proof of another theorem; some are controls.
+ATTACKED = json.loads((Path(__file__).parent / "attacked_theorems.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.sweep(16)
+@pytest.mark.parametrize("name", ATTACKED)
+def test_the_proof_of_one_theorem_proves_no_other(name: str, tmp_path: Path) -> None:
+    want, script, theorem = ATTACKED[name]
+    if "\n" in theorem:
+        (file := tmp_path / "mine.toml").write_bytes(theorem.encode())
+        theorem = str(file)
+    try:
+        proved = run(Script("mine", "", "", registered()[script].write, theorem)).proved
+    except BoundlabError:
+        proved = False
+    assert proved is (want == "proved")

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from proof_files import file_of
 
@@ -144,6 +144,7 @@ def test_powers_are_products(a: Number, count: int) -> None:
 
 
 @given(numbers())
+@example(ONE / (of(X) + rational(Fraction(1, 2))))
 def test_factors_multiply_to_the_number(a: Number) -> None:
     first, parts = a.factors()
     found = rational(first)
