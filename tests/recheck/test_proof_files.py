@@ -160,6 +160,8 @@ def reason(raw: Any) -> str:
     found = recheck_proof(raw)
     assert not found.accepted
     return found.reason
+
+
 @pytest.mark.parametrize("name", ["small.bernoulli", "small.sums"])
 def test_names_of_a_file_are_shown_as_its_own_words_and_beside_what_they_name(name: str) -> None:
     # Nothing binds a name to its fact: "Theorem 8" may be about 0 ≤ 1.
