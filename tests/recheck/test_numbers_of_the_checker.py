@@ -96,6 +96,7 @@ def test_a_number_is_what_fractions_give_at_every_point(tree: Any) -> None:
 
 
 @given(numbers(), numbers(), numbers())
+@example(ONE / (K + ONE), of(X), ZERO)
 def test_equal_numbers_have_one_form(a: Number, b: Number, c: Number) -> None:
     pairs = [((a + b) * c, a * c + c * b), (a - a, ZERO), (a * b, b * a), (a + (b + c), c + b + a), (-a, ZERO - a)]
     if b:
