@@ -83,7 +83,12 @@ def _constants(words: Sequence[str]) -> Any:
     try:
         problem = problem_from(words[0])
         found = {name: {"value": one.value, "side": one.side} for name, one in problem.constants().items()}
-        return rounded({"constants": constants(found), "assumptions": sorted(problem.assumptions())})
+        return rounded(
+            {
+                "constants": constants(found),
+                "assumptions": sorted(name for name, why in problem.assumptions().items() if not why),
+            }
+        )
     except BoundlabError as error:
         return {"refused": type(error).__name__}
 

@@ -21,6 +21,7 @@ from benchmarks.golden.ask import captured
 from benchmarks.golden.lines import HERE, Line
 from boundlab.algorithms.example_options import settings as options_of
 from boundlab.errors import BoundlabError
+from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.fitting import PROBLEMS, CompareOptions, fitting
 from boundlab.options import parse_spec
 from boundlab.registry import registered
@@ -434,6 +435,7 @@ def _sharp(found: Made) -> None:
     _virtual_logs(found)
     _folds(found)
     _at_edges(found)
+    _elsewhere(found)
     for one in [one for one in found.lines if one.kind == "worst-case" and "2" in one.words]:
         if one.answer is None or one.answer["exit"] in (0, 1, 3):
             found.add("certificate", ["certificate", *one.words[:-1]], one.tags, one.files)
@@ -541,6 +543,23 @@ def _at_zero(found: Made, asked: CompareOptions, typed: str) -> None:
         given = {**values, zero: 0}
         words = [f"--set={name}={_typed(one)}" for name, one in given.items() if name != "n" or "p" not in given]
         found.add("eval", ["eval", typed, *words, "--json"], [f"algorithm:{asked.theorem.algorithm}"])
+
+
+def _elsewhere(found: Made) -> None:
+    """Add each bound at values that no instance gives: real ones moved by some factor, whole ones by some steps."""
+    draw = random.Random(23)  # noqa: S311
+    for line in [one for one in found.lines if one.kind == "eval" and not any("log" in word for word in one.words)]:
+        for _ in range(2):
+            words = []
+            for word in line.words:
+                name, _, value = word.removeprefix("--set=").partition("=")
+                known = SYMBOLS.get(name)
+                if word.startswith("--set=") and known is not None and "," not in value and name not in ("p", "p_s"):
+                    whole, size = known.domain.integer, float(value)
+                    moved = int(size) + draw.randrange(1, 4) if whole else float(f"{size * draw.uniform(0.5, 1.6):.6g}")
+                    word = f"--set={name}={moved}"
+                words.append(word)
+            found.add("eval", words, line.tags, line.files)
 
 
 def _rates(found: Made) -> None:
