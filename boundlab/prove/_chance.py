@@ -1,13 +1,13 @@
 """Rules about chance: noise that is drawn after what it meets, and one random event an iteration."""
 
 from collections.abc import Callable
-from typing import Any
 
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import Number, Scalar, Symbol, of_symbol, same, scalar, whole
+from boundlab.prove._sums import ends_of
 from boundlab.prove._terms import (
     Expr,
     Inner,
@@ -69,8 +69,8 @@ def uncorrelated(
     claim = equal(
         squared(vector_sum(name, lo, hi, vector * own)), finite_sum(name, lo, hi, squared(vector) * (own * own))
     )
-    more: dict[str, Any] = {"noise": vector, "index": name, "lo": scalar(lo), "hi": scalar(hi), "weight": own}
-    return kernel.make(claim, context or kernel.context, "uncorrelated", axioms=_NOISE, **more)
+    here, ends = context or kernel.context, ends_of(lo=lo, hi=hi, weight=weight)
+    return kernel.make(claim, here, "uncorrelated", axioms=_NOISE, noise=vector, index=name, **ends)
 
 
 def mixture(kernel: Kernel, law: Law, value: Expr, k: Number, context: Context | None = None) -> Fact:

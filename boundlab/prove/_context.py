@@ -1,17 +1,14 @@
 """What is known of symbols: the ranges that the checker has, and the signs that it shows."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import final
-
-from flint import fmpq
 
 from boundlab.prove import _lines as lines
 from boundlab.prove._errors import refused
 from boundlab.prove._ranges import FIRST as FIRST
 from boundlab.prove._ranges import Range as Range
 from boundlab.prove._ranges import Ranges
-from boundlab.prove._scalars import ONE, Number, Poly, Scalar, Symbol, check_name, of_symbol, scalar
+from boundlab.prove._scalars import ONE, Number, Scalar, Symbol, check_name, of_symbol, scalar
 from boundlab.recheck import kernel as core
 
 _ZERO = scalar(0)
@@ -87,7 +84,7 @@ class Context(Ranges):
 
     def _shown(self, value: Scalar, *, strict: bool) -> bool:
         with refused():
-            return self.checked.shown(as_checked(value), strict=strict)
+            return self.checked.shown(core.number(lines.number(value), "a number"), strict=strict)
 
     def range_of(self, symbol: Symbol) -> Range | None:
         """Return between which ends a symbol, a member of a family or a power is shown to lie."""
@@ -104,25 +101,3 @@ class Context(Ranges):
         if self.nonnegative(base - 1):
             return Range(low=ONE, above=self.positive(base - 1) and self.positive(Scalar(symbol.exponent)))
         return Range(low=_ZERO, high=ONE if self.nonnegative(1 - base) else None, above=self.positive(base))
-
-
-def as_checked(value: Scalar) -> core.Number:
-    """Return a number as the checker writes it."""
-    found = _polynomial(value.top)
-    for factor, count in value.factors:
-        found = found / _polynomial(factor).power(count)
-    return found
-
-
-def _polynomial(top: Poly) -> core.Number:
-    terms = {}
-    for powers, value in top.terms.items():
-        own = sorted(((_symbol(symbol), count) for symbol, count in powers), key=lambda pair: pair[0].key)
-        terms[tuple(own)] = fmpq(value.numerator, value.denominator)
-    return core.Number(terms)
-
-
-@lru_cache(maxsize=4096)
-def _symbol(one: Symbol) -> core.Symbol:
-    exponent = None if one.exponent is None else _polynomial(one.exponent)
-    return core.Symbol(one.name, tuple(_polynomial(index) for index in one.indices), exponent)

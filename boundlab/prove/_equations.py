@@ -1,11 +1,11 @@
 """Rules about equations between vectors: combinations, sums in two parts, and what has no square."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import Number, scalar
+from boundlab.prove._sums import ends_of
 from boundlab.prove._terms import Lin, vector_sum
 
 
@@ -38,8 +38,8 @@ def combine_vectors(
 def split_vector(kernel: Kernel, name: str, lo: Number, middle: Number, hi: Number, of: Lin) -> VectorFact:
     """Return Σ over lo ≤ k < hi of v(k) = Σ over lo ≤ k < middle + Σ over middle ≤ k < hi."""
     left, right = vector_sum(name, lo, hi, of), vector_sum(name, lo, middle, of) + vector_sum(name, middle, hi, of)
-    own: dict[str, Any] = {"lo": scalar(lo), "middle": scalar(middle), "hi": scalar(hi), "of": of}
-    return kernel.make_vector(left, right, kernel.context, "split vector", index=name, **own)
+    ends = ends_of(lo=lo, middle=middle, hi=hi)
+    return kernel.make_vector(left, right, kernel.context, "split vector", index=name, of=of, **ends)
 
 
 def nothing(kernel: Kernel, fact: Fact, of: Lin) -> VectorFact:

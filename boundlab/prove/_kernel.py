@@ -15,6 +15,7 @@ from boundlab.prove._facts import _KEY, Fact, Shared, VectorFact
 from boundlab.prove._scalars import Number, Scalar, Symbol, mapped, of_symbol, scalar, variable
 from boundlab.prove._terms import Claim, Expr, Lin, Vec, dot, equal, expr, lin, replaced, squared
 from boundlab.prove._vectors import Law, Vectors
+from boundlab.recheck import kernel as core
 
 F = TypeVar("F", Fact, VectorFact)
 
@@ -143,6 +144,12 @@ class Kernel:
         """Make sure that a number is shown to be ≥ 0; for the settings, whose axioms are about certain indices."""
         if not context.nonnegative(value):
             raise ProofError(f"{what}: {scalar(value)} ≥ 0 is not shown")
+
+    def known_by(self, vector: Vec, time: Sequence[Scalar], context: Context) -> bool:
+        """Return whether a vector is certainly known at a time."""
+        with refused():
+            own, then = core.vec(lines.vector(vector), "a vector"), [core.number(lines.number(one), "") for one in time]
+            return core.known_by(self.replay, own, then, context.checked)
 
     def deepest(self, facts: Iterable[Shared], context: Context | None) -> Context:
         """Return the narrowest case that facts hold in."""
@@ -274,8 +281,10 @@ class Kernel:
         supposed = self._supposed.get(step.context)
         if supposed is None:
             raise ProofError("the step of an induction is shown from its hypothesis, and only from that")
+        outer = step.context.parent
+        assert outer is not None  # noqa: S101  (made with a parent)
         more = {"hypothesis": supposed, "step": step, "on": supposed.data["on"]}
-        return self.make(supposed.claim, step.context.parent, "induction", [base], **more)
+        return self.make(supposed.claim, outer, "induction", [base], **more)
 
     def split(self, name: str, at: Number, context: Context | None = None) -> tuple[Context, Context]:
         """Return two cases that make up a range: up to a value, and from it on (from the next number if whole)."""

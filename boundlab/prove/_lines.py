@@ -3,7 +3,7 @@
 The kernel hands these to the checker as a proof is written; :mod:`boundlab.prove.trace` keeps those that count.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
@@ -27,7 +27,14 @@ class Places:
     law: Callable[[Law], int]
 
 
-def line_of(rule: str, context: Any, premises: Any, data: Mapping[str, Any], told: Any, at: Places) -> dict[str, Any]:
+def line_of(
+    rule: str,
+    context: Any,
+    premises: Iterable[Shared],
+    data: Mapping[str, Any],
+    told: Mapping[str, Any],
+    at: Places,
+) -> dict[str, Any]:
     """Return a fact as a line; ``told`` is what it says, and the names of what it rests on."""
     return {
         "rule": rule,
@@ -124,7 +131,7 @@ def slope_dict(own: Slope) -> dict[str, Any]:
     """Return what vectors are gradients of."""
     values = {name: of_symbol(Symbol(f"@{place}")) for place, name in enumerate(own.symbols)}
     which = [number(one.put(values)) for one in own.which]
-    return {"function": own.function, "which": which, "at": _vector(own.at.put(values))}
+    return {"function": own.function, "which": which, "at": vector(own.at.put(values))}
 
 
 def law_dict(law: Law, known: Mapping[str, Known]) -> dict[str, Any]:
@@ -170,7 +177,8 @@ def number(value: Scalar) -> dict[str, Any]:
     return found
 
 
-def _vector(one: Vec) -> list[Any]:
+def vector(one: Vec) -> list[Any]:
+    """Return a vector: its name and its indices."""
     return [one.name, [_polynomial(index) for index in one.indices]]
 
 
@@ -180,11 +188,11 @@ def _atom(atom: Any) -> list[Any]:
             ends = [[_polynomial(lo), _polynomial(hi)] for lo, hi in atom.bounds]
             return ["sum", ends, _polynomial(atom.weight), _atom(atom.atom)]
         case Inner():
-            return ["inner", _vector(atom.first), _vector(atom.second)]
+            return ["inner", vector(atom.first), vector(atom.second)]
         case Value():
-            return ["value", atom.function, [_polynomial(index) for index in atom.indices], _vector(atom.at)]
+            return ["value", atom.function, [_polynomial(index) for index in atom.indices], vector(atom.at)]
         case Vec():
-            return ["vector", *_vector(atom)]
+            return ["vector", *vector(atom)]
     return ["one"]
 
 

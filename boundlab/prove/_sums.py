@@ -9,7 +9,8 @@ from boundlab.prove._scalars import Number, Symbol, of_symbol, same, scalar
 from boundlab.prove._terms import Claim, Expr, Lin, equal, expr, finite_sum, vector_sum
 
 
-def _ends(**ends: Number) -> dict[str, Any]:
+def ends_of(**ends: Number) -> dict[str, Any]:
+    """Return the ends of a sum, and its weight, by their names in a line."""
     return {key: scalar(value) for key, value in ends.items()}
 
 
@@ -23,14 +24,14 @@ def total(
     ProofError
         If the range may be reversed, the weight may be negative, or the fact is not one about all these indices.
     """
-    own, here = _ends(lo=lo, hi=hi, weight=weight), kernel.deepest([fact], context)
+    own, here = ends_of(lo=lo, hi=hi, weight=weight), kernel.deepest([fact], context)
     left, right = (finite_sum(name, lo, hi, side * own["weight"]) for side in (fact.claim.left, fact.claim.right))
     return kernel.make(Claim(left, fact.claim.relation, right), here, "total", [fact], index=name, **own)
 
 
 def total_vector(kernel: Kernel, fact: VectorFact, name: str, lo: Number, hi: Number, weight: Number = 1) -> VectorFact:
     """Return Σ weight·left = Σ weight·right over lo ≤ name < hi."""
-    own = _ends(lo=lo, hi=hi, weight=weight)
+    own = ends_of(lo=lo, hi=hi, weight=weight)
     left, right = (vector_sum(name, lo, hi, side * own["weight"]) for side in (fact.left, fact.right))
     return kernel.make_vector(left, right, fact.context, "total", [fact], index=name, **own)
 
@@ -39,7 +40,7 @@ def telescope(
     kernel: Kernel, name: str, lo: Number, hi: Number, of: Expr | Number, context: Context | None = None
 ) -> Fact:
     """Return Σ over lo ≤ k < hi of E(k + 1) − E(k) = E(hi) − E(lo); with numbers E it confirms a closed form."""
-    own, ends = expr(of), _ends(lo=lo, hi=hi)
+    own, ends = expr(of), ends_of(lo=lo, hi=hi)
     steps = own.put({name: of_symbol(Symbol(name)) + 1}) - own
     claim = equal(finite_sum(name, lo, hi, steps), own.put({name: ends["hi"]}) - own.put({name: ends["lo"]}))
     return kernel.make(claim, context or kernel.context, "telescope", index=name, of=own, **ends)
@@ -49,7 +50,7 @@ def telescope_vector(
     kernel: Kernel, name: str, lo: Number, hi: Number, of: Lin, context: Context | None = None
 ) -> VectorFact:
     """Return Σ over lo ≤ k < hi of v(k + 1) − v(k) = v(hi) − v(lo)."""
-    ends = _ends(lo=lo, hi=hi)
+    ends = ends_of(lo=lo, hi=hi)
     left = vector_sum(name, lo, hi, of.put({name: of_symbol(Symbol(name)) + 1}) - of)
     right = of.put({name: ends["hi"]}) - of.put({name: ends["lo"]})
     return kernel.make_vector(left, right, context or kernel.context, "telescope", index=name, of=of, **ends)
@@ -59,7 +60,7 @@ def split_sum(
     kernel: Kernel, name: str, lo: Number, middle: Number, hi: Number, of: Expr | Number, context: Context | None = None
 ) -> Fact:
     """Return Σ over lo ≤ k < hi = Σ over lo ≤ k < middle + Σ over middle ≤ k < hi."""
-    own, ends = expr(of), _ends(lo=lo, middle=middle, hi=hi)
+    own, ends = expr(of), ends_of(lo=lo, middle=middle, hi=hi)
     claim = equal(finite_sum(name, lo, hi, own), finite_sum(name, lo, middle, own) + finite_sum(name, middle, hi, own))
     return kernel.make(claim, context or kernel.context, "split", index=name, of=own, **ends)
 
@@ -74,7 +75,7 @@ def shift(
     ProofError
         If c is not shown to be whole, or depends on k.
     """
-    own, ends = expr(of), _ends(lo=lo, hi=hi, by=by)
+    own, ends = expr(of), ends_of(lo=lo, hi=hi, by=by)
     moved = own.put({name: of_symbol(Symbol(name)) - ends["by"]})
     there = finite_sum(name, ends["lo"] + by, ends["hi"] + by, moved)
     claim = equal(finite_sum(name, lo, hi, own), there)
@@ -114,11 +115,17 @@ def windows(
     ProofError
         If one of these is not shown.
     """
-    own, k = _ends(first=first, longest=longest, hi=hi), of_symbol(Symbol(outer))
+    own, k = ends_of(first=first, longest=longest, hi=hi), of_symbol(Symbol(outer))
     used: list[Fact] = []
     for value in (own["first"], k - first, own["longest"] - k + first):
-        used += [one for one in because if (number := one.claim.body.number) is not None and same(number, value)][:1]
+        used += [one for one in because if _says(one, value)][:1]
     body = fact.claim.body
     claim = finite_sum(outer, 0, hi, finite_sum(inner, first, k, body)) <= finite_sum(inner, 0, hi, body) * longest
     here = kernel.deepest([fact, *because], None)
     return kernel.make(claim, here, "windows", [fact, *used], inner=inner, outer=outer, **own)
+
+
+def _says(fact: Fact, value: Number) -> bool:
+    """Return whether a fact says that a number is ≥ 0; an equation says it with either sign."""
+    own = fact.claim.body.number
+    return own is not None and (same(own, value) or (fact.claim.equality and same(own, -value)))

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
 from boundlab.prove._errors import ProofError
-from boundlab.prove._ranges import Ranges
-from boundlab.prove._scalars import Scalar, check_name, same, scalar
+from boundlab.prove._scalars import Scalar, check_name
 from boundlab.prove._terms import Lin, Vec
 
 Time: TypeAlias = tuple[Scalar, ...]
@@ -105,7 +104,7 @@ class Vectors:
 
     Parameters
     ----------
-    declare
+    tell
         Tells the checker of vectors, a function or a gradient: which of these, a name, and what is said of it.
     """
 
@@ -153,22 +152,3 @@ class Vectors:
             name: Scalar(index) for name, index in zip(own.symbols, vector.indices, strict=True)
         }
         return own.function, tuple(one.put(values) for one in own.which), own.at.put(values)
-
-    def known_by(self, vector: Vec, time: Time, context: Ranges) -> bool:
-        """Return whether a vector is certainly known at a time."""
-        own = self.known[vector.name]
-        return own.clock is None or not_after(own.clock(*map(Scalar, vector.indices)), time, context)
-
-
-def not_after(one: Time, other: Time, context: Any) -> bool:
-    """Return whether a time is certainly not after another: lexicographic, whole numbers, 0 where one is shorter."""
-    size = max(len(one), len(other))
-    zero = scalar(0)
-    for a, b in zip((*one, *[zero] * (size - len(one))), (*other, *[zero] * (size - len(other))), strict=True):
-        if same(a, b):
-            continue
-        if context.nonnegative(b - a - 1):
-            return True
-        if not context.nonnegative(b - a):
-            return False
-    return True

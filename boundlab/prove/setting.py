@@ -40,7 +40,6 @@ from boundlab.prove._terms import (
 )
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove._words import said
-from boundlab.recheck.kernel import assume
 from boundlab.theorems import Theorem
 from boundlab.theorems import places as words_of
 
@@ -79,7 +78,7 @@ class Setting(Modelled):
         self.kernel.called = "setting", None  # until a proof begins
         self.kernel.problem = self.problem
         self.assumed = theorem.core.assumed
-        assume(self.kernel.replay, self.assumed)
+        self.kernel.replay.assumed = self.assumed
         self.noisy = not self._deterministic()
         # Conditions under which a theorem's own symbols have values, such as a step that is a positive number.
         self.conditions_met: frozenset[str] = frozenset()

@@ -69,9 +69,9 @@ def declared(kernel: Kernel, setting: Setting | None) -> dict[str, Any]:
     return {
         "problem": None if setting is None else setting.problem(),
         "parameters": sorted(kernel.parameters),
-        "vectors": {name: lines.known_dict(own) for name, own in sorted(kernel.vectors.known.items())},
-        "functions": dict(sorted(kernel.vectors.functions.items())),
-        "slopes": {name: lines.slope_dict(own) for name, own in sorted(kernel.vectors.slopes.items())},
+        "vectors": dict(sorted(kernel.replay.vectors.items())),
+        "functions": dict(sorted(kernel.replay.functions.items())),
+        "slopes": dict(sorted(kernel.replay.raw["slopes"].items())),
     }
 
 

@@ -1,16 +1,15 @@
 """The checker for one who writes a proof: it takes each line as it is made, and what it refuses is no fact."""
 
-from collections.abc import Iterable
 from typing import Any
 
+from boundlab.recheck._chance_rules import known_by as known_by
 from boundlab.recheck._errors import WrongError
-from boundlab.recheck._facts import Fact as Fact
-from boundlab.recheck._numbers import Number as Number
 from boundlab.recheck._numbers import NumberError
-from boundlab.recheck._numbers import Symbol as Symbol
 from boundlab.recheck._proof import RULES
 from boundlab.recheck._ranges import Context as Context
 from boundlab.recheck._replay import Replay as Replay
+from boundlab.recheck._structure import number as number
+from boundlab.recheck._structure import vec as vec
 from boundlab.recheck._work import TooMuchError, begin
 
 REFUSALS = (WrongError, NumberError, TooMuchError)
@@ -28,8 +27,3 @@ def empty() -> Replay:
         "slopes": {},
     }
     return Replay({**nothing, "laws": [], "contexts": [{"kind": "root"}], "facts": []}, RULES)
-
-
-def assume(replay: Replay, assumptions: Iterable[str]) -> None:
-    """Say what the theorem assumes."""
-    replay.assumed = frozenset(assumptions)

@@ -183,7 +183,7 @@ class StationarySetting(StationaryModels):
         if vector.name == "mb" and same(Scalar(vector.indices[0]), scalar(t)):
             return
         self._one_of(other, _BEFORE, f"may depend on who is in buffer {t}")
-        if not self.kernel.vectors.known_by(vector, (scalar(t),), self.context):
+        if not self.kernel.known_by(vector, (scalar(t),), self.context):
             raise ProofError(f"{other} may depend on who is in buffer {t}")
 
     def given_past(self, t: Number, q: Number, other: Lin) -> Fact:
