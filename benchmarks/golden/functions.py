@@ -195,14 +195,14 @@ def certificate(words: Sequence[str]) -> Any:
 
 def formal(words: Sequence[str]) -> Any:
     """Return what the updates of an algorithm's tapes and of its event program are, as algebra: exactly, run by run."""
-    from boundlab.classes.own import _runs
+    from boundlab.classes.own import own_runs
     from boundlab.options import Options
     from boundlab.registry import lookup
 
     name, options, clients = words[0], json.loads(words[1]), int(words[2])
     algorithm = lookup("algorithms", name)
     try:
-        return [_said(run) for run in _runs(algorithm, algorithm.read(Options(name, options)), clients)]
+        return [_said(run) for run in own_runs(algorithm, algorithm.read(Options(name, options)), clients)]
     except BoundlabError as error:
         return {"refused": type(error).__name__}
 

@@ -106,7 +106,7 @@ def results(chosen: list[Mutant], reach: Reach, jobs: int, seconds: float) -> It
     lines = [line for line in read() if line.seconds <= LONGEST and line.kind != "notebook"]
     found = [reach.questions(one) for one in chosen]
     # What is read at import, such as the formulas of theorems, no line of code tells.
-    data = {line.id for line in lines if line.tenth or line.kind == "eval"}
+    data = {line.id for line in lines if line.tenth or line.kind in ("eval", "elsewhere")}
     wanted = [ids and (ids | data if one.at_import else ids) for one, ids in zip(chosen, found, strict=True)]
     reaching = [[line for line in lines if ids is None or line.id in ids] for ids in wanted]
     with tempfile.TemporaryDirectory(prefix="planted") as folder, ThreadPoolExecutor(jobs) as pool:

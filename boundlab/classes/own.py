@@ -59,7 +59,7 @@ def _outside(
             if not readable(algorithm, given) or not known(name, parameters := algorithm.read(Options(name, given))):
                 continue
             own = class_of(algorithm, parameters, clients)
-            for run in _runs(algorithm, parameters, clients):
+            for run in own_runs(algorithm, parameters, clients):
                 looked += 1
                 for why in own.why_not(run):
                     options = ", ".join(f"{option}={value}" for option, value in given.items())
@@ -67,7 +67,8 @@ def _outside(
     return "" if looked else "it has no run with options that proofs know"
 
 
-def _runs(algorithm: Algorithm[Any], parameters: Any, clients: int) -> Iterator[Formal]:
+def own_runs(algorithm: Algorithm[Any], parameters: Any, clients: int) -> Iterator[Formal]:
+    """Yield an algorithm's tapes for a few delays, and its program for drawn events, as algebra."""
     for kind, options in _DELAYS:
         try:
             delays = lookup("delays", kind).build(Options(f"delays {kind}", dict(options)), clients)
