@@ -139,10 +139,10 @@ def main() -> int:
         write(kept(lines, given.jobs))
         return 0
     if given.command == "tenth":
-        from benchmarks.golden.reach import Reach
+        from benchmarks.golden.reach import COMPUTE, Reach
         from benchmarks.golden.tenth import with_tenth
 
-        write(with_tenth(read(), Reach.read().lines()))
+        write(with_tenth(read(), *Reach.read().lines(COMPUTE)))
         return 0
     if given.command == "renew":
         renew(given.ids, given.because, given.jobs)

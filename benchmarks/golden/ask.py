@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.golden.functions import certificate, formal, functions, semidefinite, symbols, tensors
 from benchmarks.golden.lines import HERE, Line, unpack
+from benchmarks.golden.parts import near, simple, usage, weighted
 from benchmarks.golden.view import constants, kept, rounded
 from boundlab.errors import BoundlabError
 
@@ -33,6 +34,10 @@ def ask(line: Line) -> Line:
         "semidefinite": semidefinite,
         "symbols": symbols,
         "tensors": tensors,
+        "near": near,
+        "simple": simple,
+        "usage": usage,
+        "weighted": weighted,
     }
     if line.kind in nouns:
         with _folder(line.files):

@@ -30,6 +30,11 @@ def functions(words: Sequence[str]) -> Any:
         problem = problem_from(words[0])
     except BoundlabError as error:
         return {"refused": type(error).__name__}
+    return rounded(said_of(problem))
+
+
+def said_of(problem: Problem) -> dict[str, Any]:
+    """Return what its functions are, drawn steps of its oracle, its minimum, and what facts say."""
     start = np.asarray(problem.x0, dtype=np.float64)
     points = [start, (0.5 * start + 0.25 * (1 + np.arange(problem.d) % 3)).round(3)]
     parts: dict[str, Callable[[], Any]] = {
@@ -40,17 +45,19 @@ def functions(words: Sequence[str]) -> Any:
         "facts": lambda: sorted([name, float(value)] for place in facts(problem) for name, value in place.says.items()),
         "exactly": lambda: _exactly(problem, points),
     }
-    return rounded({name: _unless_refused(ask) for name, ask in parts.items()})
+    return {name: unless_refused(ask) for name, ask in parts.items()}
 
 
-def _unless_refused(ask: Callable[[], Any]) -> Any:
+def unless_refused(ask: Callable[[], Any]) -> Any:
+    """Return an answer, or the name of the error that says why there is none."""
     try:
         return ask()
     except BoundlabError as error:
         return type(error).__name__
 
 
-def _few(x: Any) -> list[float]:
+def few(x: Any) -> list[float]:
+    """Return the first entries of a vector."""
     return [float(one) for one in np.asarray(x, dtype=np.float64)[:MOST]]
 
 
@@ -65,14 +72,14 @@ def _at(problem: Problem, x: Any) -> Any:
     parts: dict[str, Callable[[], Any]] = {
         "value": lambda: problem.value(point),
         "values": lambda: [problem.client_value(client, point) for client in clients],
-        "gradients": lambda: [_few(problem.gradient_part.gradient(client, point)) for client in clients],
-        "slope": lambda: _few(problem.gradient_part.full_gradient(point)),
-        "moved": lambda: [_few(moved(client)) for client in clients],
-        "prox": lambda: [_few(problem.prox(client, point, SIZE)) for client in clients],
-        "rows": lambda: _few(problem.values(np.stack([point, point + point.dtype.type(0.5)]))),
+        "gradients": lambda: [few(problem.gradient_part.gradient(client, point)) for client in clients],
+        "slope": lambda: few(problem.gradient_part.full_gradient(point)),
+        "moved": lambda: [few(moved(client)) for client in clients],
+        "prox": lambda: [few(problem.prox(client, point, SIZE)) for client in clients],
+        "rows": lambda: few(problem.values(np.stack([point, point + point.dtype.type(0.5)]))),
         "rounding": lambda: problem.rounding(point) is not None,
     }
-    return {name: _unless_refused(ask) for name, ask in parts.items()}
+    return {name: unless_refused(ask) for name, ask in parts.items()}
 
 
 def _drawn(problem: Problem) -> Any:
@@ -83,14 +90,14 @@ def _drawn(problem: Problem) -> Any:
         after = x.copy()
         for step in range(2):
             oracle.step(after, client, draws[client][step], SIZE)
-        found.append(_few(after))
+        found.append(few(after))
     return found
 
 
 def _minimum(problem: Problem) -> Any:
     best = problem.optimum()
     ends = {"in": [best.value - best.gap, best.value]}
-    return {"value": ends, "x": [{"about": one} for one in _few(best.x)], "certified": best.distance is not None}
+    return {"value": ends, "x": [{"about": one} for one in few(best.x)], "certified": best.distance is not None}
 
 
 def _on_ball(problem: Problem) -> Any:
@@ -102,7 +109,7 @@ def _on_ball(problem: Problem) -> Any:
     if found is None:
         return None
     values = {one: getattr(found, one, None) for one in parts}
-    return {one: None if value is None else _few(np.atleast_1d(value)) for one, value in values.items()}
+    return {one: None if value is None else few(np.atleast_1d(value)) for one, value in values.items()}
 
 
 def _exactly(problem: Problem, points: Sequence[Any]) -> Any:
@@ -114,20 +121,21 @@ def _exactly(problem: Problem, points: Sequence[Any]) -> Any:
     best, clients = exact.minimum(), range(min(exact.n, MOST))
     at = [numbers.rationals([Fraction(one) for one in point.tolist()]) for point in points]
     parts: dict[str, Callable[[], Any]] = {
-        "constants": lambda: {name: _text(one) for name, one in sorted(exact.constants().items())},
-        "minimum": lambda: None if best is None else [_text(best.value), *map(_text, best.x[:MOST])],
-        "values": lambda: [_text(exact.value(one)) for one in at],
+        "constants": lambda: {name: text(one) for name, one in sorted(exact.constants().items())},
+        "minimum": lambda: None if best is None else [text(best.value), *map(text, best.x[:MOST])],
+        "values": lambda: [text(exact.value(one)) for one in at],
         "gradients": lambda: [[_some(exact.gradient_part.gradient(client, one)) for client in clients] for one in at],
         "moved": lambda: [_some(exact.descend(client, at[0], numbers.rational(Fraction(SIZE)))) for client in clients],
     }
-    return {name: _unless_refused(ask) for name, ask in parts.items()}
+    return {name: unless_refused(ask) for name, ask in parts.items()}
 
 
 def _some(x: Sequence[Any]) -> list[Any]:
-    return [_text(one) for one in x[:MOST]]
+    return [text(one) for one in x[:MOST]]
 
 
-def _text(one: Any) -> Any:
+def text(one: Any) -> Any:
+    """Return an exact number, as it is written."""
     return plain(str(one))
 
 
@@ -177,7 +185,7 @@ def certificate(words: Sequence[str]) -> Any:
         return {"exit": code}
     with captured() as (out, _):
         invoke(["recheck", str(path), "--json"])
-    held = json.loads(path.read_text("utf-8"))
+    held = json.loads(path.readtext("utf-8"))
     rows = [
         [one["kind"], one.get("client"), one.get("i"), one.get("j"), one.get("multiplier", "0")] for one in held["rows"]
     ]
@@ -219,19 +227,23 @@ def _said(run: Any) -> Any:
 
 def tensors(words: Sequence[str]) -> Any:
     """Return f and its gradient at two rows, as tensors have them."""
-    import torch
-
     try:
-        problem = problem_from(words[0])
-        found = problem.tensors(torch.device("cpu"), torch.float64)
+        return rounded(on_tensors(problem_from(words[0])))
     except BoundlabError as error:
         return {"refused": type(error).__name__}
+
+
+def on_tensors(problem: Problem) -> Any:
+    """Return values and gradients of a problem on tensors; None where it has none."""
+    import torch
+
+    found = problem.tensors(torch.device("cpu"), torch.float64)
     if found is None:
         return None
     start = np.asarray(problem.x0, dtype=np.float64)
     rows = torch.tensor(np.stack([start, (0.5 * start + 0.25 * (1 + np.arange(problem.d) % 3)).round(3)]))
     parts: dict[str, Callable[[], Any]] = {
         "values": lambda: found.values(rows).tolist(),
-        "slopes": lambda: [_few(one) for one in found.full_gradients(rows)],
+        "slopes": lambda: [few(one) for one in found.full_gradients(rows)],
     }
-    return rounded({name: _unless_refused(ask) for name, ask in parts.items()})
+    return {name: unless_refused(ask) for name, ask in parts.items()}

@@ -4,6 +4,7 @@ They are made once and recorded. A later tree asks those that are recorded: what
 the tree.
 """
 
+import contextlib
 import json
 import random
 import re
@@ -15,12 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import boundlab as bl
 from benchmarks.golden.ask import captured
 from benchmarks.golden.lines import HERE, Line
 from boundlab.algorithms.example_options import settings as options_of
+from boundlab.case.build import problem_from
 from boundlab.errors import BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.fitting import PROBLEMS, CompareOptions, fitting
@@ -365,6 +366,26 @@ def _weighed() -> list[str]:
     return found
 
 
+def _varied() -> list[str]:
+    """Return generated problems of each family with other sizes, seeds, curvatures, noises and sets."""
+    draw, found = random.Random(29), []  # noqa: S311
+    for name, kind in registered("problems").items():
+        if "seed" not in kind.options or "data" in kind.options:
+            continue
+        for place in range(9):
+            chosen: dict[str, Any] = {"clients": 2 + place % 3, "dimension": 1 + place % 4, "seed": 40 + place}
+            chosen |= {"L": round(draw.uniform(1, 4), 1), "mu": round(draw.uniform(0.1, 0.9), 1)}
+            chosen |= ({}, {"sigma": 0.5}, {"sigma": 0.5, "noise": "sign"})[place % 3]
+            chosen |= ({}, {"ball": 2}, {"l1": 0.25}, {"box": "[-0.5,1]"}, {})[place % 5]
+            chosen |= ({"spread": 2}, {}, {"delta": 0.5, "x0": 0.5}, {"x0": -1})[place % 4]
+            shared = ("sigma", "noise", "ball", "l1", "box")
+            text = spec(name, {key: value for key, value in chosen.items() if key in kind.options or key in shared})
+            with contextlib.suppress(BoundlabError):
+                problem_from(text)
+                found.append(text)
+    return found
+
+
 FOLDS = (
     "Sum(1/(j + 1)**2, j, 0, K - 1)*R**2", "Sum((1 - mu/L)**j*R**2, j, 1, K)", "R**2*Prod(1 - 1/(j + 2), j, 0, K - 1)",
     "Max(R**2*(1 - mu/L)**j*j, j, 0, K)", "Min(R**2/(j + 1), j, 2, K + 2)",
@@ -439,17 +460,27 @@ def _sharp(found: Made) -> None:
     for one in [one for one in found.lines if one.kind == "worst-case" and "2" in one.words]:
         if one.answer is None or one.answer["exit"] in (0, 1, 3):
             found.add("certificate", ["certificate", *one.words[:-1]], one.tags, one.files)
-    specs = [one.words[1] for one in found.lines if one.kind == "constants"] + _weighed()
+    specs = [one.words[1] for one in found.lines if one.kind == "constants"] + _weighed() + _varied()
     for text in (*WEIGHED, *SMALL, "logistic:data=breast_cancer,clients=2,nu=0.5,batch=full", *specs):
         for kind in ("constants", "functions"):
             found.add(kind, [kind, text], [f"family:{text.partition(':')[0]}"])
-    for text in dict.fromkeys((*WEIGHED, *(one for one in specs if not crc32(one.encode()) % 3))):
+    for text in dict.fromkeys((*WEIGHED, *specs)):
         found.add("tensors", ["tensors", text], [f"family:{text.partition(':')[0]}"])
+    for term in ("l1=0.5", "l1=1/3", "ball=2", "ball=0.75", "box=[-1,1]", "box=[-1/3,2]"):
+        found.add("simple", ["simple", term])
+    for place, text in enumerate(dict.fromkeys((*WEIGHED, *SMALL, *specs))):
+        family = [f"family:{text.partition(':')[0]}"]
+        found.add("near", ["near", text], family)
+        found.add("weighted", ["weighted", text, ("rising", "falling")[place % 2]], family)
     for name, algorithm in registered("algorithms").items():
         for place, chosen in enumerate(options_of(name, algorithm, 3, 16)[-16:]):
             delays = DELAYS[(5 * place + 2) % len(DELAYS)]
             found.add("draws", ["draws", name, json.dumps(chosen), delays, "3"], [f"algorithm:{name}"])
         for place, chosen in enumerate(options_of(name, algorithm, 3, 12)):
+            for clients, iterations in ((2, 7), (3, 20)):
+                delays = DELAYS[(3 * place + clients) % len(DELAYS)]
+                words = ["usage", name, json.dumps(chosen), delays, str(clients), str(iterations)]
+                found.add("usage", words, [f"algorithm:{name}"])
             words = ["formal", name, json.dumps(chosen), "3" if place % 3 else "2"]
             found.add("formal", words, [f"algorithm:{name}"])
     for name, theorem in registered("theorems").items():

@@ -7,6 +7,7 @@ imported is imported first: otherwise it would be put down to the first question
 import importlib
 import os
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -17,10 +18,33 @@ import coverage
 from benchmarks.golden.ask import ask
 from benchmarks.golden.lines import FOLDER, Line
 from benchmarks.mutation.edits import Mutant
+from benchmarks.mutation.rooms import room
 
 ROOT = FOLDER.parents[1]
 KEPT = ROOT / "build" / "golden-reach"
 ROOMS = ("boundlab", "problems", "proofs")
+COMPUTE = frozenset(
+    (
+        "algorithms",
+        "arithmetic",
+        "compare",
+        "delays",
+        "exact",
+        "execute",
+        "expectation",
+        "formulas",
+        "instance",
+        "metrics",
+        "objective",
+        "problems",
+        "server_rate",
+        "simulate",
+        "tape",
+        "theorems",
+        "traces",
+        "worst_case",
+    )
+)  # fmt: skip  (the rooms whose numbers are answers)
 LONGEST = 10.0  # seconds: what takes longer is asked of a planted error in vain too often
 
 
@@ -72,16 +96,18 @@ class Reach:
                     found.setdefault(line, set()).update(names)
         return self._read[name]
 
-    def lines(self) -> dict[str, list[int]]:
-        """Return which lines each question runs, by numbers of their own."""
+    def lines(self, rooms: Collection[str]) -> tuple[dict[str, list[int]], list[int]]:
+        """Return which lines each question runs, by numbers of their own, and the numbers of those in some rooms."""
         found: dict[str, list[int]] = {}
-        number = 0
+        inside, number = list[int](), 0
         for file in self._files:
             for names in self._of(file).values():
                 for name in names - {""}:
                     found.setdefault(name, []).append(number)
+                if room(file) in rooms:
+                    inside.append(number)
                 number += 1
-        return found
+        return found, inside
 
 
 def forget() -> None:

@@ -17,6 +17,8 @@ from boundlab.arithmetic.reasons import Reason, difference, length, reason
 from boundlab.arithmetic.writing import Sentence
 from boundlab.errors import SpecError
 
+_FACTORED = 1000  # bits of a number that has a float
+
 Array = NDArray[np.floating[Any]]
 Vector = list[Scalar]
 Rows = list[list[Fraction]]
@@ -269,8 +271,9 @@ def number(value: Fraction) -> sympy.Rational:
 
 
 def root(square: Fraction) -> sympy.Expr:
-    """Return √square."""
-    return sympy.sqrt(number(square))
+    """Return √square; as it stands where SymPy could not factor it, for it asks for the logarithm of such a number."""
+    long = max(square.numerator, square.denominator).bit_length() > _FACTORED
+    return sympy.Pow(number(square), sympy.S.Half, evaluate=not long)
 
 
 def norm_square(row: Sequence[Fraction]) -> Fraction:

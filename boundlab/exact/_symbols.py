@@ -10,7 +10,7 @@ import sympy
 
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.problem import AtMinimum, RationalProblem, number
+from boundlab.arithmetic.problem import AtMinimum, RationalProblem, root
 from boundlab.assumptions import FIXED_TIMES, definers
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
@@ -88,7 +88,7 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
             if best is not None:
                 there, zero = AtMinimum.of(model, best), [numbers.rational(0)] * model.d
                 squares = (numbers.fraction(there.squared_control(zero, i)) for i in range(model.n))
-                values[name] = KnownVector(tuple(KnownNumber(sympy.sqrt(number(one))) for one in squares))
+                values[name] = KnownVector(tuple(KnownNumber(root(one)) for one in squares))
                 continue
             values[name] = known_value(value, partial(known_number, rounded=name in scheduled))
             continue

@@ -96,7 +96,7 @@ class Formulas:
         try:
             found = expression.xreplace({symbol: known[symbol.name] for symbol in expression.free_symbols}).doit()
             found = sympy.radsimp(found)
-        except (ValueError, TypeError, ZeroDivisionError, RecursionError):
+        except (ValueError, TypeError, ZeroDivisionError, RecursionError, OverflowError):  # too long to be factored
             return None
         if found.is_Rational:
             return found

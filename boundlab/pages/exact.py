@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from boundlab.theorems import Theorem
 
 
+_LONG = 60  # characters of an exact number that are shown; --json has all
+
+
 def exact_page(result: "ExactResult", theorem: "Theorem | None" = None) -> list[Block]:
     """Return both sides with what they were made from, or the way to them where that was asked for.
 
@@ -44,4 +47,5 @@ def exact_page(result: "ExactResult", theorem: "Theorem | None" = None) -> list[
 
 
 def _word(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONG else f"{text[:20]}…{text[-9:]} ({len(text)} characters)"

@@ -1,5 +1,6 @@
 """The exact values of a theorem's symbols are the floats that every other judge reads."""
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 import sympy
 
 from boundlab.algorithms import EventLaw
-from boundlab.arithmetic.problem import InexactError
+from boundlab.arithmetic.problem import InexactError, root
 from boundlab.case import read_case
 from boundlab.case.build import build_delays
 from boundlab.delays import frequencies, read_policy
@@ -99,3 +100,26 @@ def test_a_number_that_is_known_up_to_rounding_has_a_sign_only_where_that_is_tol
             _number(sympy.Symbol("x"), formulas)
     else:
         assert _number(sympy.Symbol("x"), formulas) == sign
+
+
+# SymPy factors what stands under a root, and asks for the logarithm of a square that is left: these have none, for they
+# are larger than any float.
+SQUARE = Fraction((2**521 - 1) * (2**607 - 1)) ** 2
+LONG = {"a": (2**2203 - 1) / (6 * SQUARE), "b": 20 * SQUARE / (3 * (2**2203 - 1))}
+
+
+@pytest.mark.parametrize("square", [*LONG.values(), Fraction(8, 3), Fraction(0)])
+def test_the_square_of_a_root_is_the_number_however_long(square: Fraction) -> None:
+    assert root(square) ** 2 == sympy.Rational(square.numerator, square.denominator)
+    assert float((KnownNumber(root(square)).ball() ** 2).mid()) == pytest.approx(float(square), rel=1e-12)
+
+
+@pytest.mark.parametrize("text", ["a**2", "a**2*b**2", "a*b", "a + b", "2*a/b", "a**2 + 1", "(a + 1)*(b - 1)"])
+def test_a_formula_of_roots_of_long_numbers_has_a_value(text: str) -> None:
+    formula = sympy.sympify(text)
+    formulas = Formulas({name: KnownNumber(root(square)) for name, square in LONG.items()}, {})
+    value = eval(text, {name: math.sqrt(square) for name, square in LONG.items()})  # noqa: S307  (ours)
+    exact = formulas.exact(formula)
+    assert float(formulas.ball(formula).mid()) == pytest.approx(value, rel=1e-12)
+    assert exact is None or float(exact.evalf(30)) == pytest.approx(value, rel=1e-12)
+    assert exact is not None or "**2" not in text
