@@ -3,10 +3,11 @@
 import random
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import prod
 
 from boundlab.prove import Context, Expr, Scalar
-from boundlab.prove._scalars import Poly, Symbol
-from boundlab.prove._terms import Inner, One, Sum, Vec
+from boundlab.prove._scalars import Symbol
+from boundlab.prove._terms import Atom, Base, Vec
 
 Point = Mapping[str, Fraction]
 Family = Callable[[str, tuple[int, ...]], Fraction]
@@ -18,17 +19,13 @@ def _no_family(name: str, indices: tuple[int, ...]) -> Fraction:
 
 def at(value: Scalar, point: Point, family: Family = _no_family) -> Fraction:
     """Return a number at a point; 0^0 = 1."""
-    found = _polynomial(value.top, point, family)
-    for factor, count in value.factors:
-        found /= _polynomial(factor, point, family) ** count
-    return found
+    return _polynomial(value.upper, point, family) / _polynomial(value.bottom, point, family)
 
 
-def _polynomial(top: Poly, point: Point, family: Family) -> Fraction:
+def _polynomial(top: Scalar, point: Point, family: Family) -> Fraction:
     found = Fraction(0)
-    for powers, value in top.terms.items():
-        part = Fraction(value)
-        for symbol, power in powers:
+    for powers, part in top.terms():
+        for symbol, power in powers.items():
             part *= _symbol(symbol, point, family) ** power
         found += part
     return found
@@ -45,23 +42,20 @@ def _symbol(symbol: Symbol, point: Point, family: Family) -> Fraction:
 def value(claim: Expr, point: Point, vectors: Family, family: Family = _no_family) -> Fraction:
     """Return an expression at a point, with numbers as vectors: E⟨u, v⟩ is a product."""
     return sum(
-        (_atom(atom, point, vectors, family) * at(own, point, family) for atom, own in claim.terms.items()), Fraction(0)
+        (_nested(atom, 0, dict(point), vectors, family) * at(own, point, family) for atom, own in claim.terms.items()),
+        Fraction(0),
     )
 
 
-def _atom(atom: object, point: Point, vectors: Family, family: Family) -> Fraction:
-    if isinstance(atom, One):
-        return Fraction(1)
-    if isinstance(atom, Inner):
-        return _vector(atom.first, point, vectors, family) * _vector(atom.second, point, vectors, family)
-    assert isinstance(atom, Sum)
-    return _nested(atom, 0, dict(point), vectors, family)
+def _base(base: Base, point: Point, vectors: Family, family: Family) -> Fraction:
+    assert base.kind in ("one", "inner")
+    return prod((_vector(one, point, vectors, family) for one in base.vectors), start=Fraction(1))
 
 
-def _nested(atom: Sum, depth: int, point: dict[str, Fraction], vectors: Family, family: Family) -> Fraction:
-    if depth == len(atom.bounds):
-        return _polynomial(atom.weight, point, family) * _atom(atom.atom, point, vectors, family)
-    lo, hi = (int(_polynomial(end, point, family)) for end in atom.bounds[depth])
+def _nested(atom: Atom, depth: int, point: dict[str, Fraction], vectors: Family, family: Family) -> Fraction:
+    if depth == len(atom.ranges):
+        return at(atom.weight, point, family) * _base(atom.base, point, vectors, family)
+    lo, hi = (int(_polynomial(end, point, family)) for end in atom.ranges[depth])
     return signed(lo, hi, lambda k: _nested(atom, depth + 1, {**point, f"_{depth}": Fraction(k)}, vectors, family))
 
 

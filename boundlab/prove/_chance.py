@@ -6,15 +6,12 @@ from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Number, Scalar, Symbol, of_symbol, same, scalar, whole
+from boundlab.prove._scalars import ONE, Number, Scalar, Symbol, of_symbol, same, scalar, whole
 from boundlab.prove._sums import ends_of
 from boundlab.prove._terms import (
+    Atom,
     Expr,
-    Inner,
     Lin,
-    One,
-    Sum,
-    Value,
     Vec,
     dot,
     equal,
@@ -88,28 +85,25 @@ def mixture(kernel: Kernel, law: Law, value: Expr, k: Number, context: Context |
     return kernel.make(equal(value, found), here, "mixture", axioms=law.axioms, law=law, now=now)
 
 
-def _mean(law: Law, atom: One | Inner | Value | Sum, now: Scalar) -> Expr:
+def _mean(law: Law, atom: Atom, now: Scalar) -> Expr:
     """Return what becomes of an atom in an event, in the mean over who acts."""
-    if isinstance(atom, One):
-        return Expr({atom: scalar(1)})
-    if isinstance(atom, Sum):
-        raise ProofError(f"an event is looked at before anything is summed: {atom}")
-    vectors = (atom.first, atom.second) if isinstance(atom, Inner) else (atom.at,)
-    changed = [one for one in vectors if _changed(law, one, now)]
+    if atom.ranges:
+        raise ProofError(f"an event is looked at before anything is summed: {Expr({atom: ONE})}")
+    changed = [one for one in atom.base.vectors if _changed(law, one, now)]
     if not changed:
-        return Expr({atom: scalar(1)})
+        return Expr({atom: ONE})
     before = _with(atom, lambda vector: _before(law, vector, now))
     owner = law.registers[changed[0].name].owner
     if owner == "any":
         i = of_symbol(Symbol(law.index))
         there = _with(atom, lambda vector: _branch(law, vector, now, i))
         return finite_sum(law.index, 0, law.clients, there * law.p(i)) + before * law.p_s
-    p = law.p(Scalar(changed[0].indices[0])) if owner == "client" else law.p_s
+    p = law.p(changed[0].indices[0]) if owner == "client" else law.p_s
     return _with(atom, lambda vector: _branch(law, vector, now, None)) * p + before * (1 - p)
 
 
 def _changed(law: Law, vector: Vec, now: Scalar) -> bool:
-    return vector.name in law.registers and bool(vector.indices) and same(Scalar(vector.indices[-1]), now + 1)
+    return vector.name in law.registers and bool(vector.indices) and same(vector.indices[-1], now + 1)
 
 
 def _before(law: Law, vector: Vec, now: Scalar) -> Lin:
@@ -121,11 +115,12 @@ def _before(law: Law, vector: Vec, now: Scalar) -> Lin:
 def _branch(law: Law, vector: Vec, now: Scalar, client: Scalar | None) -> Lin:
     if not _changed(law, vector, now):
         return lin(vector)
-    first = [client] if client is not None else [Scalar(one) for one in vector.indices[:-1]]
+    first = [client] if client is not None else vector.indices[:-1]
     return law.registers[vector.name].branch(*first, now)
 
 
-def _with(atom: Inner | Value, of: Callable[[Vec], Lin]) -> Expr:
-    if isinstance(atom, Inner):
-        return dot(of(atom.first), of(atom.second))
-    return value_at(atom.function, [Scalar(one) for one in atom.indices], of(atom.at))
+def _with(atom: Atom, of: Callable[[Vec], Lin]) -> Expr:
+    base = atom.base
+    if base.kind == "inner":
+        return dot(*map(of, base.vectors))
+    return value_at(base.function, base.indices, of(base.vectors[0]))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from boundlab.prove._consistency import make_sure_there_are_runs
 from boundlab.prove._context import Context
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import REFUSED, ProofError
 from boundlab.prove._facts import OWN_AXIOMS, Fact
 from boundlab.prove._scalars import scalar
 from boundlab.prove._search import derive
@@ -55,7 +55,7 @@ def _matching(setting: Setting, fact: Fact) -> Fact:
     wanted = statement(setting, fact.context, short=bool(names & fact.claim.names()))
     try:
         return derive(setting.kernel, wanted, [fact], fact.context)
-    except ProofError as error:
+    except REFUSED as error:
         raise ProofError(f"the last fact is {fact}, where the theorem says {wanted}: {error}") from None
 
 

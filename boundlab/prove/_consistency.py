@@ -8,10 +8,10 @@ from math import ceil, floor, isqrt
 
 from boundlab.errors import SpecError
 from boundlab.prove._context import Context, Range
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import REFUSED, ProofError
 from boundlab.prove._facts import Shared
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Scalar, scalar, variable
+from boundlab.prove._scalars import Scalar, scalar, shape, variable
 from boundlab.prove._terms import Claim, equal, expr
 from boundlab.prove.setting import Setting
 from boundlab.theorems import at_lowest
@@ -121,7 +121,7 @@ def _point(
             else:
                 found = _solved(name, equations, values)
             value = _drawn(known, values, drawn) if found is None else Fraction(found)
-        except ProofError:  # it divides by 0 there
+        except REFUSED:  # it divides by 0 there
             return None
         if not _inside(value, known, values):
             return None
@@ -136,7 +136,7 @@ def _solved(name: str, equations: Iterable[Claim], values: Mapping[str, Scalar])
         if body is None or name not in body.names() or not body.names() <= {*values, name}:
             continue
         parts: dict[int, Fraction] = {}
-        for powers, coefficient in body.put(values).top.terms.items():
+        for powers, coefficient in shape(body.put(values)).top:
             degree = sum(power for _, power in powers)
             parts[degree] = parts.get(degree, Fraction(0)) + Fraction(coefficient)
         a, b = parts.get(1) or parts.get(2) or Fraction(0), -parts.get(0, Fraction(0))
@@ -176,6 +176,6 @@ def _holds(one: Claim, values: Mapping[str, Scalar]) -> bool:
     assert body is not None  # noqa: S101  (conditions are about numbers)
     try:
         found = body.put(values).constant
-    except ProofError:
+    except REFUSED:
         return False
     return found is None or found >= 0

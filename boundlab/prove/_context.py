@@ -3,19 +3,16 @@
 from collections.abc import Iterable
 from typing import final
 
-from boundlab.prove import _lines as lines
 from boundlab.prove._errors import refused
-from boundlab.prove._ranges import FIRST as FIRST
-from boundlab.prove._ranges import Range as Range
-from boundlab.prove._ranges import Ranges
-from boundlab.prove._scalars import ONE, Number, Scalar, Symbol, check_name, of_symbol, scalar
+from boundlab.prove._scalars import FIRST as FIRST
+from boundlab.prove._scalars import ZERO, Number, Scalar, Symbol, check_name, of_symbol, scalar
+from boundlab.prove._writing import symbol_dict
 from boundlab.recheck import kernel as core
-
-_ZERO = scalar(0)
+from boundlab.recheck.kernel import Range as Range
 
 
 @final
-class Context(Ranges):
+class Context:
     """Ranges of symbols; a child narrows some of them, or assumes something.
 
     Parameters
@@ -29,8 +26,7 @@ class Context(Ranges):
     """
 
     def __init__(self, parent: "Context | None" = None, why: str = "", number: int = 0) -> None:
-        super().__init__(parent)
-        self.why, self.number = why, number
+        self.parent, self.why, self.number = parent, why, number
         self.replay: core.Replay = core.empty() if parent is None else parent.replay
 
     @property
@@ -55,9 +51,28 @@ class Context(Ranges):
         """
         check_name(name)
         with refused():
-            self.replay.declare(lines.symbol_dict(name, own, by, exponent), self.checked)
-        self._own[name] = own
-        return _ZERO if own.arity else of_symbol(Symbol(name))
+            self.replay.declare(symbol_dict(name, own, by, exponent), self.checked)
+        return ZERO if own.arity else of_symbol(Symbol(name))
+
+    def find(self, name: str) -> Range | None:
+        """Return the range of a name, or None."""
+        return self.checked.find(name) if self.checked.has(name) else None
+
+    def declared(self, name: str) -> Range | None:
+        """Return the range that a name was declared with, in whatever case, or None."""
+        return next((found for one in reversed(self.chain()) if (found := one.find(name)) is not None), None)
+
+    def order(self) -> list[str]:
+        """Return all names, in the order of their declaration."""
+        return [name for name in self.checked.order if self.checked.has(name) and not name.startswith("@")]
+
+    def chain(self) -> list["Context"]:
+        """Return it and all above it."""
+        return [self, *(self.parent.chain() if self.parent is not None else ())]
+
+    def within(self, other: "Context") -> bool:
+        """Return whether it is the other one or below it."""
+        return other in self.chain()
 
     def known_or_taken(self, name: str) -> bool:
         """Return whether a name is declared, here or in some other case."""
@@ -76,28 +91,15 @@ class Context(Ranges):
 
     def nonnegative(self, value: Number) -> bool:
         """Return whether a number is shown to be ≥ 0 for all values in the ranges."""
-        return self._shown(scalar(value), strict=False)
+        with refused():
+            return self.checked.shown(scalar(value), strict=False)
 
     def positive(self, value: Number) -> bool:
         """Return whether a number is shown to be > 0."""
-        return self._shown(scalar(value), strict=True)
-
-    def _shown(self, value: Scalar, *, strict: bool) -> bool:
         with refused():
-            return self.checked.shown(core.number(lines.number(value), "a number"), strict=strict)
+            return self.checked.shown(scalar(value), strict=True)
 
-    def range_of(self, symbol: Symbol) -> Range | None:
+    def range_of(self, symbol: Symbol) -> Range:
         """Return between which ends a symbol, a member of a family or a power is shown to lie."""
-        if symbol.exponent is None:
-            own = self.find(symbol.name)
-            if own is None or not own.moving:
-                return own
-            if not symbol.indices or not self.nonnegative(Scalar(symbol.indices[0])):
-                return None
-            return own.of(Scalar(symbol.indices[0]))
-        base = of_symbol(symbol.base)
-        if not self.nonnegative(base):
-            return None
-        if self.nonnegative(base - 1):
-            return Range(low=ONE, above=self.positive(base - 1) and self.positive(Scalar(symbol.exponent)))
-        return Range(low=_ZERO, high=ONE if self.nonnegative(1 - base) else None, above=self.positive(base))
+        with refused():
+            return self.checked.range_of(symbol)

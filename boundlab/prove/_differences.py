@@ -8,14 +8,9 @@ it is written in such differences is ≥ 0, and so is an even power of anything.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-import sympy
-from sympy.polys.rings import PolyRing
 
 from boundlab.prove._context import Context
-from boundlab.prove._polynomials import Monomial, Rational
-from boundlab.prove._scalars import Poly, Scalar, Symbol, mapped, of_symbol
+from boundlab.prove._scalars import ONE, Monomial, Scalar, Symbol, of_symbol, shape
 
 _LONGEST = 400  # terms: what is longer is no help to a reader, nor to another checker
 
@@ -32,7 +27,7 @@ class Visible:
         What each variable stands for: an upper and a lower end.
     """
 
-    sum: Poly
+    sum: Scalar
     differences: dict[Symbol, tuple[Scalar, Scalar]]
 
 
@@ -50,18 +45,18 @@ class Product:
         Polynomials that are visibly ≥ 0, with their powers.
     """
 
-    number: Rational
-    squares: tuple[tuple[Poly, int], ...]
+    number: Fraction
+    squares: tuple[tuple[Scalar, int], ...]
     others: tuple[tuple[Visible, int], ...]
 
 
-def visible(top: Poly, context: Context) -> Visible | None:
+def visible(top: Scalar, context: Context) -> Visible | None:
     """Return a polynomial in differences, if all its coefficients are ≥ 0 then."""
-    if any(power < 0 for powers in top.terms for _, power in powers):
+    if top.bottom.constant is None:
         return None
     for raised in _choices(top, context):
         differences: dict[Symbol, tuple[Scalar, Scalar]] = {}
-        current = Scalar(top)
+        current = top
         for place, (symbol, end) in enumerate(raised):
             # The end is symbol + t: so is the variable in it, but for the rest of the end.
             high = _range_high(symbol, context)
@@ -75,15 +70,15 @@ def visible(top: Poly, context: Context) -> Visible | None:
     return None
 
 
-def product(top: Poly, context: Context) -> Product | None:
+def product(top: Scalar, context: Context) -> Product | None:
     """Return a polynomial as a product of even powers and of what is visibly ≥ 0, if its factors are so."""
-    if any(power < 0 for powers in top.terms for _, power in powers):
+    if top.bottom.constant is None:
         return None
-    number, parts = _factors(top)
+    number, parts = top.factors()
     squares, others = [], []
     for part, count in parts:
         found = visible(part, context)
-        if found is None and count % 2 and (found := visible(part.scaled(-1), context)) is not None:
+        if found is None and count % 2 and (found := visible(-part, context)) is not None:
             number = -number
         if found is not None:
             others.append((found, count))
@@ -94,96 +89,53 @@ def product(top: Poly, context: Context) -> Product | None:
     return None if number < 0 else Product(number, tuple(squares), tuple(others))
 
 
-def _factors(top: Poly) -> tuple[Fraction, list[tuple[Poly, int]]]:
-    """Return a polynomial's number and its irreducible factors over the rationals, with their powers."""
-    symbols = sorted(top.symbols(), key=lambda one: one.key)
-    if not symbols:
-        return Fraction(top.constant or 0), []
-    place = {symbol: number for number, symbol in enumerate(symbols)}
-    terms = {}
-    for powers, value in top.terms.items():
-        key = [0] * len(symbols)
-        for symbol, power in powers:
-            key[place[symbol]] = power
-        own = Fraction(value)
-        terms[tuple(key)] = sympy.QQ(own.numerator, own.denominator)
-
-    def back(key: tuple[int, ...]) -> Monomial:
-        return tuple((symbol, power) for symbol, power in zip(symbols, key, strict=True) if power)
-
-    def rational(value: Any) -> Fraction:
-        return Fraction(int(value.numerator), int(value.denominator))
-
-    number, parts = PolyRing([f"v{number}" for number in range(len(symbols))], sympy.QQ).from_dict(terms).factor_list()
-    read = [(Poly({back(key): rational(one) for key, one in part.terms()}), count) for part, count in parts]
-    return rational(number), read
-
-
-def _choices(top: Poly, context: Context) -> Iterator[Sequence[tuple[Symbol, Symbol]]]:
+def _choices(top: Scalar, context: Context) -> Iterator[Sequence[tuple[Symbol, Symbol]]]:
     """Yield which variables are replaced by what they are an upper end of: none, all that can be, each alone."""
     yield ()
     places = {name: place for place, name in enumerate(context.order())}
     found: list[tuple[Symbol, Symbol]] = []
-    for symbol in sorted(top.symbols(), key=lambda one: (places.get(one.name, -1), one.key)):
+    for symbol in sorted(top.symbols, key=lambda one: (places.get(one.name, -1), one.key)):
         high = _range_high(symbol, context)
-        if high is None:
-            continue
-        found += [(symbol, end) for end in _alone(high) if end in top.symbols()]
-    ends: set[Symbol] = set()
-    first = []
-    for symbol, end in found:
-        if end not in ends:
-            first.append((symbol, end))
-            ends.add(end)
+        if high is not None:
+            found += [(symbol, end) for end in _alone(high) if end in top.symbols]
+    first = {end: symbol for symbol, end in reversed(found)}
     if first:
-        yield first
+        yield [(symbol, end) for symbol, end in found if first[end] == symbol]
     if len(found) > 1:
         yield from ([one] for one in found)
 
 
 def _range_high(symbol: Symbol, context: Context) -> Scalar | None:
-    own = None if symbol.exponent is not None else context.range_of(symbol)
-    return None if own is None or own.high is None or not _whole(own.high) else own.high
+    if symbol.exponent is not None or context.find(symbol.name) is None:
+        return None
+    high = context.range_of(symbol).high
+    return None if high is None or high.bottom != ONE else high
 
 
 def _alone(high: Scalar) -> list[Symbol]:
     """Return the symbols that an end holds once, as they are: end = symbol + rest."""
-    found = []
-    for powers, value in high.top.terms.items():
-        if value == 1 and len(powers) == 1 and powers[0][1] == 1 and powers[0][0].exponent is None:
-            symbol = powers[0][0]
-            others: set[Symbol] = set()
-            for rest in high.top.terms:
-                others |= {one for one, _ in rest} if rest != powers else set()
-            if symbol not in others:
-                found.append(symbol)
-    return found
-
-
-def _whole(value: Scalar) -> bool:
-    return not value.factors and all(power > 0 for powers in value.top.terms for _, power in powers)
+    found = (one for one in high.symbols if one.exponent is None)
+    return [one for one in found if one not in (high - of_symbol(one)).symbols]
 
 
 def _put(value: Scalar, symbol: Symbol, by: Scalar) -> Scalar:
-    return mapped(value, lambda one: by if one == symbol else None)
+    return value.mapped(lambda one: by if one == symbol else None)
 
 
 def _from_below(current: Scalar, context: Context, differences: dict[Symbol, tuple[Scalar, Scalar]]) -> Visible | None:
     """Write each symbol as its lower end and a variable, the last declared first."""
     places = {name: place for place, name in enumerate(context.order())}
-    while left := [one for one in current.symbols() if one not in differences]:
+    while left := [one for one in current.symbols if one not in differences]:
         symbol = max(left, key=lambda one: (one.exponent is not None, places.get(one.name, -1), one.key))
-        own = context.range_of(symbol)
-        if own is None or own.low is None or not _whole(own.low):
+        low = context.range_of(symbol).low if context.find(symbol.name) is not None else None
+        if low is None or low.bottom != ONE:
             return None
         fresh = Symbol(f"t.{symbol.key}")
-        differences[fresh] = of_symbol(symbol), own.low
-        current = _put(current, symbol, own.low + of_symbol(fresh))
-        if len(current.top.terms) > _LONGEST:
+        differences[fresh] = of_symbol(symbol), low
+        current = _put(current, symbol, low + of_symbol(fresh))
+        if sum(1 for _ in current.terms()) > _LONGEST:
             return None
-    if any(value < 0 for value in current.top.terms.values()):
-        return None
-    return Visible(current.top, differences)
+    return None if any(value < 0 for _, value in current.terms()) else Visible(current, differences)
 
 
 def never_zero(found: Visible, context: Context) -> Monomial | None:
@@ -193,4 +145,6 @@ def never_zero(found: Visible, context: Context) -> Monomial | None:
         ends = (found.differences[symbol] for symbol, _ in powers)
         return all(bool(context.positive(upper - lower)) for upper, lower in ends)
 
-    return next((powers for powers in sorted(found.sum.terms, key=len) if positive(powers)), None)
+    return next(
+        (powers for powers in sorted((own for own, _ in shape(found.sum).top), key=len) if positive(powers)), None
+    )

@@ -8,7 +8,7 @@ from boundlab.prove._context import FIRST, Context, Range
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Number, Scalar, scalar, variable
+from boundlab.prove._scalars import Number, Scalar, scalar, shape, variable
 from boundlab.prove._terms import expr
 
 _TERMS = 24
@@ -55,17 +55,17 @@ def exponent(kernel: Kernel, of: Number) -> Scalar:
         If it is none.
     """
     own = scalar(of)
-    if own.factors or len(own.top.terms) != 1 or next(iter(own.top.terms.values())) != 1:
+    top, factors = shape(own)
+    if factors or len(top) != 1 or top[0][1] != 1:
         raise ProofError(f"{own} is no product of powers of exponentials")
     found = scalar(0)
-    (powers,) = own.top.terms
-    for symbol, power in powers:
+    for symbol, power in top[0][0]:
         value = kernel.exponents.get(symbol.name)
         if value is None:
             raise ProofError(f"{symbol} stands for no exponential")
         if symbol.indices:
-            value = value.put({name: Scalar(symbol.indices[0]) for name in FIRST.names()})
-        times = scalar(1) if symbol.exponent is None else Scalar(symbol.exponent)
+            value = value.put(dict.fromkeys(FIRST.names(), symbol.indices[0]))
+        times = scalar(1) if symbol.exponent is None else symbol.exponent
         found = found + value * times * power
     return found
 

@@ -5,6 +5,7 @@ from dataclasses import InitVar, dataclass
 from types import MappingProxyType
 from typing import Any, final
 
+from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._terms import Claim, Lin
 
@@ -31,7 +32,7 @@ class Shared:
         Its place among the lines of the checker.
     """
 
-    context: Any
+    context: Context
     names: frozenset[str]
     axioms: frozenset[str]
     rule: str

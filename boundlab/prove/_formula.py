@@ -6,7 +6,7 @@ from fractions import Fraction
 import sympy
 
 from boundlab.prove._context import Context
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import REFUSED, ProofError
 from boundlab.prove._scalars import Scalar, of_symbol, same, scalar, variable
 from boundlab.prove._scalars import Symbol as Name
 
@@ -80,7 +80,7 @@ def translate(
         own = of(base)
         try:
             return own ** of(exponent)
-        except ProofError:
+        except REFUSED:
             return _named(own, powers, "number with a symbolic power") ** of(exponent)
 
     return of(formula)
@@ -101,7 +101,7 @@ def _exponential(value: Scalar, names: Mapping[str, Scalar]) -> Scalar:
     """Return e^value as a whole power of an exponential that has a name."""
     for name, own in names.items():
         times = (value / own).constant
-        if isinstance(times, int):
+        if times is not None and times.denominator == 1:
             return of_symbol(Name(name)) ** times
     raise ProofError(f"e^({value}) is no whole power of an exponential that has a name in the proof: give it one")
 

@@ -24,7 +24,7 @@ from boundlab.prove._instance import UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
 from boundlab.prove._scalars import scalar
-from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
+from boundlab.prove._terms import Base, Claim, Expr, Vec
 
 _TRIES, _MOST, _LAST = 8, 40, 2
 # How far beyond that facts are looked at, by how many of their indices have no end; how many atoms they may have there,
@@ -246,15 +246,16 @@ class _Attempt(SymbolNumbers):
             raise OutsideError("there are too many atoms")
         return {key: own for key, own in found.items() if own}
 
-    def _atoms(self, atom: Any, where: Environment) -> Iterator[tuple[Ground, Fraction]]:
-        if isinstance(atom, One):
+    def _atoms(self, atom: Base, where: Environment) -> Iterator[tuple[Ground, Fraction]]:
+        if atom.kind == "one":
             yield ("1",), Fraction(1)
-        elif isinstance(atom, Inner):
-            first, second = (self._free(self._name(one, where)) for one in (atom.first, atom.second))
+        elif atom.kind == "inner":
+            first, second = (self._free(self._name(one, where)) for one in atom.vectors)
             for (u, a), (v, b) in itertools.product(first.items(), second.items()):
                 yield ("inner", *sorted((u, v))), a * b
-        elif isinstance(atom, Value):
-            yield ("value", atom.function, self.whole(atom.indices, where), self._name(atom.at, where)), Fraction(1)
+        elif atom.kind == "value":
+            (point,) = atom.vectors
+            yield ("value", atom.function, self.whole(atom.indices, where), self._name(point, where)), Fraction(1)
         else:
             raise OutsideError(f"{atom} has no value in a free model")
 
@@ -287,16 +288,10 @@ class _Attempt(SymbolNumbers):
         found: dict[Name, Fraction] = {}
         for atom, own in equation.right.terms.items():
             weight = self._exact(self.number(own, at))
-            terms = [(Fraction(1), atom, at)] if isinstance(atom, Vec) else list(self._summands(atom, at))
-            for part, vector, where in terms:
-                name = self._name(vector, where)
-                found[name] = found.get(name, _ZERO) + weight * part
+            for part, base, where in self._terms(atom, 0, at):
+                name = self._name(base.vectors[0], where)
+                found[name] = found.get(name, _ZERO) + weight * self._exact(part)
         return found
-
-    def _summands(self, atom: Sum, at: Environment) -> Iterator[tuple[Fraction, Vec, Environment]]:
-        for weight, vector, where in self._terms(atom, 0, at):
-            if isinstance(vector, Vec):
-                yield self._exact(weight), vector, where
 
     # ------------------------------------------------------------------ in words
 

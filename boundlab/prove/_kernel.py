@@ -6,13 +6,14 @@ what that refuses is no fact. Searches stand outside and can at worst fail.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from boundlab.prove import _lines as lines
 from boundlab.prove._context import FIRST, Context, Range
 from boundlab.prove._errors import ProofError, only_for_rules, refused
 from boundlab.prove._facts import _KEY, Fact, Shared, VectorFact
-from boundlab.prove._scalars import Number, Scalar, Symbol, mapped, of_symbol, scalar, variable
+from boundlab.prove._scalars import Number, Scalar, Symbol, of_symbol, scalar, text, variable
 from boundlab.prove._terms import Claim, Expr, Lin, Vec, dot, equal, expr, lin, replaced, squared
 from boundlab.prove._vectors import Law, Vectors
 from boundlab.recheck import kernel as core
@@ -118,8 +119,7 @@ class Kernel:
     @contextmanager
     def _trial(self, *, keep: bool) -> Iterator[None]:
         """Write what is forgotten afterwards, or, with ``keep``, where something of it is refused."""
-        ranges = [one._own for one in (self.context, *self._supposed, *self._parts)]
-        books = [self.facts, self.values, self.families, self.exponents, self._supposed, self._parts, *ranges]
+        books = [self.facts, self.values, self.families, self.exponents, self._supposed, self._parts]
         with refused(), self.replay.trial(keep=keep, also=books):
             yield
 
@@ -148,8 +148,7 @@ class Kernel:
     def known_by(self, vector: Vec, time: Sequence[Scalar], context: Context) -> bool:
         """Return whether a vector is certainly known at a time."""
         with refused():
-            own, then = core.vec(lines.vector(vector), "a vector"), [core.number(lines.number(one), "") for one in time]
-            return core.known_by(self.replay, own, then, context.checked)
+            return core.known_by(self.replay, vector, list(time), context.checked)
 
     def deepest(self, facts: Iterable[Shared], context: Context | None) -> Context:
         """Return the narrowest case that facts hold in."""
@@ -178,7 +177,7 @@ class Kernel:
         here, rest, kept = self.deepest([fact for _, fact in parts], context), claim.body, []
         for given, fact in parts:
             own = scalar(given)
-            if own.zero or not fact.claim.body.terms:
+            if not own or not fact.claim.body.terms:
                 continue  # nothing, or nothing times it
             kept.append((own, fact))
             rest = rest - fact.claim.body * own
@@ -227,10 +226,7 @@ class Kernel:
             old = fact.left.vec
             if old is None:
                 raise ProofError(f"{fact.left} is no single vector: nothing can be replaced by {fact.right}")
-            found = Expr({})
-            for atom, coefficient in current.terms.items():
-                found = found + replaced(atom, old, fact.right) * coefficient
-            current = found
+            current = replaced(current, old, fact.right)
         return self.make(equal(value, current), self.deepest(facts, context), "replace", facts)
 
     def at(self, fact: Any, values: Mapping[str, Number], context: Context | None = None) -> Any:
@@ -255,9 +251,6 @@ class Kernel:
             raw = {"kind": "suppose", "parent": here.number, "fact": len(self.replay.facts)}
             child = Context(here, f"the claim is supposed for {on}", self.replay.open_case(raw))
             fact = self.make(claim, child, "suppose", on=on)
-            known = here.find(on)
-            if known is not None and known.high is not None:
-                child.narrow(on, Range(low=known.low, high=known.high - 1, integer=True))
             self._supposed[child] = fact
         return fact
 
@@ -293,17 +286,12 @@ class Kernel:
         if known is None:
             raise ProofError(f"{name} is no symbol with a range")
         step = 1 if known.integer else 0
-        parts = (
-            Range(known.low, value, above=known.above, integer=known.integer),
-            Range(value + step, known.high, below=known.below, integer=known.integer),
-        )
         found = []
         with self._trial(keep=True):
-            for which, (part, relation) in enumerate(zip(parts, ("≤", "≥"), strict=True)):
+            for which, relation in enumerate(("≤", "≥")):
                 raw = {"kind": "split", "parent": here.number, "name": name, "at": lines.number(value), "which": which}
-                child = Context(here, f"{name} {relation} {value + step * which}", self.replay.open_case(raw))
+                child = Context(here, f"{name} {relation} {text(value + step * which)}", self.replay.open_case(raw))
                 self.replay.case(child.number)
-                child.narrow(name, part)
                 self._parts[child] = (here, name, value, which)
                 found.append(child)
         return found[0], found[1]
@@ -356,7 +344,7 @@ class Kernel:
             value = own
             while value.names() & values.keys():
                 value = value.put(values)
-            if not value.zero and not value.names() & FIRST.names():
+            if value and not value.names() & FIRST.names():
                 found[name] = value
         return found
 
@@ -400,21 +388,18 @@ class Kernel:
         claim = fact.claim
         for name in names:
             left, right = (
-                Expr({atom: self._unnamed(own, name) for atom, own in side.terms.items()})
+                Expr({atom: own.mapped(partial(self._unnamed, name)) for atom, own in side.terms.items()})
                 for side in (claim.left, claim.right)
             )
             claim = Claim(left, claim.relation, right)
         return self.make(claim, fact.context, "unname", [fact], unnamed=names)
 
-    def _unnamed(self, value: Scalar, name: str) -> Scalar:
-        def of(symbol: Symbol) -> Scalar | None:
-            if symbol.name != name:
-                return None
-            if name in self.families and symbol.indices:
-                return self.families[name].put(dict.fromkeys(FIRST.names(), Scalar(symbol.indices[0])))
-            return self.values[name][0] if name in self.values else None
-
-        return mapped(value, of)
+    def _unnamed(self, name: str, symbol: Symbol) -> Scalar | None:
+        if symbol.name != name:
+            return None
+        if name in self.families and symbol.indices:
+            return self.families[name].put(dict.fromkeys(FIRST.names(), symbol.indices[0]))
+        return self.values[name][0] if name in self.values else None
 
     def define(self, name: str, value: Expr, low: Number, least: Fact) -> Fact:
         """Return symbol = value for a sum of numbers such as q̄ = Σ 1/(n·p_i), which a fact shows to be ≥ low."""

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+from boundlab.prove._context import Context
 from boundlab.prove._facts import Fact, Shared
-from boundlab.prove._ranges import Range, Ranges
-from boundlab.prove._scalars import Poly, Scalar, Symbol, of_symbol, scalar
-from boundlab.prove._terms import Claim, Expr, Inner, Lin, Sum, Value, Vec
+from boundlab.prove._scalars import Scalar, Symbol, of_symbol, scalar
+from boundlab.prove._terms import Claim, Expr, Lin
 from boundlab.prove._vectors import Known, Law, Slope
+from boundlab.prove._writing import combination as combination
+from boundlab.prove._writing import number as number
+from boundlab.prove._writing import symbol_dict as symbol_dict
+from boundlab.prove._writing import vector as vector
 
 _RELATIONS = {"≤": "<=", "≥": ">=", "=": "="}
 
@@ -23,13 +27,13 @@ class Places:
     """Where facts, cases and laws stand in a file."""
 
     fact: Callable[[int], int]
-    case: Callable[[Any], int]
+    case: Callable[[Context], int]
     law: Callable[[Law], int]
 
 
 def line_of(
     rule: str,
-    context: Any,
+    context: Context,
     premises: Iterable[Shared],
     data: Mapping[str, Any],
     told: Mapping[str, Any],
@@ -49,7 +53,7 @@ def says(own: Claim | tuple[Lin, Lin], axioms: frozenset[str]) -> dict[str, Any]
     """Return what a fact says, and the names of what it rests on."""
     if isinstance(own, Claim):
         return {"axioms": sorted(axioms), "claim": claim(own)}
-    return {"axioms": sorted(axioms), "left": combination(own[0]), "right": combination(own[1])}
+    return {"axioms": sorted(axioms), "left": combination(own[0].terms), "right": combination(own[1].terms)}
 
 
 def said(fact: Shared) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def data_of(data: Mapping[str, Any], at: Places) -> dict[str, Any]:
             case Scalar():
                 return number(one)
             case Expr() | Lin():
-                return combination(one)
+                return combination(one.terms)
             case Law():
                 return at.law(one)
             case tuple():
@@ -94,12 +98,12 @@ def _argument(one: Any, at: Places) -> list[Any]:
         case Scalar():
             return ["number", number(one)]
         case Lin():
-            return ["vector", combination(one)]
+            return ["vector", combination(one.terms)]
         case Expr():
-            return ["expression", combination(one)]
+            return ["expression", combination(one.terms)]
         case str():
             return ["word", one]
-        case Ranges():
+        case Context():
             return ["case", at.case(one)]
         case None:
             return ["none", None]
@@ -107,14 +111,6 @@ def _argument(one: Any, at: Places) -> list[Any]:
 
 
 # ---------------------------------------------------------------------- declarations
-
-
-def symbol_dict(name: str, own: Range, by: int | None, exponent: Scalar | None) -> dict[str, Any]:
-    """Return a declaration; the v of a symbol that stands for e^v, and ends of a family, have _0 for its index."""
-    ends = {which: None if end is None else number(end) for which, end in (("low", own.low), ("high", own.high))}
-    flags = {"above": own.above, "below": own.below, "integer": own.integer, "guarded": own.guarded}
-    found = {"name": name, **ends, **flags, "arity": own.arity, "by": by}
-    return found if exponent is None else found | {"exponent": number(exponent)}
 
 
 def known_dict(own: Known) -> dict[str, Any]:
@@ -143,7 +139,7 @@ def law_dict(law: Law, known: Mapping[str, Known]) -> dict[str, Any]:
         if own.owner != "any":
             more = known[name].arity - 1 - len(first) if name in known else 0
             first += [of_symbol(Symbol(f"@{place + 1}")) for place in range(more)]
-        registers[name] = {"owner": own.owner, "branch": combination(own.branch(*first, k))}
+        registers[name] = {"owner": own.owner, "branch": combination(own.branch(*first, k).terms)}
     return {
         "p": number(law.p(i)),
         "p_s": number(law.p_s),
@@ -153,54 +149,7 @@ def law_dict(law: Law, known: Mapping[str, Known]) -> dict[str, Any]:
     }
 
 
-# ---------------------------------------------------------------------- structure
-
-
-def _polynomial(top: Poly) -> list[Any]:
-    """Return [[coefficient, [[symbol, power], …]], …]."""
-    return [[str(value), [[symbol(one), power] for one, power in powers]] for powers, value in top.ordered()]
-
-
-def symbol(one: Symbol) -> Any:
-    """Return a symbol: its name, or [name, indices, exponent or null]."""
-    if not one.indices and one.exponent is None:
-        return one.name
-    exponent = None if one.exponent is None else _polynomial(one.exponent)
-    return [one.name, [_polynomial(index) for index in one.indices], exponent]
-
-
-def number(value: Scalar) -> dict[str, Any]:
-    """Return a number: a numerator, and the factors of its denominator with how often each stands there."""
-    found: dict[str, Any] = {"top": _polynomial(value.top)}
-    if value.factors:
-        found["below"] = [[_polynomial(factor), count] for factor, count in value.factors]
-    return found
-
-
-def vector(one: Vec) -> list[Any]:
-    """Return a vector: its name and its indices."""
-    return [one.name, [_polynomial(index) for index in one.indices]]
-
-
-def _atom(atom: Any) -> list[Any]:
-    match atom:
-        case Sum():
-            ends = [[_polynomial(lo), _polynomial(hi)] for lo, hi in atom.bounds]
-            return ["sum", ends, _polynomial(atom.weight), _atom(atom.atom)]
-        case Inner():
-            return ["inner", vector(atom.first), vector(atom.second)]
-        case Value():
-            return ["value", atom.function, [_polynomial(index) for index in atom.indices], vector(atom.at)]
-        case Vec():
-            return ["vector", *vector(atom)]
-    return ["one"]
-
-
-def combination(value: Expr | Lin) -> list[Any]:
-    """Return [[coefficient, atom], …]."""
-    return [[number(own), _atom(key)] for key, own in sorted(value.terms.items(), key=lambda term: term[0].key)]
-
-
 def claim(own: Claim) -> dict[str, Any]:
     """Return a claim with both its sides."""
-    return {"left": combination(own.left), "relation": _RELATIONS[own.relation], "right": combination(own.right)}
+    left, right = combination(own.left.terms), combination(own.right.terms)
+    return {"left": left, "relation": _RELATIONS[own.relation], "right": right}

@@ -11,8 +11,8 @@ from boundlab.prove._functions import square_root
 from boundlab.prove._instance import UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._modelled import Members
-from boundlab.prove._scalars import Poly, Scalar, Symbol
-from boundlab.prove._terms import Base, Expr, One, Sum, Vec
+from boundlab.prove._scalars import Monomial, Scalar, Symbol, shape
+from boundlab.prove._terms import Atom, Base, Expr
 
 Environment: TypeAlias = Mapping[str, Fraction]
 _ZERO = Fraction(0)
@@ -98,7 +98,7 @@ class SymbolNumbers:
 
     def solve(self, fact: Fact) -> None:
         """Give a value to the one symbol that stands on the left of an equation, if it has none yet."""
-        symbols = [s for value in fact.claim.left.terms.values() for s in value.symbols()]
+        symbols = [s for value in fact.claim.left.terms.values() for s in value.symbols]
         if len(symbols) == 1 and symbols[0].name not in self.values:
             self.values[symbols[0].name] = self.expr(fact.claim.right, {})
 
@@ -134,18 +134,19 @@ class SymbolNumbers:
         OutsideError
             If a symbol has no value, or it is divided by 0.
         """
-        found = self._polynomial(value.top, at)
-        for factor, count in value.factors:
-            below = self._polynomial(factor, at)
+        top, factors = shape(value)
+        found = self._sum(top, at)
+        for factor, count in factors:
+            below = self._sum(shape(factor).top, at)
             if not below:
                 raise OutsideError(f"{value} is divided by 0")
             found = found / below**count
         return found
 
-    def _polynomial(self, top: Poly, at: Environment) -> Real:
+    def _sum(self, top: tuple[tuple[Monomial, Fraction], ...], at: Environment) -> Real:
         found: Real = _ZERO
-        for powers, value in top.terms.items():
-            part: Real = Fraction(value)
+        for powers, value in top:
+            part: Real = value
             for symbol, power in powers:
                 own = self._symbol(symbol, at)
                 if power < 0 and not own:
@@ -170,11 +171,11 @@ class SymbolNumbers:
             raise OutsideError(f"{symbol} has no value")
         return value**exponent
 
-    def whole(self, indices: tuple[Poly, ...], at: Environment) -> tuple[int, ...]:
+    def whole(self, indices: tuple[Scalar, ...], at: Environment) -> tuple[int, ...]:
         """Return indices, or ends of sums."""
         found = []
         for one in indices:
-            value = self._polynomial(one, at)
+            value = self.number(one, at)
             if isinstance(value, Ball) or value.denominator != 1:
                 raise OutsideError("an index is not whole")
             found.append(int(value))
@@ -191,26 +192,22 @@ class SymbolNumbers:
         """Yield what an expression is the sum of: weights, atoms without sums, and the values of their indices."""
         for atom, own in value.terms.items():
             weight = self.number(own, at)
-            if not isinstance(atom, Sum):
-                yield weight, atom, at
-                continue
             for part, base, where in self._terms(atom, 0, at):
-                assert not isinstance(base, Vec)  # noqa: S101  (an expression sums no vectors)
                 yield weight * part, base, where
 
-    def _terms(self, atom: Sum, place: int, at: Environment) -> Iterator[tuple[Real, Base | Vec, Environment]]:
-        if place == len(atom.bounds):
-            weight = self._polynomial(atom.weight, at)
+    def _terms(self, atom: Atom, place: int, at: Environment) -> Iterator[tuple[Real, Base, Environment]]:
+        if place == len(atom.ranges):
+            weight = self.number(atom.weight, at)
             if isinstance(weight, Ball) or weight:
-                yield weight, atom.atom, at
+                yield weight, atom.base, at
             return
-        lo, hi = self.whole(atom.bounds[place], at)
+        lo, hi = self.whole(atom.ranges[place], at)
         for k in range(min(lo, hi), max(lo, hi)):
             terms = self._terms(atom, place + 1, {**at, f"_{place}": Fraction(k)})
             # A reversed sum has the opposite sign.
             yield from terms if lo <= hi else ((-weight, base, where) for weight, base, where in terms)
 
     def _base(self, atom: Base, at: Environment) -> Fraction:
-        if isinstance(atom, One):
+        if atom.kind == "one":
             return Fraction(1)
         raise OutsideError(f"{atom} is no number")

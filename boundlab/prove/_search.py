@@ -7,20 +7,17 @@ Q(symbols). At a point on the border of a range other facts would do, and not el
 import itertools
 import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import sympy
-from sympy.polys.matrices import DomainMatrix
 
 from boundlab.prove._context import FIRST, Context
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import REFUSED, ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Poly, Scalar, Symbol
-from boundlab.prove._terms import Claim, Expr, One
+from boundlab.prove._scalars import ZERO, Monomial, Scalar, Symbol, shape
+from boundlab.prove._terms import NUMBER, Atom, Claim, Expr
 
 _TRIES = 6
 _FEW = 5
@@ -50,7 +47,7 @@ def derive(kernel: Kernel, claim: Claim, facts: Sequence[Fact], context: Context
     for exact, turn in itertools.product(orders, range(_TRIES)):
         try:
             support, left = _support(kernel, claim, facts, here, turn, exact=exact or claim.equality)
-        except ProofError as error:
+        except REFUSED as error:
             trouble = trouble or str(error)
             continue
         if support is None:
@@ -64,7 +61,7 @@ def derive(kernel: Kernel, claim: Claim, facts: Sequence[Fact], context: Context
             bodies = [fact.claim.body for fact in chosen]
             parts = list(zip(solved(claim.body, bodies, exact=exact or claim.equality), chosen, strict=True))
             return kernel.combine(claim, parts, here)
-        except ProofError as error:
+        except REFUSED as error:
             trouble = f"no multipliers that suffice for all values were found: {error}"
     raise ProofError(trouble)
 
@@ -82,15 +79,15 @@ def _added(kernel: Kernel, claim: Claim, facts: Sequence[Fact], here: Context) -
         for sign, fact in zip(one, facts, strict=True):
             body = body - fact.claim.body * sign
         left = body.number
-        if left is not None and (left.zero or (not claim.equality and here.nonnegative(left))):
+        if left is not None and (not left or (not claim.equality and here.nonnegative(left))):
             return kernel.combine(claim, list(zip(one, facts, strict=True)), here)
     return None
 
 
-def atoms_of(bodies: Iterable[Expr]) -> list[Any]:
+def atoms_of(bodies: Iterable[Expr]) -> list[Atom]:
     """Return all atoms but 1, in their order."""
     found = {atom for one in bodies for atom in one.terms}
-    return sorted((atom for atom in found if not isinstance(atom, One)), key=lambda atom: atom.key)
+    return sorted((atom for atom in found if atom != NUMBER), key=lambda atom: atom.key)
 
 
 def _support(
@@ -102,11 +99,10 @@ def _support(
         return (), ""
     point = SearchPoint(kernel, here, turn)
     atoms = atoms_of([claim.body, *(fact.claim.body for fact in facts)])
-    unit = One()
     rows = [[point.of(fact.claim.body.terms.get(atom)) for fact in facts] for atom in atoms]
     right = [point.of(claim.body.terms.get(atom)) for atom in atoms]
-    numbers = [point.of(fact.claim.body.terms.get(unit)) for fact in facts]
-    number = point.of(claim.body.terms.get(unit))
+    numbers = [point.of(fact.claim.body.terms.get(NUMBER)) for fact in facts]
+    number = point.of(claim.body.terms.get(NUMBER))
     # Columns are scaled, so that no fact is cheap because it is written in small units.
     sizes = np.maximum(np.abs(np.array([*rows, numbers], dtype=float)).max(axis=0, initial=0.0), 1e-12)
     cost = np.array([1.0 + 0.01 * ((turn * 7 + place * 3) % 11) for place in range(len(facts))])
@@ -166,17 +162,17 @@ class SearchPoint:
         if value is None:
             return 0.0
         try:
-            found = self._polynomial(value.top)
-            for factor, count in value.factors:
-                found /= self._polynomial(factor) ** count
+            top, factors = shape(value)
+            found = self._sum(top)
+            for factor, count in factors:
+                found /= self._sum(shape(factor).top) ** count
         except (ZeroDivisionError, OverflowError):
             raise ProofError(f"{value} has no value at a point of the ranges") from None
         return found
 
-    def _polynomial(self, top: Poly) -> float:
+    def _sum(self, top: Iterable[tuple[Monomial, Fraction]]) -> float:
         return math.fsum(
-            float(value) * math.prod(self._symbol(symbol) ** power for symbol, power in powers)
-            for powers, value in top.terms.items()
+            float(value) * math.prod(self._symbol(symbol) ** power for symbol, power in powers) for powers, value in top
         )
 
     def _symbol(self, symbol: Symbol) -> float:
@@ -186,7 +182,7 @@ class SearchPoint:
 
     def _draw(self, symbol: Symbol) -> float:
         if symbol.exponent is not None:
-            base, power = self._symbol(symbol.base), self._polynomial(symbol.exponent)
+            base, power = self._symbol(symbol.base), self.of(symbol.exponent)
             # Exponents are whole; a point may lie between.
             return float(base**power if base >= 0 else base ** round(power))
         value = self._kernel.values.get(symbol.name)
@@ -197,12 +193,12 @@ class SearchPoint:
         family = self._kernel.families.get(symbol.name) or self._kernel.exponents.get(symbol.name)
         if family is not None:
             if symbol.indices:
-                family = family.put({name: Scalar(symbol.indices[0]) for name in FIRST.names()})
+                family = family.put(dict.fromkeys(FIRST.names(), symbol.indices[0]))
             return math.exp(self.of(family)) if symbol.name in self._kernel.exponents else self.of(family)
         known = self._context.find(symbol.name)
         part = self._random.uniform(0.15, 0.85)
         if known is not None and known.moving and symbol.indices:
-            known = known.of(Scalar(symbol.indices[0]))
+            known = known.of(symbol.indices[0])
         if known is None or (known.low is None and known.high is None):
             return part * 3 - 1.5
         low, high = (None if end is None else self.of(end) for end in (known.low, known.high))
@@ -226,72 +222,35 @@ def solved(whole: Expr, parts: Sequence[Expr], *, exact: bool) -> list[Scalar]:
     ProofError
         If there are none.
     """
-    atoms: list[Any] = atoms_of([whole, *parts])
+    atoms = atoms_of([whole, *parts])
     if exact or not atoms or any(one.number is not None for one in parts):
-        atoms.append(One())
+        atoms.append(NUMBER)
     table = [[one.terms.get(atom) for one in parts] for atom in atoms]
     right = [whole.terms.get(atom) for atom in atoms]
     if not parts:
         return []
-    symbols = sorted(
-        {s for row in [*table, right] for one in row if one is not None for s in one.symbols()}, key=lambda s: s.key
-    )
-    names = {symbol: f"v{number}" for number, symbol in enumerate(symbols)}
-    if symbols:
-        field: Any = sympy.QQ.frac_field(*(sympy.Symbol(name) for name in names.values()))
-    else:
-        field = sympy.QQ
-    gens = dict(zip(symbols, field.gens if symbols else (), strict=True))
-    matrix = DomainMatrix(
-        [[_element(one, field, gens) for one in (*row, r)] for row, r in zip(table, right, strict=True)],
-        (len(atoms), len(parts) + 1),
-        field,
-    )
-    reduced, pivots = matrix.rref()
-    if len(parts) in pivots:
-        raise ProofError("the facts that suffice at a point do not suffice elsewhere")
-    found = [field.zero] * len(parts)
-    for row, column in enumerate(pivots):
-        found[column] = reduced[row, len(parts)].element
-    return [_number(value, symbols) for value in found]
-
-
-def _element(value: Scalar | None, field: Any, gens: Mapping[Symbol, Any]) -> Any:
-    if value is None:
-        return field.zero
-    found = _sum_of(value.top, field, gens)
-    for factor, count in value.factors:
-        found = found / _sum_of(factor, field, gens) ** count
+    rows = [[one or ZERO for one in (*row, r)] for row, r in zip(table, right, strict=True)]
+    found = [ZERO] * len(parts)
+    for row, column in _reduced(rows, len(parts)):
+        found[column] = row[-1]
     return found
 
 
-def _sum_of(top: Poly, field: Any, gens: Mapping[Symbol, Any]) -> Any:
-    found = field.zero
-    for powers, value in top.terms.items():
-        part = field.convert(sympy.QQ(value.numerator, value.denominator))
-        for symbol, power in powers:
-            part = part * gens[symbol] ** power
-        found = found + part
-    return found
+def _reduced(rows: list[list[Scalar]], many: int) -> list[tuple[list[Scalar], int]]:
+    """Return the rows of a system that say something, each solved for the unknown of one column."""
+    done: list[tuple[list[Scalar], int]] = []
+    for column in range(many + 1):
+        first = next((row for row in rows if row[column]), None)
+        if first is None:
+            continue
+        if column == many:
+            raise ProofError("the facts that suffice at a point do not suffice elsewhere")
+        pivot = [one / first[column] for one in first]
+        rows = [_less(row, pivot, column) for row in rows if row is not first]
+        done = [*((_less(row, pivot, column), place) for row, place in done), (pivot, column)]
+    return done
 
 
-def _number(value: Any, symbols: Sequence[Symbol]) -> Scalar:
-    if not symbols:
-        return Scalar(Poly({(): _fraction(value)}))
-    bottom = Scalar(Poly({(): 1}))
-    content, factors = value.denom.factor_list()
-    for factor, count in itertools.chain([(value.denom.ring.ground_new(content), 1)], factors):
-        bottom = bottom * _scalar(factor, symbols) ** count
-    return _scalar(value.numer, symbols) / bottom
-
-
-def _scalar(polynomial: Any, symbols: Sequence[Symbol]) -> Scalar:
-    terms = {}
-    for powers, value in polynomial.items():
-        key = tuple(sorted(((symbols[p], int(e)) for p, e in enumerate(powers) if e), key=lambda pair: pair[0].key))
-        terms[key] = _fraction(value)
-    return Scalar(Poly(terms))
-
-
-def _fraction(value: Any) -> Any:
-    return Fraction(int(value.numerator), int(value.denominator))
+def _less(row: list[Scalar], pivot: list[Scalar], column: int) -> list[Scalar]:
+    times = row[column]
+    return [one - times * own for one, own in zip(row, pivot, strict=True)] if times else row

@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from boundlab.prove._context import Context
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import REFUSED, ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import ONE, ZERO, Scalar
 from boundlab.prove._search import SearchPoint, atoms_of, derive, solved
-from boundlab.prove._terms import Claim, Expr, Lin, One, dot
+from boundlab.prove._terms import NUMBER, Claim, Expr, Lin, dot
 
 _TRIES = 4
 _SMALL = 1e-5
@@ -49,7 +49,7 @@ def with_squares(
     plain = [*among, *(one + sign * other for one, other in itertools.combinations(among, 2) for sign in (-1, 1))]
     try:
         return derive(kernel, claim, [*facts, *(kernel.square(one, here) for one in plain)], here)
-    except ProofError:
+    except REFUSED:
         pass  # squares with other coefficients, then
     for turn in range(_TRIES):
         found = _at_a_point(kernel, claim, facts, among, here, turn)
@@ -58,7 +58,7 @@ def with_squares(
         chosen, pairs = found
         try:
             return _exactly(kernel, claim, [facts[number] for number in chosen], among, pairs, here)
-        except ProofError as error:
+        except REFUSED as error:
             trouble = f"no squares that suffice for all values were found: {error}"
     raise ProofError(trouble)
 
@@ -75,7 +75,7 @@ def _at_a_point(
     table = np.array([[point.of(one.terms.get(atom)) for one in bodies] for atom in atoms], dtype=float)
     sizes = np.maximum(np.abs(table).max(axis=1, initial=0.0), 1e-12)
     table = (table / sizes[:, None]).reshape(len(atoms), len(bodies))
-    numbers = np.array([point.of(one.terms.get(One())) for one in bodies[: len(facts) + 1]], dtype=float)
+    numbers = np.array([point.of(one.terms.get(NUMBER)) for one in bodies[: len(facts) + 1]], dtype=float)
     weights = cvxpy.Variable(len(facts)) if facts else None
     matrix = cvxpy.Variable((len(among), len(among)), PSD=True)
     # A pair stands in the matrix twice.
@@ -126,7 +126,7 @@ def _exactly(
     """Solve for the multipliers and the matrix in Q(symbols), and write the matrix as squares."""
     bodies = [fact.claim.body for fact in facts]
     products = [_product(among, pair) * (1 if pair[0] == pair[1] else 2) for pair in pairs]
-    trouble: ProofError | None = None
+    trouble: Exception | None = None
     for exact in (False, True):
         try:
             found = solved(claim.body, [*bodies, *products], exact=exact)
@@ -135,7 +135,7 @@ def _exactly(
             for weight, vector in _squares(matrix, among, here):
                 parts.append((weight, kernel.square(vector, here)))
             return kernel.combine(claim, parts, here)
-        except ProofError as error:
+        except REFUSED as error:
             trouble = trouble or error
     assert trouble is not None  # noqa: S101  (for the type checker)
     raise trouble
@@ -149,8 +149,8 @@ def _squares(matrix: dict[_Pair, Scalar], among: Sequence[Lin], here: Context) -
     for pivot in range(size):
         weight = left[pivot, pivot]
         row = [left[min(pivot, other), max(pivot, other)] for other in range(size)]
-        if weight.zero:
-            if not all(one.zero for one in row[pivot:]):
+        if not weight:
+            if any(row[pivot:]):
                 raise ProofError("what is left is no sum of squares: 0 stands on a diagonal, and not beside it")
             continue
         if not here.positive(weight):

@@ -1,30 +1,27 @@
 """Random vectors and what is claimed of them.
 
 A random vector is a point of L²(P), so that E⟨u, v⟩ is an inner product. A claim is a linear combination of atoms with
-numbers of :mod:`boundlab.prove._scalars` as coefficients: 1, E⟨u, v⟩, E f_i(u), and finite sums of these over indices.
-All of it is kept in one form: products are bilinear, independent ranges of a sum stand in one order, and what does not
-depend on a summation index stands before the sum. A sum over lo ≤ k < hi is signed where lo > hi, so that ranges can
-be split and shifted without asking which end is larger.
+numbers as coefficients: 1, E⟨u, v⟩, E f_i(u), and finite sums of these over indices. All of it is in the checker's one
+form: products are bilinear, independent ranges of a sum stand in one order, and what does not depend on a summation
+index stands before the sum. A sum over lo ≤ k < hi is signed where lo > hi, so that ranges can be split and shifted
+without asking which end is larger.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NoReturn, TypeAlias, final
+from typing import Any, Literal, NoReturn, Self, TypeAlias, final
 
-from boundlab.prove._atoms import UNIT, Bounds, VectorAtom, add_to, inner, put_into, renamed, sum_of, total_of
-from boundlab.prove._atoms import Atom as Atom
-from boundlab.prove._atoms import Base as Base
-from boundlab.prove._atoms import Inner as Inner
-from boundlab.prove._atoms import One as One
-from boundlab.prove._atoms import Sum as Sum
-from boundlab.prove._atoms import Value as Value
-from boundlab.prove._atoms import Vec as Vec
-from boundlab.prove._errors import ProofError, only_for_rules
-from boundlab.prove._scalars import ONE, ZERO, Number, Scalar, bound_variable, scalar, whole
-from boundlab.prove._words import Kind, Said, function_label, said, words
-
-# ---------------------------------------------------------------------- vectors
+from boundlab.prove._errors import ProofError, only_for_rules, refused
+from boundlab.prove._scalars import ONE, Number, Scalar, scalar, text, whole
+from boundlab.prove._words import NUMBER as NUMBER
+from boundlab.prove._words import Kind, Said, function_label, ordered, said, words
+from boundlab.recheck import kernel as core
+from boundlab.recheck.kernel import UNIT as UNIT
+from boundlab.recheck.kernel import Atom as Atom
+from boundlab.recheck.kernel import Base as Base
+from boundlab.recheck.kernel import Vec as Vec
 
 
 class Combination:
@@ -33,30 +30,79 @@ class Combination:
     Parameters
     ----------
     terms
-        Coefficient by vector or atom.
+        Coefficient by atom.
     said
         How it was written, for people; None where that is not known. A proof has no say in it.
     """
 
     __slots__ = ("said", "terms")
-    terms: Mapping  # type: ignore[type-arg]
+    terms: Mapping[Atom, Scalar]
     said: Said | None
 
-    def __init__(self, terms: Mapping, said: Said | None = None) -> None:  # type: ignore[type-arg]
+    def __init__(self, terms: Mapping[Atom, Scalar], said: Said | None = None) -> None:
         if said is not None:
             only_for_rules("the text of an expression")
-        own = MappingProxyType({key: value for key, value in terms.items() if not value.zero})
-        object.__setattr__(self, "terms", own)
+        object.__setattr__(self, "terms", MappingProxyType({key: value for key, value in terms.items() if value}))
         object.__setattr__(self, "said", said)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} cannot be changed")
 
+    @staticmethod
+    @abstractmethod
+    def _read(value: Any) -> Any:
+        """Return a value as one of these."""
+
+    def __add__(self, other: Any) -> Self:
+        own = self._read(other)
+        return type(self)(core.plus(self.terms, own.terms), _both("plus", self, own))
+
+    def __sub__(self, other: Any) -> Self:
+        own = self._read(other)
+        return type(self)(core.plus(self.terms, core.times(own.terms, -ONE)), _both("minus", self, own))
+
+    def __neg__(self) -> Self:
+        return self * -1
+
+    def __mul__(self, by: Number) -> Self:
+        own = scalar(by)
+        return type(self)(core.times(self.terms, own), said("times", own, self.said))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, by: Number) -> Self:
+        return self * (1 / scalar(by))
+
+    def __eq__(self, other: object) -> bool:
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def put(self, values: Mapping[str, Scalar]) -> Self:
+        """Return it with numbers in place of symbols."""
+        with refused():
+            return type(self)(core.instance(self.terms, values))
+
+    def names(self) -> set[str]:
+        """Return the names of free symbols in it."""
+        return core.names(self.terms)
+
     def __str__(self) -> str:
-        return _text(self.terms) if self.said is None else words(self.said)
+        return repr(self) if self.said is None else words(self.said)
 
     def __repr__(self) -> str:
-        return _text(self.terms)
+        found = ""
+        for atom, value in ordered(self.terms):
+            name, factor = core.text({atom: ONE}), text(value)
+            if atom == NUMBER:
+                part = factor
+            elif value.constant in (1, -1):
+                part = name if value.constant == 1 else f"-{name}"
+            else:
+                part = f"({factor})·{name}" if " " in factor else f"{factor}·{name}"
+            negative = part.startswith("-")
+            found += part if not found else f" - {part[1:]}" if negative and " " not in factor else f" + {part}"
+        return found or "0"
 
 
 def _node(value: Combination) -> Said | None:
@@ -70,42 +116,13 @@ def _both(kind: Kind, one: Combination, other: Combination) -> Said | None:
 
 @final
 class Lin(Combination):
-    """A linear combination of random vectors and of finite sums of them.
-
-    Parameters
-    ----------
-    terms
-        Coefficient by vector.
-    """
+    """A linear combination of random vectors and of finite sums of them."""
 
     __slots__ = ()
-    terms: Mapping[VectorAtom, Scalar]
 
-    def __add__(self, other: "Lin") -> "Lin":
-        found, own = dict(self.terms), lin(other)
-        add_to(found, own.terms)
-        return Lin(found, _both("plus", self, own))
-
-    def __sub__(self, other: "Lin") -> "Lin":
-        own = lin(other)
-        return Lin((self + -own).terms, _both("minus", self, own))
-
-    def __neg__(self) -> "Lin":
-        return self * -1
-
-    def __mul__(self, by: Number) -> "Lin":
-        own = scalar(by)
-        return Lin({key: value * own for key, value in self.terms.items()}, said("times", own, self.said))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, by: Number) -> "Lin":
-        return self * (1 / scalar(by))
-
-    def __eq__(self, other: object) -> bool:
-        return NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
+    @staticmethod
+    def _read(value: Any) -> "Lin":
+        return lin(value)
 
     @property
     def zero(self) -> bool:
@@ -115,25 +132,10 @@ class Lin(Combination):
     @property
     def vec(self) -> Vec | None:
         """The one vector that it is, or None."""
-        if len(self.terms) == 1:
-            ((key, value),) = self.terms.items()
-            if isinstance(key, Vec) and value.constant == 1:
-                return key
-        return None
-
-    def put(self, values: Mapping[str, Scalar]) -> "Lin":
-        """Return it with numbers in place of symbols."""
-        return Lin(put_into(self.terms, values))
-
-    def names(self) -> set[str]:
-        """Return the names of free symbols in it."""
-        found: set[str] = set()
-        for key, value in self.terms.items():
-            found |= key.names() | value.names()
-        return found
+        return core.single(self.terms)
 
 
-def lin(value: "Lin | Vec") -> Lin:
+def lin(value: Lin | Vec) -> Lin:
     """Return a vector as a combination.
 
     Raises
@@ -144,17 +146,24 @@ def lin(value: "Lin | Vec") -> Lin:
     if isinstance(value, Lin):
         return value
     if isinstance(value, Vec):
-        return Lin({value: ONE}, said("vector", value))
+        return Lin(core.vector(value), said("vector", value))
     raise ProofError(f"a vector is expected, got {value!r}")
 
 
 NOTHING = Lin({})
 
 
+def _total(name: str, lo: Number, hi: Number, value: Any) -> Any:
+    low, high = scalar(lo), scalar(hi)
+    with refused():
+        found = core.total(value.terms, name, low, high)
+    return type(value)(found, said("sum", name, low, high, value.said))
+
+
 def vector_sum(name: str, lo: Number, hi: Number, value: Lin) -> Lin:
     """Return Σ over lo ≤ name < hi of a vector."""
-    low, high = scalar(lo), scalar(hi)
-    return Lin(total_of(value.terms, name, low, high), said("sum", name, low, high, value.said))
+    found: Lin = _total(name, lo, hi, value)
+    return found
 
 
 # ---------------------------------------------------------------------- expressions and claims
@@ -162,42 +171,18 @@ def vector_sum(name: str, lo: Number, hi: Number, value: Lin) -> Lin:
 
 @final
 class Expr(Combination):
-    """A linear combination of atoms; :func:`dot`, :func:`value_at` and numbers make them.
-
-    Parameters
-    ----------
-    terms
-        Coefficient by atom.
-    """
+    """A linear combination of atoms; :func:`dot`, :func:`value_at` and numbers make them."""
 
     __slots__ = ()
-    terms: Mapping[Atom, Scalar]
 
-    def __add__(self, other: "Expr | Number") -> "Expr":
-        found, own = dict(self.terms), expr(other)
-        add_to(found, own.terms)
-        return Expr(found, _both("plus", self, own))
+    @staticmethod
+    def _read(value: Any) -> "Expr":
+        return expr(value)
 
-    __radd__ = __add__
-
-    def __sub__(self, other: "Expr | Number") -> "Expr":
-        own = expr(other)
-        return Expr((self + -own).terms, _both("minus", self, own))
+    __radd__ = Combination.__add__
 
     def __rsub__(self, other: Number) -> "Expr":
         return expr(other) - self
-
-    def __neg__(self) -> "Expr":
-        return self * -1
-
-    def __mul__(self, by: Number) -> "Expr":
-        own = scalar(by)
-        return Expr({key: value * own for key, value in self.terms.items()}, said("times", own, self.said))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, by: Number) -> "Expr":
-        return self * (1 / scalar(by))
 
     def __le__(self, other: "Expr | Number") -> "Claim":
         return Claim(self, "≤", expr(other))
@@ -205,28 +190,10 @@ class Expr(Combination):
     def __ge__(self, other: "Expr | Number") -> "Claim":
         return Claim(self, "≥", expr(other))
 
-    def __eq__(self, other: object) -> bool:
-        return NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def number(self) -> Scalar | None:
         """The number that it is, or None."""
-        if all(isinstance(key, One) for key in self.terms):
-            return self.terms.get(UNIT, ZERO)
-        return None
-
-    def put(self, values: Mapping[str, Scalar]) -> "Expr":
-        """Return it with numbers in place of symbols."""
-        return Expr(put_into(self.terms, values))
-
-    def names(self) -> set[str]:
-        """Return the names of free symbols in it."""
-        found: set[str] = set()
-        for key, value in self.terms.items():
-            found |= key.names() | value.names()
-        return found
+        return core.number_in(self.terms)
 
 
 def expr(value: Expr | Number) -> Expr:
@@ -234,52 +201,19 @@ def expr(value: Expr | Number) -> Expr:
     if isinstance(value, Expr):
         return value
     own = scalar(value)
-    return Expr({UNIT: own}, said("number", own))
+    return Expr({NUMBER: own}, said("number", own))
 
 
 def dot(one: Lin | Vec, other: Lin | Vec) -> Expr:
     """Return E⟨u, v⟩, multiplied out."""
     u, v = lin(one), lin(other)
-    found: dict[Atom, Scalar] = {}
-    for a, x in u.terms.items():
-        for b, y in v.terms.items():
-            add_to(found, _dot(a, b, x * y))
-    return Expr(found, _both("dot", u, v))
+    with refused():
+        return Expr(core.dot(u.terms, v.terms), _both("dot", u, v))
 
 
-def _dot(one: VectorAtom, other: VectorAtom, by: Scalar, outer: Bounds = ()) -> dict:  # type: ignore[type-arg]
-    """Return by·⟨u, v⟩, summed over ``outer``, whose indices stand as they do in ``by`` and in single vectors."""
-    bounds, weight, vectors = outer, by, []
-    for part in (one, other):
-        if isinstance(part, Vec):
-            vectors.append(part)
-            continue
-        shift = len(bounds)
-        bounds = (*bounds, *((renamed(Scalar(a), shift).top, renamed(Scalar(b), shift).top) for a, b in part.bounds))
-        weight = weight * renamed(Scalar(part.weight), shift)
-        assert isinstance(part.atom, Vec)  # noqa: S101  (for the type checker)
-        vectors.append(part.atom.put({f"_{k}": bound_variable(k + shift) for k in range(len(part.bounds))}))
-    return sum_of(bounds, weight, inner(*vectors))
-
-
-def replaced(atom: Atom, old: Vec, new: Lin) -> Expr:
-    """Return an atom with a combination in place of a vector whose indices no sum binds.
-
-    A value at a combination without a name stays where it is: the two vectors are equal.
-    """
-    base = atom.atom if isinstance(atom, Sum) else atom
-    outer = atom.bounds if isinstance(atom, Sum) else ()
-    weight = Scalar(atom.weight) if isinstance(atom, Sum) else ONE
-    if isinstance(base, Inner) and old in (base.first, base.second):
-        found: dict[Atom, Scalar] = {}
-        one, two = (new if vector == old else lin(vector) for vector in (base.first, base.second))
-        for a, x in one.terms.items():
-            for b, y in two.terms.items():
-                add_to(found, _dot(a, b, weight * x * y, outer))
-        return Expr(found)
-    if isinstance(base, Value) and base.at == old and new.vec is not None:
-        return Expr(sum_of(outer, weight, Value(base.function, base.indices, new.vec)))
-    return Expr({atom: ONE})
+def replaced(value: Expr, old: Vec, new: Lin) -> Expr:
+    """Return an expression with a combination in place of a vector."""
+    return Expr(core.replaced(value.terms, old, new.terms))
 
 
 def squared(one: Lin | Vec) -> Expr:
@@ -300,18 +234,13 @@ def value_at(function: str, indices: Iterable[Number], at: Lin | Vec) -> Expr:
         raise ProofError(f"{function} is taken at a vector with a name, got {at}")
     which = tuple(whole(one) for one in indices)
     label = function_label(function, which)
-    return Expr({Value(function, which, point): ONE}, said("value", label, said("vector", point)))
-
-
-def summed(bounds: Bounds, value: Value) -> Expr:
-    """Return the sum of a function's value over the ranges of a sum of vectors."""
-    return Expr(sum_of(bounds, ONE, value))
+    return Expr({Atom(Base("value", (point,), function, which)): ONE}, said("value", label, said("vector", point)))
 
 
 def finite_sum(name: str, lo: Number, hi: Number, value: Expr | Number) -> Expr:
     """Return Σ over lo ≤ name < hi of an expression."""
-    own, low, high = expr(value), scalar(lo), scalar(hi)
-    return Expr(total_of(own.terms, name, low, high), said("sum", name, low, high, own.said))
+    found: Expr = _total(name, lo, hi, expr(value))
+    return found
 
 
 def mean_of(name: str, many: Scalar, value: Expr) -> Expr:
@@ -372,18 +301,3 @@ class Claim:
 def equal(left: Expr | Number, right: Expr | Number) -> Claim:
     """Return the claim left = right."""
     return Claim(expr(left), "=", expr(right))
-
-
-def _text(terms: Mapping) -> str:  # type: ignore[type-arg]
-    text = ""
-    for key, value in sorted(terms.items(), key=lambda term: term[0].key):
-        name, factor = str(key), str(value)
-        if isinstance(key, One):
-            part = factor
-        elif value.constant in (1, -1):
-            part = name if value.constant == 1 else f"-{name}"
-        else:
-            part = f"({factor})·{name}" if " " in factor else f"{factor}·{name}"
-        negative = part.startswith("-")
-        text += part if not text else f" - {part[1:]}" if negative and " " not in factor else f" + {part}"
-    return text or "0"

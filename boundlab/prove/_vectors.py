@@ -148,7 +148,5 @@ class Vectors:
         own = self.slopes.get(vector.name)
         if own is None:
             raise ProofError(f"{vector.name} is not declared as a gradient")
-        values: Mapping[str, Scalar] = {
-            name: Scalar(index) for name, index in zip(own.symbols, vector.indices, strict=True)
-        }
+        values: Mapping[str, Scalar] = dict(zip(own.symbols, vector.indices, strict=True))
         return own.function, tuple(one.put(values) for one in own.which), own.at.put(values)

@@ -4,17 +4,19 @@ What a fact says is kept multiplied out, which few can read. So an expression ca
 together; it is read by people only, and nothing that the kernel decides looks at it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
-from boundlab.prove._atoms import Atom, Inner, One, Sum, Value, Vec
-from boundlab.prove._scalars import Monomial, Number, Poly, Rational, Scalar, Symbol, scalar
+from boundlab.prove._scalars import Monomial, Scalar, Symbol, scalar, shape
+from boundlab.recheck.kernel import ONE, UNIT, Atom, Vec
 
 Kind: TypeAlias = Literal["vector", "terms", "number", "plus", "minus", "times", "dot", "value", "sum"]
 # An expression of more parts than this was made in a loop, and is shown multiplied out.
 _MAX_PARTS = 300
+# The atom of a plain number.
+NUMBER = Atom(UNIT)
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # A part of a sum: whether it is subtracted, and its text.
 _Part: TypeAlias = tuple[bool, str]
@@ -48,7 +50,7 @@ def said(kind: Kind, *parts: Any) -> Said | None:
     return Said(kind, parts, size) if size <= _MAX_PARTS else None
 
 
-def function_label(name: str, indices: tuple[Poly, ...]) -> str:
+def function_label(name: str, indices: tuple[Scalar, ...]) -> str:
     """Return f_i, or f[i + 1]."""
     inside = ", ".join(map(_polynomial, indices))
     return f"{name}_{inside}" if inside.isalnum() else f"{name}[{inside}]" if inside else name
@@ -107,15 +109,16 @@ def _parts(node: Said) -> list[_Part]:
 
 
 def _times(number: Scalar, parts: list[_Part]) -> list[_Part]:
-    if number.zero or not parts:
+    if not number or not parts:
         return []
     negative, text = parts[0] if len(parts) == 1 else (False, f"({_joined(parts)})")
-    if len(number.top.terms) > 1 or number.factors:
+    top, factors = shape(number)
+    if len(top) > 1 or factors:
         ((sign, factor), *more) = _number(number)
         if more:
             return [(negative, f"({_joined([(sign, factor), *more])})·{text}")]
         return [(negative != sign, f"{factor}·{text}")]
-    ((powers, value),) = number.top.terms.items()
+    ((powers, value),) = top
     above, below = _monomial(powers, value)
     if not above and below and "Σ" not in text:
         # A sum over k, divided by a k outside of it, would read as if it was the same k.
@@ -134,31 +137,32 @@ def _times(number: Scalar, parts: list[_Part]) -> list[_Part]:
 
 
 def _number(value: Scalar) -> list[_Part]:
-    if not value.factors:
-        return _summands(value.top)
-    factors = [f"({_polynomial(one)}){_power(count)}" for one, count in value.factors]
-    above, below, negative = f"({_polynomial(value.top)})", "", False
-    if len(value.top.terms) == 1:
-        ((powers, number),) = value.top.terms.items()
+    top, parts = shape(value)
+    if not parts:
+        return _summands(top)
+    factors = [f"({_polynomial(one)}){_power(count)}" for one, count in parts]
+    above, below, negative = f"({_joined(_summands(top))})", "", False
+    if len(top) == 1:
+        ((powers, number),) = top
         above, below = _monomial(powers, number)
         negative = number < 0
     under = "·".join([*([below[1:-1] if below.startswith("(") else below] if below else []), *factors])
     return [(negative, f"{above or '1'}/{under if len(factors) == 1 and not below else f'({under})'}")]
 
 
-def _summands(top: Poly) -> list[_Part]:
+def _summands(top: Iterable[tuple[Monomial, Fraction]]) -> list[_Part]:
     found = []
-    for powers, value in top.ordered():
+    for powers, value in top:
         above, below = _monomial(powers, value)
         found.append((value < 0, f"{above or '1'}/{below}" if below else above or "1"))
     return found
 
 
-def _polynomial(top: Poly) -> str:
-    return _joined(_summands(top))
+def _polynomial(value: Scalar) -> str:
+    return _joined(_summands(shape(value).top))
 
 
-def _monomial(powers: Monomial, value: Rational) -> tuple[str, str]:
+def _monomial(powers: Monomial, value: Fraction) -> tuple[str, str]:
     """Return what stands above and what stands below the line, without a sign; "" for 1."""
     size = abs(Fraction(value))
     above = [_symbol(symbol, power) for symbol, power in powers if power > 0]
@@ -176,7 +180,7 @@ def _symbol(symbol: Symbol, power: int) -> str:
         base = f"{base}[{', '.join(map(_polynomial, symbol.indices))}]"
     if symbol.exponent is None:
         return f"{base}{_power(power)}"
-    exponent = _polynomial(symbol.exponent.scaled(power))
+    exponent = _polynomial(symbol.exponent * power)
     return f"{base}^{exponent}" if exponent.isalnum() else f"{base}^({exponent})"
 
 
@@ -194,26 +198,32 @@ def _vector(vector: Vec) -> str:
     return f"{vector.name}[{inside}]" if inside else vector.name
 
 
-def _terms(terms: Mapping[Any, Number]) -> list[_Part]:
+def ordered(terms: Mapping[Atom, Scalar]) -> list[tuple[Atom, Scalar]]:
+    """Return terms as they are read: the number first, sums last."""
+    kinds = ("one", "value", "inner", "vector")
+    return sorted(terms.items(), key=lambda term: (bool(term[0].ranges), kinds.index(term[0].base.kind), term[0].key))
+
+
+def _terms(terms: Mapping[Atom, Scalar]) -> list[_Part]:
     found: list[_Part] = []
-    for atom, value in sorted(terms.items(), key=lambda term: term[0].key):
-        number = scalar(value)
-        found += _number(number) if isinstance(atom, One) else _times(number, [(False, _atom(atom))])
+    for atom, number in ordered(terms):
+        found += _number(number) if atom == NUMBER else _times(number, [(False, _atom(atom))])
     return found
 
 
-def _atom(atom: Atom | Vec) -> str:
-    if isinstance(atom, Sum):
-        ranges = "".join(
-            f"Σ_{{{_polynomial(lo)} ≤ _{place} < {_polynomial(hi)}}} " for place, (lo, hi) in enumerate(atom.bounds)
-        )
-        weight = Scalar(atom.weight)
-        if isinstance(atom.atom, One):
-            return f"{ranges}{_joined(_number(weight))}"
-        return f"{ranges}{_joined(_times(weight, [(False, _atom(atom.atom))]))}"
-    if isinstance(atom, Inner):
-        one, two = _vector(atom.first), _vector(atom.second)
-        return f"E‖{one}‖²" if one == two else f"E⟨{one}, {two}⟩"
-    if isinstance(atom, Value):
-        return f"E {function_label(atom.function, atom.indices)}({_vector(atom.at)})"
-    return _vector(atom) if isinstance(atom, Vec) else "1"
+def _atom(atom: Atom) -> str:
+    ranges = "".join(
+        f"Σ_{{{_polynomial(lo)} ≤ _{place} < {_polynomial(hi)}}} " for place, (lo, hi) in enumerate(atom.ranges)
+    )
+    base, vectors = atom.base, [_vector(one) for one in atom.base.vectors]
+    match base.kind:
+        case "one":
+            return f"{ranges}{_joined(_number(atom.weight))}"
+        case "inner":
+            one, two = vectors
+            text = f"E‖{one}‖²" if one == two else f"E⟨{one}, {two}⟩"
+        case "value":
+            text = f"E {function_label(base.function, base.indices)}({vectors[0]})"
+        case "vector":
+            text = vectors[0]
+    return text if atom.weight == ONE and not ranges else f"{ranges}{_joined(_times(atom.weight, [(False, text)]))}"

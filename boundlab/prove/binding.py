@@ -17,15 +17,16 @@ from boundlab.prove._conclude import allowed_axioms
 from boundlab.prove._conclude import statement as claim_of
 from boundlab.prove._consistency import make_sure_there_are_runs
 from boundlab.prove._context import Context
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import REFUSED, ProofError
 from boundlab.prove._exponentials import exponential
 from boundlab.prove._facts import Shared
+from boundlab.prove._terms import Expr, Lin
 from boundlab.prove.outcome import Outcome
-from boundlab.prove.reading import argument, number, span
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import setting_of
 from boundlab.prove.trace import DECLARING, declared, symbol, write_trace
 from boundlab.recheck import Finding, recheck_loaded
+from boundlab.recheck import kernel as read
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, core
 
@@ -62,7 +63,7 @@ def with_setting(raw: Mapping[str, Any], found: Finding, theorem: Theorem) -> Fi
         one = _Bound(raw, found, theorem)
         wrong = tuple(dict.fromkeys(one.differences()))
         made = one.made_anew
-    except SpecError as error:
+    except (SpecError, *REFUSED) as error:
         wrong = (f"the setting of {theorem.id}: {error}",)
     return replace(
         found,
@@ -129,13 +130,13 @@ class _Bound:
                 if _plain(symbol(self.kernel, context, name, {})) != raw:
                     yield f"the symbol {name}: its range is another one"
             elif line.get("rule") == "name":
-                self.kernel.name(name, number(line["data"]["value"]), span(raw), context)
+                self.kernel.name(name, _number(line["data"]["value"]), read.range_of(raw, name), context)
             elif line.get("rule") == "root":
-                self.kernel.root(name, number(line["data"]["value"]), context)
+                self.kernel.root(name, _number(line["data"]["value"]), context)
             elif raw.get("exponent") is not None and not raw["arity"]:
-                exponential(self.kernel, name, number(raw["exponent"]))
+                exponential(self.kernel, name, _number(raw["exponent"]))
             else:
-                context.declare(name, span(raw))
+                context.declare(name, read.range_of(raw, name))
 
     def _line(self, place: Any) -> Mapping[str, Any]:
         found: Mapping[str, Any] = {} if place is None else self.raw["facts"][place]
@@ -155,7 +156,7 @@ class _Bound:
                 raise ProofError("a line of the setting stands in a hypothesis")
             key = own["parent"], own["name"], json.dumps(own["at"])
             if key not in self._parts:
-                self._parts[key] = self.kernel.split(own["name"], number(own["at"]), self.case(own["parent"]))
+                self._parts[key] = self.kernel.split(own["name"], _number(own["at"]), self.case(own["parent"]))
             self._cases[place] = self._parts[key][own["which"]]
             for why in self._declare(own.get("symbols", ()), self._cases[place], set()):
                 raise ProofError(why)
@@ -171,7 +172,7 @@ class _Bound:
                 continue
             try:
                 right = self._as_said(rule, data, line)
-            except (ProofError, TypeError) as error:
+            except (*REFUSED, TypeError) as error:
                 yield f"{name}, fact {place}: {error}"
                 continue
             self.made_anew += right and rule == "axiom" and (data["schema"] == "setting" or "." in data["schema"])
@@ -203,12 +204,26 @@ class _Bound:
         if owner and method.__qualname__ != f"{owner}.{name}":
             raise ProofError("the setting has no such line")
         before = len(self.kernel.facts)
-        method(*(argument(one, self.case) for one in args))
+        method(*(self._argument(*one) for one in args))
         return any(one.rule == rule and self._same(one, line) for one in self.kernel.facts[before:])
 
     def _same(self, fact: Shared, line: Mapping[str, Any]) -> bool:
-        own = _plain(lines.said(fact))
-        return self.case(line["context"]) is fact.context and all(line.get(key) == own[key] for key in own)
+        return self.case(line["context"]) is fact.context and _meaning(line) == _meaning(_plain(lines.said(fact)))
+
+    def _argument(self, kind: str, own: Any) -> Any:
+        """Return what a method of a setting was given."""
+        match kind:
+            case "number":
+                return _number(own)
+            case "vector":
+                return Lin(read.combination(own, "an argument", vectors=True))
+            case "expression":
+                return Expr(read.combination(own, "an argument"))
+            case "case":
+                return self.case(own)
+            case "flag" | "whole" | "word" | "none":
+                return own
+        raise ProofError("an argument is of no known kind")
 
     # ------------------------------------------------------------------ what is concluded
 
@@ -219,7 +234,8 @@ class _Bound:
             if more := sorted(set(line["axioms"]) - allowed):
                 yield f"the conclusion: {self.theorem.id} does not assume {', '.join(more)}"
             wanted = functools.partial(claim_of, self.setting, self.case(line["context"]))
-            if line.get("claim") not in [_plain(lines.claim(wanted(short=short))) for short in (False, True)]:
+            said = [{"claim": _plain(lines.claim(wanted(short=short)))} for short in (False, True)]
+            if _meaning({"claim": line.get("claim")}) not in map(_meaning, said):
                 yield f"the conclusion: it is not what {self.theorem.id} says"
         valued = {one["name"] for one in self._all_symbols() if one["by"] is not None or one.get("exponent")}
         if more := sorted(self.found.depends - self.setting.own_symbols - valued):
@@ -230,6 +246,17 @@ class _Bound:
         yield from self.raw["symbols"]
         for context in self.raw["contexts"]:
             yield from context.get("symbols", ())
+
+
+def _number(raw: Any) -> read.Number:
+    return read.number(raw, "a number")
+
+
+def _meaning(said: Mapping[str, Any]) -> Any:
+    """Return what a line says, and the axioms that it rests on, whichever way its numbers are written."""
+    if said.get("claim") is not None:
+        return said.get("axioms"), read.claim(said["claim"], "a claim")
+    return said.get("axioms"), [read.combination(said.get(one), one, vectors=True) for one in ("left", "right")]
 
 
 def _plain(value: Any) -> Any:

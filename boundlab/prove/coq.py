@@ -13,13 +13,13 @@ it is a power of is one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 
 from boundlab.prove._context import Context
 from boundlab.prove._differences import Visible, never_zero, product, visible
 from boundlab.prove._facts import Fact
-from boundlab.prove._polynomials import Monomial, Rational
-from boundlab.prove._scalars import Poly, Scalar, Symbol
-from boundlab.prove._terms import Expr, One
+from boundlab.prove._scalars import ONE, Monomial, Scalar, Symbol, of_symbol, shape
+from boundlab.prove._terms import NUMBER, Expr
 from boundlab.prove.outcome import Outcome
 from boundlab.prove.trace import reachable
 
@@ -165,8 +165,6 @@ class _Lemma:
 
     def _range(self, symbol: Symbol) -> list[str]:
         own, known = self.symbols[symbol], self.fact.context.range_of(symbol)
-        if known is None:
-            return []
         found = []
         if known.low is not None:
             found.append(f"{self._number(known.low)} {'<' if known.above else '<='} {own}")
@@ -205,20 +203,21 @@ class _Lemma:
     def _sign(self, name: str, value: Scalar) -> list[str]:
         """Return the lines that show a number to be ≥ 0: its parts where their signs are visible, then itself."""
         lines, here = [], self.fact.context
-        for place, (factor, _) in enumerate(value.factors):
+        factors, negative = shape(value).factors, _powers_below(value)
+        for place, (factor, _) in enumerate(factors):
             found = visible(factor, here)
             first = None if found is None else never_zero(found, here)
             if found is not None and first is not None:
                 lines.append(self._by(f"{name}_below{place}", "<", factor, self._sum(found, first)))
-        above = value.top.scaled(1, _powers_below(value))
+        above = _above(value) * negative
         found = visible(above, here)
         text = self._sum(found) if found is not None else self._product(above)
         if text is not None:
             lines.append(self._by(f"{name}_above", "<=", above, text))
-        moves = "" if text is not None and len(lines) > len(value.factors) else self._moves(value)
+        moves = "" if text is not None and len(lines) > len(factors) else self._moves(value)
         return [*lines, f"assert ({name} : 0 <= {self._number(value)}).\n{{ {moves}nonnegative. }}"]
 
-    def _by(self, name: str, relation: str, value: Poly, text: str) -> str:
+    def _by(self, name: str, relation: str, value: Scalar, text: str) -> str:
         """Return the line that shows a sign from another form of a polynomial, where it can be seen."""
         seen, chain = ("visibly", "Rle_trans") if relation == "<=" else ("visibly_positive", "Rlt_le_trans")
         own = self._polynomial(value)
@@ -228,14 +227,13 @@ class _Lemma:
     def _sum(self, found: Visible, first: Monomial | None = None) -> str:
         """Return a polynomial in differences, one of its terms first."""
         names = {one: self._difference(*ends) for one, ends in found.differences.items()}
-        order = [term for term in found.sum.ordered() if term[0] != first]
-        order = order if first is None else [(first, found.sum.terms[first]), *order]
+        order = sorted(shape(found.sum).top, key=lambda term: term[0] != first)
         return " + ".join(self._term(powers, value, names) for powers, value in order) or "0"
 
     def _difference(self, upper: Scalar, lower: Scalar) -> str:
-        return self._number(upper) if lower.zero else f"({self._number(upper)} - {self._number(lower)})"
+        return self._number(upper) if not lower else f"({self._number(upper)} - {self._number(lower)})"
 
-    def _product(self, value: Poly) -> str | None:
+    def _product(self, value: Scalar) -> str | None:
         """Return a polynomial as a product of even powers and of polynomials in differences, if it is one."""
         found = product(value, self.fact.context)
         if found is None:
@@ -248,9 +246,9 @@ class _Lemma:
     def _moves(self, value: Scalar) -> str:
         """Return tactics that write symbols as their lower end and a rest, the last declared first."""
         lines = []
-        for symbol in _last_first(value.symbols(), self.fact.context):
+        for symbol in _last_first(value.symbols, self.fact.context):
             known = self.fact.context.find(symbol.name)
-            if symbol.exponent is not None or known is None or known.low is None or known.low.zero:
+            if symbol.exponent is not None or known is None or known.low is None or not known.low:
                 continue
             own, low = self.symbols[symbol], self._number(known.low)
             lines.append(f"destruct (moved_up ({low}) {own} ltac:(lra)) as [t_{own} [? ?]]; subst {own}; ")
@@ -262,7 +260,7 @@ class _Lemma:
         parts = []
         for atom, own in sorted(value.terms.items(), key=lambda term: term[0].key):
             factor = self._number(own)
-            if isinstance(atom, One):
+            if atom == NUMBER:
                 parts.append(f"({factor})")
             else:
                 name = self.atoms.setdefault(str(atom), f"a{len(self.atoms)}")
@@ -271,18 +269,18 @@ class _Lemma:
 
     def _number(self, value: Scalar) -> str:
         negative = _powers_below(value)
-        if negative:
+        if negative != ONE:
             # One quotient: the sign of a sum of quotients is harder to see.
-            whole = self._number(Scalar(value.top.scaled(1, negative), value.factors))
-            return f"({whole} * / ({self._polynomial(Poly({negative: 1}))}))"
-        top = self._polynomial(value.top)
-        below = "".join(f" * / ({self._polynomial(factor)})" * count for factor, count in value.factors)
-        return f"({top}){below}" if below else f"({top})"
+            return f"({self._number(value * negative)} * / ({self._polynomial(negative)}))"
+        factors = shape(value).factors
+        return f"({self._polynomial(_above(value))})" + "".join(
+            f" * / ({self._polynomial(factor)})" * count for factor, count in factors
+        )
 
-    def _polynomial(self, top: Poly) -> str:
-        return " + ".join(self._term(powers, value, {}) for powers, value in top.ordered()) or "0"
+    def _polynomial(self, value: Scalar) -> str:
+        return " + ".join(self._term(powers, own, {}) for powers, own in shape(value).top) or "0"
 
-    def _term(self, powers: Monomial, value: Rational, names: Mapping[Symbol, str]) -> str:
+    def _term(self, powers: Monomial, value: Fraction, names: Mapping[Symbol, str]) -> str:
         numerator, denominator = value.numerator, value.denominator
         body = [f"({numerator})" if numerator < 0 else f"{numerator}"]
         body += [f"/ {denominator}"] * (denominator != 1)
@@ -293,21 +291,33 @@ class _Lemma:
         return " * ".join(body)
 
 
-def _powers_below(value: Scalar) -> Monomial:
-    """Return the monomial that makes all powers of a numerator ≥ 0."""
+def _powers_below(value: Scalar) -> Scalar:
+    """Return the product of powers that makes all powers of a numerator ≥ 0."""
     low: dict[Symbol, int] = {}
-    for powers in value.top.terms:
+    for powers, _ in shape(value).top:
         for symbol, power in powers:
             low[symbol] = min(low.get(symbol, 0), power)
-    return tuple((symbol, -power) for symbol, power in sorted(low.items(), key=lambda p: p[0].key) if power)
+    found = ONE
+    for symbol, power in sorted(low.items(), key=lambda pair: pair[0].key):
+        found = found * of_symbol(symbol) ** -power
+    return found
+
+
+def _above(value: Scalar) -> Scalar:
+    """Return a number times the factors that it is divided by."""
+    return value * _below(value)
+
+
+def _below(value: Scalar) -> Scalar:
+    found = ONE
+    for factor, count in shape(value).factors:
+        found = found * factor**count
+    return found
 
 
 def _denominator(value: Scalar) -> Scalar:
     """Return what a quotient is divided by."""
-    found = Scalar(Poly({_powers_below(value): 1}))
-    for factor, count in value.factors:
-        found = found * Scalar(factor) ** count
-    return found
+    return _powers_below(value) * _below(value)
 
 
 def _last_first(symbols: Iterable[Symbol], context: Context) -> list[Symbol]:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, final
 from boundlab.prove._conclude import conclude
 from boundlab.prove._consistency import speaks_of_nothing
 from boundlab.prove._context import Context
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import REFUSED, ProofError
 from boundlab.prove._facts import Fact, VectorFact
 from boundlab.prove._free_models import FreeModel, free_model
 from boundlab.prove._kernel import Kernel
@@ -205,7 +205,7 @@ class Proof:
             started = time.perf_counter()
             try:
                 fact = make()
-            except ProofError as error:
+            except REFUSED as error:
                 seconds = time.perf_counter() - started
                 self._keep(Step(name, says or name, None, Status.UNPROVED, str(error), seconds, None, at))
                 raise _StoppedError(name) from error
@@ -279,7 +279,7 @@ class Proof:
         says = f"{self.theorem.id}: {self.theorem.title}"
         try:
             final = conclude(self._setting, facts)
-        except ProofError as error:
+        except REFUSED as error:
             step = Step("conclusion", says, None, Status.UNPROVED, str(error), time.perf_counter() - started, None)
         else:
             step = self._proved("conclusion", final.claim, final, says, "", time.perf_counter() - started)
@@ -306,7 +306,7 @@ class Proof:
         started = time.perf_counter()
         try:
             fact = show()
-        except ProofError as error:
+        except REFUSED as error:
             # What is claimed may be cited; whatever comes of it carries this step's name.
             fact = self.kernel.make(claim, self._claimed_in(context, cited), "claimed", axioms=[_CLAIMED + name])
             witness = self._witness(claim, context, cited)
@@ -324,7 +324,7 @@ class Proof:
         """Return the narrowest case that a step speaks of: its own, or that of what it cites."""
         try:
             return self.kernel.deepest(cited or (), context)
-        except ProofError:  # it cites facts of different cases
+        except REFUSED:  # it cites facts of different cases
             return context or self.kernel.context
 
     def _witness(self, claim: Claim, context: Context | None, cited: Iterable[Uses] | None) -> Witness | None:
@@ -336,7 +336,7 @@ class Proof:
         try:
             here = self.kernel.deepest(cited or (), context)
             return refute(self._setting, claim, here)
-        except ProofError:
+        except REFUSED:
             return None
 
     def _free_model(self, claim: Claim, context: Context | None, cited: Iterable[Uses] | None) -> FreeModel | None:
@@ -346,7 +346,7 @@ class Proof:
         facts, equations = _sorted(cited)
         try:
             return free_model(self.kernel, claim, facts, equations, self.kernel.deepest([*facts, *equations], context))
-        except ProofError:
+        except REFUSED:
             return None
 
     def _proved(self, name: str, claim: Claim, fact: Fact, says: str, at: str, seconds: float) -> Step:

@@ -7,8 +7,9 @@ from typing import TypeAlias
 from boundlab.arithmetic.writing import breakable
 from boundlab.documentation import pointers
 from boundlab.prove._meanings import letters
-from boundlab.prove._scalars import Monomial, Poly, Rational, Scalar, Symbol
-from boundlab.prove._terms import Claim, Expr, Inner, One, Sum, Value, Vec
+from boundlab.prove._scalars import ONE, Monomial, Scalar, Symbol, shape
+from boundlab.prove._terms import NUMBER, Atom, Claim, Expr, Vec
+from boundlab.prove._words import ordered
 from boundlab.prove.document import Step
 from boundlab.prove.outcome import Outcome
 
@@ -119,7 +120,7 @@ def _over(top: str, below: str) -> str:
 # ---------------------------------------------------------------------- numbers
 
 
-def _indexed(name: str, indices: tuple[Poly, ...] = ()) -> str:
+def _indexed(name: str, indices: tuple[Scalar, ...] = ()) -> str:
     return _below(name, [_polynomial(one) for one in indices])
 
 
@@ -157,12 +158,12 @@ def _meant(words: str) -> str:
 def _symbol(symbol: Symbol, power: int) -> str:
     head = _indexed(symbol.name, symbol.indices)
     if symbol.exponent is not None:
-        exponent = Scalar(symbol.exponent) * power
+        exponent = symbol.exponent * power
         return f"{head}^{{{_scalar(exponent)}}}"
     return head if power == 1 else f"{head}^{{{power}}}"
 
 
-def _monomial(powers: Monomial, value: Rational) -> _Part:
+def _monomial(powers: Monomial, value: Fraction) -> _Part:
     """Return whether it is negative, and its size."""
     number = Fraction(value)
     size = abs(number)
@@ -183,15 +184,15 @@ def _signed(parts: list[_Part]) -> str:
     return text or "0"
 
 
-def _polynomial(top: Poly) -> str:
-    return _signed([_monomial(powers, value) for powers, value in top.ordered()])
+def _polynomial(value: Scalar) -> str:
+    return _signed([_monomial(*term) for term in shape(value).top])
 
 
 def _scalar(value: Scalar) -> str:
-    if not value.factors:
-        return _polynomial(value.top)
-    below = "".join(f"({_polynomial(one)})" + (f"^{{{count}}}" if count > 1 else "") for one, count in value.factors)
-    return _over(_polynomial(value.top), below)
+    top, factors = shape(value)
+    above = _signed([_monomial(*term) for term in top])
+    below = "".join(f"({_polynomial(one)})" + (f"^{{{count}}}" if count > 1 else "") for one, count in factors)
+    return _over(above, below) if below else above
 
 
 # ---------------------------------------------------------------------- expressions
@@ -201,39 +202,39 @@ def _vector(vector: Vec) -> str:
     return _indexed(vector.name, vector.indices)
 
 
-def _atom(atom: One | Inner | Value | Vec | Sum) -> str:
-    if isinstance(atom, Sum):
-        ranges = r" \allowbreak ".join(
-            rf"\sum_{{{_polynomial(lo)} \le j_{{{place}}} < {_polynomial(hi)}}}"
-            for place, (lo, hi) in enumerate(atom.bounds)
-        )
-        weight = "" if atom.weight.constant == 1 else _polynomial(atom.weight) + " "
-        inside = "" if isinstance(atom.atom, One) and weight else _atom(atom.atom)
-        return rf"{ranges} \allowbreak {weight}{inside}".rstrip()
-    if isinstance(atom, Inner):
-        one, two = _vector(atom.first), _vector(atom.second)
-        return rf"\mathbb{{E}}\|{one}\|^2" if one == two else rf"\mathbb{{E}}\langle {one}, {two}\rangle"
-    if isinstance(atom, Value):
-        return rf"\mathbb{{E}} {_indexed(atom.function, atom.indices)}({_vector(atom.at)})"
-    return _vector(atom) if isinstance(atom, Vec) else "1"
+def _atom(atom: Atom) -> str:
+    base, vectors, weight = atom.base, [_vector(one) for one in atom.base.vectors], ""
+    match base.kind:
+        case "one":
+            text = "1"
+        case "inner":
+            one, two = vectors
+            text = rf"\mathbb{{E}}\|{one}\|^2" if one == two else rf"\mathbb{{E}}\langle {one}, {two}\rangle"
+        case "value":
+            text = rf"\mathbb{{E}} {_indexed(base.function, base.indices)}({vectors[0]})"
+        case "vector":
+            text = vectors[0]
+    if not atom.ranges:
+        return text
+    ranges = r" \allowbreak ".join(
+        rf"\sum_{{{_polynomial(lo)} \le j_{{{place}}} < {_polynomial(hi)}}}"
+        for place, (lo, hi) in enumerate(atom.ranges)
+    )
+    if atom.weight != ONE:
+        weight, text = _polynomial(atom.weight) + " ", "" if base.kind == "one" else text
+    return rf"{ranges} \allowbreak {weight}{text}".rstrip()
 
 
 def _expression(value: Expr) -> str:
     parts: list[_Part] = []
-    for atom, coefficient in sorted(value.terms.items(), key=lambda term: term[0].key):
-        if isinstance(atom, One):
-            parts += _summands(coefficient)
-        elif len(coefficient.top.terms) == 1 and not coefficient.factors:
-            ((powers, number),) = coefficient.top.terms.items()
-            negative, size = _monomial(powers, number)
+    for atom, coefficient in ordered(value.terms):
+        top, factors = shape(coefficient)
+        if atom == NUMBER:
+            parts += [(False, _scalar(coefficient))] if factors else [_monomial(*term) for term in top]
+        elif len(top) == 1 and not factors:
+            negative, size = _monomial(*top[0])
             parts.append((negative, _atom(atom) if size == "1" else rf"{size} \allowbreak {_atom(atom)}"))
         else:
-            own = _scalar(coefficient) if coefficient.factors else f"({_scalar(coefficient)})"
+            own = _scalar(coefficient) if factors else f"({_scalar(coefficient)})"
             parts.append((False, rf"{own} \allowbreak {_atom(atom)}"))
     return _signed(parts)
-
-
-def _summands(number: Scalar) -> list[_Part]:
-    if number.factors:
-        return [(False, _scalar(number))]
-    return [_monomial(powers, value) for powers, value in number.top.ordered()]

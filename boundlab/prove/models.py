@@ -16,7 +16,7 @@ import sympy
 
 from boundlab.prove._balls import PRECISIONS, Ball, Real, lower, upper
 from boundlab.prove._context import Context, Range
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import REFUSED
 from boundlab.prove._facts import Fact
 from boundlab.prove._functions import square_root
 from boundlab.prove._instance import Instance, UnfitError
@@ -24,7 +24,7 @@ from boundlab.prove._kernel import Kernel
 from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
 from boundlab.prove._replay import Name, Runs
 from boundlab.prove._scalars import scalar
-from boundlab.prove._terms import Base, Claim, Inner, One, Vec
+from boundlab.prove._terms import Base, Claim, Vec
 from boundlab.prove.setting import Setting
 
 # ("1",), ("inner", u, v) or ("value", i, u)
@@ -118,7 +118,7 @@ class Model(SymbolNumbers):
                 continue
             try:
                 met = upper(self._quantity(one.quantity) - self.number(setting.formula(one.limit), {})) <= 0
-            except ProofError:
+            except REFUSED:
                 met = False  # what cannot be read is not known to be met
             if not met:
                 raise UnfitError(f"a condition on {one.quantity} is not met")
@@ -210,18 +210,18 @@ class Model(SymbolNumbers):
         OutsideError
             If there is no such client, an index is not whole, or the function is a norm.
         """
-        if isinstance(atom, One):
+        if atom.kind == "one":
             return ("1",)
-        if isinstance(atom, Inner):
-            one, other = sorted((self._vector(atom.first, at), self._vector(atom.second, at)))
+        if atom.kind == "inner":
+            one, other = sorted(self._vector(own, at) for own in atom.vectors)
             return "inner", one, other
         if atom.function != FUNCTION:
-            raise OutsideError(f"{atom} is no value of a client's function: it has none in an exact model")
+            raise OutsideError(f"{atom.key} is no value of a client's function: it has none in an exact model")
         # Where all clients have one function, it has no index.
         (client,) = self.whole(atom.indices, at) or (0,)
         if not 0 <= client < self.instance.n:
             raise OutsideError(f"there is no client {client}")
-        return "value", client, self._vector(atom.at, at)
+        return "value", client, self._vector(atom.vectors[0], at)
 
     def _base(self, atom: Base, at: Environment) -> Fraction:
         key = self.ground(atom, at)

@@ -409,7 +409,7 @@ def _last_of_two(proof: Proof, of: Iteration, base: str, given: str) -> None:
     else:
         raise ProofError("the left side is no gap and no gradient of a last iterate")
     T, weights, name = s.symbol(s.theorem.horizon_symbol), [s.formula(one) for one in (a, b)], s.theorem.horizon_symbol
-    if any(not one.put({name: scalar(0)}).zero for one in weights):
+    if any(one.put({name: scalar(0)}) for one in weights):
         raise ProofError("the potential is more than R² at first")
 
     def potential(at: Scalar) -> Expr:

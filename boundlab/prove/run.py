@@ -1,7 +1,7 @@
 """Runs a proof script."""
 
 from boundlab.prove._context import Context
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import REFUSED
 from boundlab.prove._kernel import Kernel
 from boundlab.prove.binding import second_opinion
 from boundlab.prove.document import Proof, Script
@@ -30,7 +30,7 @@ def run(script: Script, *, witnesses: bool = False) -> Outcome:
     proof = Proof(theorem, setting, kernel, witnesses=witnesses)
     try:
         script.write(proof)
-    except ProofError as error:
+    except REFUSED as error:
         proof.stop(str(error))
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         if any(script is one for one in registered("proofs").values()):

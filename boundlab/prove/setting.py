@@ -333,7 +333,7 @@ class Setting(Modelled):
     def _pair(self, one: Lin, other: Lin) -> tuple[Scalar, Lin, Lin]:
         _, i, x = self._slope(one)
         _, j, y = self._slope(other)
-        if not (i - j).zero:
+        if i - j:
             raise ProofError(f"{one} and {other} are gradients of two functions, f_{i} and f_{j}")
         return i, x, y
 

@@ -21,7 +21,6 @@ from boundlab.recheck._terms import (
     dot,
     instance,
     plus,
-    put,
     single,
     times,
     total,
@@ -163,9 +162,9 @@ def _mean(replay: Replay, law: Law, atom: Atom, now: Number, here: Context) -> C
     new = _with(atom, [_branch(law, v, now, i) if v in changed else vector(v) for v in atom.base.vectors])
     ((owner, _),) = owners
     if owner == "any":
-        p = put(law.p, {"@i": i})
+        p = law.p.put({"@i": i})
         return plus(total(times(new, p), law.index, ZERO, law.clients), times(old, law.p_s))
-    p = put(law.p, {"@i": changed[0].indices[0]}) if owner == "client" else law.p_s
+    p = law.p.put({"@i": changed[0].indices[0]}) if owner == "client" else law.p_s
     return plus(times(new, p), times(old, ONE - p))
 
 

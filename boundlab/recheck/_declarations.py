@@ -8,7 +8,7 @@ from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of, rational
 from boundlab.recheck._ranges import FIRST, Context, Range
-from boundlab.recheck._terms import is_own, put
+from boundlab.recheck._terms import is_own
 
 # Stands for the index of a family, a whole number ≥ 0; no file can declare it.
 INDEX = "@0"
@@ -31,12 +31,12 @@ def symbols_of(replay: Any, listed: Any, context: Context) -> None:
         name = read.name(own.get("name"), "symbols")
         if name in context.order or is_own(name) or name.startswith("@"):
             raise WrongError(f"{name} is declared twice, or is a kept name")
-        found = _range(own, name)
+        found = range_of(own, name)
         if late := {one for one in found.names() if one not in context.order}:
             raise WrongError(f"the range of {name} names {', '.join(sorted(late))}, which is not declared before it")
         for end in (found.low, found.high):
             if end is not None:
-                replay.has_value(put(end, {FIRST: of(Symbol(INDEX))}), context)
+                replay.has_value(end.put({FIRST: of(Symbol(INDEX))}), context)
         if own.get("by") is not None:
             replay.defined[name] = read.whole(own["by"], name)
             context.fix(name)
@@ -48,7 +48,8 @@ def symbols_of(replay: Any, listed: Any, context: Context) -> None:
         context.own[name] = found
 
 
-def _range(own: Mapping[str, Any], name: str) -> Range:
+def range_of(own: Mapping[str, Any], name: str) -> Range:
+    """Return the range that a declaration says."""
     low, high = (None if own.get(end) is None else read.number(own[end], name) for end in ("low", "high"))
     above, below, integer = (_flag(own, flag) for flag in ("above", "below", "integer"))
     arity, guarded = read.whole(own.get("arity", 0), name), "guarded" in own and _flag(own, "guarded")
@@ -62,7 +63,7 @@ def _exponential(replay: Any, context: Context, name: str, own: Range, value: Nu
     """Make sure that e^value lies in a range."""
     if late := {one for one in value.names() if one not in context.order and not (own.arity and one == FIRST)}:
         raise WrongError(f"{name} is made of {', '.join(sorted(late))}, which stands not before it")
-    there = put(value, {FIRST: of(Symbol(INDEX))})
+    there = value.put({FIRST: of(Symbol(INDEX))})
     replay.has_value(there, context)
     if own.integer or own.below or (own.arity and not own.guarded):
         raise WrongError(f"{name} stands for powers of e, which are not known to be whole, or below something")

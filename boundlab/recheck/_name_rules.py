@@ -8,7 +8,7 @@ from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import FIRST, Context
 from boundlab.recheck._replay import Replay, Rule
 from boundlab.recheck._rules import declared, premises
-from boundlab.recheck._terms import Combination, minus, plus, put, scalar
+from boundlab.recheck._terms import Combination, minus, plus, scalar
 
 
 def _for_every_index(fact: Fact, index: str, value: Number, here: Context) -> Number:
@@ -20,7 +20,7 @@ def _for_every_index(fact: Fact, index: str, value: Number, here: Context) -> Nu
         if index in here.needs(other):
             raise WrongError(f"{other} depends on {index}")
     fact.names.update(here.closure(value.names()))
-    return put(value, {index: of(Symbol(FIRST))})
+    return value.put({index: of(Symbol(FIRST))})
 
 
 def _family(replay: Replay, fact: Fact) -> None:
@@ -30,7 +30,7 @@ def _family(replay: Replay, fact: Fact) -> None:
     own = _for_every_index(fact, index, value, here)
     name, known = declared(replay, fact, value.names() - {index}, family=True)
     _one_index(replay, fact, name)
-    there = put(own, {FIRST: of(Symbol(INDEX))})
+    there = own.put({FIRST: of(Symbol(INDEX))})
     for end, sign, strict in ((known.low, ONE, known.above), (known.high, -ONE, known.below)):
         if end is not None:
             here.need((there - end) * sign, f"{name} may lie outside its range", strict=strict)
@@ -73,11 +73,11 @@ def _without(replay: Replay, fact: Fact, side: Combination, name: str) -> Combin
             return replay.values[name]
         (index,) = symbol.indices
         fact.context.need(index, f"{name} is named for indices ≥ 0, and this one may be negative")
-        return put(replay.families[name], {FIRST: index})
+        return replay.families[name].put({FIRST: index})
 
     if any(name in atom.names() for atom in side):
         raise WrongError(f"{name} occurs in the terms of a sum or in an index")
-    return plus(*({atom: value.put(new)} for atom, value in side.items()))
+    return plus(*({atom: value.mapped(new)} for atom, value in side.items()))
 
 
 # ---------------------------------------------------------------------- powers of e
@@ -97,7 +97,7 @@ def _exponential(replay: Replay, fact: Fact, key: str) -> tuple[Number, Number]:
             value = replay.exponents[symbol.name]
             for index in symbol.indices:
                 fact.context.need(index, "the index of an exponential may be negative")
-                value = put(value, {FIRST: index})
+                value = value.put({FIRST: index})
             times = ONE if symbol.exponent is None else symbol.exponent
             for _ in range(count):
                 found = found + value * times if sign > 0 else found - value * times

@@ -15,6 +15,7 @@ from boundlab.recheck import _polynomials as poly
 from boundlab.recheck._polynomials import UNIT, Monomial, Terms
 from boundlab.recheck._work import spend
 
+Exact: TypeAlias = Union["Number", int, Fraction]
 Quotient: TypeAlias = tuple[tuple["Symbol", ...], Any, Any]
 _EACH = 20  # steps for each number that is made
 _FEW = 4  # with so many terms on one side, products are quicker term by term
@@ -52,6 +53,9 @@ class Symbol:
             inside = self.indices if self.exponent is None else (*self.indices, self.exponent)
             self._names = frozenset((self.name,)).union(*(one.names() for one in inside))
         return self._names
+
+    def __str__(self) -> str:
+        return self.key
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Symbol) and self.key == other.key
@@ -119,6 +123,9 @@ class Number:
             self._key = top if bottom == ONE else f"({top})/({poly.written(bottom._above())})"
         return self._key
 
+    def __str__(self) -> str:
+        return self.key
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Number):
             return False
@@ -132,7 +139,8 @@ class Number:
     def __bool__(self) -> bool:
         return self._terms != {}
 
-    def __add__(self, other: "Number") -> "Number":
+    def __add__(self, other: "Exact") -> "Number":
+        other = exact(other)
         if self._terms is not None and other._terms is not None:
             spend(_EACH + len(self._terms) + poly.TERM * len(other._terms))
             return Number(poly.add(dict(self._terms), other._terms.items()))
@@ -140,13 +148,21 @@ class Number:
         spend(len(a) + len(c) if b == d else len(a) * len(d) + len(c) * len(b) + len(b) * len(d))
         return _reduced(symbols, a + c, b) if b == d else _reduced(symbols, a * d + c * b, b * d)
 
+    __radd__ = __add__
+
     def __neg__(self) -> "Number":
         return self * _MINUS
 
-    def __sub__(self, other: "Number") -> "Number":
-        return self + -other
+    def __sub__(self, other: "Exact") -> "Number":
+        return self + -exact(other)
 
-    def __mul__(self, other: "Number") -> "Number":
+    def __rsub__(self, other: "Exact") -> "Number":
+        return exact(other) + -self
+
+    def __mul__(self, other: "Exact") -> "Number":
+        if not isinstance(other, (Number, int, float, Fraction)):
+            return NotImplemented
+        other = exact(other)
         one, two = self._terms, other._terms
         if one is not None and two is not None and min(len(one), len(two)) <= _FEW:
             spend(_EACH + poly.TERM * len(one) * len(two))
@@ -155,12 +171,34 @@ class Number:
         spend(len(a) * len(c) + len(b) * len(d))
         return _reduced(symbols, a * c, b * d)
 
-    def __truediv__(self, other: "Number") -> "Number":
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: "Exact") -> "Number":
+        other = exact(other)
         if other._terms is not None and len(other._terms) == 1:
             return self * other.power(-1)
         symbols, (a, b), (c, d) = _together(self, other)
         spend(len(a) * len(d) + len(b) * len(c))
         return _reduced(symbols, a * d, b * c)
+
+    def __rtruediv__(self, other: "Exact") -> "Number":
+        return exact(other) / self
+
+    def __pow__(self, exponent: "Exact") -> "Number":
+        """Return a power: a whole one, or, of a product of symbols, one with a polynomial as its exponent."""
+        other = exact(exponent)
+        whole = other.constant
+        if whole is not None and whole.denominator == 1:
+            return self.power(int(whole))
+        top, below = list(self.upper.terms()), list(self.bottom.terms())
+        if len(top) != 1 or len(below) != 1 or top[0][1] != 1 or below[0][1] != 1:
+            raise NumberError(f"a symbolic power of {self.key}, which is no product of symbols")
+        found = ONE
+        for powers, sign in ((top[0][0], 1), (below[0][0], -1)):
+            for symbol, count in powers.items():
+                own = other * (sign * count)
+                found = found * raised(symbol.base, own if symbol.exponent is None else own * symbol.exponent)
+        return found
 
     def power(self, count: int) -> "Number":
         """Return a whole power."""
@@ -246,7 +284,25 @@ class Number:
         one = poly.one(len(symbols))
         return poly.fraction(first / second), [(_reduced(symbols, part, one), int(count)) for part, count in parts]
 
-    def put(self, what: Callable[[Symbol], Union["Number", None]]) -> "Number":
+    def put(self, values: Mapping[str, "Number"]) -> "Number":
+        """Return it with numbers in place of plain symbols, inside indices and exponents too."""
+        if values.keys().isdisjoint(self.names()):
+            return self
+
+        def new(symbol: Symbol) -> Number | None:
+            if values.keys().isdisjoint(symbol.names()):
+                return None
+            if not symbol.indices and symbol.exponent is None:
+                return values[symbol.name]
+            indices = tuple(one.put(values) for one in symbol.indices)
+            if symbol.exponent is None:
+                return of(Symbol(symbol.name, indices))
+            base = of(Symbol(symbol.name, indices)) if indices else values.get(symbol.name, of(symbol.base))
+            return base ** symbol.exponent.put(values)
+
+        return self.mapped(new)
+
+    def mapped(self, what: Callable[[Symbol], Union["Number", None]]) -> "Number":
         """Return it with numbers in place of symbols; None for those that stay."""
         found: dict[Symbol, Number] = {}
         for one in self.symbols:
@@ -357,6 +413,15 @@ def sum_of_products(parts: Iterable[tuple[Fraction, Iterable[Number]]]) -> Numbe
         spend(_EACH + poly.TERM * len(own))
         poly.add(found, [(own, fmpq(value.numerator, value.denominator))] if value else ())
     return Number(found)
+
+
+def exact(value: "Exact") -> Number:
+    """Return a number as it is kept; raises if it is a float, or none."""
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, Fraction)):
+        raise NumberError(f"an exact number is expected (a fraction, not a float), got {value!r}")
+    return rational(value)
 
 
 ZERO, ONE, _MINUS = rational(0), rational(1), rational(-1)

@@ -23,7 +23,6 @@ from boundlab.recheck._terms import (
     minus,
     number_in,
     plus,
-    put,
     scalar,
     single,
     times,
@@ -79,7 +78,7 @@ class _Line:
             index = number_in(instance(scalar(read.number(raw, own.name)), values))
             which.append(ZERO if index is None else index)
         at = read.vec(slope.get("at"), own.name)
-        return vector(own), tuple(which), Vec(at.name, tuple(put(one, values) for one in at.indices))
+        return vector(own), tuple(which), Vec(at.name, tuple(one.put(values) for one in at.indices))
 
     def pair(self) -> tuple[Combination, tuple[Number, ...], Vec, Combination, Vec]:
         """Return two gradients of one f_i."""

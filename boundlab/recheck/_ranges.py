@@ -12,7 +12,7 @@ from typing import Any, final
 
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
-from boundlab.recheck._terms import is_own, put
+from boundlab.recheck._terms import is_own
 from boundlab.recheck._work import spend
 
 _DEPTH, _DEGREE, _POINTS = 40, 24, 8
@@ -61,7 +61,7 @@ class Range:
 
     def of(self, index: Number) -> "Range":
         """Return the range of one member of a family."""
-        low, high = (None if end is None else put(end, {FIRST: index}) for end in (self.low, self.high))
+        low, high = (None if end is None else end.put({FIRST: index}) for end in (self.low, self.high))
         return Range(low, high, self.above, self.below, self.integer)
 
     def text(self, name: str) -> str:
@@ -255,7 +255,7 @@ class Context:
 
     def _ways(self, symbol: Symbol, *, strict: bool) -> Iterator[Iterable[tuple[Number, frozenset[str]]]]:
         yield self._replaced(symbol, strict=strict)
-        own = None if symbol.exponent is not None else self._range(symbol)
+        own = None if symbol.exponent is not None else self.range_of(symbol)
         if own is not None and own.integer and own.low is not None and own.high is not None:
             # All that is not below the lower end, or not above the upper, is more than the range, and may be simpler.
             t = of(Symbol(f"+{symbol.key}"))
@@ -273,7 +273,7 @@ class Context:
         depth: int,
     ) -> bool:
         for value, new in values:
-            moved = top.put(lambda one, value=value: value if one == symbol else None)  # type: ignore[misc]
+            moved = top.mapped(lambda one, value=value: value if one == symbol else None)  # type: ignore[misc]
             more = sure | new
             if moved.bottom != ONE and not self._cone(moved.bottom, more, strict=True, depth=depth + 1):
                 return False
@@ -283,16 +283,17 @@ class Context:
 
     def _replaced(self, symbol: Symbol, *, strict: bool) -> Iterator[tuple[Number, frozenset[str]]]:
         """Yield what together is every value of a symbol, each with the new variables that are never 0."""
-        own = self._range(symbol)
+        own = self.range_of(symbol)
         name = f"+{symbol.key}"
         t, sure, nothing = of(Symbol(name)), frozenset({name}), frozenset[str]()
-        if own.low is None and own.high is None:
-            yield t, nothing
-            yield -t, nothing
+        if own.low is None:
+            if own.high is None:
+                yield t, nothing
+                yield -t, nothing
+            else:
+                yield own.high - t, sure if own.below else nothing
         elif own.high is None:
-            yield own.low + t, sure if own.above else nothing  # type: ignore[operator]
-        elif own.low is None:
-            yield own.high - t, sure if own.below else nothing
+            yield own.low + t, sure if own.above else nothing
         else:
             if own.low == ZERO and own.above and not own.below:
                 yield own.high / (ONE + t), nothing
@@ -301,7 +302,8 @@ class Context:
             if strict and not own.below:
                 yield own.high, nothing
 
-    def _range(self, symbol: Symbol) -> Range:
+    def range_of(self, symbol: Symbol) -> Range:
+        """Return between which ends a symbol, a member of a family or a power is shown to lie."""
         if symbol.exponent is None:
             own = self.find(symbol.name)
             if not own.moving:

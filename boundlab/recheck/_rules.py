@@ -1,7 +1,6 @@
 """Rules of algebra, of instances, cases and induction, and of names for numbers."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
@@ -11,18 +10,15 @@ from boundlab.recheck._ranges import Range
 from boundlab.recheck._replay import CLAIMED, Replay, Rule
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
-    Atom,
-    Combination,
     dot,
-    each,
     instance,
     minus,
     number_in,
     plus,
+    replaced,
     scalar,
     single,
     times,
-    vector,
 )
 
 
@@ -103,21 +99,7 @@ def _replace(replay: Replay, fact: Fact) -> None:
         old = single(one.left)
         if old is None:
             raise WrongError(f"the left side of fact {one.number} is no single vector")
-        new, parts = single(one.right), []
-        for atom, value in current.items():
-            own: Combination = {atom: ONE}
-            whole = atom.opened()
-            vectors = whole.base.vectors
-            if old in vectors:
-                if whole.base.kind == "inner":
-                    own = dot(*(one.right if side == old else vector(side) for side in vectors))
-                elif new is not None:
-                    own = {Atom(replace(whole.base, vectors=(new,))): ONE}
-                else:
-                    own = {Atom(whole.base): ONE}
-                own = each(own, whole.around)
-            parts.append(times(own, value))
-        current = plus(*parts)
+        current = replaced(current, old, one.right)
     equation(fact, fact.says.left, current)
     replay.rests_on(fact)
 

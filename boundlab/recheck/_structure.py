@@ -1,6 +1,7 @@
 """Reads numbers, atoms and claims of a proof file; every name and every number in it is looked at."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,7 +11,7 @@ from boundlab.recheck._errors import WrongError
 from boundlab.recheck._errors import only as only
 from boundlab.recheck._forms import number_of
 from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, of, sum_of_products
-from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, power, product, times
+from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, product, times
 from boundlab.recheck._work import once
 
 _NAME = re.compile(r"([^\W\d_]\w*'*|@[0-9ik]|_[0-9])\Z")
@@ -41,12 +42,12 @@ class Claim:
         return names(self.left) | names(self.right)
 
 
-def names(one: Combination) -> set[str]:
+def names(one: Mapping[Atom, Number]) -> set[str]:
     """Return all free names in a combination."""
     return set().union(*(atom.names() | value.names() for atom, value in one.items()))
 
 
-def text(one: Combination) -> str:
+def text(one: Mapping[Atom, Number]) -> str:
     """Return a combination as a reader would write it."""
     parts = []
     for atom, value in sorted(one.items(), key=lambda term: term[0].key):
@@ -143,7 +144,7 @@ def symbol(raw: Any, where: str) -> Number:
         return of(Symbol(name(raw, where)))
     own, indices, exponent = as_list(raw, where, 3)
     base = of(Symbol(name(own, where), tuple(polynomial(one, where) for one in as_list(indices, where))))
-    return base if exponent is None else power(base, polynomial(exponent, where))
+    return base if exponent is None else base ** polynomial(exponent, where)
 
 
 def number(raw: Any, where: str) -> Number:

@@ -12,49 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, final
 
-from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, raised, rational
+from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, rational
 from boundlab.recheck._work import once, spend
 
 Values: TypeAlias = Mapping[str, Number]
 _WRITTEN_OUT, _MOST = 8, 5
 _FORM = 100  # steps for each order in which the ranges of a sum may stand
 _fresh = itertools.count()
-
-
-def put(value: Number, values: Values) -> Number:
-    """Return a number with others in place of plain symbols, inside indices and exponents too."""
-    if values.keys().isdisjoint(value.names()):
-        return value
-
-    def new(symbol: Symbol) -> Number | None:
-        if values.keys().isdisjoint(symbol.names()):
-            return None
-        if not symbol.indices and symbol.exponent is None:
-            return values[symbol.name]
-        indices = tuple(put(one, values) for one in symbol.indices)
-        if symbol.exponent is None:
-            return of(Symbol(symbol.name, indices))
-        exponent = put(symbol.exponent, values)
-        base = of(Symbol(symbol.name, indices)) if indices else values.get(symbol.name, of(symbol.base))
-        return power(base, exponent)
-
-    return value.put(new)
-
-
-def power(base: Number, exponent: Number) -> Number:
-    """Return base^exponent for a base that is a product of symbols, or for a whole exponent."""
-    whole = exponent.constant
-    if whole is not None and whole.denominator == 1:
-        return base.power(int(whole))
-    top, below = list(base.upper.terms()), list(base.bottom.terms())
-    if len(top) != 1 or len(below) != 1 or top[0][1] != 1 or below[0][1] != 1:
-        raise NumberError(f"a symbolic power of {base.key}, which is no product of symbols")
-    found = ONE
-    for powers, sign in ((top[0][0], 1), (below[0][0], -1)):
-        for symbol, count in powers.items():
-            own = exponent * rational(sign * count)
-            found = found * raised(symbol.base, own if symbol.exponent is None else own * symbol.exponent)
-    return found
 
 
 @final
@@ -70,9 +34,12 @@ class Vec:
         """Its text."""
         return f"{self.name}[{';'.join(one.key for one in self.indices)}]" if self.indices else self.name
 
+    def __str__(self) -> str:
+        return self.key.replace(";", ", ")
+
     def put(self, values: Values) -> "Vec":
         """Return it with numbers in place of symbols."""
-        return Vec(self.name, tuple(put(one, values) for one in self.indices))
+        return Vec(self.name, tuple(one.put(values) for one in self.indices))
 
     def names(self) -> set[str]:
         """Return the names of symbols in it."""
@@ -102,7 +69,7 @@ class Base:
         vectors = tuple(one.put(values) for one in self.vectors)
         if self.kind == "inner":
             vectors = tuple(sorted(vectors, key=lambda one: one.key))
-        return replace(self, vectors=vectors, indices=tuple(put(one, values) for one in self.indices))
+        return replace(self, vectors=vectors, indices=tuple(one.put(values) for one in self.indices))
 
     def names(self) -> set[str]:
         """Return the names of symbols in it."""
@@ -146,9 +113,9 @@ class Atom:
         found = []
         for place, (lo, hi) in enumerate(self.ranges):
             name = f"_#{next(_fresh)}"
-            found.append((name, put(lo, values), put(hi, values)))
+            found.append((name, lo.put(values), hi.put(values)))
             values[f"_{place}"] = of(Symbol(name))
-        return Open(tuple(found), put(self.weight, values), self.base.put(values))
+        return Open(tuple(found), self.weight.put(values), self.base.put(values))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Atom) and self.key == other.key
@@ -176,8 +143,8 @@ class Open:
 
     def put(self, values: Values) -> "Open":
         """Return it with numbers in place of symbols."""
-        ranges = tuple((name, put(lo, values), put(hi, values)) for name, lo, hi in self.ranges)
-        return Open(ranges, put(self.weight, values), self.base.put(values))
+        ranges = tuple((name, lo.put(values), hi.put(values)) for name, lo, hi in self.ranges)
+        return Open(ranges, self.weight.put(values), self.base.put(values))
 
     def around(self, inside: "Open") -> "Open":
         """Return another sum with the ranges and the weight of this one around it."""
@@ -200,8 +167,8 @@ class Open:
     def without(self, name: str, value: Number, sign: Number) -> "Open":
         """Return the sum with a number in place of an index."""
         values = {name: value}
-        ranges = tuple((own, put(lo, values), put(hi, values)) for own, lo, hi in self.ranges if own != name)
-        return Open(ranges, put(self.weight, values) * sign, self.base.put(values))
+        ranges = tuple((own, lo.put(values), hi.put(values)) for own, lo, hi in self.ranges if own != name)
+        return Open(ranges, self.weight.put(values) * sign, self.base.put(values))
 
     def _terms(self) -> Iterable[tuple["Open", Number]]:
         """Yield sums whose weight is a product of powers of what depends on an index, and the factor before each."""
@@ -235,10 +202,10 @@ class Open:
         for place, (name, lo, hi) in enumerate(order):
             if later & (lo.names() | hi.names()):
                 return None
-            found.append((put(lo, values), put(hi, values)))
+            found.append((lo.put(values), hi.put(values)))
             values[name] = of(Symbol(f"_{place}"))
             later.discard(name)
-        return Atom(self.base.put(values), tuple(found), put(self.weight, values))
+        return Atom(self.base.put(values), tuple(found), self.weight.put(values))
 
 
 def plus(*parts: Mapping[Atom, Number]) -> Combination:
@@ -295,6 +262,26 @@ def dot(one: Mapping[Atom, Number], other: Mapping[Atom, Number]) -> Combination
             u, v = left.opened(), right.opened()
             own = product(u.base.vectors[0], v.base.vectors[0])
             parts.append(Open((*u.ranges, *v.ranges), u.weight * v.weight * a * b, own).closed())
+    return plus(*parts)
+
+
+def replaced(value: Mapping[Atom, Number], old: Vec, new: Mapping[Atom, Number]) -> Combination:
+    """Return an expression with a combination in place of a vector whose indices no sum binds.
+
+    A value at a combination without a name stays where it is: the two vectors are equal.
+    """
+    parts, name = [], single(new)
+    for atom, coefficient in value.items():
+        own: Combination = {atom: ONE}
+        whole = atom.opened()
+        vectors = whole.base.vectors
+        if old in vectors:
+            if whole.base.kind == "inner":
+                own = dot(*(new if side == old else vector(side) for side in vectors))
+            else:
+                own = {Atom(whole.base if name is None else replace(whole.base, vectors=(name,))): ONE}
+            own = each(own, whole.around)
+        parts.append(times(own, coefficient))
     return plus(*parts)
 
 

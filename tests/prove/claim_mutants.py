@@ -8,8 +8,8 @@ from unittest import mock
 
 from boundlab.prove import Claim, Expr, Fact, Outcome, Proof, ProofError, Script, Status, run
 from boundlab.prove._context import Context
-from boundlab.prove._scalars import Scalar, of_symbol, variable, whole
-from boundlab.prove._terms import One, Sum
+from boundlab.prove._scalars import ONE, Scalar, of_symbol, variable
+from boundlab.prove._terms import NUMBER, Atom
 
 
 @dataclass(frozen=True)
@@ -78,24 +78,21 @@ def _with(claim: Claim, side: str, new: Expr) -> Claim:
 
 def _coefficients(value: Scalar) -> Iterator[Scalar]:
     yield from (value * factor for factor in (2, Fraction(1, 2), Fraction(9, 10), -1, 0))
-    for symbol in sorted(value.symbols(), key=lambda one: one.key):
+    for symbol in value.symbols:
         if symbol.exponent is None:
             yield value * of_symbol(symbol)
             yield value / of_symbol(symbol)
 
 
-def _shifted(atom, context: Context) -> Iterator[tuple[str, Expr]]:  # type: ignore[no-untyped-def]
-    if isinstance(atom, One):
+def _shifted(atom: Atom, context: Context) -> Iterator[tuple[str, Expr]]:
+    if atom == NUMBER:
         return
     for name in sorted(atom.names()):
         known = context.find(name)
         if known is not None and known.integer and not known.arity:
             for by in (1, -1):
-                yield f"{name} -> {name} {by:+}", Expr({atom: Scalar(_ONE)}).put({name: variable(name) + by})
-    if isinstance(atom, Sum) and len(atom.bounds) == 1:
-        ((lo, hi),) = atom.bounds
-        for by in (_ONE, _ONE.scaled(-1)):
-            yield "another end", Expr({Sum(((lo, hi + by),), atom.weight, atom.atom): Scalar(_ONE)})
-
-
-_ONE = whole(1)
+                yield f"{name} -> {name} {by:+}", Expr({atom: ONE}).put({name: variable(name) + by})
+    if len(atom.ranges) == 1:
+        ((lo, hi),) = atom.ranges
+        for by in (1, -1):
+            yield "another end", Expr({Atom(atom.base, ((lo, hi + by),), atom.weight): ONE})

@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 from boundlab.prove import Fact, Lin, ProofError, VectorFact, dot, expr, squared
-from boundlab.prove._scalars import Scalar
 from boundlab.prove.models import Model, models_of
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
@@ -112,14 +111,11 @@ def _of_chance(s: Any, noise, known) -> Iterator[Fact]:  # type: ignore[no-untyp
     yield s.variance(noise)
     for vector in known:
         for one in vector.terms:
-            if not hasattr(one, "bounds"):
-                yield s.unbiased(noise, s.vec(one.name, *map(_number, one.indices)))
+            if not one.ranges:
+                (vector,) = one.base.vectors
+                yield s.unbiased(noise, s.vec(vector.name, *vector.indices))
     if s.theorem.algorithm == "gd":
         yield s.independent(s.k)
-
-
-def _number(index):  # type: ignore[no-untyped-def]
-    return Scalar(index)
 
 
 def _moves(s: Any) -> Iterator[Fact | VectorFact]:

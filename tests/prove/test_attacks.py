@@ -14,7 +14,6 @@ from boundlab.prove import (
     Kernel,
     Lin,
     Range,
-    Scalar,
     dot,
     equal,
     expr,
@@ -30,8 +29,8 @@ from boundlab.prove import (
 )
 from boundlab.prove._errors import ProofError
 from boundlab.prove._exponentials import exponential
-from boundlab.prove._scalars import Poly, Symbol, bound_variable
-from boundlab.prove._terms import Sum, Vec, lin, vector_sum
+from boundlab.prove._scalars import Symbol, bound_variable, of_symbol
+from boundlab.prove._terms import Vec, lin, vector_sum
 from boundlab.prove._vectors import Known
 
 ZERO, ONE = scalar(0), scalar(1)
@@ -59,7 +58,7 @@ v = lin(Vec("v"))
 
 
 def w(index: Any) -> Lin:
-    return lin(Vec("w", (scalar(index).top,)))
+    return lin(Vec("w", (scalar(index),)))
 
 
 def refused(words: str) -> Any:
@@ -154,8 +153,6 @@ def test_what_a_fact_says_is_changed_afterwards(kernel: Kernel) -> None:
     with pytest.raises((AttributeError, TypeError)):
         fact.claim.body.terms = {}
     with pytest.raises((AttributeError, TypeError)):
-        next(iter(fact.claim.body.terms.values())).top.terms[()] = 5  # type: ignore[index]
-    with pytest.raises((AttributeError, TypeError)):
         fact.data["on"] = "j"  # type: ignore[index]
 
 
@@ -244,7 +241,7 @@ def test_a_bound_variable_stands_outside_of_its_sum(kernel: Kernel) -> None:
 
 
 def test_a_symbol_has_the_name_of_a_power(kernel: Kernel) -> None:
-    forged = Scalar(Poly({((Symbol("mu", (), Poly({(): -1})), 1),): 1}))
+    forged = of_symbol(Symbol("mu", (), scalar(-1)))
     with refused("not shown to differ from 0"):
         kernel.combine(equal(expr(forged), forged), [])
 
@@ -329,12 +326,12 @@ def test_a_sum_is_shifted_by_one_half(kernel: Kernel) -> None:
 
 
 def test_a_sum_is_shifted_by_its_own_index(kernel: Kernel) -> None:
-    with refused("names k"):
+    with refused("over k names it"):
         shift(kernel, "k", 0, M, k, squared(w(k)))
 
 
 def test_a_telescope_ends_at_its_own_index(kernel: Kernel) -> None:
-    with refused("names k"):
+    with refused("over k names it"):
         telescope(kernel, "k", 0, k, squared(w(k)))
 
 
@@ -403,6 +400,6 @@ def test_sums_with_dependent_ranges_are_exchanged(kernel: Kernel) -> None:
 
 def test_a_sum_is_taken_apart_from_the_index_that_its_range_names(kernel: Kernel) -> None:
     inside: Expr = finite_sum("j", 0, k, expr(1))
-    assert any(not isinstance(atom, Sum) for atom in inside.terms)
+    assert any(not atom.ranges for atom in inside.terms)
     with refused("left over"):
         kernel.combine(equal(finite_sum("k", 0, M, inside), expr(k * M)), [])

@@ -158,5 +158,5 @@ def test_the_name_of_a_difference_says_which_number_is_smaller_in_each_case_only
     less, more = s.kernel.split("gap", 0)
     with pytest.raises(ProofError, match="smallest is not shown"):
         s.formula(formula)
-    assert (s.formula(formula, less) - first).zero
-    assert (s.formula(formula, more) - second).zero
+    assert (s.formula(formula, less) - first).constant == 0
+    assert (s.formula(formula, more) - second).constant == 0

@@ -32,7 +32,7 @@ def refused(words: str) -> Any:
 
 
 def vec(name: str, *indices: Any) -> Lin:
-    return lin(Vec(name, tuple(scalar(one).top for one in indices)))
+    return lin(Vec(name, tuple(scalar(one) for one in indices)))
 
 
 def single(name: str, *indices: Any) -> Vec:
@@ -157,8 +157,8 @@ def test_a_nested_induction_runs_over_the_fixed_index(kernel: Kernel) -> None:
 
 def test_a_proof_makes_the_range_of_a_hypothesis_smaller(kernel: Kernel) -> None:
     hypothesis = kernel.suppose(expr(a * k) >= 0, "k")
-    with refused("a proof cannot use it"):
-        hypothesis.context.narrow("k", Range(low=scalar(100), integer=True))
+    with refused("declared twice"):
+        hypothesis.context.declare("k", Range(low=scalar(100), integer=True))
 
 
 # ---------------------------------------------------------------------- cases

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from boundlab.prove import ProofError, variable
+from boundlab.prove import variable
 from boundlab.prove._balls import PRECISIONS, Ball, exponential
+from boundlab.prove._errors import REFUSED
 from boundlab.prove._functions import (
     Huber,
     MaxAffine,
@@ -95,5 +96,5 @@ def test_noise_has_mean_0_and_its_variance() -> None:
 def test_a_float_in_a_proof_is_refused_in_words(apply: Callable[[Any, Any], Any]) -> None:
     x = variable("x")
     for pair in ((x, 1 / 3), (1 / 3, x)):
-        with pytest.raises(ProofError, match="a fraction, not a float"):
+        with pytest.raises(REFUSED, match="a fraction, not a float"):
             apply(*pair)

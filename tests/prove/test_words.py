@@ -21,7 +21,7 @@ star = lin(Vec("star"))
 
 
 def x(*indices: object) -> Lin:
-    return lin(Vec("x", tuple(scalar(one).top for one in indices)))  # type: ignore[arg-type]
+    return lin(Vec("x", tuple(scalar(one) for one in indices)))  # type: ignore[arg-type]
 
 
 f = value_at("f", [i], x(k))
@@ -104,7 +104,7 @@ def test_what_is_shown_has_the_value_of_what_was_written(seed: int) -> None:
             return variable(name), POINT[name]
         (one, u), (two, v) = number(depth - 1), number(depth - 1)
         if kind == 3:
-            return (one, u) if not v or two.zero else (one / two, u / v)  # type: ignore[operator,attr-defined]
+            return (one, u) if not v or not two else (one / two, u / v)  # type: ignore[operator,attr-defined]
         both = ((one + two, u + v), (one - two, u - v), (one * two, u * v))  # type: ignore[operator]
         return both[kind]
 

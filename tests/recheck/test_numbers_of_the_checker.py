@@ -15,7 +15,6 @@ from proof_files import file_of
 
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, raised, rational
 from boundlab.recheck._proof import recheck_proof
-from boundlab.recheck._terms import put
 from boundlab.recheck._work import begin, once, spent
 
 K = of(Symbol("k"))
@@ -115,7 +114,7 @@ def test_different_numbers_have_different_texts(a: Number, b: Number) -> None:
 @given(numbers(), numbers(), numbers())
 def test_to_put_numbers_in_place_of_symbols_is_to_work_out_there(a: Number, b: Number, c: Number) -> None:
     try:
-        found = a.put({X: b, Y: c}.get)
+        found = a.mapped({X: b, Y: c}.get)
     except NumberError:
         assume(False)
         raise
@@ -128,11 +127,11 @@ def test_to_put_numbers_in_place_of_symbols_is_to_work_out_there(a: Number, b: N
 
 @given(numbers())
 def test_a_number_without_the_names_that_are_put_stays(a: Number) -> None:
-    assert put(a, {"z": ONE}) is a
-    assert put(a, {}) is a
-    moved = put(a, {"k": K + ONE})
+    assert a.put({"z": ONE}) is a
+    assert a.put({}) is a
+    moved = a.put({"k": K + ONE})
     assert moved.names() == a.names()
-    assert put(moved, {"k": K - ONE}) == a
+    assert moved.put({"k": K - ONE}) == a
 
 
 @given(numbers(), st.integers(-4, 4))
@@ -177,7 +176,7 @@ def test_long_products_are_those_of_their_terms() -> None:
     """Short ones are multiplied term by term, long ones as polynomials."""
     one = sum((of(Symbol(f"x{place}")).power(place - 5) for place in range(10)), start=ZERO)
     two = sum((of(Symbol(f"x{place}")).power(3 - place) for place in range(10)), start=K)
-    parts = (one * part.put(lambda _: None) for part in two_terms(two))
+    parts = (one * part.mapped(lambda _: None) for part in two_terms(two))
     assert sum(parts, start=ZERO) == one * two == two * one
     assert one * two / two == one
 
@@ -201,7 +200,7 @@ def test_nothing_is_divided_by_0() -> None:
     with pytest.raises(NumberError):
         ZERO.power(-1)
     with pytest.raises(NumberError):
-        (ONE / K).put(lambda _: ZERO)
+        (ONE / K).mapped(lambda _: ZERO)
 
 
 class TestWorkedOutOnce:

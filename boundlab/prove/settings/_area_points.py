@@ -5,7 +5,6 @@ from fractions import Fraction
 from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import inner, root_above
 from boundlab.prove._instance import Instance
-from boundlab.prove._scalars import Scalar
 from boundlab.prove._terms import Vec
 from boundlab.prove.setting import Setting
 
@@ -18,7 +17,7 @@ class AreaPoints(Setting):
     def _passed(self, gradient: Vec) -> None:
         if gradient.name not in ("g", "e"):
             raise ProofError(f"{gradient} is no gradient of a pass")
-        _, r, m = map(Scalar, gradient.indices)
+        _, r, m = gradient.indices
         for value, what in (
             (r - self.opening, "there is no such pass"),
             (self.symbol("K") - 1 - r, "passes begin in iterations before K"),

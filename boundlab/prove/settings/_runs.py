@@ -252,7 +252,7 @@ class RunsSetting(Setting):
         if self.bounds_at("G_sq", "local-steps"):
             if vector.name != "g":
                 raise ProofError(f"{gradient} is no gradient of a local step")
-            self._local(*map(Scalar, vector.indices))
+            self._local(*vector.indices)
         return self.axiom(squared(gradient) <= expr(self.symbol("G_sq")), "bounded-gradients")
 
     def heterogeneity(self, i: Number, t: Number) -> Fact:

@@ -77,7 +77,7 @@ class AflDgaSetting(AflDgaModels):
 
     def _vectors(self) -> None:
         vectors = self.kernel.vectors
-        t, i, r, q = (one.top for one in (self.t, self.i, self.r, self.q))
+        t, i, r, q = self.t, self.i, self.r, self.q
         vectors.declare("w", Known(1, clock=lambda t: (t,)))
         vectors.declare("df", Known(1, clock=lambda t: (t,)))
         vectors.declare("d", Known(2, clock=lambda _, t: (t,)))

@@ -131,7 +131,7 @@ class AreaSetting(AreaPoints):
         vectors.declare("e", Known(3, clock=lambda _, r, m: (r, m + 1), drawn=lambda _, r, m: (r, m)))
         # A subgradient of f_i at the server's model.
         vectors.declare("d", Known(2, clock=lambda _, k: (k,)))
-        vectors.declare_slope("d", Slope(("i", "k"), "f", (self.i,), Vec("xs", (self.k.top,))))
+        vectors.declare_slope("d", Slope(("i", "k"), "f", (self.i,), Vec("xs", (self.k,))))
         if self.diminishing:
             self.point("zh", 3)
             self.point("gh", 3)

@@ -47,7 +47,7 @@ class DelayedSetting(Setting):
         vectors = self.kernel.vectors
         vectors.declare("x", Known(1, clock=lambda k: (k,)))
         vectors.declare("g", Known(1, clock=lambda k: (k,)))
-        vectors.declare_slope("g", Slope(("k",), "f", (), Vec("x", (self.k.top,))))
+        vectors.declare_slope("g", Slope(("k",), "f", (), Vec("x", (self.k,))))
         vectors.declare("e", Known(1, clock=lambda k: (k, scalar(1)), drawn=lambda k: (k,)))
 
     # ------------------------------------------------------------------ vectors

@@ -41,7 +41,7 @@ class GdSetting(Setting):
         vectors = self.kernel.vectors
         vectors.declare("x", Known(1, clock=lambda k: (k,)))
         vectors.declare("g", Known(2, clock=lambda _, k: (k,)))
-        vectors.declare_slope("g", Slope(("i", "k"), "f", (self.i,), Vec("x", (self.k.top,))))
+        vectors.declare_slope("g", Slope(("i", "k"), "f", (self.i,), Vec("x", (self.k,))))
         if self.noisy:
             vectors.declare("e", Known(2, clock=lambda _, k: (k, scalar(1)), drawn=lambda _, k: (k,)))
         self._average()

@@ -172,7 +172,7 @@ class StationarySetting(StationaryModels):
         """
         self._seen(t, m, q)
         vector = self._one_of(other, frozenset({"pk"}), "may depend on which entry is drawn")
-        if not same(Scalar(vector.indices[0]), scalar(t)):
+        if not same(vector.indices[0], t):
             raise ProofError(f"{other} may depend on which entry is drawn of buffer {t} − {m} − 1")
         drawn = self.vec("gu", t, m, q) + self.vec("eu", t, m, q)
         return self.axiom(equal(self.dot(self.vec("ub", t, m, q), other), self.dot(drawn, other)), "algorithm")
@@ -180,7 +180,7 @@ class StationarySetting(StationaryModels):
     def _before(self, t: Number, other: Lin) -> None:
         """Make sure that a vector is known given the arrivals before buffer t and all noise."""
         vector = single(other)
-        if vector.name == "mb" and same(Scalar(vector.indices[0]), scalar(t)):
+        if vector.name == "mb" and same(vector.indices[0], t):
             return
         self._one_of(other, _BEFORE, f"may depend on who is in buffer {t}")
         if not self.kernel.known_by(vector, (scalar(t),), self.context):
