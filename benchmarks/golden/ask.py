@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.golden.functions import certificate, formal, functions, semidefinite, symbols, tensors
 from benchmarks.golden.lines import HERE, Line, unpack
-from benchmarks.golden.parts import near, simple, usage, weighted
+from benchmarks.golden.parts import choices, near, simple, surds, usage, weighted
 from benchmarks.golden.view import constants, kept, rounded
 from boundlab.errors import BoundlabError
 
@@ -34,8 +34,10 @@ def ask(line: Line) -> Line:
         "semidefinite": semidefinite,
         "symbols": symbols,
         "tensors": tensors,
+        "choices": choices,
         "near": near,
         "simple": simple,
+        "surds": surds,
         "usage": usage,
         "weighted": weighted,
     }

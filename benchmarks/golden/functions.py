@@ -185,7 +185,7 @@ def certificate(words: Sequence[str]) -> Any:
         return {"exit": code}
     with captured() as (out, _):
         invoke(["recheck", str(path), "--json"])
-    held = json.loads(path.readtext("utf-8"))
+    held = json.loads(path.read_text("utf-8"))
     rows = [
         [one["kind"], one.get("client"), one.get("i"), one.get("j"), one.get("multiplier", "0")] for one in held["rows"]
     ]

@@ -454,6 +454,7 @@ def _sharp(found: Made) -> None:
     """Add questions whose answers are many digits: functions at points, both sides exactly, bounds at zeros."""
     found.add("symbols", ["symbols", "all"])
     found.add("semidefinite", ["semidefinite", "60"])
+    found.add("surds", ["surds", "40"])
     _virtual_logs(found)
     _folds(found)
     _at_edges(found)
@@ -481,8 +482,9 @@ def _sharp(found: Made) -> None:
                 delays = DELAYS[(3 * place + clients) % len(DELAYS)]
                 words = ["usage", name, json.dumps(chosen), delays, str(clients), str(iterations)]
                 found.add("usage", words, [f"algorithm:{name}"])
-            words = ["formal", name, json.dumps(chosen), "3" if place % 3 else "2"]
-            found.add("formal", words, [f"algorithm:{name}"])
+            words = [name, json.dumps(chosen), "3" if place % 3 else "2"]
+            for kind in ("formal", "choices"):
+                found.add(kind, [kind, *words], [f"algorithm:{name}"])
     for name, theorem in registered("theorems").items():
         if theorem.left.in_seconds:
             continue

@@ -45,7 +45,8 @@ def usage(words: Sequence[str]) -> Any:
     found = {str(until): unless_refused(read(until)) for until in sorted({1, 2, last // 2, last} - {0})}
     virtual = algorithm.virtual_iterate(parameters, tape)
     held = None if virtual is None else [virtual.before, virtual.runs.tolist(), virtual.weights.tolist()]
-    return rounded({"statistics": statistics(tape).as_dict(), "read": found, "virtual": held})
+    figures = unless_refused(lambda: algorithm.figures(parameters, tape))
+    return rounded({"statistics": statistics(tape).as_dict(), "read": found, "virtual": held, "figures": figures})
 
 
 def simple(words: Sequence[str]) -> Any:
@@ -130,3 +131,50 @@ def near(words: Sequence[str]) -> Any:
         return plain(certified(problem_from(words[0])))
     except BoundlabError as error:
         return {"refused": type(error).__name__}
+
+
+def choices(words: Sequence[str]) -> Any:
+    """Return which events of a program can come next, with their probabilities, exactly, along some drawn events."""
+    from boundlab.registry import lookup
+
+    name, options, clients = words[0], json.loads(words[1]), int(words[2])
+    algorithm = lookup("algorithms", name)
+    try:
+        program = algorithm.program(algorithm.read(Options(name, options)), clients)
+        return None if program is None else _walked(program, clients, random.Random(words[1]))  # noqa: S311
+    except BoundlabError as error:
+        return {"refused": type(error).__name__}
+
+
+def _walked(program: Any, clients: int, draw: random.Random) -> Any:
+    from boundlab.algorithms import EventLaw
+
+    sizes = [Fraction(1 + place, (clients + 1) * (clients + 2) // 2) for place in range(clients + 1)]
+    law = EventLaw(np.array(sizes[:-1], dtype=object), sizes[-1])
+    control, found = program.opening()[1], list[Any]()
+    for number in range(6):
+        coming = program.choices(control, law)
+        found.append([[list(event), str(share)] for event, share in coming])
+        control = program.event(control, draw.choice(coming)[0], number).control
+    return found
+
+
+def surds(words: Sequence[str]) -> Any:
+    """Return sums, products and quotients of drawn numbers a + b·√r."""
+    from boundlab.arithmetic.numbers import Surd, rational
+
+    draw, found = random.Random(23), list[Any]()  # noqa: S311
+    for _ in range(int(words[0])):
+        r = rational(Fraction(draw.choice((2, 3, 5, 7)), draw.choice((1, 3))))
+        one, two = (
+            Surd(*(rational(Fraction(draw.randrange(-6, 7), draw.randrange(1, 5))) for _ in "ab"), r) for _ in "xy"
+        )
+        parts = {"sum": lambda x, y: x + y, "less": lambda x, y: x - y, "times": lambda x, y: x * y}
+        parts |= {"over": lambda x, y: x / y if y.a or y.b else x, "from": lambda x, _: 2 - x, "under": _under}
+        each = {name: do(one, two) for name, do in parts.items()}
+        found.append({name: [str(own.a), str(own.b)] for name, own in each.items()})
+    return found
+
+
+def _under(x: Any, _: Any) -> Any:
+    return 3 / x if x.a or x.b else x

@@ -103,6 +103,8 @@ def results(chosen: list[Mutant], reach: Reach, jobs: int, seconds: float) -> It
         for number in range(jobs):
             copy_tree(ROOT, Path(folder) / str(number))
             free.put(Path(folder) / str(number))
+        if first := noticed(Path(folder) / "0", [line for line in lines if line.tenth]):
+            raise SystemExit(f"without any error an answer differs: {first}")
 
         def one_of(error: Mutant, asked: Sequence[Line]) -> tuple[Mutant, str, str, float]:
             start, tree = time.perf_counter(), free.get()
