@@ -11,16 +11,18 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.prove._context import FIRST, Context
 from boundlab.prove._errors import REFUSED, ProofError
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import ZERO, Monomial, Scalar, Symbol, shape
+from boundlab.prove._scalars import ONE, ZERO, Monomial, Scalar, Symbol, shape
 from boundlab.prove._terms import NUMBER, Atom, Claim, Expr
 
 _TRIES = 6
 _FEW = 5
+_ROUNDS, _TINY = 10, 1e-300
 
 
 def derive(kernel: Kernel, claim: Claim, facts: Sequence[Fact], context: Context | None = None) -> Fact:
@@ -98,41 +100,21 @@ def _support(
     if not facts:
         return (), ""
     point = SearchPoint(kernel, here, turn)
-    atoms = atoms_of([claim.body, *(fact.claim.body for fact in facts)])
+    atoms = [*atoms_of([claim.body, *(fact.claim.body for fact in facts)]), NUMBER]
     rows = [[point.of(fact.claim.body.terms.get(atom)) for fact in facts] for atom in atoms]
     right = [point.of(claim.body.terms.get(atom)) for atom in atoms]
-    numbers = [point.of(fact.claim.body.terms.get(NUMBER)) for fact in facts]
-    number = point.of(claim.body.terms.get(NUMBER))
-    # Columns are scaled, so that no fact is cheap because it is written in small units.
-    sizes = np.maximum(np.abs(np.array([*rows, numbers], dtype=float)).max(axis=0, initial=0.0), 1e-12)
+    table, goal = _balanced(np.array(rows, dtype=float), np.array(right, dtype=float))
     cost = np.array([1.0 + 0.01 * ((turn * 7 + place * 3) % 11) for place in range(len(facts))])
     # |λ| of an equation: two variables.
     signed = [place for place, fact in enumerate(facts) if fact.claim.equality]
-    matrix = np.array(rows, dtype=float).reshape(len(atoms), len(facts)) / sizes
-    heights = np.maximum(np.abs(np.column_stack([matrix, right])).max(axis=1, initial=0.0), 1e-12)
-    matrix, right = matrix / heights[:, None], (np.array(right, dtype=float) / heights).tolist()
-    ones = np.array(numbers, dtype=float) / sizes
-    height = max(float(np.abs(ones).max(initial=0.0)), abs(number), 1e-12)
-    ones, number = ones / height, number / height
-    matrix = np.hstack([matrix, -matrix[:, signed]])
-    ones = np.concatenate([ones, -ones[signed]])
-    cost = np.concatenate([cost, cost[signed]])
-    limits = [(0, None)] * (len(facts) + len(signed))
+    table, cost = np.hstack([table, -table[:, signed]]), np.concatenate([cost, cost[signed]])
     if exact:
-        system, goal = np.vstack([matrix, ones]), [*right, number]
-        found = linprog(cost, A_eq=system, b_eq=goal, bounds=limits, method="highs-ds")
+        found = linprog(cost, A_eq=table, b_eq=goal, method="highs-ds")
     else:
-        found = linprog(
-            cost,
-            A_eq=matrix if len(atoms) else None,
-            b_eq=right if len(atoms) else None,
-            A_ub=[ones],
-            b_ub=[number + 1e-9],
-            bounds=limits,
-            method="highs-ds",
-        )
+        rest = {"A_ub": table[-1:], "b_ub": goal[-1:] + 1e-9}
+        found = linprog(cost, **rest, A_eq=table[:-1], b_eq=goal[:-1], method="highs-ds")
     if not found.success:
-        missing = [str(a) for a, row, r in zip(atoms, rows, right, strict=True) if r and not any(row)]
+        missing = [str(Expr({a: ONE})) for a, row, r in zip(atoms, rows, right, strict=True) if r and not any(row)]
         return (
             None,
             f"in none of them stands {', '.join(missing)}" if missing else "at a point of the ranges none exists",
@@ -141,6 +123,20 @@ def _support(
     for place, own in enumerate(signed):
         values[own] -= found.x[len(facts) + place]
     return tuple(int(place) for place in np.flatnonzero(np.abs(values) > 1e-9 * max(1.0, np.abs(values).max()))), ""
+
+
+def _balanced(
+    table: NDArray[np.float64], right: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return a system whose rows and columns have largest entries near 1, so that no fact is cheap by its units.
+
+    Each is divided by the root of its largest entry, again and again (D. Ruiz, RAL-TR-2001-034).
+    """
+    for _ in range(_ROUNDS):
+        heights = np.sqrt(np.maximum(np.abs(np.column_stack([table, right])).max(axis=1), _TINY))
+        table, right = table / heights[:, None], right / heights
+        table = table / np.sqrt(np.maximum(np.abs(table).max(axis=0), _TINY))
+    return table, right / max(float(np.abs(right).max()), _TINY)
 
 
 class SearchPoint:
