@@ -105,13 +105,13 @@ def shape(value: Scalar) -> Shape:
     less: dict[Symbol, int] = {}
     factors = []
     for part, count in parts:
-        ((powers, lead), *more) = _ordered((tuple(sorted(own.items(), key=_key)), c) for own, c in part.terms())
+        ((powers, lead), *more) = _by_degree((tuple(sorted(own.items(), key=_key)), c) for own, c in part.terms())
         number *= lead**count
         if more:
             factors.append((part / lead, count))
         else:
             less |= {symbol: less.get(symbol, 0) - power * count for symbol, power in powers}
-    top = _ordered((_times(own, less), coefficient / number) for own, coefficient in value.upper.terms())
+    top = _by_degree((_merged(own, less), coefficient / number) for own, coefficient in value.upper.terms())
     return Shape(tuple(top), tuple(sorted(factors, key=lambda pair: str(pair[0]))))
 
 
@@ -124,12 +124,12 @@ def text(value: Scalar) -> str:
     '(1/2*N - 1/2)/((K + 1))'
     """
     top, factors = shape(value)
-    above = _sum(top)
-    bottom = "*".join(f"({_sum(shape(one).top)})" + f"^{count}" * (count > 1) for one, count in factors)
+    above = _in_line(top)
+    bottom = "*".join(f"({_in_line(shape(one).top)})" + f"^{count}" * (count > 1) for one, count in factors)
     return above if not bottom else f"({above})/({bottom})" if len(top) > 1 else f"{above}/({bottom})"
 
 
-def _sum(top: Iterable[tuple[Monomial, Fraction]]) -> str:
+def _in_line(top: Iterable[tuple[Monomial, Fraction]]) -> str:
     found = ""
     for powers, value in top:
         body = [s.key if e == 1 else f"{s.key}^{e}" if e > 0 else f"{s.key}^({e})" for s, e in powers]
@@ -143,12 +143,12 @@ def _key(pair: tuple[Symbol, int]) -> str:
     return pair[0].key
 
 
-def _times(one: Mapping[Symbol, int], other: Mapping[Symbol, int]) -> Monomial:
+def _merged(one: Mapping[Symbol, int], other: Mapping[Symbol, int]) -> Monomial:
     found = {**other, **{symbol: power + other.get(symbol, 0) for symbol, power in one.items()}}
     return tuple(sorted(((symbol, power) for symbol, power in found.items() if power), key=_key))
 
 
-def _ordered(terms: Iterable[tuple[Monomial, Fraction]]) -> list[tuple[Monomial, Fraction]]:
+def _by_degree(terms: Iterable[tuple[Monomial, Fraction]]) -> list[tuple[Monomial, Fraction]]:
     """Return terms in one order: the highest degree first."""
 
     def order(term: tuple[Monomial, Fraction]) -> tuple[int, list[tuple[str, int]]]:

@@ -227,12 +227,12 @@ def solved(whole: Expr, parts: Sequence[Expr], *, exact: bool) -> list[Scalar]:
         return []
     rows = [[one or ZERO for one in (*row, r)] for row, r in zip(table, right, strict=True)]
     found = [ZERO] * len(parts)
-    for row, column in _reduced(rows, len(parts)):
+    for row, column in _eliminated(rows, len(parts)):
         found[column] = row[-1]
     return found
 
 
-def _reduced(rows: list[list[Scalar]], many: int) -> list[tuple[list[Scalar], int]]:
+def _eliminated(rows: list[list[Scalar]], many: int) -> list[tuple[list[Scalar], int]]:
     """Return the rows of a system that say something, each solved for the unknown of one column."""
     done: list[tuple[list[Scalar], int]] = []
     for column in range(many + 1):

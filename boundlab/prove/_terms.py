@@ -50,15 +50,15 @@ class Combination:
 
     @staticmethod
     @abstractmethod
-    def _read(value: Any) -> Any:
+    def _as_own(value: Any) -> Any:
         """Return a value as one of these."""
 
     def __add__(self, other: Any) -> Self:
-        own = self._read(other)
+        own = self._as_own(other)
         return type(self)(core.plus(self.terms, own.terms), _both("plus", self, own))
 
     def __sub__(self, other: Any) -> Self:
-        own = self._read(other)
+        own = self._as_own(other)
         return type(self)(core.plus(self.terms, core.times(own.terms, -ONE)), _both("minus", self, own))
 
     def __neg__(self) -> Self:
@@ -121,7 +121,7 @@ class Lin(Combination):
     __slots__ = ()
 
     @staticmethod
-    def _read(value: Any) -> "Lin":
+    def _as_own(value: Any) -> "Lin":
         return lin(value)
 
     @property
@@ -153,7 +153,7 @@ def lin(value: Lin | Vec) -> Lin:
 NOTHING = Lin({})
 
 
-def _total(name: str, lo: Number, hi: Number, value: Any) -> Any:
+def _added_up(name: str, lo: Number, hi: Number, value: Any) -> Any:
     low, high = scalar(lo), scalar(hi)
     with refused():
         found = core.total(value.terms, name, low, high)
@@ -162,7 +162,7 @@ def _total(name: str, lo: Number, hi: Number, value: Any) -> Any:
 
 def vector_sum(name: str, lo: Number, hi: Number, value: Lin) -> Lin:
     """Return Σ over lo ≤ name < hi of a vector."""
-    found: Lin = _total(name, lo, hi, value)
+    found: Lin = _added_up(name, lo, hi, value)
     return found
 
 
@@ -176,7 +176,7 @@ class Expr(Combination):
     __slots__ = ()
 
     @staticmethod
-    def _read(value: Any) -> "Expr":
+    def _as_own(value: Any) -> "Expr":
         return expr(value)
 
     __radd__ = Combination.__add__
@@ -239,7 +239,7 @@ def value_at(function: str, indices: Iterable[Number], at: Lin | Vec) -> Expr:
 
 def finite_sum(name: str, lo: Number, hi: Number, value: Expr | Number) -> Expr:
     """Return Σ over lo ≤ name < hi of an expression."""
-    found: Expr = _total(name, lo, hi, expr(value))
+    found: Expr = _added_up(name, lo, hi, expr(value))
     return found
 
 

@@ -20,7 +20,7 @@ def _products(terms: Any) -> list[Any]:
     return [[str(value), [[symbol(one), power] for one, power in powers]] for powers, value in terms]
 
 
-def polynomial(value: Scalar) -> list[Any]:
+def as_terms(value: Scalar) -> list[Any]:
     """Return an index, an exponent, an end or a weight."""
     return _products(shape(value).top)
 
@@ -29,20 +29,20 @@ def symbol(one: Symbol) -> Any:
     """Return a symbol: its name, or [name, indices, exponent or null]."""
     if not one.indices and one.exponent is None:
         return one.name
-    exponent = None if one.exponent is None else polynomial(one.exponent)
-    return [one.name, [polynomial(index) for index in one.indices], exponent]
+    exponent = None if one.exponent is None else as_terms(one.exponent)
+    return [one.name, [as_terms(index) for index in one.indices], exponent]
 
 
 def number(value: Scalar) -> dict[str, Any]:
     """Return a number: a numerator, and the factors of its denominator with how often each stands there."""
     top, factors = shape(value)
     found: dict[str, Any] = {"top": _products(top)}
-    return found | {"below": [[polynomial(one), count] for one, count in factors]} if factors else found
+    return found | {"below": [[as_terms(one), count] for one, count in factors]} if factors else found
 
 
 def vector(one: Vec) -> list[Any]:
     """Return a vector: its name and its indices."""
-    return [one.name, [polynomial(index) for index in one.indices]]
+    return [one.name, [as_terms(index) for index in one.indices]]
 
 
 def _base(base: Base) -> list[Any]:
@@ -50,7 +50,7 @@ def _base(base: Base) -> list[Any]:
         case "inner":
             return ["inner", *map(vector, base.vectors)]
         case "value":
-            return ["value", base.function, [polynomial(index) for index in base.indices], vector(base.vectors[0])]
+            return ["value", base.function, [as_terms(index) for index in base.indices], vector(base.vectors[0])]
         case "vector":
             return ["vector", *vector(base.vectors[0])]
     return ["one"]
@@ -59,8 +59,8 @@ def _base(base: Base) -> list[Any]:
 def _atom(atom: Atom) -> list[Any]:
     if not atom.ranges:
         return _base(atom.base)
-    ends = [[polynomial(lo), polynomial(hi)] for lo, hi in atom.ranges]
-    return ["sum", ends, polynomial(atom.weight), _base(atom.base)]
+    ends = [[as_terms(lo), as_terms(hi)] for lo, hi in atom.ranges]
+    return ["sum", ends, as_terms(atom.weight), _base(atom.base)]
 
 
 def combination(terms: Mapping[Atom, Scalar]) -> list[Any]:

@@ -130,11 +130,11 @@ class _Bound:
                 if _plain(symbol(self.kernel, context, name, {})) != raw:
                     yield f"the symbol {name}: its range is another one"
             elif line.get("rule") == "name":
-                self.kernel.name(name, _number(line["data"]["value"]), read.range_of(raw, name), context)
+                self.kernel.name(name, _exact(line["data"]["value"]), read.range_of(raw, name), context)
             elif line.get("rule") == "root":
-                self.kernel.root(name, _number(line["data"]["value"]), context)
+                self.kernel.root(name, _exact(line["data"]["value"]), context)
             elif raw.get("exponent") is not None and not raw["arity"]:
-                exponential(self.kernel, name, _number(raw["exponent"]))
+                exponential(self.kernel, name, _exact(raw["exponent"]))
             else:
                 context.declare(name, read.range_of(raw, name))
 
@@ -156,7 +156,7 @@ class _Bound:
                 raise ProofError("a line of the setting stands in a hypothesis")
             key = own["parent"], own["name"], json.dumps(own["at"])
             if key not in self._parts:
-                self._parts[key] = self.kernel.split(own["name"], _number(own["at"]), self.case(own["parent"]))
+                self._parts[key] = self.kernel.split(own["name"], _exact(own["at"]), self.case(own["parent"]))
             self._cases[place] = self._parts[key][own["which"]]
             for why in self._declare(own.get("symbols", ()), self._cases[place], set()):
                 raise ProofError(why)
@@ -214,7 +214,7 @@ class _Bound:
         """Return what a method of a setting was given."""
         match kind:
             case "number":
-                return _number(own)
+                return _exact(own)
             case "vector":
                 return Lin(read.combination(own, "an argument", vectors=True))
             case "expression":
@@ -248,7 +248,7 @@ class _Bound:
             yield from context.get("symbols", ())
 
 
-def _number(raw: Any) -> read.Number:
+def _exact(raw: Any) -> read.Number:
     return read.number(raw, "a number")
 
 
