@@ -7,7 +7,6 @@ the tree.
 import contextlib
 import json
 import random
-import re
 import shlex
 import sys
 import tempfile
@@ -94,7 +93,6 @@ def made() -> Made:
     _rates(found)
     _logs(found)
     _users(found)
-    _nonsense(found)
     _fuzzed(found)
     _notebooks(found)
     _sharp(found)
@@ -452,6 +450,7 @@ def _virtual_logs(found: Made) -> None:
 
 def _sharp(found: Made) -> None:
     """Add questions whose answers are many digits: functions at points, both sides exactly, bounds at zeros."""
+    _nonsense(found)
     found.add("symbols", ["symbols", "all"])
     found.add("semidefinite", ["semidefinite", "60"])
     found.add("surds", ["surds", "40"])
@@ -636,17 +635,21 @@ def _users(found: Made) -> None:
 
 
 def _nonsense(found: Made) -> None:
-    """Add the lines of bad input that the tests of the command line know."""
+    """Add the lines of bad input that the tests of the command line know, with the files that they name."""
     sys.path.insert(0, str(ROOT / "tests"))
     sys.path.insert(0, str(ROOT / "tests" / "cli"))
     import test_bad_input as known
 
-    for line, _ in known.NONSENSE:
-        if re.sub(r"\{(AREA|COMPARE|EVAL)\}", "", line).count("{"):
-            continue
-        for short, text in known.SHORT.items():
-            line = line.replace(f"{{{short}}}", text)
-        found.add("bad", shlex.split(line))
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        made = known.bad_files(place)
+        there = {name: f"{HERE}/bad/{path.name}" for name, path in made.items()}
+        for line, *_ in known.LINES:
+            files = []
+            for path in [path for name, path in made.items() if f"{{{name}}}" in line]:
+                inside = sorted(path.iterdir()) if path.is_dir() else [path]
+                files += [found.file(f"bad/{one.relative_to(place)}", one.read_bytes()) for one in inside]
+            found.add("bad", shlex.split(line.format(**known.SHORT, **there)), [], files)
 
 
 def _fuzzed(found: Made) -> None:

@@ -139,7 +139,12 @@ LINES = [*((line, words, 2) for line, words in NONSENSE), *((line, words, 4) for
 
 @pytest.fixture
 def files(tmp_path):
-    made = {name: tmp_path / name for name in ("case", "broken", "nan", "truncated", "file")}
+    return bad_files(tmp_path)
+
+
+def bad_files(place):
+    """Make the files that lines name, and return them by the names in braces."""
+    made = {name: place / name for name in ("case", "broken", "nan", "truncated", "file")}
     quadratic = {"type": "quadratic", "A": [[[1]]] * 5, "b": [[0]] * 5}
     made["case"].write_text(json.dumps({**CASE, "problem": quadratic, "events": [[1, 7]]}))
     made["broken"].write_text("{")
@@ -150,7 +155,7 @@ def files(tmp_path):
         (made["truncated"] / name).write_bytes(whole[: len(whole) // 2])
     made["file"].write_text("in the way")
     for kind, text in (("toml", 'id = "own"'), ("json", "{}"), ("python", "import math")):
-        made[kind] = tmp_path / f"own.{'py' if kind == 'python' else kind}"
+        made[kind] = place / f"own.{'py' if kind == 'python' else kind}"
         made[kind].write_text(text)
     return made
 
