@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from boundlab.errors import SpecError
-from boundlab.recheck.kernel import REFUSALS, NumberError
+from boundlab.recheck.kernel import REFUSALS
 
 
 class ProofError(SpecError):
     """A rule refuses what it is given; the message says which condition is not shown."""
 
 
-# What a rule, or arithmetic, says of numbers that it is not meant for.
-REFUSED = (ProofError, NumberError)
+# What a rule, or arithmetic, says of numbers that it is not meant for, or of too many of them.
+REFUSED = (ProofError, *REFUSALS)
 
 
 class NoPartError(ProofError, AttributeError):

@@ -5,13 +5,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from boundlab.prove._context import FIRST, Context, Range
-from boundlab.prove._errors import ProofError
+from boundlab.prove._errors import ProofError, refused
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import Number, Scalar, scalar, shape, variable
 from boundlab.prove._terms import expr
-
-_TERMS = 24
+from boundlab.recheck import kernel as core
 
 
 def exponential(kernel: Kernel, name: str, value: Number, index: str | None = None) -> Scalar:
@@ -90,11 +89,9 @@ def chord(kernel: Kernel, of: Number, share: Number, end: Number, context: Conte
 
 
 def enclosure(value: Fraction) -> tuple[Fraction, Fraction]:
-    """Return numbers between which e^value lies, for |value| ≤ 1: its series, whose rest is at most 3·|value|^N/N!."""
-    if abs(value) > 1:
-        raise ProofError(f"e^({value}): an exponent between -1 and 1 is expected; use powers of it")
-    middle = sum((value**j / math.factorial(j) for j in range(_TERMS)), start=Fraction(0))
-    rest = 3 * abs(value) ** _TERMS / math.factorial(_TERMS)
+    """Return numbers between which e^value lies, for |value| ≤ 1."""
+    with refused():
+        low, high = core.enclosure(value)
     # A few digits suffice, and keep later products short.
     unit = 10**15
-    return Fraction(math.floor((middle - rest) * unit), unit), Fraction(math.ceil((middle + rest) * unit), unit)
+    return Fraction(math.floor(low * unit), unit), Fraction(math.ceil(high * unit), unit)

@@ -40,11 +40,12 @@ def _makes_facts(method: Callable[..., Any]) -> bool:
 def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(setting: Any, *args: Any, **more: Any) -> Any:
-        if not getattr(setting, "renaming", False):
-            _say_the_same(setting, method, args, more)
-        with calling(setting.kernel, method, setting, *args, **more):
-            found = method(setting, *args, **more)
-        _names_no_other(setting, found, (*args, *more.values()))
+        with setting.kernel.trial(keep=True):
+            with calling(setting.kernel, method, setting, *args, **more):
+                found = method(setting, *args, **more)
+            if not getattr(setting, "renaming", False):
+                _say_the_same(setting, method, args, more, found)
+            _names_no_other(setting, found, (*args, *more.values()))
         return found
 
     return call
@@ -81,7 +82,9 @@ def calling(kernel: Any, method: Callable[..., Any], *args: Any, **more: Any) ->
         kernel.called = before
 
 
-def _say_the_same(setting: Any, method: Callable[..., Any], args: tuple[Any, ...], more: Mapping[str, Any]) -> None:
+def _say_the_same(
+    setting: Any, method: Callable[..., Any], args: tuple[Any, ...], more: Mapping[str, Any], one: Any
+) -> None:
     """Make sure that the axiom with other names for its indices is the same one."""
     kernel = setting.kernel
     met = {name for one in (*args, *more.values()) if isinstance(one, (Scalar, Lin, Expr)) for name in one.names()}
@@ -91,7 +94,6 @@ def _say_the_same(setting: Any, method: Callable[..., Any], args: tuple[Any, ...
             there = _renamed(setting, met)
             if not there:
                 return
-            one = method(setting, *args, **more)
             named = {key: _put(value, there) for key, value in more.items()}
             other = method(setting, *(_put(value, there) for value in args), **named)
     finally:

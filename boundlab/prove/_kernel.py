@@ -111,10 +111,10 @@ class Kernel:
         self.facts.append(fact)
         return fact
 
-    def trial(self) -> AbstractContextManager[None]:
-        """Write what is forgotten afterwards."""
+    def trial(self, *, keep: bool = False) -> AbstractContextManager[None]:
+        """Write what is forgotten afterwards, or, with ``keep``, where something of it is refused."""
         only_for_rules("a trial")
-        return self._trial(keep=False)
+        return self._trial(keep=keep)
 
     @contextmanager
     def _trial(self, *, keep: bool) -> Iterator[None]:

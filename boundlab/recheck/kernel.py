@@ -6,7 +6,7 @@ Numbers, vectors and finite sums of a proof that is written are those that the c
 from typing import Any
 
 from boundlab.recheck._chance_rules import known_by
-from boundlab.recheck._declarations import range_of
+from boundlab.recheck._declarations import enclosure, range_of
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Exact, Number, NumberError, Symbol, exact, of
 from boundlab.recheck._polynomials import Monomial
@@ -51,6 +51,7 @@ __all__ = [
     "claim",
     "combination",
     "dot",
+    "enclosure",
     "exact",
     "instance",
     "known_by",
