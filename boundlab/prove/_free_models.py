@@ -257,7 +257,7 @@ class _Attempt(SymbolNumbers):
             (point,) = atom.vectors
             yield ("value", atom.function, self.whole(atom.indices, where), self._name(point, where)), Fraction(1)
         else:
-            raise OutsideError(f"{atom} has no value in a free model")
+            raise OutsideError(f"{atom.key} has no value in a free model")
 
     def _name(self, vector: Vec, where: Environment) -> Name:
         return vector.name, self.whole(vector.indices, where)

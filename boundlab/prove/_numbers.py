@@ -210,4 +210,4 @@ class SymbolNumbers:
     def _base(self, atom: Base, at: Environment) -> Fraction:
         if atom.kind == "one":
             return Fraction(1)
-        raise OutsideError(f"{atom} is no number")
+        raise OutsideError(f"{atom.key} is no number")

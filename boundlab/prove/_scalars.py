@@ -41,6 +41,8 @@ def check_name(name: str) -> str:
 
 def scalar(value: Number) -> Scalar:
     """Return a number as a :class:`Scalar`; raises if it is a float, or nothing of the kind."""
+    if isinstance(value, Scalar):
+        return value
     with refused():
         return core.exact(value)
 
@@ -132,7 +134,7 @@ def text(value: Scalar) -> str:
 def _in_line(top: Iterable[tuple[Monomial, Fraction]]) -> str:
     found = ""
     for powers, value in top:
-        body = [s.key if e == 1 else f"{s.key}^{e}" if e > 0 else f"{s.key}^({e})" for s, e in powers]
+        body = [f"{s}" if e == 1 else f"{s}^{e}" if e > 0 else f"{s}^({e})" for s, e in powers]
         part = "*".join([str(abs(value))] * (abs(value) != 1 or not body) + body)
         minus = value < 0
         found += f" {'-' if minus else '+'} {part}" if found else f"{'-' * minus}{part}"

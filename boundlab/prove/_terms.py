@@ -93,7 +93,7 @@ class Combination:
     def __repr__(self) -> str:
         found = ""
         for atom, value in ordered(self.terms):
-            name, factor = core.text({atom: ONE}), text(value)
+            name, factor = core.text({atom: ONE}).replace(";", ", "), text(value)
             if atom == NUMBER:
                 part = factor
             elif value.constant in (1, -1):

@@ -209,7 +209,7 @@ class _Lemma:
             first = None if found is None else never_zero(found, here)
             if found is not None and first is not None:
                 lines.append(self._by(f"{name}_below{place}", "<", factor, self._sum(found, first)))
-        above = _above(value) * negative
+        above = value * _below(value) * negative
         found = visible(above, here)
         text = self._sum(found) if found is not None else self._product(above)
         if text is not None:
@@ -263,7 +263,7 @@ class _Lemma:
             if atom == NUMBER:
                 parts.append(f"({factor})")
             else:
-                name = self.atoms.setdefault(str(atom), f"a{len(self.atoms)}")
+                name = self.atoms.setdefault(repr(Expr({atom: ONE})), f"a{len(self.atoms)}")
                 parts.append(f"({factor}) * {name}")
         return f"({' + '.join(parts) or '0'})"
 
@@ -273,7 +273,7 @@ class _Lemma:
             # One quotient: the sign of a sum of quotients is harder to see.
             return f"({self._number(value * negative)} * / ({self._polynomial(negative)}))"
         factors = shape(value).factors
-        return f"({self._polynomial(_above(value))})" + "".join(
+        return f"({self._polynomial(value * _below(value))})" + "".join(
             f" * / ({self._polynomial(factor)})" * count for factor, count in factors
         )
 
@@ -303,12 +303,8 @@ def _powers_below(value: Scalar) -> Scalar:
     return found
 
 
-def _above(value: Scalar) -> Scalar:
-    """Return a number times the factors that it is divided by."""
-    return value * _below(value)
-
-
 def _below(value: Scalar) -> Scalar:
+    """Return the product of the factors that a number is divided by."""
     found = ONE
     for factor, count in shape(value).factors:
         found = found * factor**count

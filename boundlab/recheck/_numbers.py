@@ -54,8 +54,8 @@ class Symbol:
             self._names = frozenset((self.name,)).union(*(one.names() for one in inside))
         return self._names
 
-    def __str__(self) -> str:
-        return self.key
+    def __repr__(self) -> str:
+        return self.key.replace(";", ", ")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Symbol) and self.key == other.key
@@ -123,8 +123,8 @@ class Number:
             self._key = top if bottom == ONE else f"({top})/({poly.written(bottom._above())})"
         return self._key
 
-    def __str__(self) -> str:
-        return self.key
+    def __repr__(self) -> str:
+        return self.key.replace(";", ", ")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Number):

@@ -9,6 +9,7 @@ import pytest
 from proof_files import HEAVY, SMALL, outcome, registered
 
 from boundlab.prove import Fact, scalar
+from boundlab.prove._terms import NUMBER
 from boundlab.prove.coq import _HEAD, _Lemma, combinations, coq_source
 
 PROOFS = [one.id for one in registered().values() if not one.printed]
@@ -47,6 +48,15 @@ class TestText:
             names = set(declared.group(1).split()) if declared else set()
             statement = lemma.split("Proof.")[0]
             assert set(re.findall(r"\b[as]\d+\b", statement)) == names
+
+    def test_every_atom_has_one_name(self, name: str) -> None:
+        comments = re.findall(r"\(\* fact_\d+\n(.*?)^\*\)$", coq_source(outcome(name)), re.DOTALL | re.MULTILINE)
+        for fact, comment in zip(combinations(outcome(name)), comments, strict=True):
+            bodies = [one.claim.body for one in (fact, *fact.premises) if isinstance(one, Fact)]
+            atoms = {atom for body in bodies for atom in body.terms} - {NUMBER}
+            told = re.findall(r"^   a\d+ is (.*)$", comment, re.MULTILINE)
+            assert len(told) == len(set(told)) == len(atoms)
+            assert "object at" not in comment
 
     def test_parentheses_are_closed(self, name: str) -> None:
         for lemma in lemmas(coq_source(outcome(name))):
