@@ -43,7 +43,10 @@ def ask(line: Line) -> Line:
     }
     if line.kind in nouns:
         with _folder(line.files):
-            made = nouns[line.kind](line.words[1:])
+            try:
+                made = nouns[line.kind](line.words[1:])
+            except BoundlabError as error:
+                made = {"refused": type(error).__name__}
     else:
         made = _command(line)
     return line.answered(json.loads(json.dumps(made)), time.process_time() - before)
@@ -87,17 +90,10 @@ def captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
 def _constants(words: Sequence[str]) -> Any:
     from boundlab.case.build import problem_from
 
-    try:
-        problem = problem_from(words[0])
-        found = {name: {"value": one.value, "side": one.side} for name, one in problem.constants().items()}
-        return rounded(
-            {
-                "constants": constants(found),
-                "assumptions": sorted(name for name, why in problem.assumptions().items() if not why),
-            }
-        )
-    except BoundlabError as error:
-        return {"refused": type(error).__name__}
+    problem = problem_from(words[0])
+    found = {name: {"value": one.value, "side": one.side} for name, one in problem.constants().items()}
+    assumptions = sorted(name for name, why in problem.assumptions().items() if not why)
+    return rounded({"constants": constants(found), "assumptions": assumptions})
 
 
 def _core(words: Sequence[str]) -> Any:
@@ -114,13 +110,10 @@ def _draws(words: Sequence[str]) -> Any:
     from boundlab.registry import lookup
 
     name, options, delays, clients = words[0], json.loads(words[1]), words[2], int(words[3])
-    try:
-        algorithm = lookup("algorithms", name)
-        parameters, model = algorithm.read(Options(name, options)), delays_from(delays, clients)
-        policy = algorithm.policy(None, model)
-        events = algorithm.sample(parameters, model, policy, Streams(0), clients, DRAWS)
-    except BoundlabError as error:
-        return {"refused": type(error).__name__}
+    algorithm = lookup("algorithms", name)
+    parameters, model = algorithm.read(Options(name, options)), delays_from(delays, clients)
+    policy = algorithm.policy(None, model)
+    events = algorithm.sample(parameters, model, policy, Streams(0), clients, DRAWS)
     actors, times = events.actor[:DRAWS].tolist(), events.time[:DRAWS].tolist()
     return rounded({"actors": actors, "times": times, "details": _listed(getattr(events, "detail", None))})
 

@@ -26,17 +26,12 @@ SIZE = 0.125
 
 def functions(words: Sequence[str]) -> Any:
     """Return what is kept of a problem."""
-    try:
-        problem = problem_from(words[0])
-    except BoundlabError as error:
-        return {"refused": type(error).__name__}
-    return rounded(said_of(problem))
+    return rounded(said_of(problem_from(words[0])))
 
 
 def said_of(problem: Problem) -> dict[str, Any]:
     """Return what its functions are, drawn steps of its oracle, its minimum, and what facts say."""
-    start = np.asarray(problem.x0, dtype=np.float64)
-    points = [start, (0.5 * start + 0.25 * (1 + np.arange(problem.d) % 3)).round(3)]
+    points = _points(problem)
     parts: dict[str, Callable[[], Any]] = {
         "at": lambda: [_at(problem, one) for one in points],
         "drawn": lambda: _drawn(problem),
@@ -46,6 +41,11 @@ def said_of(problem: Problem) -> dict[str, Any]:
         "exactly": lambda: _exactly(problem, points),
     }
     return {name: unless_refused(ask) for name, ask in parts.items()}
+
+
+def _points(problem: Problem) -> list[Any]:
+    start = np.asarray(problem.x0, dtype=np.float64)
+    return [start, (0.5 * start + 0.25 * (1 + np.arange(problem.d) % 3)).round(3)]
 
 
 def unless_refused(ask: Callable[[], Any]) -> Any:
@@ -209,10 +209,7 @@ def formal(words: Sequence[str]) -> Any:
 
     name, options, clients = words[0], json.loads(words[1]), int(words[2])
     algorithm = lookup("algorithms", name)
-    try:
-        return [_said(run) for run in own_runs(algorithm, algorithm.read(Options(name, options)), clients)]
-    except BoundlabError as error:
-        return {"refused": type(error).__name__}
+    return [_said(run) for run in own_runs(algorithm, algorithm.read(Options(name, options)), clients)]
 
 
 def _said(run: Any) -> Any:
@@ -227,10 +224,7 @@ def _said(run: Any) -> Any:
 
 def tensors(words: Sequence[str]) -> Any:
     """Return f and its gradient at two rows, as tensors have them."""
-    try:
-        return rounded(on_tensors(problem_from(words[0])))
-    except BoundlabError as error:
-        return {"refused": type(error).__name__}
+    return rounded(on_tensors(problem_from(words[0])))
 
 
 def on_tensors(problem: Problem) -> Any:
@@ -240,8 +234,7 @@ def on_tensors(problem: Problem) -> Any:
     found = problem.tensors(torch.device("cpu"), torch.float64)
     if found is None:
         return None
-    start = np.asarray(problem.x0, dtype=np.float64)
-    rows = torch.tensor(np.stack([start, (0.5 * start + 0.25 * (1 + np.arange(problem.d) % 3)).round(3)]))
+    rows = torch.tensor(np.stack(_points(problem)))
     parts: dict[str, Callable[[], Any]] = {
         "values": lambda: found.values(rows).tolist(),
         "slopes": lambda: [few(one) for one in found.full_gradients(rows)],

@@ -181,13 +181,16 @@ def text(x: Scalar) -> str:
     about = f"{float(ball(x)):.10g}"
     if not isinstance(x, Surd):
         exact = str(x)
-        return exact if exact == about else f"{_short(exact)} = {about}"
+        return exact if exact == about else f"{shortened(exact)} = {about}"
     parts = f"{x.a} + {x.b}*sqrt({x.r})" if x.b > 0 else f"{x.a} - {-x.b}*sqrt({x.r})"
-    return f"{_short(parts)} = {about}" if x.b != 0 else text(x.a)
+    return f"{shortened(parts)} = {about}" if x.b != 0 else text(x.a)
 
 
-def _short(words: str) -> str:
-    return words if len(words) <= 120 else f"{words[:50]}…{words[-20:]} ({len(words)} characters)"
+def shortened(words: str, most: int = 120) -> str:
+    """Return a number as it is written, of a long one both ends."""
+    if len(words) <= most:
+        return words
+    return f"{words[: 5 * most // 12]}…{words[-(most // 6) :]} ({len(words)} characters)"
 
 
 def _down(x: Any) -> str:

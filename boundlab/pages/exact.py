@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from boundlab.arithmetic.numbers import shortened
 from boundlab.pages.blocks import GAP, Block, words
 from boundlab.pages.results import constants_of, figure, of_objective, proof_speaks, verdict_words
 
@@ -47,5 +48,4 @@ def exact_page(result: "ExactResult", theorem: "Theorem | None" = None) -> list[
 
 
 def _word(value: Any) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= _LONG else f"{text[:20]}…{text[-9:]} ({len(text)} characters)"
+    return f"{value:.6g}" if isinstance(value, float) else shortened(str(value), _LONG)

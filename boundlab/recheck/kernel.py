@@ -8,7 +8,7 @@ from typing import Any
 from boundlab.recheck._chance_rules import known_by
 from boundlab.recheck._declarations import enclosure, range_of
 from boundlab.recheck._errors import WrongError
-from boundlab.recheck._numbers import ONE, ZERO, Exact, Number, NumberError, Symbol, exact, of
+from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, exact, of
 from boundlab.recheck._polynomials import Monomial
 from boundlab.recheck._proof import RULES
 from boundlab.recheck._ranges import Context, Range
@@ -18,7 +18,6 @@ from boundlab.recheck._terms import (
     UNIT,
     Atom,
     Base,
-    Combination,
     Vec,
     dot,
     instance,
@@ -38,12 +37,9 @@ __all__ = [
     "ZERO",
     "Atom",
     "Base",
-    "Combination",
     "Context",
-    "Exact",
     "Monomial",
     "Number",
-    "NumberError",
     "Range",
     "Replay",
     "Symbol",
