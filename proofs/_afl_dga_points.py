@@ -29,7 +29,7 @@ def own_gradients(b: RoundProof, pair: Fact) -> tuple[Fact, Fact]:
         [s.own_moment(t, i, q, p), s.own_moment(t, i, q, b.o)],
         squares=[kept(p) - kept(b.o)],
     )
-    own, lo = s.own(t, i, q), s.lo(t)
+    own, lo = s.kept(t, i, q), s.lo(t)
     return (
         b.sums(mixed, ("p", 0, own, 1), ("h", lo, t, s.miss(t, i, q, h))),
         b.sums(two, ("p_1", 0, own, 1), ("p", 0, own, 1)),
@@ -40,7 +40,7 @@ def point_distance(b: RoundProof, pair: Fact) -> Fact:
     """(AD10) for one round: how far the points are, by how much they lack and hold."""
     s, t, i, q, h, p = b.s, b.t, b.i, b.q, b.h, b.p
     r, G, eta = b.since, b.G, b.eta
-    own, miss = s.own(t, i, q), lambda k: s.miss(t, i, q, k)
+    own, miss = s.kept(t, i, q), lambda k: s.miss(t, i, q, k)
     lo = s.lo(t)
     missing = vector_sum("h", lo, t, s.a(h) * miss(h))
     held = vector_sum("p", 0, own, s.o(i, r, q, p))

@@ -31,7 +31,7 @@ class RoundProof:
         self.x = self.eta * self.L
         self.G = s.symbol("G")
         self.u = s.index("u", 0, self.t)  # a round up to t
-        self.o = s.index("p_1", 0, s.own(self.t, self.i, self.q) - 1)
+        self.o = s.index("p_1", 0, s.kept(self.t, self.i, self.q) - 1)
         self.any = s.index("q_0")  # a local step of any average
         self.since = s.first(self.t, self.i)
         self.K = s.steps(self.i, self.since)
@@ -175,7 +175,7 @@ class RoundProof:
         mine = s.d(i, t) - s.g(i, r, self.q)
         return self.proof.step(
             "(AD9)",
-            squared(gap) <= s.over_used(t, squared(s.w(t) - s.z(i, r, self.q))) * self.L**2,
+            squared(gap) <= s.used(t, squared(s.w(t) - s.z(i, r, self.q))) * self.L**2,
             [
                 self.kernel.against(s.whole(t), gap),
                 self.kernel.against(s.slopes(t), gap),

@@ -39,7 +39,7 @@ def missing_steps(b: RoundProof) -> tuple[Lin, Fact]:
 def own_steps(b: RoundProof) -> tuple[Lin, Fact]:
     """Return what own steps a point holds, and that the square of that is at most M²·G²."""
     s, t, i, q, p, G, M, kernel = b.s, b.t, b.i, b.q, b.p, b.G, b.s.symbol("M_own"), b.kernel
-    own, kept = s.own(t, i, q), lambda k: s.o(i, b.since, q, k)
+    own, kept = s.kept(t, i, q), lambda k: s.o(i, b.since, q, k)
     held = vector_sum("p", 0, own, kept(p))
     pairs = b.sums(kernel.square(kept(p) - kept(b.o)), ("p_1", 0, own, 1), ("p", 0, own, 1))
     most = kernel.combine(expr(own**2 * G**2) <= expr(M**2 * G**2), [])
@@ -70,7 +70,7 @@ def point_by_steps(b: RoundProof, missing: Lin, held: Lin, much: Fact, little: F
 def without_own(b: RoundProof, case: Context, missing: Lin, held: Lin, much: Fact, pair: Fact) -> Fact:
     """(AD17) without its last term, where no own steps are held."""
     s, t, i, q, kernel = b.s, b.t, b.i, b.q, b.kernel
-    lo, own, miss = s.lo(t), s.own(t, i, q), s.miss(t, i, q, b.h)
+    lo, own, miss = s.lo(t), s.kept(t, i, q), s.miss(t, i, q, b.h)
     gap, place = s.w(t) - s.z(i, b.since, q), s.place(t, i, q)
     steps = finite_sum("h", lo, t, squared(s.a(b.h)))
     count = finite_sum("h", lo, t, own * miss)

@@ -87,7 +87,7 @@ def lemma_1(b: Printed) -> None:
     third = proof.step(
         "(4), (b)",
         apart * 3 <= expr(3 * b.sigma2),
-        [s.variance(e), s.heterogeneity_at(b.k, b.i, b.q), s.bounded_whole(b.k, b.i, b.q)],
+        [s.noise_bound(b.k, b.i, b.q), s.heterogeneity_at(b.k, b.i, b.q), s.bounded_whole(b.k, b.i, b.q)],
         at="Lemma 1, (4), (b)",
     )
     b.lemma = proof.step("Lemma 1", squared(g + e) <= expr(3 * b.sigma2), [second, third], at="Lemma 1")
@@ -153,7 +153,7 @@ def first_part(b: Printed) -> None:
     inserted = total(kernel, kernel.against(b.delta, df), "i", 0, n, b.pi)
     eight = proof.step("(8)", equal(P1, drawn), [inserted], at="(8)")
     proof.step("(9), =", equal(P1, drawn), [eight], at="(9), first relation")
-    still = b.summed(s.unbiased(b.e, df), b.pi)
+    still = b.summed(s.noise_meets(b.k, b.i, b.q, df), b.pi)
     full = -b.over(s.dot(df, b.g), b.pi) * (eta / n)
     nine_a = proof.step("(9), (a)", equal(drawn, full), [still], at="(9), (a)")
     gap, quiet = squared(df) - squared(df - b.g), -b.over(squared(b.g), b.pi) * (eta / (2 * n))

@@ -75,7 +75,7 @@ def synchronous(proof: Proof) -> None:
     s, t, i, q, h, sigma, kernel = b.s, b.t, b.i, b.q, b.h, b.s.symbol("sigma"), b.kernel
     pair = b.pair(b.size())
     stale = stale_round(b, point_distance(b, pair))
-    lo, gone, own = s.lo(t), expr(s.gone(t, i, q)), s.own(t, i, q)
+    lo, gone, own = s.lo(t), expr(s.gone(t, i, q)), s.kept(t, i, q)
     one = kernel.combine(expr(s.miss(t, i, q, h)) <= 1, [])
     none = b.proof.step(
         "no server step is missing",

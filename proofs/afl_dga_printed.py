@@ -41,7 +41,7 @@ class _Printed(RoundProof):
 
     def of(self, value: Any) -> Expr:
         """Return (1/N²)·Σ over clients of (1/K)·Σ over local steps."""
-        return self.s.over_used(self.t, value) / self.n  # type: ignore[no-any-return]
+        return self.s.used(self.t, value) / self.n  # type: ignore[no-any-return]
 
     def each(self, fact: Fact) -> Fact:
         """Return the same of a fact."""
@@ -181,18 +181,18 @@ def _difference(b: _Printed) -> Fact:
     gap = s.d(i, t) - b.g
     own = total(kernel, kernel.square(gap - _over_steps(b, gap)), "q", 0, K, 1 / K)
     three = proof.step(
-        "(5), c2", s.mean(lambda _: inside) * half <= s.over_used(t, squared(gap)) * half, [s.over_clients(own)], at=at
+        "(5), c2", s.mean(lambda _: inside) * half <= s.used(t, squared(gap)) * half, [s.over_clients(own)], at=at
     )
     far = squared(s.w(t) - s.z(i, b.r_i, b.q))
     four = proof.step(
         "(5), c3",
-        s.over_used(t, squared(gap)) * half <= s.over_used(t, far * L**2) * half,
+        s.used(t, squared(gap)) * half <= s.used(t, far * L**2) * half,
         [b.over_used(s.smooth(s.d(i, t), b.g))],
         at=at,
     )
     return proof.step(
         "(5)",
-        from_v * half <= s.over_used(t, far * L**2) * half,
+        from_v * half <= s.used(t, far * L**2) * half,
         multipliers=[(1, one), (1, two), (1, three), (1, four)],
         at=f"{_B}, (6)",
     )
@@ -225,7 +225,7 @@ def appendices(proof: Proof) -> None:
     product, five = _inner_product(b), _difference(b)
     ages = finite_sum("i", 0, n, expr(b.count))
     drift = ages * (L**2 * eta**3 * b.spread2 / (2 * n**2)) + L**2 * eta**3 * b.local / 2
-    clients = s.over_used(t, b.count * eta**2 * b.spread2 / n + eta**2 * b.local) * (L**2 * eta / 2)
+    clients = s.used(t, b.count * eta**2 * b.spread2 / n + eta**2 * b.local) * (L**2 * eta / 2)
     from_v = squared(s.df(t) - v)
     six = proof.step("(6)", from_v * (eta / 2) <= clients, [five, b.over_used(lemma)], at=f"{_B}, (6)")
     summed = proof.step("(6), the sum", equal(clients, drift), at=f"{_B}, (6)")

@@ -1,7 +1,7 @@
 """FedBuff and FedStaleWeight, buffers with fixed expected weights: rf2, rf3; docs/theory/fedstaleweight.md.
 
 An entry of each buffer is drawn with the buffer's weights; so the means over a buffer of the written proof are means
-over the drawn entry here. See boundlab/prove/settings/stationary.py.
+over the drawn entry here. See boundlab/prove/settings/stationary.toml.
 """
 
 from dataclasses import dataclass

@@ -52,7 +52,7 @@ def delayed_sgd(proof: Proof) -> None:
         "the noise in between",
         squared(vector_sum("j", old, k, e(j))) <= expr(S * sigma**2),
         [
-            s.independent("j", old, k),
+            s.independent(e(j), "j", old, k),
             total(kernel, s.variance(e(j)), "j", old, k),
             kernel.scale(kernel.combine(expr(sigma**2) >= 0, []), s.delay(k)),
         ],

@@ -248,7 +248,7 @@ def _second_part(b: Printed) -> None:
         at="(18), fourth =",
     )
     everyone = vector_sum("i", 0, n, vector_sum("q", 0, b.Q, b.e))
-    own, all_of = s.uncorrelated(k, arriving=True), s.uncorrelated(k, arriving=False)
+    own, all_of = s.uncorrelated_arriving(k), s.uncorrelated_all(k)
     less = total(kernel, total(kernel, kernel.square(b.e), "q", 0, b.Q), "i", 0, n, 1 / b.g1**2 - b.pi**2 / n**2)
     sixth = proof.step(
         "(18), γ₁",
@@ -265,7 +265,7 @@ def _second_part(b: Printed) -> None:
         [*jensen(b, k, s.ey, arriving=False), after, parts],
         at="(18), (b)",
     )
-    variance = total(kernel, total(kernel, s.variance(b.e), "q", 0, b.Qmax), "i", 0, n)
+    variance = total(kernel, total(kernel, s.noise_bound(b.k, b.i, b.q), "q", 0, b.Qmax), "i", 0, n)
     noise = n**2 * eta**2 * b.sigma**2 * L * b.Qmax**2 / b.g1**2
     eighth = proof.step("(18), (c)", steps <= expr(noise), [variance], at="(18), (c)")
     eighteen = kernel.combine(

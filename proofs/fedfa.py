@@ -56,8 +56,8 @@ def _lemma(proof: Proof) -> Lemma:
 
 def _cases(w: Lemma) -> list[Context]:
     """Return the two cases of max(age, N − 1), with what the lemma says of each."""
-    few, many = w.kernel.split(w.s.age, w.N - 1)
-    for far, case in ((w.N - 1, few), (w.s.symbol(w.s.age), many)):
+    few, many = w.kernel.split(str(w.s.age), w.N - 1)
+    for far, case in ((w.N - 1, few), (w.s.age, many)):
         lateness(w, far, case)
         w.facts[case.why] = _mean_gradient(w, case)
     return [few, many]

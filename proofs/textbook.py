@@ -73,7 +73,7 @@ def sgd_convex(proof: Proof) -> None:
         "one step",
         squared(s.x(k + 1) - star)
         <= squared(s.x(k) - star) - _gap(s, s.x(k)) * (2 * alpha) + alpha**2 * (B**2 + sigma**2),
-        [s.drawn(squared(s.x(k + 1) - star), k), *(s.over_clients(fact) for fact in of_client)],
+        [s.event(squared(s.x(k + 1) - star), k), *(s.over_clients(fact) for fact in of_client)],
     )
     fixed = _averaged(proof, one, B**2 + sigma**2)
     size, step = s.step_facts  # size = B² + sigma², alpha²·size = R²/K

@@ -111,6 +111,17 @@ class Kernel:
         self.facts.append(fact)
         return fact
 
+    @contextmanager
+    def calling(self, schema: str, given: tuple[Any, ...]) -> Iterator[None]:
+        """Let axioms that are made meanwhile carry what a proof calls, and its arguments."""
+        before = self.called
+        if before is None:
+            self.called = schema, given
+        try:
+            yield
+        finally:
+            self.called = before
+
     def trial(self, *, keep: bool = False) -> AbstractContextManager[None]:
         """Write what is forgotten afterwards, or, with ``keep``, where something of it is refused."""
         only_for_rules("a trial")

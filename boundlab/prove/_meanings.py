@@ -21,10 +21,8 @@ def meanings(kernel: Kernel, setting: Setting | None) -> Mapping[str, tuple[str,
     Symbols of the theorem have their meaning there, and indices theirs in the claim: neither is among them.
     """
     found = dict(_named(kernel))
-    for owner in [] if setting is None else [*reversed(type(setting).__mro__), setting]:
-        own = vars(owner)
-        for written, meaning in own.get("letters", {}).items():
-            found[written.partition("[")[0]] = written, meaning
+    for written, meaning in () if setting is None else setting.letters.items():
+        found[written.partition("[")[0]] = written, meaning
     declared = {*kernel.vectors.known, *kernel.context.order()}
     slopes = dict(_slopes(kernel))
     return {name: one for name, one in {**slopes, **found}.items() if name in declared}

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
 from boundlab.events import Events
 from boundlab.prove._errors import ProofError
 from boundlab.prove._instance import Instance
 from boundlab.prove._replay import Runs
-from boundlab.prove._scalars import Number
 from boundlab.prove._terms import Lin
 from boundlab.theorems import Condition, Theorem
 
@@ -23,22 +21,7 @@ class Modelled:
     theorem: Theorem
     assumed: frozenset[str]
     noisy: bool
-    # What letters stand for, with their indices as claims print them; those of base classes are added.
-    letters: Mapping[str, str] = MappingProxyType(
-        {"star": "a minimiser x*", "h[i]": "a subgradient of f_i at x*; their mean is 0"}
-    )
-
-    def model(self, k: Number) -> Lin:
-        """Return the server's model after k iterations."""
-        raise NotImplementedError
-
-    def average(self) -> Lin:
-        """Return the vector of the ergodic average over the iterates before the horizon."""
-        raise NotImplementedError
-
-    def gradient(self, k: Number) -> Lin:
-        """Return ∇f at the server's model after k iterations."""
-        raise NotImplementedError
+    model: Any  # the server's model after k iterations, by k
 
     def instances(self) -> tuple[Instance, ...]:
         """Return exact instances on which proofs are tested; some may not fit this theorem."""

@@ -102,10 +102,10 @@ class _Bound:
     def _symbols(self) -> Iterator[str]:
         """Compare the symbols of the theorem, and declare those of the proof."""
         facts = {fact.data["name"]: fact for fact in self.kernel.facts if fact.rule in DECLARING}
-        names = self.setting.context.order()
+        names, every = self.setting.context.order(), {one["name"]: one for one in self.raw["symbols"]}
         self.made = [fact for fact in self.kernel.facts if fact.rule == "axiom"]
-        for place, name in enumerate(names):
-            listed = self.raw["symbols"][place] if place < len(self.raw["symbols"]) else {}
+        for name in names:
+            listed = every.pop(name, {})
             own = _plain(symbol(self.kernel, self.setting.context, name, {}))
             if {**listed, "by": None} != own:
                 yield f"the symbol {name}: its range is another one"
@@ -119,7 +119,7 @@ class _Bound:
                 yield f"the symbol {name}: it has a value"
         self.setting.close()
         known = set(self.setting.context.order()) - set(names)
-        yield from self._declare(self.raw["symbols"][len(names) :], self.setting.context, known)
+        yield from self._declare(every.values(), self.setting.context, known)
 
     def _declare(self, listed: Any, context: Context, known: set[str]) -> Iterator[str]:
         """Declare symbols of the proof as the file does."""
@@ -175,7 +175,7 @@ class _Bound:
             except (*REFUSED, TypeError) as error:
                 yield f"{name}, fact {place}: {error}"
                 continue
-            self.made_anew += right and rule == "axiom" and (data["schema"] == "setting" or "." in data["schema"])
+            self.made_anew += right and rule == "axiom" and data["schema"] not in read.SCHEMAS
             if not right:
                 yield f"{name}, fact {place}: the setting of {self.theorem.id} says something else"
 
@@ -193,18 +193,23 @@ class _Bound:
         if data["schema"] == "setting":
             [[_, which]] = data["args"]
             return 0 <= which < len(self.made) and self._same(self.made[which], line)
-        owner, _, method = data["schema"].rpartition(".")
-        return self._made(method, data["args"], line, "axiom", owner or "Setting")
+        # Files of 0.5 name the class of a setting before the dot, and a word of a sentence as its first argument.
+        name, args = data["schema"].rpartition(".")[2], data["args"]
+        if args and args[0][0] == "word" and (worded := f"{name} {args[0][1]}") in self.setting.sentences.said:
+            name, args = worded, args[1:]
+        return self._made(name, args, line, "axiom")
 
-    def _made(self, name: str, args: Any, line: Mapping[str, Any], rule: str, owner: str = "") -> bool:
-        """Return whether a method of the setting, called as the file says, makes such a line."""
-        method = getattr(self.setting, name, None)
-        if name.startswith("_") or not hasattr(method, "__wrapped__") or method is None:
-            raise ProofError("the setting has no such line")
-        if owner and method.__qualname__ != f"{owner}.{name}":
-            raise ProofError("the setting has no such line")
+    def _made(self, name: str, args: Any, line: Mapping[str, Any], rule: str) -> bool:
+        """Return whether the setting, asked as the file says, makes such a line."""
+        given = [self._argument(*one) for one in args]
         before = len(self.kernel.facts)
-        method(*(self._argument(*one) for one in args))
+        if name in self.setting.sentences.said:
+            self.setting.sentences.cite(name, *given)
+        else:
+            method = getattr(type(self.setting), name, None)
+            if name.startswith("_") or not hasattr(method, "__wrapped__") or method is None:
+                raise ProofError("the setting has no such line")
+            method(self.setting, *given)
         return any(one.rule == rule and self._same(one, line) for one in self.kernel.facts[before:])
 
     def _same(self, fact: Shared, line: Mapping[str, Any]) -> bool:

@@ -198,7 +198,7 @@ class Iteration:
         """Return how x_{k+1} is made, and what is known of the noise in it."""
         s = self.s
         if s.sampling != "all":
-            return [s.drawn(squared(s.x(k + 1) - s.star), k), *self._of_clients(k), *self._noise(k)]
+            return [s.event(squared(s.x(k + 1) - s.star), k), *self._of_clients(k), *self._noise(k)]
         return [s.move(k), *self._noise(k)]
 
     def _of_clients(self, k: Scalar) -> Iterator[Fact]:
@@ -216,7 +216,7 @@ class Iteration:
         if s.sampling == "all":
             across = s.unbiased(noise, s.g(s.j, k))
             yield s.over_clients(total(self.proof.kernel, across, "j", 0, s.n, 1 / s.n))
-            yield s.independent(k)
+            yield s.independent(s.e(s.i, k), "i", 0, s.n, 1 / s.n)
         yield from (s.over_clients(s.unbiased(noise, one)) for one in known)
         yield s.over_clients(s.variance(noise))
 

@@ -1,27 +1,29 @@
 """The setting of a theorem: its symbols, its functions, and axioms of a few fixed shapes.
 
 What an axiom says is an assumption of the theorem, by its id, or a part of the algorithm; a proof's conclusion compares
-the axioms that it rests on with the assumptions that the theorem states. How a run moves is added by a subclass for
-each algorithm, whose own runs are asked before a proof begins.
+the axioms that it rests on with the assumptions that the theorem states. How a run moves stands in the algorithm's
+sheet (:mod:`boundlab.prove.sheets`); the algorithm's own runs are asked before a proof begins.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 
 from boundlab.assumptions import assumption, choices
 from boundlab.formulas.symbols import SYMBOLS, names_of
+from boundlab.prove._chance import mixture, orthogonal, uncorrelated
 from boundlab.prove._context import Context, Range
-from boundlab.prove._errors import NoPartError, ProofError, only_for_rules
+from boundlab.prove._errors import ProofError, only_for_rules
 from boundlab.prove._facts import OWN_AXIOMS, Fact, VectorFact
 from boundlab.prove._formula import translate
-from boundlab.prove._hygiene import guard, remember
+from boundlab.prove._from_sheet import FromSheet
+from boundlab.prove._hygiene import remember
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._lines import number
-from boundlab.prove._modelled import Modelled
-from boundlab.prove._scalars import ZERO, Number, Scalar, Symbol, of_symbol, scalar, variable, whole
+from boundlab.prove._options import refuse_other_steps, uncovered
+from boundlab.prove._scalars import ONE, ZERO, Number, Scalar, Symbol, of_symbol, scalar, variable, whole
 from boundlab.prove._sums import split_sum, total
 from boundlab.prove._terms import (
     Claim,
@@ -40,6 +42,7 @@ from boundlab.prove._terms import (
 )
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove._words import said
+from boundlab.prove.sheets import Reader, parsed, sheet, single
 from boundlab.theorems import Theorem
 from boundlab.theorems import places as words_of
 
@@ -47,13 +50,15 @@ from boundlab.theorems import places as words_of
 _ORDER = ("n", "L", "mu", "B", "sigma", "zeta", "R", "F0", "M", "K", "T")
 
 
-class Setting(Modelled):
+class Setting(FromSheet):
     """What a proof of a theorem may use.
 
     Parameters
     ----------
     theorem
         The registered theorem.
+    written
+        The name of the sheet about its runs.
 
     Raises
     ------
@@ -64,15 +69,15 @@ class Setting(Modelled):
     # The symbol of how large noise is, and what readers call the objective.
     noise_size = "sigma"
     objective_name = "f"
-    # In which one way alone a setting knows runs of a printed theorem that is about others, too.
-    restrictions: tuple[str, ...] = ()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        guard(cls)
+        remember(cls)
 
-    def __init__(self, theorem: Theorem) -> None:
-        self.theorem = theorem
+    def __init__(self, theorem: Theorem, written: str) -> None:
+        self.theorem, self.sheet = theorem, sheet(written)
+        # In which one way alone runs of a printed theorem are known that is about others, too.
+        self.restrictions = self._options()
         self.context = Context()
         self.kernel = Kernel(self.context)
         self.kernel.called = "setting", None  # until a proof begins
@@ -93,16 +98,15 @@ class Setting(Modelled):
         self.own_symbols.update(self.context.order())
         self._clients()
         self._functions()
+        self.reader = Reader(self)
+        self.declare_sheet()
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name.startswith("_") or "theorem" not in self.__dict__:
-                raise AttributeError(name)
-            theorem = self.theorem
-            raise NoPartError(
-                f"the setting of {theorem.id} has no {name}: a proof of it is written for runs of {theorem.algorithm}"
-            )
+    def _options(self) -> tuple[str, ...]:
+        own = self.sheet.get("options")
+        if own is None:
+            refuse_other_steps(self.theorem)
+            return ()
+        return uncovered(self.theorem, own.get("known", {}), own.get("open", {}), own.get("symbols", {}))
 
     def _deterministic(self) -> bool:
         # What bounds the variance everywhere: sigma_star is noise at x* alone, and G holds the gradients, too.
@@ -114,7 +118,7 @@ class Setting(Modelled):
     def problem(self) -> dict[str, Any]:
         """Return what the checker is told of a problem: its models, how large noise is, the weight of a client."""
         weight = number(self.weight(of_symbol(Symbol("@i"))))
-        return {"model": self.model(0).vec.name, "noise": self.noise_size, "weight": weight}  # type: ignore[union-attr]
+        return {"model": self.model(0).vec.name, "noise": self.noise_size, "weight": weight}
 
     def close(self) -> None:
         """Note that a proof begins: what it declares from here on is its own, and vectors it declares none."""
@@ -132,6 +136,8 @@ class Setting(Modelled):
                 self.context.declare(name, self._range(name))
 
     def _range(self, name: str) -> Range:
+        if name not in self.theorem.symbols:
+            return Range()
         domain = self.theorem.symbols[name].domain
         low: Number | None = None if domain.low == float("-inf") else int(domain.low)
         high: Scalar | None = None if domain.high == float("inf") else scalar(int(domain.high))
@@ -170,6 +176,8 @@ class Setting(Modelled):
         """Return the range of a symbol, with the theorem's condition on it as its upper end."""
         own = self._range(name)
         limits = [one for one in self.theorem.conditions if str(one.quantity) == name]
+        if any(one.quantity == 1 and str(one.limit) == name for one in self.theorem.conditions):
+            own = replace(own, low=ONE)
         return replace(own, high=self.formula(limits[0].limit)) if limits else own
 
     def own_symbol(self, name: str, own: Range) -> Scalar:
@@ -251,7 +259,7 @@ class Setting(Modelled):
     @property
     def star(self) -> Lin:
         """A minimiser x*."""
-        self._assume("minimiser")
+        self.assume("minimiser")
         return lin(Vec("star"))
 
     def vec(self, name: str, *indices: Number) -> Lin:
@@ -291,6 +299,34 @@ class Setting(Modelled):
         """Return Σ over lo ≤ j < last + 1 = Σ over lo ≤ j < last + the term of ``last``."""
         return split_sum(self.kernel, index, lo, last, scalar(last) + 1, value)
 
+    def event(self, value: Expr, k: Number) -> Fact:
+        """Return the mean of q(registers after event k) over who acts."""
+        if self.law is None:
+            raise ProofError(f"{self.theorem.id}: who acts in an iteration is not drawn")
+        return mixture(self.kernel, self.law, value, k)
+
+    def unbiased(self, noise: Lin, other: Lin) -> Fact:
+        """Return E⟨ξ, v⟩ = 0 for a vector v that is known when ξ is drawn.
+
+        Noise is drawn independently of the events, and these do not depend on it: this holds for each schedule.
+        """
+        return orthogonal(self.kernel, single(noise), single(other))
+
+    def independent(self, noise: Lin, name: str, lo: Number, hi: Number, weight: Number = 1) -> Fact:
+        """Return E‖Σ weight·ξ‖² = Σ weight²·E‖ξ‖², for noises that differ in their index ``name``."""
+        return uncorrelated(self.kernel, noise, name, lo, hi, weight)
+
+    def limit(self, number: int) -> Fact:
+        """Return a condition of the theorem, by its place among them, about a quantity of several symbols."""
+        if not 0 <= number < len(self.theorem.conditions):
+            raise ProofError(f"{self.theorem.id} has {len(self.theorem.conditions)} conditions, counted from 0")
+        one = self.theorem.conditions[number]
+        return self.condition(expr(self.formula(one.quantity)) <= expr(self.formula(one.limit)), one.statement)
+
+    def average(self) -> Lin:
+        """Return the average of the iterates before the horizon."""
+        return self.vec("xbar")
+
     def over_clients(self, fact: Fact) -> Fact:
         """Return the mean over all clients of a fact about client i."""
         return total(self.kernel, fact, "i", 0, self.n, 1 / self.n)
@@ -310,7 +346,14 @@ class Setting(Modelled):
             raise ProofError(f"{symbol} of {self.theorem.id} is about {words_of(stated)} alone, not about {words[0]}")
         return stated is not None
 
-    def _assume(self, *needed: str) -> None:
+    def assume(self, *needed: str) -> None:
+        """Make sure that a theorem assumes what is said.
+
+        Raises
+        ------
+        ProofError
+            If it does not.
+        """
         for one in needed:
             if one not in self.assumed:
                 raise ProofError(f"{self.theorem.id} does not assume {one}")
@@ -318,10 +361,11 @@ class Setting(Modelled):
     def axiom(self, claim: Claim, *tags: str, context: Context | None = None) -> Fact:
         """Return an assumption as a fact; for the methods here."""
         only_for_rules("an axiom")
-        self._assume(*(tag for tag in tags if tag not in OWN_AXIOMS))
+        self.assume(*(tag for tag in tags if tag not in OWN_AXIOMS))
         return self.kernel.make(claim, context or self.context, "axiom", axioms=tags)
 
-    def _slope(self, gradient: Lin) -> tuple[Vec, Scalar, Lin]:
+    def slope_of(self, gradient: Lin) -> tuple[Vec, Scalar, Lin]:
+        """Return a gradient of an f_i as a vector, with the client and the point; raises if it is none."""
         vector = gradient.vec
         if vector is None:
             raise ProofError(f"a gradient is a single vector, got {gradient}")
@@ -331,26 +375,26 @@ class Setting(Modelled):
         return vector, which[0] if which else ZERO, lin(at)
 
     def _pair(self, one: Lin, other: Lin) -> tuple[Scalar, Lin, Lin]:
-        _, i, x = self._slope(one)
-        _, j, y = self._slope(other)
+        _, i, x = self.slope_of(one)
+        _, j, y = self.slope_of(other)
         if i - j:
             raise ProofError(f"{one} and {other} are gradients of two functions, f_{i} and f_{j}")
         return i, x, y
 
     def convex(self, gradient: Lin, to: Lin) -> Fact:
         """Return f_i(to) ≥ f_i(at) + ⟨g, to − at⟩ for a (sub)gradient g at ``at``."""
-        _, i, at = self._slope(gradient)
+        _, i, at = self.slope_of(gradient)
         return self.axiom(self.part(i, to) >= self.part(i, at) + dot(gradient, to - at), "convex")
 
     def strongly_convex(self, gradient: Lin, to: Lin) -> Fact:
         """Return f_i(to) ≥ f_i(at) + ⟨g, to − at⟩ + μ/2·‖to − at‖²."""
-        _, i, at = self._slope(gradient)
+        _, i, at = self.slope_of(gradient)
         right = self.part(i, at) + dot(gradient, to - at) + squared(to - at) * (self.symbol("mu") / 2)
         return self.axiom(self.part(i, to) >= right, "strongly-convex")
 
     def descent(self, gradient: Lin, to: Lin) -> Fact:
         """Return f_i(to) ≤ f_i(at) + ⟨g, to − at⟩ + L/2·‖to − at‖²."""
-        _, i, at = self._slope(gradient)
+        _, i, at = self.slope_of(gradient)
         right = self.part(i, at) + dot(gradient, to - at) + squared(to - at) * (self.symbol("L") / 2)
         return self.axiom(self.part(i, to) <= right, "smooth")
 
@@ -380,14 +424,16 @@ class Setting(Modelled):
 
     def lipschitz(self, gradient: Lin) -> Fact:
         """Return ‖g‖² ≤ B² for a subgradient of an f_i."""
-        vector, _, _ = self._slope(gradient)
+        vector, _, _ = self.slope_of(gradient)
         if self.bounds_at("B", "passes"):
             self._passed(vector)
         return self.axiom(squared(gradient) <= expr(self.symbol("B") ** 2), "lipschitz")
 
     def _passed(self, gradient: Vec) -> None:
         """Make sure that a gradient, or noise, is one of a step of a pass that the theorem looks at."""
-        raise ProofError(f"proofs about {self.theorem.algorithm} know no passes")
+        if "passed" not in self.sheet:
+            raise ProofError(f"proofs about {self.theorem.algorithm} know no passes")
+        self.reader.require(parsed(self.sheet["passed"]["where"]), {self.sheet["passed"]["of"]: lin(gradient)})
 
     def minimal(self, at: Lin) -> Fact:
         """Return f(x*) ≤ f(u)."""
@@ -395,7 +441,7 @@ class Setting(Modelled):
 
     def optimality(self) -> VectorFact:
         """Return that the mean of the clients' (sub)gradients at x* is 0 (Fermat's rule)."""
-        self._assume("minimiser")
+        self.assume("minimiser")
         left = self.mean_vector(lambda i: self.vec("h", i))
         return self.kernel.make_vector(left, Lin({}), self.context, "axiom", axioms=["minimiser"])
 
@@ -405,7 +451,7 @@ class Setting(Modelled):
 
     def start_gap(self, at: Lin) -> Fact:
         """Return f(x_0) − f(u) ≤ F0, where F0 = f(x_0) − inf f."""
-        self._assume("bounded-below")
+        self.assume("bounded-below")
         return self.axiom(
             self.objective(self.model(0)) - self.objective(at) <= expr(self.symbol("F0")), "start", "bounded-below"
         )

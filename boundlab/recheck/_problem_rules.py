@@ -205,6 +205,8 @@ _EQUATIONS: Mapping[str, tuple[frozenset[str], Callable[[_Line], None]]] = {
     "start": (frozenset({"start"}), _start),
     "optimality": (frozenset({"minimiser"}), _optimality),
 }
+# What the checker makes by itself of its arguments; the setting answers for all other schemas.
+SCHEMAS = frozenset({*_SHAPES, *_EQUATIONS})
 
 
 def _argument(replay: Replay, fact: Fact, raw: Any) -> None:

@@ -10,6 +10,7 @@ from boundlab.recheck._declarations import enclosure, range_of
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, exact, of
 from boundlab.recheck._polynomials import Monomial
+from boundlab.recheck._problem_rules import SCHEMAS
 from boundlab.recheck._proof import RULES
 from boundlab.recheck._ranges import Context, Range
 from boundlab.recheck._replay import Replay
@@ -33,6 +34,7 @@ from boundlab.recheck._work import TooMuchError, begin
 
 __all__ = [
     "ONE",
+    "SCHEMAS",
     "UNIT",
     "ZERO",
     "Atom",

@@ -88,7 +88,7 @@ def _of_delays(s: Any) -> Iterator[Fact | VectorFact]:
         yield s.delay(k)
         yield s.variance(s.e(k))
         yield s.start_gap(s.x(old))
-        yield s.independent("j", s.s(k), k)
+        yield s.independent(s.e(j), "j", s.s(k), k)
         yield s.descent(s.g(old), s.x(k + 1))
         yield s.smooth(s.g(k), s.g(old))
     for known in (s.x(k), s.g(k), s.g(s.s(k)), s.x(s.s(k))):
@@ -115,7 +115,7 @@ def _of_chance(s: Any, noise, known) -> Iterator[Fact]:  # type: ignore[no-untyp
                 (vector,) = one.base.vectors
                 yield s.unbiased(noise, s.vec(vector.name, *vector.indices))
     if s.theorem.algorithm == "gd":
-        yield s.independent(s.k)
+        yield s.independent(s.e(s.i, s.k), "i", 0, s.n, 1 / s.n)
 
 
 def _moves(s: Any) -> Iterator[Fact | VectorFact]:
@@ -133,7 +133,8 @@ def _moves(s: Any) -> Iterator[Fact | VectorFact]:
         yield s.first("x", s.i)
         yield s.first("y", s.i)
         yield s.qbar()
-        yield from _allowed(s.broadcast, s.i)
+        if s.opening:
+            yield s.broadcast(s.i)
         for one in (s.x(s.i, k + 1), s.y(s.i, k + 1), s.xs(k + 1)):
             yield s.event(squared(one - star), k)
             yield s.event(dot(one, s.xs(k)), k)
@@ -142,7 +143,7 @@ def _moves(s: Any) -> Iterator[Fact | VectorFact]:
     elif s.sampling == "all":
         yield s.move(k)
     else:
-        yield s.drawn(squared(s.x(k + 1) - star), k)
+        yield s.event(squared(s.x(k + 1) - star), k)
 
 
 def _allowed(axiom, *args) -> Iterator[Fact]:  # type: ignore[no-untyped-def]

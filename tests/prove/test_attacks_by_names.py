@@ -7,7 +7,7 @@ import pytest
 
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.prove import Proof, ProofError, Range, Script, VectorFact, expr, run, scalar, variable
+from boundlab.prove import Proof, ProofError, Range, Script, expr, run, scalar, variable
 from boundlab.prove._consistency import make_sure_there_are_runs
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
@@ -57,18 +57,22 @@ def test_slopes_are_0_because_the_proof_says_that_b_is(tmp_path: Path) -> None:
         setting.lipschitz(setting.g(setting.i, setting.k))
 
 
-def test_no_axiom_names_what_a_proof_has_declared() -> None:
+def test_no_sentence_of_a_setting_names_what_a_proof_has_declared() -> None:
     setting = begun("classics.gd.convex")
-    mine = setting.context.declare("mine", Range(low=ZERO))
-
-    def hidden(self: Any, k: Any) -> VectorFact:  # what an axiom of a setting must never say
-        return self.kernel.against(self.move(k), self.x(k) * mine)  # type: ignore[no-any-return]
-
-    guarded = type("Guarded", (type(setting),), {"hidden": hidden})
-    setting.__class__ = guarded
-    with refused("mine is a name of the proof"):
-        setting.hidden(setting.k)
+    setting.context.declare("mine", Range(low=ZERO))
+    with refused("mine is no symbol"):
+        setting.reader.claim("dot(x[0], x[0]) <= mine", {})
+    with refused("a proof cannot use it"):
+        setting.reader.give("mine", ZERO)
+    with refused("a proof cannot use it"):
+        setting.sentences._fact((setting.x(0), setting.x(1)), ["algorithm"])
     assert setting.move(setting.k + setting.index("late")) is not None  # its arguments may hold any name
+
+
+def test_what_is_written_in_a_sheet_is_written_for_one_setting_alone() -> None:
+    setting = begun("classics.gd.convex")
+    setting.sheet["axioms"]["move"]["says"] = "x[k + 1] == x[k]"
+    assert "alpha" in begun("classics.gd.convex").move(0).right.names()
 
 
 def test_a_theorem_whose_first_step_is_not_limited_has_no_setting() -> None:
@@ -161,5 +165,5 @@ def test_a_word_that_a_setting_does_not_know_is_refused_in_words() -> None:
         lambda: buffers.added("w", buffers.k, 0),
         lambda: stationary.entry_of("w", stationary.k, 0, stationary.w(0)),
     ):
-        with refused("counted from 0|is expected"):
+        with refused("counted from 0|does not say"):
             unknown()

@@ -25,10 +25,10 @@ GIVEN: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a model that depends on it": (lambda s: s.unbiased(s.e(s.k, s.j, s.q), s.w(s.k + 1)), "may depend"),
     "noise of a buffer that is not ordered": (lambda s: s.unbiased(s.xb(s.k, s.q), s.df(s.k)), "no noise"),
     "the gradients of the whole buffer": (lambda s: s.unbiased(s.e(s.k, s.j, s.q), s.hb(s.k, s.q)), "may depend"),
-    "an update after T": (lambda s: s.update(s.T), "updates up to T"),
-    "a delay after T": (lambda s: s.delay(s.t, s.j), "updates up to T"),
-    "weights of entries that differ": (lambda s: s.weights(s.k, squared(s.g(s.k, s.j, 0))), "the same for all"),
-    "shares of clients that differ": (lambda s: s.whole_share(s.k, s.d(s.i, s.k)), "the same for all"),
+    "an update after T": (lambda s: s.update(s.T), "said for 0 <= t <= T - 1"),
+    "a delay after T": (lambda s: s.delay(s.t, s.j), "said for 0 <= t <= T - 1"),
+    "weights of entries that differ": (lambda s: s.weights(s.k, squared(s.g(s.k, s.j, 0))), "a sum here runs over"),
+    "shares of clients that differ": (lambda s: s.whole_share(s.k, s.d(s.i, s.k)), "a sum here runs over"),
     "a weight that may be negative": (
         lambda s: total(s.kernel, s.mean_heterogeneity(s.k), "i", 0, s.n, s.share(s.i, s.k) - 1 / s.n),
         "negative",
@@ -50,13 +50,22 @@ GIVEN: dict[str, tuple[Callable[[Any], Any], str]] = {
     "no spread at all": (lambda s: s.kernel.combine(expr(s.spread(s.k)) <= 0, []), "may be negative"),
 }
 RANDOM: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "who is in the buffer is in the next model": (lambda s: s.drawn_client(s.k, s.w(s.k + 1)), "who is in buffer"),
-    "the drawn client itself": (lambda s: s.drawn_client(s.k, s.vec("dk", s.k)), "who is in buffer"),
+    "who is in the buffer is in the next model": (
+        lambda s: s.drawn_client(s.k, s.w(s.k + 1)),
+        "known given the arrivals|given that, the entry",
+    ),
+    "the drawn client itself": (
+        lambda s: s.drawn_client(s.k, s.vec("dk", s.k)),
+        "known given the arrivals|given that, the entry",
+    ),
     "the buffer's gradient is not known before": (
         lambda s: s.given_past(s.k, s.q, s.vec("hb", s.k, s.q)),
-        "who is in buffer",
+        "known given the arrivals|given that, the entry",
     ),
-    "the mean of another buffer": (lambda s: s.given_past(s.k, s.q, s.vec("mb", s.k + 1, 0)), "who is in buffer"),
+    "the mean of another buffer": (
+        lambda s: s.given_past(s.k, s.q, s.vec("mb", s.k + 1, 0)),
+        "known given the arrivals|given that, the entry",
+    ),
     "the entry itself": (lambda s: s.entry_of("hb", s.k, s.q, s.vec("gk", s.k, s.q)), "which entry is drawn"),
     "the entry's client": (lambda s: s.entry_of("hb", s.k, s.q, s.vec("dk", s.k)), "which entry is drawn"),
     "the way from the entry": (lambda s: s.entry_of("xb", s.k, s.q, s.vec("pk", s.k, 1)), "which entry is drawn"),
@@ -83,7 +92,7 @@ RANDOM: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a run of a given schedule": (lambda s: s.begin(s.k, s.j), "."),
     "a delay of a given schedule": (lambda s: s.delay(s.k, s.j), "."),
-    "an update after T": (lambda s: s.drawn_distance(s.T), "updates up to T"),
+    "an update after T": (lambda s: s.drawn_distance(s.T), "said for 0 <= t <= T - 1"),
     "a share that may be negative": (
         lambda s: total(s.kernel, s.mean_heterogeneity(s.k), "i", 0, s.n, s.pi(s.i)),
         "negative",

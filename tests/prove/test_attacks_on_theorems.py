@@ -86,7 +86,7 @@ def test_a_proof_adds_an_axiom_a_condition_a_symbol_or_a_vector() -> None:
 
 def test_the_start_of_the_algorithm_is_used_for_the_start_of_the_analysis() -> None:
     setting = setting_of(load_theorem(FIXED))
-    with refused("start=analysis"):
+    with refused("no broadcast"):
         setting.broadcast(setting.i)
 
 
@@ -198,9 +198,9 @@ def test_a_theorem_about_another_algorithm_has_the_moves_of_this_one(theorem: st
 
 def test_a_step_that_a_pass_does_not_have_is_made() -> None:
     setting = setting_of(load_theorem(FIXED))
-    with refused("a pass has M steps"):
+    with refused("said for 0 <= m <= M - 1"):
         setting.move(setting.i, 0, setting.M)
-    with refused("number ≥ 0"):
+    with refused("said for 0 <= k"):
         setting.begin(setting.i, -1)
 
 

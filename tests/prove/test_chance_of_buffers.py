@@ -11,6 +11,7 @@ import pytest
 from boundlab.prove import Lin, ProofError
 from boundlab.prove._instance import UnfitError
 from boundlab.prove._replay import Name, Runs
+from boundlab.prove._scalars import Scalar
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
 
@@ -42,7 +43,13 @@ RULES = {
 def _setting() -> Any:
     own: Any = setting_of(load_theorem("fedbuff.rf3"))
     # A model holds the updates before its own T and no others; T has no number in the setting.
-    own._seen = own._places
+    asked = own.kernel.need
+
+    def need(value: Scalar, *more: Any) -> None:
+        if "T" not in value.names():
+            asked(value, *more)
+
+    own.kernel.need = need
     return own
 
 

@@ -1,7 +1,6 @@
 """What a letter of a claim stands for is said for every letter that a setting has, and for no other."""
 
 from collections.abc import Mapping
-from types import ModuleType
 
 import pytest
 from proof_files import registered
@@ -11,7 +10,7 @@ from boundlab.pages.terminal import terminal
 from boundlab.prove import letters, run
 from boundlab.prove._meanings import letters_in, meanings
 from boundlab.prove.setting import Setting
-from boundlab.prove.settings import _letters, setting_of
+from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
 
 PROVED = sorted({script.proves for script in registered().values() if script.proves})
@@ -35,24 +34,10 @@ def test_every_vector_and_family_of_a_setting_has_a_meaning_with_its_indices(the
         assert (written.count(",") + 1 if "[" in written else 0) == many, written
 
 
-def tables(module: ModuleType) -> dict[str, Mapping[str, str]]:
-    return {name: own for name, own in vars(module).items() if isinstance(own, dict) and name.isupper()}
-
-
 def test_no_meaning_is_of_a_letter_that_no_setting_has() -> None:
     settings = [setting_of(load_theorem(name)) for name in PROVED]
-    has: dict[int, set[str]] = {}
-    for setting in settings:
-        setting.kernel.context.order()
-        for owner in type(setting).__mro__:
-            table = vars(owner).get("letters")
-            if table is not None:
-                has.setdefault(id(table), set()).update(indices(setting), setting.context.order())
-    # Of a condition that a printed proof leaves out, and adds where it is needed.
-    later = {"theta"}
-    for name, own in tables(_letters).items():
-        if not name.startswith("_"):
-            assert {one.partition("[")[0] for one in own} <= has[id(own)] | later, name
+    has = {name for one in settings for name in (*indices(one), *one.context.order())}
+    assert {name.partition("[")[0] for one in settings for name in one.letters} <= has
 
 
 def test_letters_come_with_those_that_their_meaning_has() -> None:

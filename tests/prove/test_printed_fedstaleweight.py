@@ -15,7 +15,7 @@ from boundlab.prove._instance import Instance, Noise, UnfitError
 from boundlab.prove.models import Model, evaluate, holds, models_of
 from boundlab.prove.settings import setting_of
 from boundlab.prove.settings._buffered_instances import BUFFERED
-from boundlab.prove.settings._buffered_models import Buffers
+from boundlab.prove.settings.buffered import Buffers
 from boundlab.theorems import load_theorem
 
 F = Fraction
@@ -121,7 +121,7 @@ def test_a_weight_of_an_entry_that_is_not_in_the_buffer_is_not_bounded() -> None
     s = _setting()
     with pytest.raises(ProofError):
         s.kernel.at(s.kernel.combine(expr(s.many - 1 - s.y) >= 0, []), {"y": s.many})
-    with pytest.raises(ProofError, match="updates up to T"):
+    with pytest.raises(ProofError, match="said for 0 <= t <= T - 1"):
         s.oldest(s.T, 0)
 
 

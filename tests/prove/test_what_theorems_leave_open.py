@@ -162,7 +162,7 @@ def test_a_window_of_several_updates_holds_the_work_of_all_of_them() -> None:
     )
     setting = setting_of(without)
     assert "W[k]" in str(setting.window_work(setting.k).claim)
-    with pytest.raises(ProofError, match="Q_bias is about"):
+    with pytest.raises(ProofError, match="has no bias"):
         setting.bias(setting.k)
 
 

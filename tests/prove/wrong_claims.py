@@ -76,7 +76,7 @@ def _wrong_about_rounds(s: Any) -> Iterator[Claim]:
     yield squared(s.m(t)) <= expr(s.symbol("sigma") ** 2 / n**2)
     yield expr(t - r) <= expr(Q - 1)
     yield expr(t - s.lo(t)) <= expr(S - 1)
-    yield expr(s.own(t, i, q)) <= expr(M - 1)
+    yield expr(s.kept(t, i, q)) <= expr(M - 1)
     yield equal(squared(s.w(t + 1) - s.w(t) + s.v(t) * s.eta), 0)  # without the noise
     yield squared(s.df(t) - s.df(0)) <= squared(s.w(t) - s.w(0)) * (L**2 * F(9, 10))
     yield equal(expr(s.one(t, i, t)), 1)

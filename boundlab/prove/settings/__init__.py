@@ -20,23 +20,36 @@ from boundlab.prove.settings.stationary import StationarySetting
 from boundlab.theorems import Theorem
 
 
+def _area(theorem: Theorem) -> Setting:
+    return AreaSetting(theorem, "area" if "alpha" in theorem.step else "area_diminishing")
+
+
 def _fedcompass(theorem: Theorem) -> Setting:
-    return (PrintedFedCompass if theorem.of_paper else FedCompassSetting)(theorem)
+    if theorem.of_paper:
+        return PrintedFedCompass(theorem, "printed_fedcompass")
+    return FedCompassSetting(theorem, "fedcompass")
+
+
+def _fedfa(theorem: Theorem) -> Setting:
+    mode = "fedfa_delta" if theorem.core.value("mode") == "delta" else "fedfa_param"
+    return FedFaSetting(theorem, "printed_fedfa" if theorem.of_paper else mode)
 
 
 def _buffered(theorem: Theorem) -> Setting:
     if theorem.of_paper:
-        return PrintedBuffers(theorem)
-    return (StationarySetting if "stationary-participation" in theorem.core.assumed else BufferSetting)(theorem)
+        return PrintedBuffers(theorem, "printed_buffers")
+    if "stationary-participation" in theorem.core.assumed:
+        return StationarySetting(theorem, "stationary")
+    return BufferSetting(theorem, "buffers")
 
 
 _SETTINGS: dict[str, Callable[[Theorem], Setting]] = {
-    "gd": GdSetting,
-    "area": AreaSetting,
-    "async_sgd": DelayedSetting,
+    "gd": lambda theorem: GdSetting(theorem, "gd"),
+    "area": _area,
+    "async_sgd": lambda theorem: DelayedSetting(theorem, "async_sgd"),
     "fedcompass": _fedcompass,
-    "fedfa": FedFaSetting,
-    "afl_dga": AflDgaSetting,
+    "fedfa": _fedfa,
+    "afl_dga": lambda theorem: AflDgaSetting(theorem, "afl_dga"),
     "fedbuff": _buffered,
     "fedstaleweight": _buffered,
 }
@@ -63,4 +76,4 @@ def setting_of(theorem: Theorem) -> Setting:
             f"{theorem.id}: proofs know {', '.join(sorted(_SETTINGS))}, and what applies single steps one by one; "
             f"{theorem.algorithm} does not: {why}"
         )
-    return DelayedSetting(theorem)
+    return DelayedSetting(theorem, "delayed")

@@ -1,196 +1,162 @@
-"""FedBuff and FedStaleWeight where the schedule is given: server update t adds up a full buffer.
+"""Exact models of full buffers: the algorithms' own tapes, replayed in fractions, and what is read off them."""
 
-Update t makes w[t + 1] = w[t] − η_g·η_ℓ·Σ_j alpha[t, j]·Σ_q (g[t, j, q] + e[t, j, q]) out of the entries j = 0 … b − 1
-of its buffer. The weights have the sum 1. They, who is in the buffer, and of which models the runs began, are numbers
-that do not depend on the noise. Only the updates 0 … T − 1 are looked at.
-"""
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
 
-from boundlab.prove._context import Range
+from boundlab.options import Options
 from boundlab.prove._errors import ProofError
-from boundlab.prove._facts import Fact, VectorFact
-from boundlab.prove._options import uncovered
-from boundlab.prove._scalars import Number, Scalar, scalar, variable
-from boundlab.prove._terms import Expr, Lin, equal, expr, finite_sum, vector_sum
-from boundlab.prove._vectors import Known
-from boundlab.prove.settings import _letters
-from boundlab.prove.settings._buffered_models import OPTIONS, BufferModels
-from boundlab.prove.settings._step import chosen, declare_step
-from boundlab.theorems import Theorem
+from boundlab.prove._functions import plus
+from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._modelled import Members
+from boundlab.prove._replay import Column, Name, Runs, exact_weight
+from boundlab.prove._tapes import compiled, replay_tape, used_runs
+from boundlab.prove.settings._buffered_instances import BUFFERED
+from boundlab.prove.settings._runs import RunsSetting
+from boundlab.registry import lookup
+from boundlab.tape import usage
 
-_ZERO, _ONE = scalar(0), scalar(1)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-class BufferSetting(BufferModels):
-    """Beside models, gradients and runs: what a buffer is made of; one of over[i, t] and under[i, t] is 0."""
+class BufferSetting(RunsSetting):
+    """Beside models, gradients and runs: what a buffer is made of."""
 
-    letters = _letters.BUFFERS
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances: buffers of several sizes, late updates, clients that stand in a buffer twice."""
+        return tuple(one for one in BUFFERED if _fits(self.theorem.algorithm, one))
 
-    def __init__(self, theorem: Theorem) -> None:
-        self.restrictions = uncovered(theorem, *OPTIONS)
-        super().__init__(theorem, "eta_l")
-        self.rate = declare_step(self, "eta_g")
-        read = theorem.read
-        for name in ("chi2_path",):
-            if name in read:
-                self.own_symbol(name, self._range(name))
-        self.T, self.Q = self.symbol("T"), self.symbol("Q")
-        self.k, self.r = self.index("k", 0, self.T - 1), self.index("r", 0, self.T - 1)
-        for name, arity in (("alpha", 2), ("over", 2), ("under", 2), ("spread", 1)):
-            self.context.declare(name, Range(low=_ZERO, arity=arity))
-            self.own_symbols.add(name)
-        self._sums()
+    def _read_of(self, instance: Instance) -> "Buffers":
+        return buffers(self.theorem.algorithm, replace(instance, bounds=(), noise=()))
 
-    def _last_run(self) -> Scalar:
-        self.many = self._size()
-        return self.many - 1
+    def runs(self, instance: Instance) -> Runs:
+        """Replay the tape."""
+        return _replayed(self.theorem.algorithm, replace(instance, bounds=()))
 
-    def _size(self) -> Scalar:
-        """Declare how many entries a buffer has."""
-        return self.own_symbol("many", Range(low=_ONE, integer=True))
+    def constants(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols, those that are read off the tape among them."""
+        read = self._read_of(instance).symbols()
+        given = dict(instance.bounds)
+        own = {name: value for name, value in given.items() if name in read}
+        found = super().constants(replace(instance, bounds=tuple((k, v) for k, v in given.items() if k not in own)))
+        found |= read
+        for name, value in own.items():
+            if value < found[name]:
+                raise UnfitError(f"{name} = {value} is not true of the run: {found[name]}")
+            found[name] = value
+        return found
 
-    def _sums(self) -> None:
-        vectors = self.kernel.vectors
-        for name in ("df", "du"):
-            vectors.declare(name, Known(1, clock=lambda t: (t,)))
-        for name in ("hb", "xb"):
-            vectors.declare(name, Known(2, clock=lambda t, _: (t + 1,)))
+    def families(self, instance: Instance) -> dict[str, Members]:
+        """Return the members of families: what entries there are, and what they weigh."""
+        return self._read_of(instance).families()
 
-    # ------------------------------------------------------------------ numbers and vectors
 
-    def alpha(self, t: Number, j: Number) -> Scalar:
-        """Return the weight of entry j in the buffer of update t."""
-        return variable("alpha", t, j)
+def _fits(algorithm: str, instance: Instance) -> bool:
+    return not {"scale", "window", "include"} & dict(instance.options).keys() or algorithm == "fedstaleweight"
 
-    def share(self, i: Number, t: Number) -> Scalar:
-        """Return the sum of the weights of client i's entries there."""
-        return 1 / self.n + self.over(i, t) - self.under(i, t)
 
-    def over(self, i: Number, t: Number) -> Scalar:
-        """Return how much more than 1/n that is."""
-        return variable("over", i, t)
+def options_of(instance: Instance) -> dict[str, Any]:
+    """Return the algorithm's options on an instance."""
+    return {**dict(instance.options), "M": instance.steps, "eta_l": float(instance.alpha)}
 
-    def under(self, i: Number, t: Number) -> Scalar:
-        """Return how much less."""
-        return variable("under", i, t)
 
-    def entries(self, t: Number, of: Expr) -> Expr:
-        """Return Σ alpha[t, j]·X over the entries of a buffer."""
-        return finite_sum("j", 0, self.many, of * self.alpha(t, self.j))
+@cache
+def buffers(algorithm: str, instance: Instance) -> "Buffers":
+    """Return the buffers of an instance without bounds and noise."""
+    return Buffers(algorithm, instance)
 
-    def df(self, t: Number) -> Lin:
-        """Return ∇f(w[t])."""
-        return self.vec("df", t)
 
-    def du(self, t: Number) -> Lin:
-        """Return Σ alpha[t, j]·∇f_c(w[t]) over the entries, of clients c."""
-        return self.vec("du", t)
+class Buffers:
+    """The buffers of the first T updates of a tape: whose entries they hold, from when, and with which weights."""
 
-    def hb(self, t: Number, q: Number) -> Lin:
-        """Return Σ alpha[t, j]·g[t, j, q]."""
-        return self.vec("hb", t, q)
+    def __init__(self, algorithm: str, instance: Instance) -> None:
+        own, options = lookup("algorithms", algorithm), options_of(instance)
+        self.n, self.T = instance.n, instance.horizon
+        self.parameters = own.read(Options(algorithm, options))
+        self.tape = compiled(algorithm, tuple(sorted(options.items())), instance.events, instance.n, instance.horizon)
+        self.rate = exact_weight(own.server_rate(self.parameters))
+        self.rows: dict[tuple[int, ...], int] = dict(used_runs(self.tape).items())
+        uses, table = self.tape.uses, self.tape.descend
+        weight = dict(zip(uses.update.tolist(), map(exact_weight, uses.weight.tolist()), strict=True))
+        self.alpha = {at: weight[row] / self.rate for at, row in self.rows.items()}
+        self.c = {at: int(table.client[row]) for at, row in self.rows.items()}
+        self.s = {at: int(table.version[row]) for at, row in self.rows.items()}
+        self.many = self.parameters.count
+        self.share: dict[tuple[int, ...], Fraction] = {
+            (i, t): sum((one for at, one in self.alpha.items() if at[0] == t and self.c[at] == i), _ZERO)
+            for i in range(self.n)
+            for t in range(self.T)
+        }
 
-    def xb(self, t: Number, q: Number) -> Lin:
-        """Return Σ alpha[t, j]·e[t, j, q]."""
-        return self.vec("xb", t, q)
+    def spread(self, t: int) -> Fraction:
+        """Return n·Σ (share − 1/n)² of a buffer."""
+        return self.n * sum(((self.share[i, t] - Fraction(1, self.n)) ** 2 for i in range(self.n)), _ZERO)
 
-    def gradient(self, k: Number) -> Lin:
-        """Return ∇f(w[k])."""
-        return self.df(k)
+    def symbols(self) -> dict[str, Fraction]:
+        """Return what theorems read, exactly."""
+        found = {
+            "tau_max": Fraction(max(t - start for (t, _), start in self.s.items())),
+            "chi2_path": sum((self.spread(t) for t in range(self.T)), _ZERO) / self.T,
+            "alpha2": sum((one**2 for one in self.alpha.values()), _ZERO) / self.T,
+        }
+        read = usage(self.tape, self.T, float(self.rate))
+        if read is None:
+            raise UnfitError("nothing is used")
+        for name, value in found.items():
+            if abs(float(value) - read.symbols()[name]) > 1e-9:
+                raise ProofError(f"{name} is {read.symbols()[name]} as it is read off the tape, and {value} here")
+        return {**found, "eta_g": self.rate, "many": Fraction(self.many), "b": Fraction(self.many)}
 
-    # ------------------------------------------------------------------ what an update is
+    def families(self) -> dict[str, Members]:
+        """Return the numbers of entries by their indices."""
+        found: dict[str, Members] = {
+            "alpha": self.alpha,
+            **parts(self.n, self.share),
+            "spread": {(t,): self.spread(t) for t in range(self.T)},
+            "c": {at: Fraction(one) for at, one in self.c.items()},
+            "s": {at: Fraction(one) for at, one in self.s.items()},
+        }
+        return found
 
-    def _seen(self, t: Number) -> None:
-        """Make sure that t is one of the updates that the theorem looks at."""
-        self._places(t)
-        self.kernel.need(self.T - 1 - scalar(t), self.context, "updates up to T − 1 are looked at")
 
-    def _local(self, *places: Number) -> None:
-        t, j, q = places
-        self._seen(t)
-        self._places(j, q)
-        self.kernel.need(self.many - 1 - scalar(j), self.context, "a buffer has so many entries")
-        self.kernel.need(self.Q - 1 - scalar(q), self.context, "a run has Q local steps")
+def parts(n: int, shares: Members) -> dict[str, Members]:
+    """Return how much more, and less, than 1/n shares are."""
+    gaps = {at: one - Fraction(1, n) for at, one in shares.items()}
+    return {
+        "over": {at: max(one, _ZERO) for at, one in gaps.items()},
+        "under": {at: max(-one, _ZERO) for at, one in gaps.items()},
+    }
 
-    def _defined(self, left: Lin, right: Lin) -> VectorFact:
-        return self.kernel.make_vector(left, right, self.context, "axiom", axioms=["algorithm"])
 
-    def begin(self, t: Number, j: Number) -> VectorFact:
-        """Return z[t, j, 0] = w[s[t, j]]."""
-        self._seen(t)
-        return super().begin(t, j)
+@cache
+def _replayed(algorithm: str, instance: Instance) -> Runs:
+    """Replay the tape, with the sums of the setting."""
+    own = buffers(algorithm, replace(instance, noise=()))
+    runs = replay_tape(own.tape, instance, own.rows)
+    zero = tuple(_ZERO for _ in instance.start)
+    outcomes = range(len(runs.chances))
 
-    def move(self, t: Number, j: Number, q: Number) -> VectorFact:
-        """Return z[t, j, q + 1] = z[t, j, q] − η_ℓ·(g[t, j, q] + e[t, j, q])."""
-        self._seen(t)
-        return super().move(t, j, q)
+    def summed(parts: Iterable[tuple[Fraction, Name]]) -> Column:
+        columns = [(weight, runs.at(name)) for weight, name in parts]
+        values = []
+        for at in outcomes:
+            value = zero
+            for weight, column in columns:
+                value = plus(value, column[at], weight)
+            values.append(value)
+        return Column(values)
 
-    def whole_gradient(self, t: Number) -> VectorFact:
-        """Return ∇f(w[t]) = (1/n)·Σ ∇f_i(w[t])."""
-        self._places(t)
-        return self._defined(self.df(t), self.mean_vector(lambda i: self.d(i, t)))
-
-    def added(self, name: str, t: Number, q: Number) -> VectorFact:
-        """Return hb[t, q] = Σ alpha·g over the entries of a buffer; xb[t, q] with e."""
-        self._seen(t)
-        self._places(q)
-        of = chosen({"hb": self.g, "xb": self.e}, name)
-        each = of(t, self.j, q) * self.alpha(t, self.j)
-        return self._defined(self.vec(name, t, q), vector_sum("j", 0, self.many, each))
-
-    def there(self, t: Number) -> VectorFact:
-        """Return du[t] = Σ alpha·∇f_c(w[t]) over the entries of a buffer, of clients c."""
-        self._seen(t)
-        each = self.d(self.c(t, self.j), t) * self.alpha(t, self.j)
-        return self._defined(self.du(t), vector_sum("j", 0, self.many, each))
-
-    def regrouped(self, t: Number) -> VectorFact:
-        """Return du[t] = Σ share[i, t]·∇f_i(w[t]): by clients, not by entries."""
-        self._seen(t)
-        return self._defined(self.du(t), vector_sum("i", 0, self.n, self.d(self.i, t) * self.share(self.i, t)))
-
-    def update(self, t: Number) -> VectorFact:
-        """Return w[t + 1] = w[t] − η_g·η_ℓ·Σ_q (hb[t, q] + xb[t, q])."""
-        self._seen(t)
-        steps = vector_sum("q", 0, self.Q, self.hb(t, self.q) + self.xb(t, self.q))
-        return self._defined(self.w(scalar(t) + 1), self.w(t) - steps * (self.rate * self.step))
-
-    def weights(self, t: Number, value: Expr) -> Fact:
-        """Return Σ alpha[t, j]·X = X: the weights of a buffer have the sum 1."""
-        self._seen(t)
-        if "j" in value.names():
-            raise ProofError(f"{value} is not the same for all entries")
-        return self.axiom(equal(self.entries(t, value), value), "algorithm")
-
-    def whole_share(self, t: Number, of: Lin) -> VectorFact:
-        """Return Σ share[i, t]·v = v: the clients' weights in a buffer have the sum 1."""
-        self._seen(t)
-        if "i" in of.names():
-            raise ProofError(f"{of} is not the same for all clients")
-        return self._defined(vector_sum("i", 0, self.n, of * self.share(self.i, t)), of)
-
-    # ------------------------------------------------------------------ what is read off a run
-
-    def delay(self, t: Number, j: Number) -> Fact:
-        """Return t − s[t, j] ≤ tau_max."""
-        self._seen(t)
-        return super().delay(t, j)
-
-    def spread(self, t: Number) -> Scalar:
-        """Return n·Σ_i (over[i, t]² + under[i, t]²)."""
-        return variable("spread", t)
-
-    def one_sided(self, i: Number, t: Number) -> Fact:
-        """Return over[i, t]·under[i, t] = 0: they are the two parts of one number."""
-        self._seen(t)
-        return self.axiom(equal(expr(self.over(i, t) * self.under(i, t)), 0), "algorithm")
-
-    def spread_of(self, t: Number) -> Fact:
-        """Return Σ_i (over[i, t]² + under[i, t]²) = spread[t]/n, which defines spread[t]."""
-        self._seen(t)
-        each = finite_sum("i", 0, self.n, expr(self.over(self.i, t) ** 2 + self.under(self.i, t) ** 2))
-        return self.axiom(equal(each, self.spread(t) / self.n), "algorithm")
-
-    def path(self) -> Fact:
-        """Return Σ_t spread[t] ≤ T·chi2_path, over the updates before T."""
-        every = finite_sum("t", 0, self.T, expr(self.spread(self.t)))
-        return self.axiom(every <= expr(self.T * self.symbol("chi2_path")), "algorithm")
+    for t in range(own.T + 1):
+        models = runs.at(("w", (t,)))
+        for i, function in enumerate(instance.functions):
+            runs.add(("d", (i, t)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
+        runs.columns["df", (t,)] = summed([(Fraction(1, own.n), ("d", (i, t))) for i in range(own.n)])
+    for t in range(own.T):
+        entries = [(weight, at) for at, weight in own.alpha.items() if at[0] == t]
+        runs.columns["du", (t,)] = summed([(weight, ("d", (own.c[at], t))) for weight, at in entries])
+        for q in range(instance.steps):
+            for name, of in (("hb", "g"), ("xb", "e")):
+                runs.columns[name, (t, q)] = summed([(weight, (of, (*at, q))) for weight, at in entries])
+    return runs

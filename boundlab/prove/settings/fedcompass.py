@@ -1,326 +1,301 @@
-"""FedCompass: the server adds up finished runs of its clients, each with a weight and local steps of its own.
+"""Exact models of FedCompass: its own scheduler, replayed in fractions, and what a theorem reads off the tape."""
 
-Update t adds a[t, j]·(model that run j ended at − model that it began at) for j = 0 … many[t] − 1; run j has
-steps[t, j] local steps. The objective is Σ p_i·f_i with the weights p of the algorithm. Whatever the scheduler does,
-these are numbers that do not depend on the noise; what a theorem reads off them is said here as axioms, over windows of
-N updates that begin at k = 0 … T − 1. Only the updates 0 … T + N − 2 are looked at.
-"""
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
 
-from boundlab.prove._context import Range
+from boundlab.errors import BoundlabError
+from boundlab.events import Events
+from boundlab.options import Options
 from boundlab.prove._errors import ProofError
-from boundlab.prove._facts import Fact, VectorFact
-from boundlab.prove._options import NUMBERS, uncovered
-from boundlab.prove._scalars import Number, Scalar, scalar, variable
-from boundlab.prove._terms import Expr, Lin, equal, expr, finite_sum, squared, vector_sum
-from boundlab.prove._vectors import Known
-from boundlab.prove.settings import _letters
-from boundlab.prove.settings._fedcompass_models import FedCompassModels
-from boundlab.prove.settings._step import chosen
-from boundlab.theorems import Theorem
+from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic, Quadratic, infimum, plus
+from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._modelled import Members
+from boundlab.prove._replay import Column, Name, Runs, exact_weight
+from boundlab.prove._spread import mean_slope
+from boundlab.prove._tapes import compiled, replay_tape, used_runs
+from boundlab.prove.settings._fedcompass_instances import FEDCOMPASS
+from boundlab.prove.settings._runs import RunsSetting
+from boundlab.registry import lookup
+from boundlab.tape import RecordAt, Tape
 
-_ZERO, _ONE = scalar(0), scalar(1)
-# Symbols of the scheduler, and symbols that are read off a run; ends of ranges of others may name them.
-_SCHEDULER = ("N", "Qmin", "Qmax", "speed_ratio", "mu_step")
-_OF_WINDOWS = ("W_min", "W_max")
-_READ_OFF = ("Q_mean", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_bias")
+_ZERO, _ONE = Fraction(0), Fraction(1)
+# Of a run, rounded; see boundlab.algorithms.fedcompass.
+_ROUNDED = ("tau_max", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_mean", "Q_bias")
+_OWN = ("N", "times")  # options of an instance that are none of the algorithm
+_ALL = 64  # events of a closed loop, more than the instances need
 
 
-class FedCompassSetting(FedCompassModels):
+class FedCompassSetting(RunsSetting):
     """Beside models, gradients and runs: what an update and a window are made of."""
 
-    letters = _letters.FEDCOMPASS
     objective_name = "F"
     of_schedules = frozenset({"equal-weights"})
 
-    def __init__(self, theorem: Theorem) -> None:
-        # As the paper's proof has it, too: every run weighs 1/n.
-        assumed = "equal-weights" in theorem.core.assumed
-        self.equal = assumed or theorem.of_paper
-        # Weights are read off the run, or all 1/n by an assumption; the scheduler's numbers make the schedule.
-        numbers = ("latest_time_factor", "a", "b", "speeds", "Qmin", "Qmax")
-        words = {"prose_max": ("no", "yes"), "warmup": ("qmin", "speeds")}
-        weights = {
-            "st": ("constant", "inverse", "polynomial", "hinge"),
-            "normalise": ("no", "yes"),
-            "p": NUMBERS,
-            "alpha": NUMBERS,
+    @property
+    def equal(self) -> bool:
+        """Whether every run weighs 1/n, as the paper's proof has it, too."""
+        return "equal-weights" in self.assumed or self.theorem.of_paper
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances: groups of one and of several clients, late updates, windows of several lengths."""
+        return FEDCOMPASS
+
+    def shares(self, instance: Instance) -> tuple[Fraction, ...]:
+        """Return p, the weights of the clients' functions in F."""
+        return instance.p or super().shares(instance)
+
+    def why_not(self, instance: Instance) -> str:
+        """Return which assumption an instance does not meet."""
+        if self.equal and (instance.p or {"st", "alpha", "normalise"} & dict(instance.options).keys()):
+            return "the weights are not 1/n"
+        if instance.p and (len(instance.p) != instance.n or sum(instance.p) != 1 or min(instance.p) <= 0):
+            return "the weights of the clients are no shares"
+        if "st" in self.theorem.core.fixed and "st" in dict(instance.options):
+            return "the staleness function is not constant"
+        return super().why_not(instance)
+
+    def given_by(self, events: Events) -> dict[str, Any]:
+        """Return how an instance says these events: the scheduler looks at the times, too."""
+        return {"events": tuple(events.actor.tolist()), "options": (("times", tuple(events.time.tolist())),)}
+
+    # ------------------------------------------------------------------ the tape
+
+    def _tape(self, instance: Instance) -> Tape:
+        try:
+            return _tape(instance)
+        except BoundlabError as error:
+            raise UnfitError(str(error)) from error
+
+    def _window(self, instance: Instance) -> int:
+        return int(dict(instance.options).get("N", 1)) if "N" in self.own_symbols else 1
+
+    def _until(self, instance: Instance) -> Instance:
+        """Return the instance with as many updates as are looked at: T + N − 1."""
+        updates = instance.horizon + self._window(instance) - 1
+        return replace(instance, horizon=updates, bounds=())
+
+    def ways(self, instance: Instance) -> list[Name]:
+        """Return w[1] … w[N − 1]."""
+        return [("w", (y,)) for y in range(1, self._window(instance))]
+
+    def runs(self, instance: Instance) -> Runs:
+        """Replay the tape."""
+        return _replayed(self._until(instance), self._window(instance), instance.horizon, self.shares(instance))
+
+    # ------------------------------------------------------------------ numbers
+
+    def constants(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols, those that are read off the tape among them."""
+        read = self._read(instance)
+        given = dict(instance.bounds)
+        own = {name: value for name, value in given.items() if name in read or name == "F0"}
+        found = super().constants(replace(instance, bounds=tuple((k, v) for k, v in given.items() if k not in own)))
+        found |= read
+        found["F0"] = self._gap(instance)
+        for name, value in own.items():
+            if value > found[name] if name in ("W_min", "Q_mean") else value < found[name]:
+                raise UnfitError(f"{name} = {value} is not true of the run: {found[name]}")
+            found[name] = value
+        return found
+
+    def _gap(self, instance: Instance) -> Fraction:
+        shares = self.shares(instance)
+        scaled = tuple(_scaled(one, share * instance.n) for one, share in zip(instance.functions, shares, strict=True))
+        lowest = infimum(scaled)
+        if lowest is None:
+            raise UnfitError("no infimum is known")
+        return sum((one.value(instance.start) for one in scaled), _ZERO) / instance.n - lowest
+
+    def _sizes(self, instance: Instance) -> list[Fraction]:
+        columns = self.runs(instance).columns
+        return [abs(columns["df", (k,)].values[0][0]) for k in range(instance.horizon)]
+
+    def _work(self, instance: Instance) -> "RunWeights":
+        return RunWeights(
+            self._tape(self._until(instance)), self._window(instance), instance.horizon, self.shares(instance)
+        )
+
+    def _read(self, instance: Instance) -> dict[str, Fraction]:
+        options, work = dict(instance.options), self._work(instance)
+        found = work.symbols()
+        least, most = Fraction(options.get("Qmin", 1)), Fraction(options.get("Qmax", 1))
+        found |= {"N": Fraction(self._window(instance)), "Qmin": least, "Qmax": most}
+        rounded = _parameters(instance), work.tape, len(work.A), {"N": self._window(instance)}
+        for name, value in lookup("algorithms", "fedcompass").quantities(*rounded).items():
+            if name in _ROUNDED and abs(float(found[name]) - value) > 1e-9 * max(1.0, abs(value)):
+                raise ProofError(f"{name} is {value} as it is read off the tape, and {found[name]} here")
+            if name == "speed_ratio":
+                found[name] = Fraction(value).limit_denominator(1000)
+        if "mu_step" in self.own_symbols:
+            found |= steps_ratio(found)
+        return found
+
+    def families(self, instance: Instance) -> dict[str, Members]:
+        """Return the members of families: what runs there are, and what they add up to."""
+        work = self._work(instance)
+        found: dict[str, Members] = {"p": {(i,): one for i, one in enumerate(self.shares(instance))}}
+        if not instance.noise:
+            sizes = self._sizes(instance)
+            found["size"] = {(k,): one for k, one in enumerate(sizes)}
+            found["size_mean"] = {(t,): sum(sizes[:t], _ZERO) / t for t in range(1, len(sizes) + 1)}
+        return found | work.families()
+
+
+class RunWeights:
+    """What the runs of a tape weigh, in fractions."""
+
+    def __init__(self, tape: Tape, window: int, begins: int, shares: tuple[Fraction, ...]) -> None:
+        self.tape, self.window, self.begins, self.shares = tape, window, begins, shares
+        weights: dict[int, Fraction] = {}
+        for row, weight in zip(tape.uses.update.tolist(), tape.uses.weight.tolist(), strict=True):
+            weights[row] = exact_weight(weight)
+        updates, table = begins + window - 1, tape.descend
+        self.rows: dict[tuple[int, ...], int] = {at: row for at, row in used_runs(tape).items() if at[0] < updates}
+        self.of: list[list[tuple[int, ...]]] = [[] for _ in range(updates)]
+        for at in self.rows:
+            self.of[at[0]].append(at)
+        self.many = [len(own) for own in self.of]
+        self.a = {place: weights[row] for place, row in self.rows.items()}
+        self.steps = {place: int(table.steps[row]) for place, row in self.rows.items()}
+        self.c = {place: int(table.client[row]) for place, row in self.rows.items()}
+        self.s = {place: int(table.version[row]) for place, row in self.rows.items()}
+        self.A = [self._sum(t, 1) for t in range(updates)]
+        self.W = [sum(self.A[k : k + window], _ZERO) for k in range(begins)]
+
+    def _sum(self, t: int, power: int, client: int | None = None) -> Fraction:
+        own = [at for at in self.of[t] if client in (None, self.c[at])]
+        return sum((self.a[at] ** power * self.steps[at] for at in own), _ZERO)
+
+    def _extra(self, i: int, k: int) -> Fraction:
+        own = sum((self._sum(t, 1, i) for t in range(k, k + self.window)), _ZERO)
+        return own - self.shares[i] * self.W[k]
+
+    def symbols(self) -> dict[str, Fraction]:
+        """Return what theorems read, exactly."""
+        n, updates = len(self.shares), len(self.A)
+        if min(self.W) <= 0:
+            raise UnfitError("a window holds nothing")
+        biases = [sum((abs(self._extra(i, k)) for i in range(n)), _ZERO) / self.W[k] for k in range(self.begins)]
+        squares = [sum((self._sum(t, 2) for t in range(k, k + self.window)), _ZERO) for k in range(self.begins)]
+        each = [Fraction(sum(self.steps[at] for at in own)) for own in self.of]
+        plain = [[Fraction(sum(self.steps[at] for at in own if self.c[at] == i)) for i in range(n)] for own in self.of]
+        parts = [
+            sum((abs((one / whole if whole else _ZERO) - Fraction(1, n)) for one in row), _ZERO)
+            for row, whole in zip(plain, each, strict=True)
+        ]
+        return {
+            "tau_max": Fraction(max(at[0] - self.s[at] for at in self.rows)),
+            "A_max": max(self.A),
+            "W_min": min(self.W),
+            "W_max": max(self.W),
+            "V_max": max(squares),
+            "share_bias": max(biases),
+            "Q_mean": sum(each, _ZERO) / (n * updates),
+            "Q_bias": max(parts),
         }
-        known = {"st": ("constant",), "normalise": ("no",), "alpha": ("1",)}
-        of_run = weights if assumed or not self.equal else {}
-        self.restrictions = uncovered(
-            theorem, known, {**dict.fromkeys(numbers, NUMBERS), **words, **of_run}, {"Qmin": "Qmin", "Qmax": "Qmax"}
+
+    def families(self) -> dict[str, Members]:
+        """Return the numbers of runs, updates and windows by their indices."""
+        extra = {(i, k): self._extra(i, k) for i in range(len(self.shares)) for k in range(self.begins)}
+        return {
+            "many": {(t,): Fraction(one) for t, one in enumerate(self.many)},
+            "a": self.a,
+            "steps": {at: Fraction(one) for at, one in self.steps.items()},
+            "c": {at: Fraction(one) for at, one in self.c.items()},
+            "s": {at: Fraction(one) for at, one in self.s.items()},
+            "A": {(t,): one for t, one in enumerate(self.A)},
+            "W": {(k,): one for k, one in enumerate(self.W)},
+            "over": {at: max(one, _ZERO) for at, one in extra.items()},
+            "under": {at: max(-one, _ZERO) for at, one in extra.items()},
+        }
+
+
+def _parameters(instance: Instance) -> Any:
+    options = {name: value for name, value in instance.options if name not in _OWN}
+    if instance.p:
+        options["p"] = [float(one) for one in instance.p]
+    options.setdefault("Qmin", 1)
+    options.setdefault("Qmax", 1)
+    return lookup("algorithms", "fedcompass").read(Options("fedcompass", {**options, "eta": float(instance.alpha)}))
+
+
+@cache
+def _tape(instance: Instance) -> Tape:
+    """Return the tape: of clients that arrive one after the other at times 1, 2, …, or by the times of their steps."""
+    own, parameters = lookup("algorithms", "fedcompass"), _parameters(instance)
+    if parameters.speeds is None:
+        given = dict(instance.options)
+        own_ones = {name: value for name, value in given.items() if name not in _OWN}
+        more = {"eta": float(instance.alpha), "Qmin": 1, "Qmax": 1, **own_ones}
+        if instance.p:
+            more["p"] = tuple(float(one) for one in instance.p)
+        arrivals = instance.events, instance.n, instance.horizon, given.get("times", ())
+        return compiled("fedcompass", tuple(sorted(more.items())), *arrivals)
+    events = own.sample(parameters, None, None, None, instance.n, _ALL)
+    tape: Tape = own.schedule(parameters, events, instance.n, RecordAt(), instance.horizon)
+    return tape
+
+
+@cache
+def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fraction, ...]) -> Runs:
+    """Replay the tape, with the sums of the setting."""
+    try:
+        tape = _tape(instance)
+    except BoundlabError as error:
+        raise UnfitError(str(error)) from error
+    work = RunWeights(tape, window, begins, shares)
+    runs = replay_tape(tape, instance, work.rows)
+    zero = tuple(_ZERO for _ in instance.start)
+    outcomes = range(len(runs.chances))
+
+    def summed(parts: list[tuple[Fraction, tuple[str, tuple[int, ...]]]]) -> Column:
+        columns = [(weight, runs.at(name)) for weight, name in parts]
+        values = []
+        for at in outcomes:
+            value = zero
+            for weight, own in columns:
+                value = plus(value, own[at], weight)
+            values.append(value)
+        return Column(values)
+
+    for t in range(instance.horizon + 1):
+        models = runs.at(("w", (t,)))
+        for i, function in enumerate(instance.functions):
+            runs.add(("d", (i, t)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
+            ways = zip(runs.at(("w", (0,))), models, strict=True)
+            runs.columns["mv", (i, t)] = Column([(mean_slope(function, start[0], end[0]),) for start, end in ways])
+        runs.columns["df", (t,)] = summed([(share, ("d", (i, t))) for i, share in enumerate(shares)])
+    for t in range(instance.horizon):
+        every = [(at, q) for at in work.of[t] for q in range(work.steps[at])]
+        for name, of in (("gr", "g"), ("er", "e")):
+            runs.columns[name, (t,)] = summed([(work.a[at], (of, (*at, q))) for at, q in every])
+    for k in range(begins):
+        for u in range(window):
+            own = work.of[k + u]
+            runs.columns["du", (k, u)] = summed([(work.a[at] * work.steps[at], ("d", (work.c[at], k))) for at in own])
+    return runs
+
+
+def _scaled(function: Function, by: Fraction) -> Function:
+    if isinstance(function, Huber):
+        return Huber(function.curvature * by, function.centre, function.width)
+    if isinstance(function, PiecewiseQuadratic):
+        return PiecewiseQuadratic(
+            function.knots, tuple(one * by for one in function.curvatures), function.slope_there * by
         )
-        super().__init__(theorem, "eta")
-        for name in _READ_OFF:
-            if name in theorem.read | {str(one.quantity) for one in theorem.conditions}:
-                own = self._below_its_limit(name)
-                above_least = name == "W_max" and "W_min" in self.own_symbols
-                low = variable("W_min") if above_least else own.low
-                self.own_symbol(name, Range(low, own.high, own.above and not above_least))
-        self.T = self.symbol("T")
-        self.N = variable("N") if "N" in self.own_symbols else _ONE
-        self.Qmax = self.symbol("Qmax")
-        self._indices()
-        self._families()
-        self._sums()
+    if isinstance(function, Quadratic):
+        return Quadratic(tuple(one * by for one in function.curvatures), function.centre)
+    raise UnfitError("a function with kinks is not smooth")
 
-    def _symbols(self) -> None:
-        super()._symbols()
-        used = self.theorem.read
-        for name in _SCHEDULER:
-            if name in used:
-                low = variable("Qmin") if name == "Qmax" and "Qmin" in used else self._range(name).low
-                self.context.declare(name, Range(low, integer=name in ("N", "Qmin", "Qmax")))
 
-    def _indices(self) -> None:
-        """Declare k, where a window begins; u and v, places in it; r and l, updates; m, a count."""
-        last = self.T + self.N - 2
-        self.k = self.index("k", 0, self.T - 1)
-        self.u, self.v = self.index("u", 0, self.N - 1), self.index("v", 0, self.N - 1)
-        self.r = self.index("r", 0, last)
-
-    def _families(self) -> None:
-        whole_families = (
-            ("many", Range(low=_ZERO, integer=True, arity=1)),
-            ("steps", Range(low=_ONE, high=self.Qmax, integer=True, arity=2)),
-        )
-        numbers = ["over", "under"] + ([] if self.equal else ["a"])
-        families = [*whole_families, *((name, Range(low=_ZERO, arity=2)) for name in numbers)]
-        if "A_max" in self.own_symbols:
-            families.append(("A", Range(low=_ZERO, high=self.symbol("A_max"), arity=1)))
-        if {"N", *_OF_WINDOWS} & self.own_symbols:
-            low, high = (variable(name) if name in self.own_symbols else None for name in _OF_WINDOWS)
-            families.append(("W", Range(low=_ZERO if low is None else low, high=high, arity=1)))
-        if not self.equal:
-            families.append(("p", Range(low=_ZERO, arity=1)))
-        families += [(name, Range(low=_ZERO, arity=1)) for name in ("size", "size_mean")]
-        for name, own in families:
-            self.context.declare(name, own)
-            self.own_symbols.add(name)
-
-    def _sums(self) -> None:
-        vectors = self.kernel.vectors
-        vectors.declare("df", Known(1, clock=lambda t: (t,)))
-        vectors.declare("gr", Known(1, clock=lambda t: (t + 1,)))
-        if self.noisy:
-            vectors.declare("er", Known(1, clock=lambda t: (t + 1,)))
-        vectors.declare("du", Known(2, clock=lambda t, _: (t,)))
-        vectors.declare("mv", Known(2, clock=lambda _, t: (t,)))
-
-    # ------------------------------------------------------------------ numbers of the schedule
-
-    def p(self, i: Number) -> Scalar:
-        """Return the weight of f_i in the objective."""
-        return 1 / self.n if self.equal else variable("p", i)
-
-    def a(self, t: Number, j: Number) -> Scalar:
-        """Return the weight of run j of update t."""
-        return 1 / self.n if self.equal else variable("a", t, j)
-
-    def steps(self, t: Number, j: Number) -> Scalar:
-        """Return how many local steps it has."""
-        return variable("steps", t, j)
-
-    def many(self, t: Number) -> Scalar:
-        """Return how many runs update t adds up."""
-        return variable("many", t)
-
-    def A(self, t: Number) -> Scalar:  # noqa: N802  (as in the theorems)
-        """Return the weighted number of local steps in update t."""
-        return variable("A", t)
-
-    def W(self, k: Number) -> Scalar:  # noqa: N802
-        """Return the weighted number of local steps in the window that begins at update k."""
-        # Where no symbol is about windows, each of them is one update.
-        return variable("W", k) if {"N", *_OF_WINDOWS} & self.own_symbols else self.A(k)
-
-    def over(self, i: Number, k: Number) -> Scalar:
-        """Return how much more of the window's work client i has than p_i of it."""
-        return variable("over", i, k)
-
-    def under(self, i: Number, k: Number) -> Scalar:
-        """Return how much less of it."""
-        return variable("under", i, k)
-
-    def size(self, k: Number) -> Scalar:
-        """Return √E‖∇F(w[k])‖²."""
-        return variable("size", k)
-
-    def runs_of(self, t: Number, of: Expr) -> Expr:
-        """Return Σ over the runs j of update t."""
-        return finite_sum("j", 0, self.many(t), of)
-
-    # ------------------------------------------------------------------ vectors
-
-    def df(self, t: Number) -> Lin:
-        """Return ∇F(w[t])."""
-        return self.vec("df", t)
-
-    def gr(self, t: Number) -> Lin:
-        """Return the weighted gradients of update t, added up."""
-        return self.vec("gr", t)
-
-    def er(self, t: Number) -> Lin:
-        """Return their noise."""
-        return self.vec("er", t)
-
-    def du(self, t: Number, u: Number) -> Lin:
-        """Return what gr[t + u] would be with all gradients at w[t]."""
-        return self.vec("du", t, u)
-
-    def mv(self, i: Number, t: Number) -> Lin:
-        """Return the mean of ∇f_i on the way from w[0] to w[t]."""
-        return self.vec("mv", i, t)
-
-    def gradient(self, k: Number) -> Lin:
-        """Return ∇F(w[k])."""
-        return self.df(k)
-
-    def weight(self, i: Number) -> Scalar:
-        """Return p_i."""
-        return self.p(i)
-
-    # ------------------------------------------------------------------ definitions
-
-    def _defined(self, left: Lin, right: Lin) -> VectorFact:
-        return self.kernel.make_vector(left, right, self.context, "axiom", axioms=["algorithm"])
-
-    def whole_gradient(self, t: Number) -> VectorFact:
-        """Return ∇F(w[t]) = Σ p_i·∇f_i(w[t])."""
-        self._places(t)
-        return self._defined(self.df(t), vector_sum("i", 0, self.n, self.d(self.i, t) * self.p(self.i)))
-
-    def added(self, name: str, t: Number) -> VectorFact:
-        """Return gr[t] = Σ a·g over the runs of update t and their local steps; er[t] with e."""
-        self._places(t)
-        of = chosen({"gr": self.g, "er": self.e}, name)
-        return self._defined(self.vec(name, t), self._all_steps(t, of(t, self.j, self.q)))
-
-    def moved(self, t: Number, u: Number) -> VectorFact:
-        """Return du[t, u] = Σ a·steps·∇f_c(w[t]) over the runs of update t + u, of clients c."""
-        self._places(t, u)
-        now, j = scalar(t) + u, self.j
-        each = self.d(self.c(now, j), t) * (self.a(now, j) * self.steps(now, j))
-        return self._defined(self.du(t, u), vector_sum("j", 0, self.many(now), each))
-
-    def _all_steps(self, t: Number, each: Lin) -> Lin:
-        inner = vector_sum("q", 0, self.steps(t, self.j), each * self.a(t, self.j))
-        return vector_sum("j", 0, self.many(t), inner)
-
-    def update(self, t: Number) -> VectorFact:
-        """Return w[t + 1] = w[t] − η·Σ a·(g + e) over the runs of update t and their local steps."""
-        self._seen(t)
-        now = scalar(t)
-        all_steps = self._all_steps(now, self.sampled(now, self.j, self.q))
-        return self._defined(self.w(now + 1), self.w(now) - all_steps * self.step)
-
-    def weights(self, value: Expr) -> Fact:
-        """Return Σ p_i·X = X: the weights of the clients have the sum 1."""
-        if "i" in value.names():
-            raise ProofError(f"{value} is not the same for all clients")
-        return self.axiom(equal(finite_sum("i", 0, self.n, value * self.p(self.i)), value), "algorithm")
-
-    # ------------------------------------------------------------------ what is read off a run
-
-    def _seen(self, t: Number) -> None:
-        """Make sure that t is one of the updates that the theorem looks at."""
-        self._places(t)
-        self.kernel.need(self.T + self.N - 2 - scalar(t), self.context, "updates up to T + N − 2 are looked at")
-
-    def _local(self, *places: Number) -> None:
-        t, j, q = places
-        self._seen(t)
-        self._places(j, q)
-        self.kernel.need(self.many(t) - 1 - scalar(j), self.context, "an update adds up so many runs")
-        self.kernel.need(self.steps(t, j) - 1 - scalar(q), self.context, "a run has so many local steps")
-
-    def _begins(self, k: Number) -> None:
-        self._places(k)
-        self.kernel.need(self.T - 1 - scalar(k), self.context, "windows begin at the updates 0 … T − 1")
-
-    def delay(self, t: Number, j: Number) -> Fact:
-        """Return t − s[t, j] ≤ tau_max."""
-        self._seen(t)
-        return super().delay(t, j)
-
-    def work(self, t: Number) -> Fact:
-        """Return Σ a·steps = A[t] over the runs of update t."""
-        self._seen(t)
-        each = expr(self.a(t, self.j) * self.steps(t, self.j))
-        return self.axiom(equal(self.runs_of(t, each), self.A(t)), "algorithm")
-
-    def window_work(self, k: Number) -> Fact:
-        """Return Σ A[k + u] = W[k] over a window."""
-        self._begins(k)
-        return self.axiom(equal(finite_sum("u", 0, self.N, self.A(scalar(k) + self.u)), self.W(k)), "algorithm")
-
-    def window_squares(self, k: Number) -> Fact:
-        """Return Σ a²·steps ≤ V_max over the runs of a window."""
-        self._begins(k)
-        return self.axiom(self.squares_of(k) <= expr(self.symbol("V_max")), "algorithm")
-
-    def squares_of(self, k: Number) -> Expr:
-        """Return Σ a²·steps over the runs of a window."""
-        t = scalar(k) + self.u
-        each = expr(self.a(t, self.j) ** 2 * self.steps(t, self.j))
-        return finite_sum("u", 0, self.N, self.runs_of(t, each))
-
-    def regrouped(self, k: Number) -> VectorFact:
-        """Return Σ du[k, u] over a window = W·∇F(w[k]) + Σ (over − under)·∇f_i(w[k]): by clients, not by runs."""
-        self._begins(k)
-        extra = vector_sum("i", 0, self.n, self.d(self.i, k) * (self.over(self.i, k) - self.under(self.i, k)))
-        return self._defined(vector_sum("u", 0, self.N, self.du(k, self.u)), self.df(k) * self.W(k) + extra)
-
-    def balance(self, k: Number, of: Lin) -> VectorFact:
-        """Return Σ (over − under)·v = 0: the clients' shares of a window's work have the sum of the p_i."""
-        self._begins(k)
-        if "i" in of.names():
-            raise ProofError(f"{of} is not the same for all clients")
-        shares = vector_sum("i", 0, self.n, of * (self.over(self.i, k) - self.under(self.i, k)))
-        return self._defined(shares, Lin({}))
-
-    def bias(self, k: Number) -> Fact:
-        """Return Σ (over + under) ≤ W[k]·(largest Σ|omega_i − p_i|): share_bias, or Q_bias of one group."""
-        self._begins(k)
-        if "share_bias" not in self.own_symbols and (not self.equal or "N" in self.own_symbols):
-            raise ProofError("Q_bias is about the clients of one update where all weights are 1/n")
-        size = self.symbol("share_bias" if "share_bias" in self.own_symbols else "Q_bias")
-        parts = finite_sum("i", 0, self.n, expr(self.over(self.i, k) + self.under(self.i, k)))
-        return self.axiom(parts <= expr(self.W(k) * size), "algorithm")
-
-    def mean_work(self) -> Fact:
-        """Return Σ A[k] = T·Q_mean over the updates before T, for weights 1/n."""
-        if not self.equal:
-            raise ProofError("Q_mean is the mean of the A[t] where all weights are 1/n")
-        every = finite_sum("k", 0, self.T, expr(self.A(self.k)))
-        return self.axiom(equal(every, self.T * self.symbol("Q_mean")), "algorithm")
-
-    # ------------------------------------------------------------------ functions, chance, lengths
-
-    def mean_slope(self, i: Number, t: Number) -> Fact:
-        """Return f_i(w[t]) − f_i(w[0]) = ⟨mv[i, t], w[t] − w[0]⟩ (the mean value theorem)."""
-        self._places(t)
-        way = self.w(t) - self.w(0)
-        claim = equal(self.part(i, self.w(t)) - self.part(i, self.w(0)), self.dot(self.mv(i, t), way))
-        return self.axiom(claim, "smooth")
-
-    def bounded_mean(self, i: Number, t: Number) -> Fact:
-        """Return ‖mv[i, t]‖² ≤ G: a mean of gradients; mv[i, 0], of a way without length, is 0."""
-        self._places(t)
-        if self.bounds_at("G_sq", "segments"):
-            self.kernel.need(self.N - 1 - scalar(t), self.context, "ways are looked at to w[1] … w[N − 1]")
-        return self.axiom(squared(self.mv(i, t)) <= expr(self.symbol("G_sq")), "bounded-gradients")
-
-    def length(self, k: Number) -> Fact:
-        """Return E‖∇F(w[k])‖² = size[k]², which defines size[k] ≥ 0."""
-        self._places(k)
-        return self.axiom(equal(squared(self.df(k)), self.size(k) ** 2), "algorithm")
-
-    def mean_size(self, t: Number) -> Scalar:
-        """Return the mean of size[k] over the updates before t."""
-        return variable("size_mean", t)
-
-    def lengths(self) -> Fact:
-        """Return T·size_mean[T] = Σ size[k] over the updates before T, which defines size_mean[T]."""
-        every = finite_sum("k", 0, self.T, expr(self.size(self.k)))
-        return self.axiom(equal(every, self.T * self.mean_size(self.T)), "algorithm")
+def steps_ratio(found: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """Return the largest power of Qmax/Qmin that is at most speed_ratio."""
+    ratio, limit, power = found["Qmax"] / found["Qmin"], found["speed_ratio"], _ONE
+    if ratio == 1:
+        return {"mu_step": limit}
+    while power * ratio <= limit:
+        power *= ratio
+    return {"mu_step": power}
