@@ -237,6 +237,7 @@ _POTENTIALS = {
     "classics.gd.pl": ("contraction", "value", "domination"),
     "classics.sgd.distance": ("contraction", "distance", "contraction"),
     "classics.sgd.gap": ("contraction", "value", "domination"),
+    "classics.sgd.heterogeneous": ("contraction", "distance", "own minimisers"),
     "classics.sgd.nonconvex": ("mean", "value", "descent"),
     "classics.subgradient": ("mean", "distance", "bounded subgradients"),
 }

@@ -21,7 +21,7 @@ X: Final = "x"
 MOVE: Final = "move"
 Name: TypeAlias = tuple[str, int]  # (X, t) is the server's model x[t], (MOVE, j) what pass j moves
 Combination: TypeAlias = dict[Name, Fraction]
-_ONE: Final = Fraction(1)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 _ROUNDED: Final = Fraction(1, 10**12)  # relative: sums of weights that are no simple fractions
 
 
@@ -41,7 +41,9 @@ class ClientPass(NamedTuple):
     key
         What their randomness is drawn with: two passes with one key have the same noise.
     plain
-        False where the others are of other sizes, or implicit.
+        False where the others are of other sizes.
+    implicit
+        Whether each ends where it takes its gradient.
     """
 
     client: int
@@ -51,6 +53,7 @@ class ClientPass(NamedTuple):
     event: int
     key: tuple[int, ...]
     plain: bool = True
+    implicit: bool = False
 
 
 @final
@@ -110,7 +113,7 @@ def of_tape(tape: Tape, known: Mapping[float, Fraction | None] | None = None) ->
                 fold.affine(dst[row], [(coef[at], src[at]) for at in range(start[row], start[row + 1])])
         elif op == Op.DESCEND:
             to, at, client, steps, size, update, of_prox = passes[row]
-            fold.descend(to, at, client, steps, size, event, (client, update), plain and not of_prox)
+            fold.descend(to, at, client, steps, size, event, (client, update), plain, of_prox)
     fold.end(now, versions[now + 1])
     fold.found.odd.extend(_tables(tape, fold.found, told))
     return fold.found
@@ -120,8 +123,10 @@ def _tables(tape: Tape, found: Formal, told: Mapping[float, Fraction]) -> Iterat
     """Yield where a tape says of its passes what is not so: symbols of theorems are read off these columns."""
     versions, arrivals = tape.descend.version.tolist(), tape.descend.arrival.tolist()
     for number, (one, at) in enumerate(zip(found.passes, versions, strict=True)):
-        # Of updates that have reached a client out of order, x[0] + Σ (x[h+1] − x[h]), it says how many there are.
-        if sum(weight * t for (_, t), weight in models(one.start).items()) != at:
+        # Of updates that have reached a client out of order, x[0] + Σ (x[h+1] − x[h]), it says how many there are; what
+        # is ahead of a model is of no version.
+        whole = all(weight.denominator == 1 for weight in models(one.start).values())
+        if whole and sum(weight * t for (_, t), weight in models(one.start).items()) != at:
             yield f"pass {number} does not begin at version {at}, as the tape has it"
     uses = tape.uses
     if not len(uses.update):
@@ -218,6 +223,7 @@ class _Fold:
             for place, one in enumerate(initial)
             if Initial(one) is not Initial.UNWRITTEN
         }
+        self._lately: list[int] = []  # what was added up in this event
 
     def affine(self, dst: int, terms: Sequence[tuple[Fraction, int]]) -> None:
         """Add up registers."""
@@ -228,14 +234,16 @@ class _Fold:
                 value[name] = value[name] + more if name in value else more
         added = [src for weight, src in terms if weight == 1]
         self._write(dst, {name: part for name, part in value.items() if part}, added)
+        self._lately.append(dst)
 
     def descend(
-        self, dst: int, src: int, client: int, steps: int, size: float, event: int, key: tuple[int, ...], plain: bool
+        self, dst: int, src: int, client: int, steps: int, size: float, event: int, key: tuple[int, ...], plain: bool,
+        implicit: bool = False,
     ) -> None:  # fmt: skip
         """Make local steps."""
         start = self.held[src]
         move = (MOVE, len(self.found.passes))
-        self.found.passes.append(ClientPass(client, start, steps, size, event, key, plain))
+        self.found.passes.append(ClientPass(client, start, steps, size, event, key, plain, implicit))
         self._write(dst, {**start, move: _ONE}, [])
 
     def _write(self, dst: int, value: Combination, added: Sequence[int]) -> None:
@@ -254,9 +262,19 @@ class _Fold:
             held = self.held[src]
             if src != dst and held and old not in held and value == {old: _ONE, **held}:
                 self.held[src] = {new: _ONE, old: -_ONE}
+        # What is ahead of the new model was made before it, of the same moves: it is that model, and earlier ones.
+        moves = used(value)
+        for src in self._lately if moves else ():
+            own, parts = self.held[src], used(self.held[src])
+            share = parts[min(moves)] / moves[min(moves)] if parts.keys() == moves.keys() else None
+            if share is not None and all(near(parts[one], share * weight) for one, weight in moves.items()):
+                rest = {name: own.get(name, _ZERO) - share * value.get(name, _ZERO) for name in {*value, *own}}
+                kept = {name: part for name, part in rest.items() if name[0] == X and part}
+                self.held[src] = {**kept, new: share}
 
     def end(self, event: int, version: int | None = None) -> None:
         """Note with which event new models were made, and where a tape counts others."""
+        self._lately.clear()
         made = len(self.found.models)
         self.found.events.extend([event] * (made - len(self.found.events)))
         if version not in (None, made):

@@ -2,17 +2,31 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import sqrt
 from types import MappingProxyType
 from typing import Any, Final
 
+import numpy as np
+
 from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.rational import stands_for
-from boundlab.classes.runs import LatestClass, PassClass, RegisterClass, RunClass, StepsOfPasses, WindowClass
+from boundlab.classes.formal import ClientPass, models
+from boundlab.classes.runs import (
+    LatestClass,
+    MomentumClass,
+    PassClass,
+    RegisterClass,
+    RunClass,
+    StepsOfPasses,
+    TurnsClass,
+    WindowClass,
+    version,
+)
 
 
 def _gd(parameters: Any, clients: int) -> RunClass:
     count = clients if parameters.sampling == "all" else 1
-    local = StepsOfPasses(1, lambda _: parameters.step.c)
+    local = StepsOfPasses(1, lambda one: float(parameters.step.at(np.array(version(one.start) or 0))))
     return PassClass(local, count=count, weight=Fraction(1, count), current=True, everyone=count > 1)
 
 
@@ -41,11 +55,40 @@ def _afl_dga(parameters: Any, _: int) -> RunClass:
 
 
 def _area(parameters: Any, _: int) -> RunClass:
-    def size(event: int) -> float:
-        return float(parameters.step.at(parameters.answers_with(event) if event >= 0 else 0))
+    def size(one: ClientPass) -> float:
+        return float(parameters.step.at(parameters.answers_with(one.event) if one.event >= 0 else 0))
 
     local = StepsOfPasses(parameters.M, size)
     return RegisterClass(local, opening=parameters.start == "algorithm", late=parameters.reply == "post")
+
+
+def _proximal_point(parameters: Any, _: int) -> RunClass:
+    size = StepsOfPasses(1, lambda one: float(parameters.step.at(np.array(version(one.start) or 0))), implicit=True)
+    return PassClass(size, weight=Fraction(1), current=True)
+
+
+def _incremental(parameters: Any, _: int) -> RunClass:
+    def size(one: ClientPass) -> float:
+        return float(parameters.step.at(np.array(max(t for (_, t) in models(one.start)))))
+
+    return TurnsClass(StepsOfPasses(1, size))
+
+
+def _heavy_ball(parameters: Any, _: int) -> RunClass:
+    kept = stands_for(parameters.beta)
+    return MomentumClass(StepsOfPasses(1, lambda _: parameters.alpha), kept=lambda _: kept)
+
+
+def _nesterov(parameters: Any, _: int) -> RunClass:
+    def kept(t: int) -> Fraction:
+        if parameters.q is not None:
+            return Fraction((1 - sqrt(parameters.q)) / (1 + sqrt(parameters.q)))
+        before, now = 1.0, (1 + sqrt(5)) / 2
+        for _ in range(t - 1):
+            before, now = now, (1 + sqrt(1 + 4 * now * now)) / 2
+        return Fraction((before - 1) / now)
+
+    return MomentumClass(StepsOfPasses(1, lambda _: parameters.alpha), kept=kept, ahead=True)
 
 
 CLASSES: Final[Mapping[str, Callable[[Any, int], RunClass]]] = MappingProxyType(
@@ -58,6 +101,10 @@ CLASSES: Final[Mapping[str, Callable[[Any, int], RunClass]]] = MappingProxyType(
         "fedfa": _fedfa,
         "afl_dga": _afl_dga,
         "area": _area,
+        "proximal_point": _proximal_point,
+        "incremental": _incremental,
+        "heavy_ball": _heavy_ball,
+        "nesterov": _nesterov,
     }
 )
 """By the algorithm of a theorem: its class, given the options of a run and the number of clients."""
@@ -89,7 +136,7 @@ def known(name: str, parameters: Any) -> bool:
     """Return whether these are options that proofs about the algorithm know."""
     match name:
         case "gd":
-            plain = parameters.decay.constant and parameters.step.d is None and parameters.sampled is None
+            plain = parameters.decay.constant and parameters.sampled is None
             return bool(plain and parameters.M == 1 and parameters.sampling != "mean")
         case "async_sgd":
             return bool(parameters.schedule.constant)

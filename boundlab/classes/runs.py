@@ -27,24 +27,28 @@ class StepsOfPasses:
     most, least
         Numbers of steps.
     size
-        By the event during which the pass is asked for, −1 before the first; unit (−1, 2).
+        By the pass; unit (−1, 2).
+    implicit
+        Whether a step ends where it takes its gradient.
     """
 
     most: int
-    size: Callable[[int], float]
+    size: Callable[[ClientPass], float]
     least: int | None = None
+    implicit: bool = False
 
     def why_not(self, passes: list[ClientPass]) -> Iterator[str]:
         """Yield what is otherwise."""
         least = self.most if self.least is None else self.least
         for number, one in enumerate(passes):
-            size = self.size(one.event)
+            size = self.size(one)
             if not least <= one.steps <= self.most:
                 yield f"pass {number} has {one.steps} local steps"
             if one.size != size:
                 yield f"pass {number} has steps of size {one.size!r}, not {size!r}"
-            if not one.plain:
-                yield f"the local steps of pass {number} are not all of one size, or are implicit"
+            if not one.plain or one.implicit != self.implicit:
+                word = "explicit" if self.implicit else "implicit"
+                yield f"the local steps of pass {number} are not all of one size, or are {word}"
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,63 @@ class PassClass(RunClass):
             yield f"weights {', '.join(str(one) for one in uses.values())}, not {self.weight}"
         if self.total is not None and not near(sum(uses.values(), start=Fraction(0)), self.total):
             yield f"the weights have the sum {sum(uses.values())}, not {self.total}"
+
+
+@final
+@dataclass(frozen=True)
+class MomentumClass(RunClass):
+    """x[t+1] = x[t] + b(t)·(x[t] − x[t−1]) + the mean of one pass of each client, all from x[t] or from that sum.
+
+    Parameters
+    ----------
+    kept
+        b(t), for t ≥ 1.
+    ahead
+        Whether passes begin at x[t] + b(t)·(x[t] − x[t−1]).
+    """
+
+    id: ClassVar[str] = "momentum"
+    kept: Callable[[int], Fraction] = lambda _: Fraction(0)
+    ahead: bool = False
+
+    def _moves(self, run: Formal) -> Iterator[str]:
+        for t, model in enumerate(run.models):
+            uses, who, here = used(model), f"update {t}: ", {(X, t): _ONE}
+            kept = self.kept(t) if t else Fraction(0)
+            further = {(X, t): 1 + kept, (X, t - 1): -kept} if kept else here
+            if not _alike(models(model), further):
+                yield f"{who}x[{t + 1}] is not made of x[{t}] + {kept}·(x[{t}] − x[{t - 1}]) and what passes move"
+            starts = [run.passes[one].start for one in uses]
+            if any(not _alike(one, further if self.ahead else here) for one in starts):
+                yield f"{who}a pass begins elsewhere"
+            if any(not near(one, Fraction(1, run.clients)) for one in uses.values()) or sorted(
+                run.passes[one].client for one in uses
+            ) != [*range(run.clients)]:
+                yield f"{who}its passes are not one of each client, of weight 1/{run.clients}"
+
+
+def _alike(one: Combination, other: Combination) -> bool:
+    return one.keys() == other.keys() and all(near(weight, other[name]) for name, weight in one.items())
+
+
+@final
+@dataclass(frozen=True)
+class TurnsClass(RunClass):
+    """x[t+1] is where a chain of passes ends, one of each client, the first from x[t], each next from where one ended."""
+
+    id: ClassVar[str] = "turns"
+
+    def _moves(self, run: Formal) -> Iterator[str]:
+        for t, model in enumerate(run.models):
+            uses, who, here = used(model), f"update {t}: ", {(X, t): _ONE}
+            for number in sorted(uses):
+                if run.passes[number].start != here:
+                    yield f"{who}pass {number} does not begin where the one before ended"
+                here = {**here, (MOVE, number): _ONE}
+            if model != here:
+                yield f"{who}x[{t + 1}] is not where its passes end"
+            if sorted(run.passes[number].client for number in uses) != [*range(run.clients)]:
+                yield f"{who}its passes are not one of each client"
 
 
 @final

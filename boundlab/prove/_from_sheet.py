@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import sympy
+
 from boundlab.prove._context import FIRST, Context, Range
 from boundlab.prove._errors import NoPartError
 from boundlab.prove._kernel import Kernel
@@ -53,7 +55,10 @@ class FromSheet(Modelled):
         for name, own in self.sheet.get("symbols", {}).items():
             if name not in self.own_symbols and (own.get("always") or name in asked):
                 known = self._below_its_limit(name) if own.get("limited") else self._range(name)
-                self.own_symbol(name, self._written_range(own, known))
+                made = self._written_range(own, known)
+                self.own_symbol(name, replace(made, below=self._leaves_no_step(name, made.high)))
+        for name, step in self.sheet.get("formulas", {}).items():
+            read.give(name, self.formula(self.theorem.step[step]))
         for name, own in self._those("shorthands"):
             read.give(name, self._shorthand(**own))
         for name, own in self._those("numbers"):
@@ -66,6 +71,9 @@ class FromSheet(Modelled):
         self._name_parts()
         for name, step in self.sheet.get("steps", {}).items():
             self.__dict__[name] = read.give(name, declare_step(self, step))
+        for name, of in self.sheet.get("roots", {}).items():
+            self.own_symbols.add(name)
+            self.root_fact = self.kernel.root(name, self.kernel.values.get(of, (self.symbol(of),))[0])
         self.law = self._law()
         said = {name: Axiom(**own) for name, own in self._those("axioms")}
         self.sentences = Sentences(self, read, said)
@@ -73,6 +81,17 @@ class FromSheet(Modelled):
         for name in {one.partition(" ")[0] for one in said if " " in one}:
             methods[name] = partial(self._of_word, name)
         self.__dict__.update(methods)
+
+    def _leaves_no_step(self, name: str, end: Scalar | None) -> bool:
+        """Return whether a condition leaves no positive step at an end: there is no run there that it speaks of."""
+        value = None if end is None else end.constant
+        if value is None:
+            return False
+        limits = [one.limit for one in self.theorem.conditions if str(one.quantity) in self.theorem.step]
+        if name not in self.theorem.symbols:
+            return False
+        symbol, number = self.theorem.symbols[name].symbol, sympy.Rational(value.numerator, value.denominator)
+        return any(bool(one.subs(symbol, number).is_nonpositive) for one in limits)
 
     def _name_parts(self) -> None:
         """Give vectors, numbers, indices and shorthands to proofs; those that a method has the name of stay unnamed."""

@@ -194,6 +194,23 @@ class Iteration:
 
     # ------------------------------------------------------------------ the step
 
+    def of_own_minimisers(self, k: Scalar) -> Fact:
+        """(1/n)·Σ ‖∇f_i(x_k)‖² ≤ 4L·(f(x_k) − f(x*)) + 2L²ζ²."""
+        s = self.s
+        g, h, L, zeta = s.g(s.i, k), s.vec("h", s.i), s.symbol("L"), s.symbol("zeta")
+        apart = [
+            s.smooth(h, s.vec("hu", s.i)),
+            s.heterogeneity(s.i),
+            self.proof.kernel.against(s.own_minimiser(s.i), h),
+        ]
+        own = self.proof.kernel.against(s.own_minimiser(s.i), s.vec("hu", s.i))
+        slope = self.lemma("‖∇f_i(x*)‖ ≤ Lζ", squared(h) <= expr(L**2 * zeta**2), [*apart, own])
+        claim = s.mean(lambda _: squared(g)) <= self.base("value", k) * (4 * L) + 2 * L**2 * zeta**2
+        of_clients = [s.cocoercive(h, g), slope, self.proof.kernel.square(g - h * 2)]
+        return self.lemma(
+            "gradients of clients", claim, [*map(s.over_clients, of_clients), *self.still(s.x(k) - s.star)]
+        )
+
     def moves(self, k: Scalar) -> list[Uses]:
         """Return how x_{k+1} is made, and what is known of the noise in it."""
         s = self.s
@@ -268,6 +285,7 @@ GIVEN: Final[Mapping[str, Callable[[Iteration, Scalar], list[Fact]]]] = MappingP
         "bounded subgradients": lambda of, k: [of.convex(k), of.bounded(k)],
         "contraction": lambda of, k: [of.coercive(k), of.steep(k), of.flat(k)],
         "descent": lambda of, k: [of.descent(k)],
+        "own minimisers": lambda of, k: [of.convex(k), of.of_own_minimisers(k), of.s.minimal(of.s.x(k))],
         "domination": lambda of, k: [of.descent(k), of.dominated(k)],
         "distance and descent": lambda of, k: [of.descent(k), of.minimum(k), of.convex(k)],
         "both ways": lambda of, k: [of.near(k, k + 1), of.near(k + 1, k)],

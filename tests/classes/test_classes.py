@@ -25,7 +25,7 @@ def test_runs_with_the_options_that_proofs_know_are_in_the_class(name: str) -> N
         why = list(CLASSES[name](run.parameters, run.long.clients).why_not(found))
         assert not (known(name, run.parameters) and why), (run.parameters, why)
         inside += not why
-    assert inside >= 9
+    assert inside >= 5
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(1, 3), st.sampled_from(["pre", "post"]))

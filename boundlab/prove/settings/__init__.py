@@ -44,11 +44,15 @@ def _buffered(theorem: Theorem) -> Setting:
 
 
 _SETTINGS: dict[str, Callable[[Theorem], Setting]] = {
-    "gd": lambda theorem: GdSetting(theorem, "gd"),
+    "gd": lambda theorem: GdSetting(theorem, "gd_diminishing" if "c" in theorem.step else "gd"),
     "area": _area,
     "async_sgd": lambda theorem: DelayedSetting(theorem, "async_sgd"),
     "fedcompass": _fedcompass,
     "fedfa": _fedfa,
+    "proximal_point": lambda theorem: Setting(theorem, "proximal_point"),
+    "incremental": lambda theorem: Setting(theorem, "incremental"),
+    "heavy_ball": lambda theorem: Setting(theorem, "heavy_ball"),
+    "nesterov": lambda theorem: Setting(theorem, "nesterov_strong" if "q" in theorem.step else "nesterov"),
     "afl_dga": lambda theorem: AflDgaSetting(theorem, "afl_dga"),
     "fedbuff": _buffered,
     "fedstaleweight": _buffered,
