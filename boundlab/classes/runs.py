@@ -182,7 +182,7 @@ def _alike(one: Combination, other: Combination) -> bool:
 @final
 @dataclass(frozen=True)
 class TurnsClass(RunClass):
-    """x[t+1] is where a chain of passes ends, one of each client, the first from x[t], each next from where one ended."""
+    """x[t+1] is the end of a chain of passes, one of each client: the first from x[t], each next from an end."""
 
     id: ClassVar[str] = "turns"
 

@@ -144,9 +144,11 @@ class Model(SymbolNumbers):
         """The runs, made when they are first asked for."""
         setting = self.setting
         # Constants that are larger than they need be change no run whose step is given.
-        one = replace(self.instance, bounds=()) if "alpha" in setting.theorem.step else self.instance
+        given = "alpha" in setting.theorem.step
+        one = replace(self.instance, bounds=()) if given else self.instance
         key = (
             type(setting),
+            () if given else tuple(map(str, setting.theorem.step.items())),
             tuple(sorted(setting.theorem.core.fixed.items())),
             setting.noisy,
             "minimiser" in setting.assumed,

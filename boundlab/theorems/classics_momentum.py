@@ -43,6 +43,7 @@ NESTEROV = classic(
     conditions=(EXACT, SHORT),
     note="Not attained; R²/(2α·t_{K−1}²) is a little smaller.",
     proof=SMOOTH_PROOFS,
+    proofs=("classics.nesterov",),
 )
 NESTEROV_STRONG = classic(
     "nesterov.strongly-convex",
@@ -57,6 +58,7 @@ NESTEROV_STRONG = classic(
     conditions=(EXACT,),
     note="Not attained.",
     proof=SMOOTH_PROOFS,
+    proofs=("classics.nesterov.strongly-convex",),
 )
 HEAVY_BALL = classic(
     "heavy-ball",
@@ -72,6 +74,7 @@ HEAVY_BALL = classic(
     conditions=(EXACT, Condition(alpha, (1 - beta) / L, "α ≤ (1−β)/L")),
     note="The average is over x_0 … x_{K−1}, with x_{−1} = x_0. Not attained, but for K = 1 and β = 0.",
     proof=SMOOTH_PROOFS,
+    proofs=("classics.heavy-ball",),
 )
 
 

@@ -81,6 +81,7 @@ INCREMENTAL = classic(
     conditions=(EXACT,),
     note="Any order of the clients in a pass. Tight for n = 1.",
     proof=CONVEX_PROOFS,
+    proofs=("classics.incremental",),
 )
 PROXIMAL = classic(
     "proximal-point",
@@ -97,6 +98,7 @@ PROXIMAL = classic(
     conditions=(EXACT,),
     note="Any α, any K ≥ 1. Tight: attained by (R/(2Kα))·|x| from x_0 = R.",
     proof=CONVEX_PROOFS,
+    proofs=("classics.proximal-point",),
 )
 PROXIMAL_STRONG = classic(
     "proximal-point.strongly-convex",
@@ -112,6 +114,7 @@ PROXIMAL_STRONG = classic(
     conditions=(EXACT,),
     note="Any α. Tight: attained by μ·x²/2.",
     proof=CONVEX_PROOFS,
+    proofs=("classics.proximal-point.strongly-convex",),
 )
 
 THEOREMS = (SUBGRADIENT, SUBGRADIENT_FIXED, SUBGRADIENT_LAST, INCREMENTAL, PROXIMAL, PROXIMAL_STRONG)

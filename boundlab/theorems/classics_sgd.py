@@ -87,6 +87,7 @@ SGD_GAP_DECREASING = classic(
     assumptions=(*STRONG, "bounded-variance"),
     note="Tight at K = 0 only.",
     proof=STOCHASTIC_PROOFS,
+    proofs=("classics.sgd.gap.decreasing",),
 )
 SGD_DISTANCE = classic(
     "sgd.distance",
@@ -117,6 +118,7 @@ SGD_DISTANCE_DECREASING = classic(
     assumptions=(*STRONG, "bounded-variance"),
     note="Tight at K = 0 only.",
     proof=STOCHASTIC_PROOFS,
+    proofs=("classics.sgd.distance.decreasing",),
 )
 SGD_NONCONVEX = classic(
     "sgd.nonconvex",
@@ -152,6 +154,7 @@ SGD_HETEROGENEOUS = classic(
     assumptions=(*STRONG, *_DRAWN),
     note="Tight at K = 0 only.",
     proof=STOCHASTIC_PROOFS,
+    proofs=("classics.sgd.heterogeneous",),
 )
 _PASS = (1 - alpha * mu) ** M
 SGD_SAMPLED = classic(

@@ -86,7 +86,7 @@ def test_a_theorem_that_is_false_of_the_plug_in_is_not_proved(here: Path, capsys
     capsys.readouterr()
 
 
-@pytest.mark.parametrize("name", ["heavy_ball", "nesterov", "ogm"])
+@pytest.mark.parametrize("name", ["ogm"])
 def test_a_theorem_about_an_algorithm_of_no_class_has_no_proof(here: Path, capsys: Any, name: str) -> None:
     changed('"capped"', f'"{name}"', "capped.toml")
     assert asked("--with", STEPS) == 2

@@ -171,6 +171,10 @@ SMOOTH: tuple[Instance, ...] = (
     Instance((Quadratic(_point(1, 3), _point(0, 0)),), _point(3, 4), F(1, 3), horizon=2, noise=(Noise(_point(1, 2)),)),
     Instance((Huber(F(1), F(0), F(1)),), _point(3), F(1, 2), horizon=2, noise=(Noise(_point(1), F(1, 2), F(1, 2)),)),
     Instance((_bowl(1),), _point(2), F(1, 4), horizon=2, noise=(Noise(_point(2), F(1, 5)),)),
+    # A start so near to x* that the noise is larger than what is left.
+    Instance((_bowl(1),), _point(F(1, 4)), F(1, 4), horizon=2, noise=(_sign(2),)),
+    Instance((_bowl(2, 1),), _point(F(1, 2)), F(1, 8), horizon=2, noise=(_sign(3),)),
+    Instance((_bowl(1, 1), _bowl(1, -1)), _point(F(1, 3)), F(1, 4), horizon=2, noise=(_sign(1), _sign(2))),
 )
 
 

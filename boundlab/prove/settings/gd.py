@@ -1,9 +1,11 @@
 """Exact models of gradient descent, the subgradient method and SGD: all outcomes of the program itself."""
 
 from dataclasses import replace
-from typing import Any
+from fractions import Fraction
 
+from boundlab.prove._balls import lower
 from boundlab.prove._instance import Instance
+from boundlab.prove._numbers import SymbolNumbers
 from boundlab.prove._replay import Runs
 from boundlab.prove._replay import replay as all_runs
 from boundlab.prove.setting import Setting
@@ -20,6 +22,10 @@ class GdSetting(Setting):
         """Whether all clients step, or one that is drawn."""
         return self.theorem.core.value("sampling")
 
+    def _at(self, numbers: SymbolNumbers, name: str) -> Fraction:
+        """Return the c, or the d, of steps c/(k + d)."""
+        return Fraction(lower(numbers.number(self.reader.known[name], {})))
+
     def instances(self) -> tuple[Instance, ...]:
         """Return exact instances: with kinks, or smooth ones."""
         return SMOOTH if "smooth" in self.assumed else LIPSCHITZ
@@ -27,9 +33,12 @@ class GdSetting(Setting):
     def runs(self, instance: Instance) -> Runs:
         """Replay the program."""
         gd = lookup("algorithms", "gd")
-        options: dict[str, Any] = {"alpha": float(instance.alpha), "sampling": self.sampling}
+        own = SymbolNumbers(self.constants(instance), {})
+        c, d = (self._at(own, name) for name in "cd") if "c" in self.theorem.step else (None, Fraction(0))
+        rates = {"alpha": float(instance.alpha)} if c is None else {"c": float(c), "d": float(d)}
         one = replace(instance, steps=1)
-        runs = all_runs(gd.program(parameters_of(gd, options), one.n), one, first=0)
+        program = gd.program(parameters_of(gd, {**rates, "sampling": self.sampling}), one.n)
+        runs = all_runs(program, one, 0, None if c is None else lambda k: c / (k + d))
         for k in range(one.horizon + 1):
             model = runs.columns["register", (0, k)]
             runs.columns["x", (k,)] = model
