@@ -8,7 +8,6 @@ from boundlab.events import Events
 from boundlab.prove._errors import ProofError
 from boundlab.prove._instance import Instance
 from boundlab.prove._replay import Runs
-from boundlab.prove._terms import Lin
 from boundlab.theorems import Condition, Theorem
 
 # The members of a family by their indices.
@@ -55,25 +54,9 @@ class Modelled:
         raise ProofError(f"{self.theorem.algorithm} has no exact models")
 
     def _with_points(self, runs: Runs, instance: Instance) -> Runs:
-        """Add x* with its subgradients, the average before the horizon and the subgradients there."""
+        """Add x* with its subgradients."""
         if "minimiser" in self.assumed and (best := instance.minimum()) is not None:
             runs.constant(("star", ()), best[0])
             for i, slope in enumerate(best[1]):
                 runs.constant(("h", (i,)), slope)
-        if instance.horizon:
-            models = [runs.at((_single_name(self.model(0)), (k,))) for k in range(instance.horizon)]
-            share = Fraction(1, instance.horizon)
-            runs.add(
-                ("xbar", ()),
-                lambda at: tuple(share * sum(parts) for parts in zip(*(m[at] for m in models), strict=True)),
-            )
-            middle = runs.at(("xbar", ()))
-            for i, function in enumerate(instance.functions):
-                runs.add(("gbar", (i,)), lambda at, of=function: of.slope(middle[at]))  # type: ignore[misc]
         return runs
-
-
-def _single_name(value: Lin) -> str:
-    """Return the name of the one vector that a combination is."""
-    assert value.vec is not None  # noqa: S101  (for the type checker)
-    return value.vec.name

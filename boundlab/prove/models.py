@@ -6,7 +6,7 @@ A model tests what no kernel can: the axioms and the setting. A step that is pro
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from boundlab.prove._balls import PRECISIONS, Ball, Real, lower, upper
 from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import REFUSED
 from boundlab.prove._facts import Fact
-from boundlab.prove._functions import square_root
+from boundlab.prove._functions import Point, plus, square_root
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
@@ -230,12 +230,42 @@ class Model(SymbolNumbers):
         try:
             match key:
                 case ("inner", one, other):
-                    return self.runs.inner(one, other)
+                    return self.runs.inner(self._there(one), self._there(other))
                 case ("value", client, point):
-                    return self.runs.value(client, point)
+                    return self.runs.value(client, self._there(point))
         except KeyError as error:
             raise OutsideError(f"{error} is beyond the last iteration") from None
         return Fraction(1)
+
+    def _there(self, name: Name) -> Name:
+        """Return the name of a vector that is there: one of the runs, a gradient at one, or what a sentence defines.
+
+        Raises
+        ------
+        KeyError
+            If it is none.
+        """
+        columns, vector = self.runs.columns, Vec(name[0], tuple(map(scalar, name[1])))
+        if name in columns:
+            return name
+        if vector.name in self.setting.kernel.vectors.slopes:
+            _, which, at = self.setting.kernel.vectors.slope(vector)
+            (client,) = self.whole(which, {}) or (0,)
+            if not 0 <= client < self.instance.n:
+                raise KeyError(name)
+            function, points = self.instance.functions[client], self.runs.at(self._there(self._vector(at, {})))
+            self.runs.add(name, lambda place: function.slope(points[place]))
+            return name
+        meaning = self.setting.sentences.meaning(vector)
+        if meaning is None:
+            raise KeyError(name)
+        parts = [
+            (self.number(own, {}) * weight, self.runs.at(self._there(self._vector(base.vectors[0], where))))
+            for atom, own in meaning.terms.items()
+            for weight, base, where in self._terms(atom, 0, {})
+        ]
+        self.runs.add(name, lambda place: _summed(self.instance, [(lower(w), one[place]) for w, one in parts]))
+        return name
 
     def _vector(self, vector: Vec, at: Environment) -> Name:
         return vector.name, self.whole(vector.indices, at)
@@ -272,6 +302,13 @@ class Model(SymbolNumbers):
     def last(self) -> int:
         """The largest value that an index without an upper end takes."""
         return self.instance.horizon + 1
+
+
+def _summed(instance: Instance, parts: Iterable[tuple[Fraction, Point]]) -> Point:
+    found: Point = tuple(_ZERO for _ in instance.start)
+    for weight, point in parts:
+        found = plus(found, point, weight)
+    return found
 
 
 def evaluate(model: Model, claim: Claim, kernel: Kernel, context: Context | None = None) -> list[Row]:

@@ -102,6 +102,8 @@ class Axiom:
         In which settings.
     why
         What makes it true, where that is not seen at once.
+    defines
+        Whether it says what the vector on its left is.
     """
 
     says: str | list[str]
@@ -112,6 +114,7 @@ class Axiom:
     at_points: str = ""
     only: str = ""
     why: str = ""
+    defines: bool = False
 
 
 class Reader:
@@ -302,6 +305,12 @@ def _names(node: ast.expr) -> Iterator[str]:
     yield from (one.id for one in ast.walk(node) if isinstance(one, ast.Name))
 
 
+def _left(own: Axiom) -> ast.expr:
+    said = parsed(str(own.says))
+    assert isinstance(said, ast.Compare)  # noqa: S101  (it is a relation)
+    return said.left
+
+
 def single(value: Lin) -> Vec:
     """Return the one vector that a combination is.
 
@@ -382,6 +391,20 @@ class Sentences:
 
     def __init__(self, setting: Any, reader: Reader, said: Mapping[str, Axiom]) -> None:
         self._setting, self._reader, self.said = setting, reader, MappingProxyType(dict(said))
+        defining = {ast.unparse(_left(one)).partition("[")[0]: one for one in said.values() if one.defines}
+        self.defining: Mapping[str, Axiom] = MappingProxyType(defining)
+
+    def meaning(self, vector: Vec) -> Lin | None:
+        """Return what a vector is by the sentence that defines it; None where there is none."""
+        own = self.defining.get(vector.name)
+        if own is None:
+            return None
+        inside = _left(own)
+        places = several(inside.slice) if isinstance(inside, ast.Subscript) else []
+        names = {ast.unparse(one): index for one, index in zip(places, vector.indices, strict=True)}
+        said = self._reader.claim(str(own.says), names)
+        assert isinstance(said, tuple)  # noqa: S101  (it defines a vector)
+        return said[1]
 
     def cite(self, name: str, *given: Any) -> Any:
         """Return the facts that a sentence says, with these arguments.

@@ -1,6 +1,6 @@
 """Random buffers: what the setting takes for a mean is one, for every pair of vectors of every exact model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from boundlab.prove import Lin, ProofError
+from boundlab.prove._functions import Point, plus
 from boundlab.prove._instance import UnfitError
 from boundlab.prove._replay import Name, Runs
 from boundlab.prove._scalars import Scalar
@@ -61,7 +62,19 @@ def _models() -> tuple[Runs, ...]:
             found.append(s.runs(instance))
         except UnfitError:
             continue
+        # Two vectors that sentences define are made here once more, of the clients' gradients.
+        for name, weights in (("df", [Fraction(1, instance.n)] * instance.n), ("db", instance.p)):
+            for t in range(instance.horizon + 1):
+                slopes = [found[-1].at(("d", (i, t))) for i in range(instance.n)]
+                found[-1].add((name, (t,)), lambda at, w=weights, of=slopes: _mean([one[at] for one in of], w))
     return tuple(found)
+
+
+def _mean(points: list[Point], weights: Sequence[Fraction]) -> Point:
+    found: Point = tuple(Fraction(0) for _ in points[0])
+    for point, weight in zip(points, weights, strict=True):
+        found = plus(found, point, weight)
+    return found
 
 
 @cache

@@ -14,7 +14,7 @@ from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Column, Runs
 from boundlab.prove._tapes import replay_tape
-from boundlab.prove.settings.fedcompass import FedCompassSetting, RunWeights, steps_ratio
+from boundlab.prove.settings.fedcompass import FedCompassSetting, steps_ratio
 
 
 class PrintedFedCompass(FedCompassSetting):
@@ -85,31 +85,4 @@ class PrintedFedCompass(FedCompassSetting):
                 columns["y", (t, i, q)], columns["gy", (t, i, q)] = Column(points), columns["g", (t, i, q)]
                 columns["ey", (t, i, q)] = columns.get(("e", (t, i, q)), Column([zero] * outcomes))
                 columns["fy", (t, i, q)] = Column([self._slope_of_mean(instance, at) for at in points])
-        for t in range(instance.horizon + 1):
-            models = columns["w", (t,)].values
-            columns["df", (t,)] = Column([self._slope_of_mean(instance, at) for at in models])
-            for i, function in enumerate(instance.functions):
-                columns["d", (i, t)] = Column([function.slope(at) for at in models])
-        arrive = work_clients(work)
-        for t in range(instance.horizon):
-            own = [(t, i, q) for i in range(instance.n) if (t, i) in arrive for q in range(steps[t, i])]
-            values = []
-            for place in range(outcomes):
-                value = zero
-                for at in own:
-                    value = plus(plus(value, columns["gy", at].values[place]), columns["ey", at].values[place])
-                values.append(value)
-            columns["su", (t,)] = Column(values)
         return found
-
-    @staticmethod
-    def _slope_of_mean(instance: Instance, at: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-        value = tuple(Fraction(0) for _ in at)
-        for function in instance.functions:
-            value = plus(value, function.slope(at), Fraction(1, instance.n))
-        return value
-
-
-def work_clients(work: RunWeights) -> set[tuple[int, int]]:
-    """Return who arrives at which update."""
-    return {(at[0], work.c[at]) for at in work.rows}

@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 
-from boundlab.prove._functions import inner, plus, root_above
+from boundlab.prove._functions import Point, inner, plus, root_above, square_root
 from boundlab.prove._instance import Instance
+from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Name
 from boundlab.prove._spread import spread, steepest
 from boundlab.prove.setting import Setting
@@ -18,8 +19,8 @@ class RunsSetting(Setting):
     noise_size = "sigma_l"
     # Assumptions on schedules that each algorithm decides for its own instances.
     of_schedules: frozenset[str] = frozenset()
-    # Vectors of exact models: gradients of local steps, with their points; gradients that are compared, and their mean.
-    steps_taken, compared = ("g", "z"), ("d", "df")
+    # Vectors of exact models: gradients of local steps, with their points; where gradients of clients are compared.
+    steps_taken, compared = ("g", "z"), "w"
 
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet; its arrivals are a schedule that is fixed."""
@@ -50,13 +51,33 @@ class RunsSetting(Setting):
             found |= {"sigma_g": root_above(gaps[0]), "sigma_g_mean": root_above(gaps[1])}
         return found | (self._at_points(instance) if self.theorem.points else {})
 
+    def _slope_of_mean(self, instance: Instance, at: Point) -> Point:
+        """Return ∇f there."""
+        found: Point = tuple(Fraction() for _ in at)
+        for function, share in zip(instance.functions, self.shares(instance), strict=True):
+            found = plus(found, function.slope(at), share)
+        return found
+
+    def sizes(self, instance: Instance, many: int) -> dict[str, Members]:
+        """Return √E‖∇f‖² at so many models, and the means of those before each; nothing where one is not rational."""
+        runs, sizes = self.runs(instance), list[Fraction]()
+        for t in range(many):
+            slopes = [self._slope_of_mean(instance, at) for at in runs.at((self.compared, (t,)))]
+            pairs = zip(runs.chances, slopes, strict=True)
+            size = square_root(sum((chance * inner(one, one) for chance, one in pairs), Fraction()))
+            if size is None:
+                return {}
+            sizes.append(size)
+        means: Members = {(t,): sum(sizes[:t], Fraction()) / t for t in range(1, many + 1)}
+        return {"size": {(t,): one for t, one in enumerate(sizes)}, "size_mean": means}
+
     def ways(self, instance: Instance) -> list[Name]:
         """Return the points on the ways to which, from w[0], gradients are bounded."""
         return []
 
     def _at_points(self, instance: Instance) -> dict[str, Fraction]:
         """Return the bounds on gradients at the points of the theorem, whatever happens in a run."""
-        runs, clients = self.runs(instance), range(instance.n)
+        runs = self.runs(instance)
         gradient, point = self.steps_taken
         # A run goes on from each point at which it takes a gradient.
         taken = [
@@ -69,12 +90,12 @@ class RunsSetting(Setting):
         starts = runs.at(("w", (0,)))
         ways = [pair for one in ends for pair in zip(starts, one, strict=True)]
         long = [steepest(function, one[0], two[0]) for function in instance.functions for one, two in ways]
-        slopes, mean = self.compared
-        gaps = [
-            [inner(gap, gap) for i in clients for gap in [plus(runs.at((slopes, (i, t)))[place], whole, Fraction(-1))]]
-            for t in range(instance.horizon)
-            for place, whole in enumerate(runs.at((mean, (t,))))
-        ]
+        gaps = []
+        for t in range(instance.horizon):
+            for model in runs.at((self.compared, (t,))):
+                mean = self._slope_of_mean(instance, model)
+                own = [plus(function.slope(model), mean, Fraction(-1)) for function in instance.functions]
+                gaps.append([inner(gap, gap) for gap in own])
         found = {
             "G_sq": max([*(inner(at, at) for at in taken), *long]),
             "sigma_g": root_above(max(map(max, gaps))),

@@ -325,24 +325,4 @@ def _replayed(instance: Instance) -> Runs:
             mean(("o", (*place, p)), {("g", (own, 0)): _ONE, ("e", (own, 0)): _ONE})
         # The next one has no meaning in the run: it may be any vector of its size, such as this gradient.
         runs.columns["o", (*place, len(work.kept[row]))] = raw.columns["g", (row, 0)]
-    for t in range(instance.horizon + 1):
-        models = runs.at(("w", (t,)))
-        for i, function in enumerate(instance.functions):
-            runs.add(("d", (i, t)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
-            raw.columns["d", (i, t)] = runs.columns["d", (i, t)]
-        mean(("df", (t,)), {("d", (i, t)): Fraction(1, instance.n) for i in range(instance.n)})
-    for t in range(instance.horizon):
-        weights = {
-            (i, row): Fraction(1, instance.n * len(work.rows[t, i]))
-            for i in range(instance.n)
-            for row in work.rows[t, i]
-        }
-        slopes: _Sum = {("g", (row, 0)): weight for (_, row), weight in weights.items()}
-        noise: _Sum = {("e", (row, 0)): weight for (_, row), weight in weights.items()}
-        mean(("v", (t,)), slopes)
-        mean(("m", (t,)), noise)
-        mean(("a", (t,)), slopes | noise)
-        for r in range(t + 1):
-            part: _Sum = {("e", (row, 0)): one for (i, row), one in weights.items() if work.first[t, i] == r}
-            mean(("part", (t, r)), part)
     return runs

@@ -121,12 +121,10 @@ class AreaSetting(Setting):
         if self.diminishing:
             self._quiet_runs(runs, instance, size)
         for k in range(instance.horizon + 1):
-            server = runs.columns["register", (0, k)]
-            runs.columns["xs", (k,)] = server
-            for i, function in enumerate(instance.functions):
+            runs.columns["xs", (k,)] = runs.columns["register", (0, k)]
+            for i in range(instance.n):
                 for name, slot in zip(("x", "y"), program.slots[i], strict=True):
                     runs.columns[name, (i, k)] = runs.columns["register", (slot, k)]
-                runs.add(("d", (i, k)), lambda at, of=function, on=server: of.slope(on.values[at]))  # type: ignore[misc]
         return self._with_points(runs, instance)
 
     def _quiet_runs(self, runs: Runs, instance: Instance, size: Callable[[int], Fraction]) -> None:
@@ -136,14 +134,11 @@ class AreaSetting(Setting):
             raise UnfitError("no minimiser is known")
         for i, (function, least) in enumerate(zip(instance.functions, own, strict=True)):
             runs.constant(("ustar", (i,)), least)
-            runs.constant(("hu", (i,)), function.slope(least))
             for r in range(instance.horizon + 2):
                 point = best[0]
                 for m in range(instance.steps + 1):
-                    slope = function.slope(point)
                     runs.constant(("zh", (i, r, m)), point)
-                    runs.constant(("gh", (i, r, m)), slope)
-                    point = plus(point, slope, -size(r))
+                    point = plus(point, function.slope(point), -size(r))
 
 
 def _offset(own: Mapping[str, Fraction]) -> Fraction:

@@ -1,6 +1,5 @@
 """Exact models of full buffers: the algorithms' own tapes, replayed in fractions, and what is read off them."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -8,10 +7,9 @@ from typing import Any
 
 from boundlab.options import Options
 from boundlab.prove._errors import ProofError
-from boundlab.prove._functions import plus
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Column, Name, Runs, exact_weight
+from boundlab.prove._replay import Runs, exact_weight
 from boundlab.prove._tapes import compiled, replay_tape, used_runs
 from boundlab.prove.settings._buffered_instances import BUFFERED
 from boundlab.prove.settings._runs import RunsSetting
@@ -33,7 +31,8 @@ class BufferSetting(RunsSetting):
 
     def runs(self, instance: Instance) -> Runs:
         """Replay the tape."""
-        return _replayed(self.theorem.algorithm, replace(instance, bounds=()))
+        own = self._read_of(instance)
+        return replay_tape(own.tape, instance, own.rows)
 
     def constants(self, instance: Instance) -> dict[str, Fraction]:
         """Return the numbers of symbols, those that are read off the tape among them."""
@@ -128,35 +127,3 @@ def parts(n: int, shares: Members) -> dict[str, Members]:
         "over": {at: max(one, _ZERO) for at, one in gaps.items()},
         "under": {at: max(-one, _ZERO) for at, one in gaps.items()},
     }
-
-
-@cache
-def _replayed(algorithm: str, instance: Instance) -> Runs:
-    """Replay the tape, with the sums of the setting."""
-    own = buffers(algorithm, replace(instance, noise=()))
-    runs = replay_tape(own.tape, instance, own.rows)
-    zero = tuple(_ZERO for _ in instance.start)
-    outcomes = range(len(runs.chances))
-
-    def summed(parts: Iterable[tuple[Fraction, Name]]) -> Column:
-        columns = [(weight, runs.at(name)) for weight, name in parts]
-        values = []
-        for at in outcomes:
-            value = zero
-            for weight, column in columns:
-                value = plus(value, column[at], weight)
-            values.append(value)
-        return Column(values)
-
-    for t in range(own.T + 1):
-        models = runs.at(("w", (t,)))
-        for i, function in enumerate(instance.functions):
-            runs.add(("d", (i, t)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
-        runs.columns["df", (t,)] = summed([(Fraction(1, own.n), ("d", (i, t))) for i in range(own.n)])
-    for t in range(own.T):
-        entries = [(weight, at) for at, weight in own.alpha.items() if at[0] == t]
-        runs.columns["du", (t,)] = summed([(weight, ("d", (own.c[at], t))) for weight, at in entries])
-        for q in range(instance.steps):
-            for name, of in (("hb", "g"), ("xb", "e")):
-                runs.columns[name, (t, q)] = summed([(weight, (of, (*at, q))) for weight, at in entries])
-    return runs

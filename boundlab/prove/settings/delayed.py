@@ -20,8 +20,4 @@ class DelayedSetting(Setting):
         """Replay the program."""
         compiler = lookup("algorithms", "async_sgd")
         program = compiler.program(parameters_of(compiler, {"alpha": float(instance.alpha)}), instance.n)
-        runs = replay_arrivals(program, instance)
-        for k in range(instance.horizon + 1):
-            models = runs.at(("x", (k,)))
-            runs.add(("g", (k,)), lambda at, on=models: instance.functions[0].slope(on[at]))  # type: ignore[misc]
-        return runs
+        return replay_arrivals(program, instance)

@@ -10,7 +10,7 @@ from boundlab.errors import BoundlabError
 from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.prove._errors import ProofError
-from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic, Quadratic, infimum, plus
+from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic, Quadratic, infimum
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
@@ -109,10 +109,6 @@ class FedCompassSetting(RunsSetting):
             raise UnfitError("no infimum is known")
         return sum((one.value(instance.start) for one in scaled), _ZERO) / instance.n - lowest
 
-    def _sizes(self, instance: Instance) -> list[Fraction]:
-        columns = self.runs(instance).columns
-        return [abs(columns["df", (k,)].values[0][0]) for k in range(instance.horizon)]
-
     def _work(self, instance: Instance) -> "RunWeights":
         return RunWeights(
             self._tape(self._until(instance)), self._window(instance), instance.horizon, self.shares(instance)
@@ -137,11 +133,7 @@ class FedCompassSetting(RunsSetting):
         """Return the members of families: what runs there are, and what they add up to."""
         work = self._work(instance)
         found: dict[str, Members] = {"p": {(i,): one for i, one in enumerate(self.shares(instance))}}
-        if not instance.noise:
-            sizes = self._sizes(instance)
-            found["size"] = {(k,): one for k, one in enumerate(sizes)}
-            found["size_mean"] = {(t,): sum(sizes[:t], _ZERO) / t for t in range(1, len(sizes) + 1)}
-        return found | work.families()
+        return found | self.sizes(instance, instance.horizon) | work.families()
 
 
 class RunWeights:
@@ -248,34 +240,10 @@ def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fracti
         raise UnfitError(str(error)) from error
     work = RunWeights(tape, window, begins, shares)
     runs = replay_tape(tape, instance, work.rows)
-    zero = tuple(_ZERO for _ in instance.start)
-    outcomes = range(len(runs.chances))
-
-    def summed(parts: list[tuple[Fraction, tuple[str, tuple[int, ...]]]]) -> Column:
-        columns = [(weight, runs.at(name)) for weight, name in parts]
-        values = []
-        for at in outcomes:
-            value = zero
-            for weight, own in columns:
-                value = plus(value, own[at], weight)
-            values.append(value)
-        return Column(values)
-
     for t in range(instance.horizon + 1):
-        models = runs.at(("w", (t,)))
         for i, function in enumerate(instance.functions):
-            runs.add(("d", (i, t)), lambda at, of=function, on=models: of.slope(on[at]))  # type: ignore[misc]
-            ways = zip(runs.at(("w", (0,))), models, strict=True)
+            ways = zip(runs.at(("w", (0,))), runs.at(("w", (t,))), strict=True)
             runs.columns["mv", (i, t)] = Column([(mean_slope(function, start[0], end[0]),) for start, end in ways])
-        runs.columns["df", (t,)] = summed([(share, ("d", (i, t))) for i, share in enumerate(shares)])
-    for t in range(instance.horizon):
-        every = [(at, q) for at in work.of[t] for q in range(work.steps[at])]
-        for name, of in (("gr", "g"), ("er", "e")):
-            runs.columns[name, (t,)] = summed([(work.a[at], (of, (*at, q))) for at, q in every])
-    for k in range(begins):
-        for u in range(window):
-            own = work.of[k + u]
-            runs.columns["du", (k, u)] = summed([(work.a[at] * work.steps[at], ("d", (work.c[at], k))) for at in own])
     return runs
 
 

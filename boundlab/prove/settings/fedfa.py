@@ -1,6 +1,6 @@
 """Exact models of FedFa: its own compiler's tape, replayed in fractions, and what a theorem reads off it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -10,7 +10,7 @@ import sympy
 
 from boundlab.options import Options
 from boundlab.prove._errors import ProofError
-from boundlab.prove._functions import plus, root_above, square_root
+from boundlab.prove._functions import plus, root_above
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
@@ -31,7 +31,7 @@ class FedFaSetting(RunsSetting):
     """Beside models, gradients and runs: the virtual iterate that plain steps move, and what a window is made of."""
 
     of_schedules = frozenset({"constant-lag"})
-    compared = "dv", "fv"
+    compared = "v"
 
     @property
     def printed(self) -> bool:
@@ -111,14 +111,8 @@ class FedFaSetting(RunsSetting):
 
     def families(self, instance: Instance) -> dict[str, Members]:
         """Return the members of families: what runs there are, and how windows and models are made up of them."""
-        found = self._work(instance).families()
-        runs = self.runs(instance)
-        squares = [runs.inner(("fv", (t,)), ("fv", (t,))) for t in range(self._work(instance).updates + 1)]
-        sizes = [root for one in squares if (root := square_root(one)) is not None]
-        if len(sizes) == len(squares):
-            found["size"] = {(t,): one for t, one in enumerate(sizes)}
-            found["size_mean"] = {(t,): sum(sizes[:t], _ZERO) / t for t in range(1, len(sizes) + 1)}
-        return found
+        work = self._work(instance)
+        return work.families() | self.sizes(instance, work.updates + 1)
 
 
 def _put(formula: sympy.Expr, defined: Mapping[str, sympy.Expr], values: Mapping[str, Fraction]) -> sympy.Expr:
@@ -257,34 +251,21 @@ def _replayed(instance: Instance) -> Runs:
     """Replay the tape, with the sums and the virtual iterate of the setting."""
     work = _work(replace(instance, noise=()))
     runs = replay_tape(work.tape, instance, {(a, 0): row for a, row in work.rows.items()})
-    zero = tuple(_ZERO for _ in instance.start)
-    outcomes, steps = range(len(runs.chances)), instance.steps
-
-    def summed(parts: Iterable[tuple[Fraction, Name]]) -> Column:
-        columns = [(weight, runs.at(name)) for weight, name in parts]
+    outcomes, steps, first = range(len(runs.chances)), instance.steps, runs.at(("w", (0,)))
+    for t, coefficients in enumerate(work.in_virtual):
+        changes = [
+            (own, runs.at(("z", (a, 0, end))), sign)
+            for a, own in coefficients.items()
+            for end, sign in ((steps, 1), (0, -1))
+        ]
         values = []
         for at in outcomes:
-            value = zero
-            for weight, own in columns:
-                value = plus(value, own[at], weight)
+            value = first[at]
+            for weight, column, sign in changes:
+                value = plus(value, column[at], weight * sign)
             values.append(value)
-        return Column(values)
-
-    for a in work.rows:
-        for name, of in (("gr", "g"), ("er", "e")):
-            runs.columns[name, (a,)] = summed([(_ONE, (of, (a, 0, q))) for q in range(steps)])
-    for t, coefficients in enumerate(work.in_virtual):
-        changes = [(own, ("z", (a, 0, steps))) for a, own in coefficients.items()]
-        changes += [(-own, ("z", (a, 0, 0))) for a, own in coefficients.items()]
-        runs.columns["v", (t,)] = summed([(_ONE, ("w", (0,))), *changes])
-        first = runs.at(("w", (0,)))
-        for letter, of in (("d", "w"), ("dv", "v")):
-            points = runs.at((of, (t,)))
-            for i, function in enumerate(instance.functions):
-                runs.add((letter, (i, t)), lambda at, own=function, on=points: own.slope(on[at]))  # type: ignore[misc]
-        points = runs.at(("v", (t,)))
+        runs.columns["v", (t,)] = Column(values)
         for i, function in enumerate(instance.functions):
-            ways = zip(first, points, strict=True)
+            ways = zip(first, values, strict=True)
             runs.columns["mv", (i, t)] = Column([(mean_slope(function, begin[0], end[0]),) for begin, end in ways])
-        runs.columns["fv", (t,)] = summed([(Fraction(1, work.n), ("dv", (i, t))) for i in range(work.n)])
     return runs

@@ -194,13 +194,10 @@ def _of_schedule(
         if (row, 0) not in by_row:
             raise ProofError("a run that enters a buffer has no noise of its own")
     seen = run_once(own.tape, instance, by_row, names)
-    share = Fraction(1, own.n)
     for t in range(own.T + 1):
         model = seen["w", (t,)]
         for i, function in enumerate(instance.functions):
             seen["d", (i, t)] = function.slope(model)
-        seen["df", (t,)] = _summed(instance, [(share, seen["d", (i, t)]) for i in range(own.n)])
-        seen["db", (t,)] = _summed(instance, [(p, seen["d", (i, t)]) for i, p in enumerate(instance.p)])
     for t, q in itertools.product(range(own.T), range(instance.steps)):
         entries = [(weight, at) for at, weight in own.alpha.items() if at[0] == t]
         for name, of in (("hb", "g"), ("xb", "e")):
