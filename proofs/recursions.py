@@ -120,22 +120,27 @@ def nesterov(proof: Proof) -> None:
     """Let ‖u_k − x*‖² + 2α(t_k² − t_k)·gap fall, where u_k = x_k + t_k·(y_k − x_k); t_k ≥ (k + 2)/2."""
     s, kernel = proof.setting(), proof.kernel
     i, k, K, star, alpha, R, t, x, y = s.i, s.k, s.symbol("K"), s.star, s.alpha, s.symbol("R"), s.t, s.x, s.y
-    u, slope, gap = lambda j: x(j) + (y(j) - x(j)) * t(j), s.slope(k), lambda j: _gap(s, x(j))
+    u, gap = lambda j: x(j) + (y(j) - x(j)) * t(j), lambda j: _gap(s, x(j))
+    go = s.slope(k) + s.vec("r", k + 1) if s.composite else s.slope(k)
     after = x(k + 1) + (x(k + 1) - x(k)) * (t(k) - 1)
     W = lambda j: squared(u(j) - star) + gap(j) * (2 * alpha * (t(j) ** 2 - t(j)))
-    down = proof.step(
-        "a gradient step",
-        s.objective(x(k + 1)) <= s.mean(lambda j: s.part(j, y(k))) - squared(slope) * (alpha / 2),
-        [
-            s.over_clients(s.descent(s.g(i, k), x(k + 1))),
-            s.move(k),
-            kernel.scale(kernel.end("alpha", "high"), kernel.square(slope)),
-        ],
-    )
+    down = [
+        s.over_clients(s.descent(s.g(i, k), x(k + 1))),
+        kernel.scale(kernel.end("alpha", "high"), kernel.square(go)),
+    ]
+
+    def below(name: str, point: Any) -> Fact:
+        beside = [s.simple(k + 1, point)] if s.composite else []
+        return proof.step(
+            f"{name} and the next point",
+            s.objective(x(k + 1)) <= s.objective(point) + s.dot(go, y(k) - point) - squared(go) * (alpha / 2),
+            [*down, *_convex(s, k, point), *beside, s.move(k)],
+        )
+
     one = proof.step(
         "one step",
         squared(after - star) + gap(k + 1) * (2 * alpha * t(k) ** 2) <= W(k),
-        [s.move(k), down, *_convex(s, k, x(k), star)],
+        [s.move(k), below("x_k", x(k)), below("x*", star)],
     )
     same = kernel.against(s.ahead(k), u(k + 1) + after - star * 2)
     falls = proof.step("it falls", W(k + 1) <= W(k), [one, same, kernel.times(s.numbers(k), gap(k + 1))])
@@ -155,6 +160,9 @@ def nesterov(proof: Proof) -> None:
         [one, before, kernel.scale(squares, s.minimal(x(k + 1)))],
         squares=[after - star],
     )
+    if s.composite:
+        proof.conclude(kernel.at(later, {"k": K - 1}))
+        return
     at_start = [s.over_clients(s.descent(s.vec("h", i), x(0))), kernel.against(s.optimality(), x(0) - star), s.start()]
     most = lambda j: expr(2 * R**2 / (alpha * (j + 1) ** 2))
     every = proof.induction("after k steps", gap(k) <= most(k), "k", at_start, lambda _: [later])
@@ -392,6 +400,13 @@ PROOFS = (
         "Beck and Teboulle 2009, Theorem 4.4",
         nesterov,
         "classics.nesterov",
+    ),
+    Script(
+        "classics.fista",
+        "FISTA: Nesterov's method with proximal steps",
+        "Beck and Teboulle 2009, Theorem 4.4",
+        nesterov,
+        "classics.fista",
     ),
     Script(
         "classics.nesterov.strongly-convex",

@@ -7,6 +7,7 @@ from boundlab.prove import (
     Proof,
     Scalar,
     Script,
+    VectorFact,
     equal,
     expr,
     finite_sum,
@@ -104,11 +105,15 @@ def sgd_convex(proof: Proof) -> None:
 
 def gd_strongly_convex(proof: Proof) -> None:
     """Contraction: x ↦ x − α∇f(x) brings points nearer by max(1 − αμ, αL − 1); one case for each."""
+    s, known = proof.setting(), Iteration(proof)
+    contraction(proof, [s.move(s.k), known.coercive(s.k)], known.steep(s.k), known.flat(s.k))
+
+
+def contraction(proof: Proof, given: list[Fact | VectorFact], steep: Fact, flat: Fact) -> None:
+    """Conclude from what is known of a step, one case for each of two factors."""
     s, kernel = proof.setting(), proof.kernel
     k, star, alpha, mu, L, R = s.k, s.star, s.alpha, s.symbol("mu"), s.symbol("L"), s.symbol("R")
-    known = Iteration(proof)
     D = lambda j: squared(s.x(j) - star)
-    coercive, steep, flat = known.coercive(k), known.steep(k), known.flat(k)
 
     def following(q: Scalar, shrinks: Fact) -> Callable[[Fact], list[Fact]]:
         return lambda known: [kernel.scale(kernel.combine(expr(q**2) >= 0, [], known.context), known), shrinks]
@@ -119,7 +124,7 @@ def gd_strongly_convex(proof: Proof) -> None:
         s.name(name, value, low=0, context=case)
         q, named = variable(name), s.kernel.facts[-1]
         contracts = proof.step(
-            f"one step contracts, {case.why}", D(k + 1) <= D(k) * value**2, [s.move(k), coercive, use], context=case
+            f"one step contracts, {case.why}", D(k + 1) <= D(k) * value**2, [*given, use], context=case
         )
         squares = proof.step(
             f"{name}², {case.why}", equal(expr(q**2), value**2), multipliers=[(q + value, named)], context=case
@@ -239,6 +244,8 @@ _POTENTIALS = {
     "classics.sgd.gap": ("contraction", "value", "domination"),
     "classics.sgd.heterogeneous": ("contraction", "distance", "own minimisers"),
     "classics.sgd.nonconvex": ("mean", "value", "descent"),
+    "classics.sgd.projected": ("mean", "distance", "bounded subgradients"),
+    "classics.subgradient.projected": ("mean", "distance", "bounded subgradients"),
     "classics.subgradient": ("mean", "distance", "bounded subgradients"),
 }
 

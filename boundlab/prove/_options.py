@@ -20,6 +20,8 @@ def uncovered(
     fixed: Mapping[str, Iterable[str]],
     covered: Mapping[str, Iterable[str]],
     symbols: Mapping[str, str] = MappingProxyType({}),
+    *,
+    composite: bool = False,
 ) -> tuple[str, ...]:
     """Return what a setting does not know of the runs that a printed theorem is about; raise of any other theorem.
 
@@ -31,6 +33,8 @@ def uncovered(
         Option → all its words, where what the setting says is true with each of them: the theorem may leave it open.
     symbols
         Option → the symbol as which the setting reads it.
+    composite
+        Whether the setting knows proximal steps.
 
     Raises
     ------
@@ -38,7 +42,7 @@ def uncovered(
         If a theorem is about other runs, too: its proof would be one of fewer runs than it speaks of.
     """
     who = f"proofs about {theorem.algorithm} know"
-    refuse_other_steps(theorem)
+    refuse_other_steps(theorem, composite=composite)
     algorithm = lookup("algorithms", theorem.algorithm)
     missing = []
     for option in elaborated_options(theorem, algorithm):
@@ -64,8 +68,13 @@ def uncovered(
     return tuple(missing)
 
 
-def refuse_other_steps(theorem: Theorem) -> None:
-    """Refuse a theorem whose steps are others than those of gradients alone, or that assumes what no proof knows.
+def refuse_other_steps(theorem: Theorem, *, composite: bool = False) -> None:
+    """Refuse a theorem whose steps are others than those that proofs know, or that assumes what no proof knows.
+
+    Parameters
+    ----------
+    composite
+        Whether they know proximal steps, and projections.
 
     Raises
     ------
@@ -73,7 +82,7 @@ def refuse_other_steps(theorem: Theorem) -> None:
         If it is such a theorem.
     """
     who = f"proofs about {theorem.algorithm} know"
-    if other := sorted(_OTHER_ALGORITHM & theorem.core.assumed):
+    if not composite and (other := sorted(_OTHER_ALGORITHM & theorem.core.assumed)):
         raise SpecError(f"{theorem.id}: {who} no {', '.join(other)} functions")
     if theorem.assume:
         raise SpecError(

@@ -120,7 +120,16 @@ class Iteration:
         strong = "strongly-convex" in s.assumed
         right = s.dot(s.gradient(k), d) - (squared(d) * (s.symbol("mu") / 2) if strong else squared(d) * 0)
         of_client = (s.strongly_convex if strong else s.convex)(s.g(s.i, k), s.star)
-        return self.lemma("the gap is below the slope", self.base("value", k) <= right, [s.over_clients(of_client)])
+        facts = [s.over_clients(of_client), *self.inside(s.x(k))]
+        return self.lemma("the gap is below the slope", self.base("value", k) <= right, facts)
+
+    def inside(self, at: Lin) -> list[Fact]:
+        """Return that H is 0 at a point of a run and at x*, where it is 0 on a set."""
+        s = self.s
+        if "constrained" not in s.assumed:
+            return []
+        indices = () if at.vec is None else at.vec.indices
+        return [s.inside(*indices) if indices else s.inside_average(), s.inside_star()]
 
     def steep(self, k: Scalar) -> Fact:
         """⟨∇f(x_k), d⟩ ≥ μ·‖d‖²."""
@@ -214,9 +223,22 @@ class Iteration:
     def moves(self, k: Scalar) -> list[Uses]:
         """Return how x_{k+1} is made, and what is known of the noise in it."""
         s = self.s
+        if s.composite and s.sampling == "all":
+            r, (own, star) = s.vec("r", k + 1), self.inside(s.x(k + 1))
+            return [s.move(k), s.simple(k + 1, s.star), own, star, self.proof.kernel.square(r)]
+        if s.composite:
+            return [s.event(squared(s.x(k + 1) - s.star), k), self._nearer(k), *self._of_clients(k), *self._noise(k)]
         if s.sampling != "all":
             return [s.event(squared(s.x(k + 1) - s.star), k), *self._of_clients(k), *self._noise(k)]
         return [s.move(k), *self._noise(k)]
+
+    def _nearer(self, k: Scalar) -> Fact:
+        """E‖u − x*‖² ≤ E‖x_k − α·(g + e) − x*‖², where u is the projection: on average over the clients."""
+        s = self.s
+        u, own = s.u(s.i, k), s.x(k) - (s.g(s.i, k) + s.e(s.i, k)) * s.alpha
+        facts = [s.goes(s.i, k), s.simple(s.i, k, s.star), s.inside_after(s.i, k), s.inside_star()]
+        claim = squared(u - s.star) <= squared(own - s.star)
+        return s.over_clients(self.lemma("projections", claim, facts, squares=[s.vec("p", s.i, k)]))  # type: ignore[no-any-return]
 
     def _of_clients(self, k: Scalar) -> Iterator[Fact]:
         """Yield what is known of the function of a client that is drawn."""
@@ -385,6 +407,7 @@ def _of_all(proof: Proof, of: Iteration, base: str, one: Fact, terms: Sequence[S
     if s.theorem.metric == "ergodic-gap":
         ends.append(total(kernel, s.over_clients(s.convex(s.vec("gbar", s.i), s.x(k))), "k", 0, T, 1 / T))
         ends.append(kernel.against(s.averaging(), s.mean_vector(lambda j: s.vec("gbar", j))))
+        ends += [*of.inside(s.average()), *(total(kernel, one, "k", 0, T, 1 / T) for one in of.inside(s.x(k)))]
     squares = [s.x(T) - s.star] if of.to_star else []
     return proof.step("all steps", s.metric() <= expr(_sum(terms)), ends, squares=squares)
 

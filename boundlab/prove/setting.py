@@ -102,11 +102,12 @@ class Setting(FromSheet):
         self.declare_sheet()
 
     def _options(self) -> tuple[str, ...]:
-        own = self.sheet.get("options")
+        own, composite = self.sheet.get("options"), "composite" in self.sheet.get("assumes", {})
         if own is None:
-            refuse_other_steps(self.theorem)
+            refuse_other_steps(self.theorem, composite=composite)
             return ()
-        return uncovered(self.theorem, own.get("known", {}), own.get("open", {}), own.get("symbols", {}))
+        tables = (own.get(name, {}) for name in ("known", "open", "symbols"))
+        return uncovered(self.theorem, *tables, composite=composite)
 
     def _deterministic(self) -> bool:
         # What bounds the variance everywhere: sigma_star is noise at x* alone, and G holds the gradients, too.
@@ -241,11 +242,17 @@ class Setting(FromSheet):
         # Where all clients have the same function, it has no index.
         self.one_function = "one-function" in self.assumed
         self.kernel.vectors.declare_function("f", 0 if self.one_function else 1)
+        # F = f + H with a convex H, which has a subgradient hs at the minimiser.
+        self.composite = "composite" in self.assumed
+        if self.composite:
+            self.kernel.vectors.declare_function("H", 0)
         if "minimiser" in self.assumed:
             self.point("star", 0)
             # Subgradients of the f_i at the minimiser, chosen so that their mean is 0.
             self.point("h", 1)
             self.kernel.vectors.declare_slope("h", Slope(("i",), "f", self.client_index, Vec("star")))
+            if self.composite:
+                self.point("hs", 0)
 
     @property
     def client_index(self) -> tuple[Scalar, ...]:
@@ -271,14 +278,17 @@ class Setting(FromSheet):
         return value_at("f", [] if self.one_function else [i], at)
 
     def objective(self, at: Lin) -> Expr:
-        """Return E f(u) = Σ weight_i·E f_i(u)."""
+        """Return E f(u) = Σ weight_i·E f_i(u), with E H(u) where there is an H."""
+        beside = value_at("H", [], at) if self.composite else None
         if self.one_function:
-            return self.part(0, at)
+            return self.part(0, at) if beside is None else self.part(0, at) + beside
         # The point may be one of client i: it is the same for all f_j.
         j = "i" if "i" not in at.names() else "j"
         while j in at.names():
             j += "j"
         value = finite_sum(j, 0, self.n, self.part(variable(j), at) * self.weight(variable(j)))
+        if beside is not None:
+            return Expr((value + beside).terms, said("value", "F", at.said))
         return Expr(value.terms, said("value", self.objective_name, at.said))
 
     def weight(self, i: Number) -> Scalar:

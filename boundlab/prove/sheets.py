@@ -3,8 +3,9 @@
 A sheet is a TOML file of :mod:`boundlab.prove.settings`. Its formulas are written as in Python, and are never run:
 each node is read here, or refused. ``x[k]`` is a vector, a member of a family or a shorthand; ``sum(q, a, b, e)`` is
 Σ over a ≤ q < b, ``mean(i, n, e)`` is (1/n)·Σ over i < n, ``sq(u)`` is E‖u‖², ``dot(u, v)`` is E⟨u, v⟩, and ``f(i, u)``
-is E f_i(u). What is said of an index is said of every index: an argument that a sum inside of a sentence would bind is
-refused, since ∇f(w[t]) = (1/n)·Σ_i ∇f_i(w[t]) at t = i would say (1/n)·Σ_i ∇f_i(w[i]).
+is E f_i(u), ``F(u)`` is the objective's value, ``H(u)`` that of what stands beside f. What is said of an index is said
+of every index: an argument that a sum inside of a sentence would bind is refused, since
+∇f(w[t]) = (1/n)·Σ_i ∇f_i(w[t]) at t = i would say (1/n)·Σ_i ∇f_i(w[i]).
 """
 
 import ast
@@ -14,7 +15,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, final
@@ -37,6 +38,7 @@ from boundlab.prove._terms import (
     lin,
     mean_of,
     squared,
+    value_at,
     vector_mean,
     vector_sum,
 )
@@ -129,6 +131,7 @@ class Reader:
     def __init__(self, setting: Any) -> None:
         self.setting = setting
         self._names: dict[str, Any] = {"sq": squared, "dot": dot, "f": setting.part, "n": setting.n, "i": setting.i}
+        self._names |= {"F": setting.objective, "H": partial(value_at, "H", []), "h": partial(setting.vec, "h")}
         self.known = MappingProxyType(self._names)
 
     def give(self, name: str, value: Any) -> Any:
@@ -205,7 +208,9 @@ class Reader:
     def _named(self, name: str) -> Any:
         if name in self.known:
             return self.known[name]
-        return self.setting.star if name == "star" else self.setting.symbol(name)
+        if name in ("star", "hs"):
+            return self.setting.star if name == "star" else self.setting.vec(name)
+        return self.setting.symbol(name)
 
     def claim(self, text: str, names: Names) -> Claim | tuple[Lin, Lin]:
         """Return what a relation claims; of vectors, its two sides."""

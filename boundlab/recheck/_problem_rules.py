@@ -207,6 +207,8 @@ _EQUATIONS: Mapping[str, tuple[frozenset[str], Callable[[_Line], None]]] = {
 }
 # What the checker makes by itself of its arguments; the setting answers for all other schemas.
 SCHEMAS = frozenset({*_SHAPES, *_EQUATIONS})
+# What holds of a minimiser of f, and not of one of F = f + h.
+_OF_F_ALONE = frozenset({"minimal", "start_gap", "optimality"})
 
 
 def _argument(replay: Replay, fact: Fact, raw: Any) -> None:
@@ -254,6 +256,8 @@ def _axiom(replay: Replay, fact: Fact) -> None:
         note = replay.ask_setting if schema else replay.trust
         note(called, fact)
         return
+    if schema in _OF_F_ALONE and "composite" in replay.assumed:
+        raise WrongError(f"{schema} is about f alone, and the theorem about f with h")
     if fact.axioms != needed:
         raise WrongError(f"it rests on {', '.join(sorted(needed))}, the file says otherwise")
     if missing := sorted(needed - replay.assumed - {"start"}):

@@ -52,6 +52,7 @@ PROXIMAL_GRADIENT = classic(
     **_PROXIMAL,
     note="All clients have one function. Not attained where h = 0.",
     proof=COMPOSITE_PROOFS,
+    proofs=("classics.proximal-gradient",),
 )
 PROXIMAL_GRADIENT_STRONG = classic(
     "proximal-gradient.strongly-convex",
@@ -66,6 +67,7 @@ PROXIMAL_GRADIENT_STRONG = classic(
     **_PROXIMAL,
     note="All clients have one function. Tight: attained by x² with curvature μ or L, and h = 0.",
     proof=COMPOSITE_PROOFS,
+    proofs=("classics.proximal-gradient.strongly-convex",),
 )
 _PASS = (1 - alpha * mu) ** M
 PROXIMAL_LOCAL = classic(
@@ -102,6 +104,7 @@ FISTA = classic(
     conditions=(EXACT, SHORT),
     note="All clients have one function. Not attained.",
     proof=COMPOSITE_PROOFS,
+    proofs=("classics.fista",),
 )
 PROJECTED_SUBGRADIENT = classic(
     "subgradient.projected",
@@ -117,6 +120,7 @@ PROJECTED_SUBGRADIENT = classic(
     conditions=(EXACT,),
     note="All clients have one function. Tight: attained without a constraint, as classics.subgradient.",
     proof=COMPOSITE_PROOFS,
+    proofs=("classics.subgradient.projected",),
 )
 PROJECTED_SGD = classic(
     "sgd.projected",
@@ -131,6 +135,7 @@ PROJECTED_SGD = classic(
     step={"alpha": R / sqrt((B**2 + sigma**2) * K)},
     note="Any clients: each step is along one of them, and right in the mean. Tight for n = 1 and σ = 0.",
     proof=COMPOSITE_PROOFS,
+    proofs=("classics.sgd.projected",),
 )
 
 THEOREMS = (

@@ -15,9 +15,29 @@ from boundlab.prove.settings.buffered import BufferSetting
 from boundlab.prove.settings.delayed import DelayedSetting
 from boundlab.prove.settings.fedcompass import FedCompassSetting
 from boundlab.prove.settings.fedfa import FedFaSetting
-from boundlab.prove.settings.gd import GdSetting
+from boundlab.prove.settings.gd import GdSetting, Proximal
 from boundlab.prove.settings.stationary import StationarySetting
 from boundlab.theorems import Theorem
+
+
+def _composite(theorem: Theorem) -> bool:
+    """Return whether a theorem is about F = f + h; raise where its constants are those on a set alone."""
+    if "bounded-domain" in theorem.core.assumed:
+        raise SpecError(f"{theorem.id}: proofs know constants of functions on all of R^d, not those on a set alone")
+    return "composite" in theorem.core.assumed
+
+
+def _gd(theorem: Theorem) -> Setting:
+    if not _composite(theorem):
+        return GdSetting(theorem, "gd_diminishing" if "c" in theorem.step else "gd")
+    if "c" in theorem.step:
+        raise SpecError(f"{theorem.id}: proofs about proximal steps know one size of them, alpha")
+    return Proximal(theorem, "proximal_gradient" if "one-function" in theorem.core.assumed else "projected_drawn")
+
+
+def _nesterov(theorem: Theorem) -> Setting:
+    plain = "fista" if _composite(theorem) else "nesterov"
+    return Setting(theorem, "nesterov_strong" if "q" in theorem.step else plain)
 
 
 def _area(theorem: Theorem) -> Setting:
@@ -44,7 +64,7 @@ def _buffered(theorem: Theorem) -> Setting:
 
 
 _SETTINGS: dict[str, Callable[[Theorem], Setting]] = {
-    "gd": lambda theorem: GdSetting(theorem, "gd_diminishing" if "c" in theorem.step else "gd"),
+    "gd": _gd,
     "area": _area,
     "async_sgd": lambda theorem: DelayedSetting(theorem, "async_sgd"),
     "fedcompass": _fedcompass,
@@ -52,7 +72,7 @@ _SETTINGS: dict[str, Callable[[Theorem], Setting]] = {
     "proximal_point": lambda theorem: Setting(theorem, "proximal_point"),
     "incremental": lambda theorem: Setting(theorem, "incremental"),
     "heavy_ball": lambda theorem: Setting(theorem, "heavy_ball"),
-    "nesterov": lambda theorem: Setting(theorem, "nesterov_strong" if "q" in theorem.step else "nesterov"),
+    "nesterov": _nesterov,
     "afl_dga": lambda theorem: AflDgaSetting(theorem, "afl_dga"),
     "fedbuff": _buffered,
     "fedstaleweight": _buffered,

@@ -14,13 +14,17 @@ from boundlab.prove.settings._parameters import parameters_of
 from boundlab.registry import lookup
 
 
-class GdSetting(Setting):
-    """x[k], the (sub)gradients g[i, k] of f_i at x[k], and noise e[i, k] where there is any."""
+class Proximal(Setting):
+    """Gradients of f, and steps that know what is beside it."""
 
     @property
     def sampling(self) -> str | None:
         """Whether all clients step, or one that is drawn."""
         return self.theorem.core.value("sampling")
+
+
+class GdSetting(Proximal):
+    """x[k], the (sub)gradients g[i, k] of f_i at x[k], and noise e[i, k] where there is any."""
 
     def _at(self, numbers: SymbolNumbers, name: str) -> Fraction:
         """Return the c, or the d, of steps c/(k + d)."""
