@@ -118,7 +118,7 @@ def _named(name: Name) -> str:
 
 def _term(model: Model, key: Ground) -> str:
     vectors = [one for one in key[1:] if isinstance(one, tuple)]
-    mean = "E " if any(len(set(model.runs.at(one))) > 1 for one in vectors) else ""
+    mean = "E " if any(len(set(model.runs.at(model.there(one)))) > 1 for one in vectors) else ""
     match key:
         case ("value", int(client), at):
             return f"{mean}f_{client}({_named(at)})"
@@ -146,7 +146,7 @@ def _value(model: Model, key: Ground) -> Fraction:
 def _law(model: Model, name: Name) -> str:
     """Return the values of a random vector with their probabilities."""
     chances: dict[Point, Fraction] = {}
-    for chance, point in zip(model.runs.chances, model.runs.at(name), strict=True):
+    for chance, point in zip(model.runs.chances, model.runs.at(model.there(name)), strict=True):
         chances[point] = chances.get(point, Fraction(0)) + chance
     shown = [(written(one), chance) for one, chance in chances.items()]
     if len(shown) == 1:

@@ -230,14 +230,14 @@ class Model(SymbolNumbers):
         try:
             match key:
                 case ("inner", one, other):
-                    return self.runs.inner(self._there(one), self._there(other))
+                    return self.runs.inner(self.there(one), self.there(other))
                 case ("value", client, point):
-                    return self.runs.value(client, self._there(point))
+                    return self.runs.value(client, self.there(point))
         except KeyError as error:
             raise OutsideError(f"{error} is beyond the last iteration") from None
         return Fraction(1)
 
-    def _there(self, name: Name) -> Name:
+    def there(self, name: Name) -> Name:
         """Return the name of a vector that is there: one of the runs, a gradient at one, or what a sentence defines.
 
         Raises
@@ -253,14 +253,14 @@ class Model(SymbolNumbers):
             (client,) = self.whole(which, {}) or (0,)
             if not 0 <= client < self.instance.n:
                 raise KeyError(name)
-            function, points = self.instance.functions[client], self.runs.at(self._there(self._vector(at, {})))
+            function, points = self.instance.functions[client], self.runs.at(self.there(self._vector(at, {})))
             self.runs.add(name, lambda place: function.slope(points[place]))
             return name
         meaning = self.setting.sentences.meaning(vector)
         if meaning is None:
             raise KeyError(name)
         parts = [
-            (self.number(own, {}) * weight, self.runs.at(self._there(self._vector(base.vectors[0], where))))
+            (self.number(own, {}) * weight, self.runs.at(self.there(self._vector(base.vectors[0], where))))
             for atom, own in meaning.terms.items()
             for weight, base, where in self._terms(atom, 0, {})
         ]

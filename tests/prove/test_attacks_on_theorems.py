@@ -188,9 +188,7 @@ def test_a_name_for_a_root_is_given_to_another_number() -> None:
         statement(setting, setting.context)
 
 
-@pytest.mark.parametrize(
-    "theorem", ["classics.proximal-gradient", "classics.sgd.projected", "classics.local-gd", "classics.gd.decaying"]
-)
+@pytest.mark.parametrize("theorem", ["classics.proximal-gradient.local", "classics.local-gd", "classics.gd.decaying"])
 def test_a_theorem_about_another_algorithm_has_the_moves_of_this_one(theorem: str) -> None:
     with pytest.raises(SpecError, match="proofs about gd know"):
         setting_of(load_theorem(theorem))
