@@ -224,8 +224,8 @@ class Iteration:
         """Return how x_{k+1} is made, and what is known of the noise in it."""
         s = self.s
         if s.composite and s.sampling == "all":
-            r, (own, star) = s.vec("r", k + 1), self.inside(s.x(k + 1))
-            return [s.move(k), s.simple(k + 1, s.star), own, star, self.proof.kernel.square(r)]
+            beside = [s.simple(k + 1, s.star), self.proof.kernel.square(s.vec("r", k + 1))]
+            return [s.move(k), *beside, *self.inside(s.x(k + 1))]
         if s.composite:
             return [s.event(squared(s.x(k + 1) - s.star), k), self._nearer(k), *self._of_clients(k), *self._noise(k)]
         if s.sampling != "all":

@@ -22,6 +22,9 @@ FOUND = (
     "classics.sgd.convex",
     "classics.sgd.distance",
     "classics.subgradient",
+    "classics.subgradient.projected",
+    "classics.sgd.projected",
+    "classics.sgd.heterogeneous",
 )
 
 
