@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from proof_files import file_of
 
-from boundlab.prove import Context, Kernel, expr
+from boundlab.prove import Context, Kernel, ProofError, expr, finite_sum
 from boundlab.prove._context import Range
 from boundlab.prove._scalars import ONE, ZERO, scalar, variable
 from boundlab.recheck._numbers import Number, Symbol, of, rational
@@ -52,3 +52,38 @@ def test_a_conclusion_of_cases_says_which_ones() -> None:
     found = recheck_proof(file_of("classics.gd.strongly-convex"))
     assert "where 0 ≤ q, 0 < alpha ≤ (2)/(L + mu): " in found.reason
     assert "where 0 ≤ r, (2)/(L + mu) ≤ alpha" in found.reason
+
+
+@pytest.mark.parametrize(("small", "large"), [("a", "b"), ("b", "a")])
+def test_a_quotient_of_a_denominator_below_0_shows_no_sign(small: str, large: str) -> None:
+    """X ≥ 1/(s − l), where s ≤ 1 and l ≥ 2, may be negative."""
+    context = Context()
+    below = context.declare(small, Range(low=ZERO, high=ONE))
+    above = context.declare(large, Range(low=scalar(2), high=scalar(3)))
+    x = context.declare("x", Range(low=1 / (below - above)))
+    assert not context.nonnegative(x)
+
+
+@pytest.mark.parametrize(("outer", "inner"), [("i", "j"), ("j", "i")])
+def test_an_index_that_the_end_of_an_inner_sum_names_is_bound(outer: str, inner: str) -> None:
+    both = variable("c", variable(outer), variable(inner)) * variable("d", variable(inner))
+    triangle = finite_sum(outer, 0, variable("n"), finite_sum(inner, 0, variable(outer), expr(both)))
+    assert triangle.names() == {"n", "c", "d"}
+    assert not (triangle - finite_sum("p", 0, variable("n"), finite_sum("q", 0, variable("p"), expr(
+        variable("c", variable("p"), variable("q")) * variable("d", variable("q"))
+    )))).terms  # fmt: skip
+
+
+def test_a_sum_does_not_divide_by_what_its_index_stands_in() -> None:
+    kernel = Kernel(Context())
+    K, k = (kernel.context.declare(name, Range(low=ONE, integer=True)) for name in ("K", "k"))
+    with pytest.raises(ProofError, match="divides by"):
+        kernel.combine(finite_sum("j", 0, K, expr(1 / (variable("j") + k))) >= 0, [])
+
+
+def test_a_symbol_whose_line_does_not_exist_is_no_crash() -> None:
+    raw = file_of("classics.gd.strongly-convex")
+    first, *others = raw["symbols"]
+    for line in (len(raw["facts"]), len(raw["facts"]) + 7):
+        found = recheck_proof({**raw, "symbols": [{**first, "by": line}, *others]})
+        assert not found.right
