@@ -10,6 +10,7 @@ from boundlab.prove._context import Range
 from boundlab.prove._scalars import ONE, ZERO, scalar, variable
 from boundlab.recheck._numbers import Number, Symbol, of, rational
 from boundlab.recheck._proof import recheck_proof
+from boundlab.recheck._terms import UNIT, Open
 
 A, B, X, Y = (of(Symbol(name)) for name in "abxy")
 
@@ -64,14 +65,15 @@ def test_a_quotient_of_a_denominator_below_0_shows_no_sign(small: str, large: st
     assert not context.nonnegative(x)
 
 
-@pytest.mark.parametrize(("outer", "inner"), [("i", "j"), ("j", "i")])
+@pytest.mark.parametrize(("outer", "inner"), [("i", "j"), ("j", "i"), ("I", "a"), ("a", "I")])
 def test_an_index_that_the_end_of_an_inner_sum_names_is_bound(outer: str, inner: str) -> None:
-    both = variable("c", variable(outer), variable(inner)) * variable("d", variable(inner))
-    triangle = finite_sum(outer, 0, variable("n"), finite_sum(inner, 0, variable(outer), expr(both)))
+    """Σ_{i < n} Σ_{j < i} c(i, j)·d(j) has one form, whatever its indices are called."""
+    i, j, n = (of(Symbol(name)) for name in (outer, inner, "n"))
+    weight = of(Symbol("c", (i, j))) * of(Symbol("d", (j,)))
+    ((triangle, factor),) = Open(((outer, ZERO, n), (inner, ZERO, i)), weight, UNIT).closed().items()
+    assert factor == ONE
     assert triangle.names() == {"n", "c", "d"}
-    assert not (triangle - finite_sum("p", 0, variable("n"), finite_sum("q", 0, variable("p"), expr(
-        variable("c", variable("p"), variable("q")) * variable("d", variable("q"))
-    )))).terms  # fmt: skip
+    assert triangle.opened().closed() == {triangle: ONE}
 
 
 def test_a_sum_does_not_divide_by_what_its_index_stands_in() -> None:
