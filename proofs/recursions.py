@@ -4,6 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from boundlab.proofs.textbook import at_average
 from boundlab.prove import Fact, Proof, Script, equal, expr, finite_sum, scalar, squared, telescope, total, variable
 from boundlab.prove.potentials import Iteration
 
@@ -99,13 +100,7 @@ def heavy_ball(proof: Proof) -> None:
         [*_falls(proof, one, W), begin, s.minimal(x(K - 1))],
         squares=[a(K)],
     )
-    at_average = s.over_clients(s.convex(s.vec("gbar", i), x(k)))
-    slopes = s.mean_vector(lambda j: s.vec("gbar", j))
-    mean = proof.step(
-        "the average is not worse",
-        _gap(s, s.average()) <= gaps / K,
-        [total(kernel, at_average, "k", 0, K, 1 / K), kernel.against(s.averaging(), slopes)],
-    )
+    mean = at_average(proof, gaps)
     bound = R**2 * (1 - beta) / (2 * K * alpha) + L * R**2 * beta / (2 * K * (1 - beta))
     proof.conclude(
         proof.step(
@@ -300,7 +295,7 @@ def sgd_diminishing(base: str) -> Callable[[Proof], None]:
 def incremental(proof: Proof) -> None:
     """Bound how far a pass goes from x_k, so that each f_i is as good as taken at x_k; then sum and average."""
     s, kernel = proof.setting(), proof.kernel
-    i, k, q, n, K, star, alpha, B, R = s.i, s.k, s.q, s.n, s.symbol("K"), s.star, s.alpha, s.symbol("B"), s.symbol("R")
+    k, q, n, K, star, alpha, B, R = s.k, s.q, s.n, s.symbol("K"), s.star, s.alpha, s.symbol("B"), s.symbol("R")
     x, z, g, c = s.x, s.z, s.g(k, q), s.c(k, q)
     way, size = z(k, q) - x(k), s.lipschitz(g)
     far = proof.induction(
@@ -347,13 +342,7 @@ def incremental(proof: Proof) -> None:
         [total(kernel, passes, "k", 0, K), telescope(kernel, "k", 0, K, D(x(k))), s.start()],
         squares=[x(K) - star],
     )
-    at_average = s.over_clients(s.convex(s.vec("gbar", i), x(k)))
-    slopes = s.mean_vector(lambda j: s.vec("gbar", j))
-    mean = proof.step(
-        "the average is not worse",
-        _gap(s, s.average()) <= gaps / K,
-        [total(kernel, at_average, "k", 0, K, 1 / K), kernel.against(s.averaging(), slopes)],
-    )
+    mean = at_average(proof, gaps)
     # a_1 = B, and α²·a_1² = R²/(K·n²).
     root, (named, step), own, rate = s.root("rate", 1 / K), s.step_facts, variable("alpha_1"), variable("rate")
     squares = proof.step(

@@ -1,6 +1,7 @@
 """Textbook theorems, proved step by step."""
 
 from collections.abc import Callable
+from typing import Any
 
 from boundlab.prove import (
     Fact,
@@ -43,7 +44,7 @@ def subgradient_fixed_step(proof: Proof) -> None:
 def _averaged(proof: Proof, one: Fact, size) -> Fact:  # type: ignore[no-untyped-def]
     """Sum d(k + 1) ≤ d(k) − 2·alpha·gap(k) + alpha²·size over all iterations, and go over to the average."""
     s, kernel = proof.setting(), proof.kernel
-    i, k, K, alpha, R, star = s.i, s.k, s.symbol("K"), s.alpha, s.symbol("R"), s.star
+    k, K, alpha, R, star = s.k, s.symbol("K"), s.alpha, s.symbol("R"), s.star
     gaps = finite_sum("k", 0, K, _gap(s, s.x(k)))
     summed = proof.step(
         "all steps",
@@ -51,15 +52,22 @@ def _averaged(proof: Proof, one: Fact, size) -> Fact:  # type: ignore[no-untyped
         [total(kernel, one, "k", 0, K), telescope(kernel, "k", 0, K, squared(s.x(k) - star)), s.start()],
         squares=[s.x(K) - star],
     )
-    at_average = s.over_clients(s.convex(s.vec("gbar", i), s.x(k)))
-    slopes = s.mean_vector(lambda j: s.vec("gbar", j))
-    mean = proof.step(
-        "the average is not worse",
-        _gap(s, s.average()) <= gaps / K,
-        [total(kernel, at_average, "k", 0, K, 1 / K), kernel.against(s.averaging(), slopes)],
-    )
+    mean = at_average(proof, gaps)
     return proof.step(
         "together", _gap(s, s.average()) <= expr(R**2 / (2 * alpha * K) + alpha * size / 2), [summed, mean]
+    )
+
+
+def at_average(proof: Proof, gaps: Any) -> Fact:
+    """Return that the gap at the average of all iterates is at most the average of their gaps, ``gaps``/K."""
+    s, kernel = proof.setting(), proof.kernel
+    k, K = s.k, s.symbol("K")
+    convex = s.over_clients(s.convex(s.vec("gbar", s.i), s.x(k)))
+    slopes = s.mean_vector(lambda j: s.vec("gbar", j))
+    return proof.step(
+        "the average is not worse",
+        _gap(s, s.average()) <= gaps / K,
+        [total(kernel, convex, "k", 0, K, 1 / K), kernel.against(s.averaging(), slopes)],
     )
 
 

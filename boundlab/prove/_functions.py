@@ -6,7 +6,7 @@ a piecewise quadratic of one variable is smooth, and need not be convex.
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -24,6 +24,14 @@ def inner(one: Point, other: Point) -> Fraction:
 def plus(one: Point, other: Point, by: Fraction = Fraction(1)) -> Point:
     """Return u + by·v."""
     return tuple(a + by * b for a, b in zip(one, other, strict=True))
+
+
+def summed(size: int, parts: Iterable[tuple[Fraction, Point]]) -> Point:
+    """Return Σ weight·u, of vectors of so many parts."""
+    found: Point = tuple(Fraction() for _ in range(size))
+    for weight, point in parts:
+        found = plus(found, point, weight)
+    return found
 
 
 def square_root(value: Fraction) -> Fraction | None:

@@ -6,7 +6,7 @@ A model tests what no kernel can: the axioms and the setting. A step that is pro
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from boundlab.prove._balls import PRECISIONS, Ball, Real, lower, upper
 from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import REFUSED
 from boundlab.prove._facts import Fact
-from boundlab.prove._functions import Point, plus, square_root
+from boundlab.prove._functions import square_root, summed
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
@@ -264,7 +264,8 @@ class Model(SymbolNumbers):
             for atom, own in meaning.terms.items()
             for weight, base, where in self._terms(atom, 0, {})
         ]
-        self.runs.add(name, lambda place: _summed(self.instance, [(lower(w), one[place]) for w, one in parts]))
+        size = len(self.instance.start)
+        self.runs.add(name, lambda place: summed(size, [(lower(w), one[place]) for w, one in parts]))
         return name
 
     def _vector(self, vector: Vec, at: Environment) -> Name:
@@ -302,13 +303,6 @@ class Model(SymbolNumbers):
     def last(self) -> int:
         """The largest value that an index without an upper end takes."""
         return self.instance.horizon + 1
-
-
-def _summed(instance: Instance, parts: Iterable[tuple[Fraction, Point]]) -> Point:
-    found: Point = tuple(_ZERO for _ in instance.start)
-    for weight, point in parts:
-        found = plus(found, point, weight)
-    return found
 
 
 def evaluate(model: Model, claim: Claim, kernel: Kernel, context: Context | None = None) -> list[Row]:

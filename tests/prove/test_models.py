@@ -15,6 +15,8 @@ from boundlab.prove._instance import Instance, Noise
 from boundlab.prove._numbers import SymbolNumbers
 from boundlab.prove._witness import refute
 from boundlab.prove.models import Model, UnfitError, evaluate, holds, settled
+from boundlab.prove.settings import setting_of
+from boundlab.registry import lookup
 
 F = Fraction
 ENOUGH = 5
@@ -185,3 +187,25 @@ def test_a_delayed_gradient_is_that_of_the_old_model() -> None:
     # 9, then 9 − 9/3, then 6 − 9/3, then 3 − 6/3
     for k, value in enumerate((9, 6, 3, 1)):
         assert evaluate(one, equal(squared(s.x(k)), F(value) ** 2), s.kernel)[0].holds
+
+
+@pytest.mark.parametrize(
+    ("theorem", "name", "weaker"),
+    [
+        ("fedcompass.window.b", "W_min", -1),
+        ("fedcompass.window.b", "Q_mean", -1),
+        ("fedcompass.window.b", "F0", 1),
+        ("fedfa.delta.b", "F0", 1),
+        ("fedbuff.rf1", "tau_max", 1),
+        ("fedbuff.rf2", "chi2", 1),
+    ],
+)
+def test_an_instance_says_weaker_numbers_than_its_run_has_and_no_stronger_ones(
+    theorem: str, name: str, weaker: int
+) -> None:
+    own = setting_of(lookup("theorems", theorem))
+    instance = replace(own.instances()[1], bounds=())
+    exact, step = own.constants(instance)[name], F(weaker, 7)
+    assert own.constants(replace(instance, bounds=((name, exact + step),)))[name] == exact + step
+    with pytest.raises(UnfitError, match=f"{name} = .* is not true of the run"):
+        own.constants(replace(instance, bounds=((name, exact - step),)))

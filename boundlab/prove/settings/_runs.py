@@ -1,9 +1,10 @@
 """Exact models of algorithms whose server adds up finished runs of local steps: FedBuff, FedCompass, FedFa."""
 
+from dataclasses import replace
 from fractions import Fraction
 
-from boundlab.prove._functions import Point, inner, plus, root_above, square_root
-from boundlab.prove._instance import Instance
+from boundlab.prove._functions import Point, inner, plus, root_above, square_root, summed
+from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Name
 from boundlab.prove._spread import spread, steepest
@@ -21,6 +22,8 @@ class RunsSetting(Setting):
     of_schedules: frozenset[str] = frozenset()
     # Vectors of exact models: gradients of local steps, with their points; where gradients of clients are compared.
     steps_taken, compared = ("g", "z"), "w"
+    # Symbols of theorems for which a smaller number is the weaker one.
+    at_least: frozenset[str] = frozenset()
 
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet; its arrivals are a schedule that is fixed."""
@@ -40,8 +43,24 @@ class RunsSetting(Setting):
         """Return the weights of the clients' functions in f."""
         return tuple(Fraction(1, instance.n) for _ in instance.functions)
 
+    def read_off(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols that are read off a run."""
+        raise NotImplementedError
+
     def constants(self, instance: Instance) -> dict[str, Fraction]:
-        """Return the numbers of symbols; those that are read off a run are added by each algorithm."""
+        """Return the numbers of symbols; an instance may say weaker ones than its run has."""
+        read = self.read_off(instance)
+        own = {name: value for name, value in instance.bounds if name in read}
+        rest = tuple((name, value) for name, value in instance.bounds if name not in own)
+        found = self._of_functions(replace(instance, bounds=rest)) | read
+        for name, value in own.items():
+            if value > found[name] if name in self.at_least else value < found[name]:
+                raise UnfitError(f"{name} = {value} is not true of the run: {found[name]}")
+            found[name] = value
+        return found
+
+    def _of_functions(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols that are read off no schedule."""
         found = instance.constants()
         found |= {str(self.step): instance.alpha, "sigma_l": found["sigma"], "Q": found["M"]}
         found.pop("tau_max", None)
@@ -53,10 +72,8 @@ class RunsSetting(Setting):
 
     def _slope_of_mean(self, instance: Instance, at: Point) -> Point:
         """Return ∇f there."""
-        found: Point = tuple(Fraction() for _ in at)
-        for function, share in zip(instance.functions, self.shares(instance), strict=True):
-            found = plus(found, function.slope(at), share)
-        return found
+        pairs = zip(instance.functions, self.shares(instance), strict=True)
+        return summed(len(at), ((share, function.slope(at)) for function, share in pairs))
 
     def sizes(self, instance: Instance, many: int) -> dict[str, Members]:
         """Return √E‖∇f‖² at so many models, and the means of those before each; nothing where one is not rational."""

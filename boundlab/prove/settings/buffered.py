@@ -34,18 +34,9 @@ class BufferSetting(RunsSetting):
         own = self._read_of(instance)
         return replay_tape(own.tape, instance, own.rows)
 
-    def constants(self, instance: Instance) -> dict[str, Fraction]:
-        """Return the numbers of symbols, those that are read off the tape among them."""
-        read = self._read_of(instance).symbols()
-        given = dict(instance.bounds)
-        own = {name: value for name, value in given.items() if name in read}
-        found = super().constants(replace(instance, bounds=tuple((k, v) for k, v in given.items() if k not in own)))
-        found |= read
-        for name, value in own.items():
-            if value < found[name]:
-                raise UnfitError(f"{name} = {value} is not true of the run: {found[name]}")
-            found[name] = value
-        return found
+    def read_off(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols that are read off the tape."""
+        return self._read_of(instance).symbols()
 
     def families(self, instance: Instance) -> dict[str, Members]:
         """Return the members of families: what entries there are, and what they weigh."""

@@ -11,7 +11,7 @@ import sympy
 from boundlab.options import Options
 from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import plus, root_above
-from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._instance import Instance
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Column, Name, Runs, exact_weight
 from boundlab.prove._spread import mean_slope
@@ -80,19 +80,16 @@ class FedFaSetting(RunsSetting):
         return _replayed(replace(instance, bounds=()))
 
     def constants(self, instance: Instance) -> dict[str, Fraction]:
-        """Return the numbers of symbols, those that are read off the tape among them."""
-        read = self._work(instance).symbols()
-        given = dict(instance.bounds)
-        own = {name: value for name, value in given.items() if name in read or name == "F0"}
-        found = super().constants(replace(instance, bounds=tuple((k, v) for k, v in given.items() if k not in own)))
-        found |= read
-        for name, value in own.items():
-            if value < found[name]:
-                raise UnfitError(f"{name} = {value} is not true of the run: {found[name]}")
-            found[name] = value
-        if "F0" not in given:
+        """Return the numbers of symbols."""
+        found = super().constants(instance)
+        if "F0" not in dict(instance.bounds):
             found["F0"] = self._rounded_gap(found)
         return found
+
+    def read_off(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols that are read off the tape; and F0, which an instance may say."""
+        gap = replace(instance, bounds=()).constants().get("F0")
+        return self._work(instance).symbols() | ({} if gap is None else {"F0": gap})
 
     def _rounded_gap(self, found: dict[str, Fraction]) -> Fraction:
         """Return a number above f(w_0) − inf f, and not far above, with which the root in the bound is rational."""

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, TypeAlias, final
 
 from boundlab.prove._errors import ProofError
-from boundlab.prove._functions import Point, plus
+from boundlab.prove._functions import Point, plus, summed
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import MAX_OUTCOMES, Column, Name, Runs
@@ -56,28 +56,19 @@ class StationarySetting(RunsSetting):
         """Run everything."""
         return _all_runs(self.theorem.algorithm, self._key(instance))
 
-    def constants(self, instance: Instance) -> dict[str, Fraction]:
-        """Return the numbers of symbols."""
+    def read_off(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols that are read off all schedules."""
         every = list(_schedules(self.theorem.algorithm, replace(self._key(instance), noise=())))
         n, p = instance.n, instance.p
         for t, i in itertools.product(range(instance.horizon), range(n)):
             _same_share(every, t, i, p[i])
-        read = {
+        return {
             "tau_max": max(one.buffers.symbols()["tau_max"] for one in every),
             "eta_g": every[0].buffers.rate,
             "chi2": n * sum(((one - Fraction(1, n)) ** 2 for one in p), _ZERO),
             "pi_max": max(p),
             "alpha2": sum((one.chance * one.buffers.symbols()["alpha2"] for one in every), _ZERO),
         }
-        given = dict(instance.bounds)
-        own = {name: value for name, value in given.items() if name in read}
-        rest = tuple((name, value) for name, value in given.items() if name not in own)
-        found = super().constants(replace(instance, bounds=rest)) | read
-        for name, value in own.items():
-            if value < found[name]:
-                raise UnfitError(f"{name} = {value} is not true of the run: {found[name]}")
-            found[name] = value
-        return found
 
     def families(self, instance: Instance) -> dict[str, Members]:
         """Return the members of families."""
@@ -168,13 +159,6 @@ def _all_runs(algorithm: str, instance: Instance) -> Runs:
     return Runs(chances, columns, instance.functions)
 
 
-def _summed(instance: Instance, pairs: Sequence[tuple[Fraction, Point]]) -> Point:
-    value: Point = tuple(_ZERO for _ in instance.start)
-    for weight, point in pairs:
-        value = plus(value, point, weight)
-    return value
-
-
 def _of_schedule(
     schedule: _Schedule, instance: Instance, noise: dict[tuple[int, int, int], Point]
 ) -> dict[Name, Point]:
@@ -201,7 +185,7 @@ def _of_schedule(
     for t, q in itertools.product(range(own.T), range(instance.steps)):
         entries = [(weight, at) for at, weight in own.alpha.items() if at[0] == t]
         for name, of in (("hb", "g"), ("xb", "e")):
-            seen[name, (t, q)] = _summed(instance, [(weight, seen[of, (*at, q)]) for weight, at in entries])
+            seen[name, (t, q)] = summed(len(instance.start), [(weight, seen[of, (*at, q)]) for weight, at in entries])
     return seen
 
 
