@@ -15,7 +15,8 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
         if "in" in old and "in" in new:
             yield from _apart(old["in"], new["in"], path)
         elif "about" in old and "about" in new:
-            yield from _unequal(old["about"], new["about"], ABOUT, path)
+            if new.get("unique", True):
+                yield from _unequal(old["about"], new["about"], ABOUT, path)
         else:
             for key in sorted({*old, *new} - {"seen"}):
                 if key in old and key in new:

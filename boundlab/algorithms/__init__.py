@@ -1,4 +1,4 @@
-"""Algorithms: each is one compiler from events to a tape.
+"""Algorithms: each is its parameters and what one event does.
 
 ``option`` declares the fields of a subclass of :class:`Parameters`: ``option.number(…)``, ``option.choice(…)``.
 """
@@ -13,6 +13,7 @@ from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,
+    ClientSlots,
     Control,
     DescendRow,
     Event,
@@ -31,6 +32,7 @@ __all__ = [
     "AffineRow",
     "Algorithm",
     "Averages",
+    "ClientSlots",
     "Control",
     "DescendRow",
     "Draw",

@@ -1,22 +1,23 @@
-"""Interface of every algorithm: its parameters, and a compiler."""
+"""Interface of every algorithm: its parameters, and what one event does."""
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, final
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._averages import Averages
+from boundlab.algorithms._course import Course, drive
+from boundlab.algorithms._fold import Weigh, fold
 from boundlab.algorithms._in_flight import InFlight
 from boundlab.algorithms._program import Event, EventProgram
 from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
-from boundlab.errors import CaseError
+from boundlab.errors import CaseError, SpecError
 from boundlab.events import SERVER, Events, events_as_json, read_events
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -24,7 +25,6 @@ from boundlab.registry import by_id
 from boundlab.tape import RecordAt, Tape, usage
 
 P = TypeVar("P", bound=option.Parameters)
-_RENAMED = {"alone": "single_client_values", "local_rates": "step_size_symbols", "recounts": "redefines"}
 
 
 @final
@@ -79,7 +79,7 @@ def drawn_with(name: str, words: str, option: str, value: str) -> Draw:
 
 
 class Algorithm(ABC, Generic[P]):
-    """An algorithm is its compiler; parameters are a frozen value of its own type.
+    """An algorithm is its parameters, a frozen value of its own type, and what one event does.
 
     Parameters
     ----------
@@ -125,13 +125,6 @@ class Algorithm(ABC, Generic[P]):
     points: Mapping[str, str] = MappingProxyType({})
     redefines: frozenset[str] = frozenset()
 
-    def __init_subclass__(cls, **given: Any) -> None:
-        """Take over what a class sets under a name from before version 0.5, for one release."""
-        super().__init_subclass__(**given)
-        for old in _RENAMED.keys() & vars(cls).keys():
-            warn(f"{cls.__name__}.{old} is called {_RENAMED[old]}", DeprecationWarning, stacklevel=2)
-            setattr(cls, _RENAMED[old], vars(cls)[old])
-
     @property
     def parameters(self) -> Mapping[str, str]:
         """Option → one line on what it is."""
@@ -156,9 +149,10 @@ class Algorithm(ABC, Generic[P]):
         """
         return option.read(self.parameter_type, options)
 
-    @abstractmethod
     def schedule(self, parameters: P, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
         """Compile the first ``iterations`` iterations, or as many as the events hold.
+
+        By default what :meth:`one_event` says of one event after the other.
 
         Parameters
         ----------
@@ -172,6 +166,35 @@ class Algorithm(ABC, Generic[P]):
         SpecError, CaseError
             If the events or parameters do not fit each other or the number of clients.
         """
+        program, events = self.one_event(parameters, clients), self.completed(parameters, events)
+        weigh, drawn = self.weights(parameters, clients), self.as_drawn(events)
+        return fold(self.id, program.compiled(), weigh, events, drawn, clients, records, iterations)
+
+    def one_event(self, parameters: P, clients: int) -> EventProgram:
+        """Return what one event does, to be compiled; by default :meth:`program`.
+
+        Raises
+        ------
+        SpecError
+            If the parameters do not go with so many clients.
+        """
+        found = self.program(parameters, clients)
+        if found is None:
+            raise SpecError(f"{self.id} does not say what an event does; write its `program`, or its `schedule`")
+        return found
+
+    def weights(self, parameters: P, clients: int) -> Weigh | None:
+        """Return what results weigh by clients and staleness; None: what :meth:`one_event` says, whatever these."""
+        return None
+
+    def completed(self, parameters: P, events: Events) -> Events:
+        """Return the events with those that follow from them."""
+        return events
+
+    def as_drawn(self, events: Events) -> Sequence[Any]:
+        """Return events as their program has them, (actor, details …), or the actors alone where there is no more."""
+        actors: list[int] = events.actor.tolist()
+        return [(one, *more) for one, more in zip(actors, events.detail, strict=True)] if events.detail else actors
 
     def irrational(self, parameters: P, exact: Callable[[str], Any], iterations: int) -> Mapping[float, Any]:
         """Return the weights of a tape that no fraction is, such as a momentum: as the tape has them → as balls.
@@ -197,13 +220,25 @@ class Algorithm(ABC, Generic[P]):
     def sample(
         self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
     ) -> Events:
-        """Return the first ``count`` events of a trial; by default arrivals whose times nothing influences.
+        """Return the first ``count`` events of a trial; by default arrivals.
 
         More events of the same trial begin with the same ones.
         """
         if self.server == "any":
             return sample_events(delays, policy, streams, count)
-        return arrivals(delays, streams, count)
+        if not self.reacts(parameters):
+            return arrivals(delays, streams, count)
+        program = self.one_event(parameters, clients).compiled()
+        course, details = Course(self.id, program, clients), self.details(parameters, streams, clients, count)
+        return drive(course, delays.clock(streams), details, count, queues=bool(program.queues))
+
+    def reacts(self, parameters: P) -> bool:
+        """Return whether what the server answers decides who arrives next; else nothing influences arrivals."""
+        return False
+
+    def details(self, parameters: P, streams: Streams, clients: int, count: int) -> Sequence[tuple[int, ...]]:
+        """Return what each event of a trial says beside who arrives; nothing by default."""
+        return ()
 
     def in_one_pass(
         self, parameters: P, clients: int, delays: DelayModel, iterations: int, records: RecordAt, streams: Streams

@@ -1,30 +1,41 @@
-"""The buffer of FedBuff: its compiler, shared by all algorithms that aggregate after so many arrivals."""
+"""The buffer of FedBuff, shared by all algorithms that aggregate after so many arrivals; and one event of it."""
 
-import heapq
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
+from functools import partial
+from itertools import chain, combinations
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeVar
-
-import numpy as np
+from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._arrivals import Arrivals, Weigh
+from boundlab.algorithms._fold import Weigh, of_staleness
 from boundlab.algorithms._in_flight import InFlight
-from boundlab.algorithms._loop import POST, PRE, WAIT, Rules
-from boundlab.algorithms._program import Event
+from boundlab.algorithms._program import (
+    X_S,
+    ClientSlots,
+    Control,
+    Event,
+    EventLaw,
+    EventProgram,
+    MoveRow,
+    Row,
+    Share,
+    Step,
+)
 from boundlab.algorithms._steps import LocalSteps
-from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.randomness import Streams
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import Tape
 
-_IDLE = "with reply=wait client {client} has nothing to send before the aggregation of its last update"
+Reply = Literal["post", "pre", "wait"]
+_IDLE: Final = "with reply=wait client {client} has nothing to send before the aggregation of its last update"
+_WAITS: Final = -1  # in place of an age: the client waits for the aggregation of its update
+_LATE: Final = 12  # clients whose updates would be ignored: any of them may come before one that counts
 # Rates that differ by no more are equal: they are quotients of the same numbers.
 EQUAL_RATES: Final = 1e-12
-Reply = Literal["post", "pre", "wait"]
 REPLY: Final[Mapping[Reply, str]] = MappingProxyType(
     {
         "post": "the client that completes the buffer gets the new model",
@@ -32,7 +43,6 @@ REPLY: Final[Mapping[Reply, str]] = MappingProxyType(
         "wait": "every client waits for the aggregation of its update",
     }
 )
-_REPLIES: Final[Mapping[Reply, int]] = MappingProxyType({"post": POST, "pre": PRE, "wait": WAIT})
 
 
 class BufferParameters(option.Parameters):
@@ -54,7 +64,7 @@ P = TypeVar("P", bound=BufferParameters)
 
 
 class Buffered(Algorithm[P]):
-    """An algorithm that aggregates after every ``count`` arrivals.
+    """An algorithm that aggregates after every ``count`` arrivals: each aggregation is one iteration.
 
     Parameters
     ----------
@@ -65,9 +75,32 @@ class Buffered(Algorithm[P]):
     server: Literal["any", "count", "none"] = "count"
     models: bool = False
 
-    @abstractmethod
-    def weights(self, parameters: P) -> Weigh:
-        """Return what gives the weights of a run's full buffers."""
+    def weight(self, parameters: P, tau: int) -> float:
+        """Return the weight of an update that is τ versions old."""
+        return 1.0 / parameters.count
+
+    def ages(self, parameters: P) -> bool:
+        """Return whether weights depend on the staleness."""
+        return False
+
+    def weights(self, parameters: P, clients: int) -> Weigh | None:
+        """Return the weights of a run's full buffers."""
+        return of_staleness(partial(self.weight, parameters)) if self.ages(parameters) else None
+
+    def program(self, parameters: P, clients: int) -> "BufferProgram":
+        """Return one arrival."""
+        return BufferProgram(
+            self.id,
+            parameters.local,
+            parameters.count,
+            parameters.reply,
+            clients,
+            lambda _, buffer: ([self.weight(parameters, one.tau) for one in buffer], None),
+            models=self.models,
+            ages=self.ages(parameters),
+            stalest=self.stalest(parameters),
+            stops=self.stops(parameters),
+        )
 
     def stalest(self, parameters: P) -> int | None:
         """Return the largest staleness with which an update enters a buffer: others are ignored. None: all enter."""
@@ -95,27 +128,6 @@ class Buffered(Algorithm[P]):
         waits, again = {"post": (1, count - 1), "pre": (0, count), "wait": (count, 0)}[parameters.reply]
         pending, begun = weight * max(clients - waits, 0), weight * (clients + again)
         return InFlight(parameters.local.steps, max(parameters.local.eta), pending, begun, used)
-
-    def schedule(self, parameters: P, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
-        """Compile; each aggregation is one iteration, and an arrival that is ignored is none.
-
-        Raises
-        ------
-        SpecError
-            With reply=wait, if an update of a client arrives that waits, or the buffer can never be filled.
-        """
-        stalest = self.stalest(parameters)
-        check_wait(self.id, parameters.reply, parameters.count, clients)
-        rules = Rules(
-            parameters.count,
-            reply=_REPLIES[parameters.reply],
-            stalest=-1 if stalest is None else stalest,
-            stops=self.stops(parameters),
-            models=self.models,
-            base=not self.models,
-        )
-        compiler = Arrivals(rules, parameters.local, parameters.count, self.weights(parameters), _IDLE)
-        return compiler.tape(self.id, events, clients, records, iterations)
 
     def events_for(self, parameters: P, clients: int, iterations: int) -> int:
         """Return count arrivals an aggregation: more are needed where some are ignored."""
@@ -150,20 +162,9 @@ class Buffered(Algorithm[P]):
         """Return how many updates were ignored, where some can be."""
         return {} if self.stalest(parameters) is None else {"ignored": len(tape.notes.get("dropped", ()))}
 
-    def sample(
-        self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
-    ) -> Events:
-        """Return arrivals; with reply=wait they depend on the aggregations.
-
-        Raises
-        ------
-        SpecError
-            With reply=wait, if the buffer can never be filled.
-        """
-        if parameters.reply != "wait":
-            return super().sample(parameters, delays, policy, streams, clients, count)
-        check_wait(self.id, parameters.reply, parameters.count, clients)
-        return sample_waiting(delays, streams, clients, parameters.count, count)
+    def reacts(self, parameters: P) -> bool:
+        """Return whether clients wait for an aggregation, or are stopped by one."""
+        return parameters.reply == "wait" or self.stops(parameters)
 
 
 def why_not_stationary(delays: DelayModel, fixed_weights: str, *, waits: bool = False) -> str:
@@ -203,24 +204,180 @@ def why_not_uniform(delays: DelayModel, *, twice: bool) -> str:
     return "a client can stand in a buffer twice" if twice else ""
 
 
+class Held(NamedTuple):
+    """An update in the buffer: its staleness, and its client, −1 where weights do not ask for it."""
+
+    tau: int
+    client: int
+
+
+# (memory, full buffer) → one weight an update, and the memory after this buffer.
+WeighHeld = Callable[[Hashable, Sequence[Held]], tuple[Sequence[float], Hashable]]
+
+
+@final
+class BufferProgram(EventProgram):
+    """The event of :class:`Buffered`.
+
+    An event is the arrival of an update that counts, of the last client named, after those of other clients that are
+    ignored: so there are equally many events between two aggregations, whatever happens. Whose updates are ignored
+    works on the present model from then on, in whatever order they come, and the next one of that client counts.
+
+    Control: the age of each client's model or that it waits, what is in the buffer, and the memory of the weights. For
+    a compiler, which knows the ages: how many results the buffer has, and who waits.
+
+    Parameters
+    ----------
+    name
+        Whose program it is, for messages.
+    weigh
+        The weights of a full buffer.
+    memory
+        What they remember at first.
+    models
+        Whether the sum of models replaces x_s.
+    mixes
+        Whether x_s keeps what their weights leave of 1.
+    ages
+        Whether weights depend on the staleness; else all ages count as 0.
+    named
+        Whether weights depend on whose an update is.
+    stalest
+        The largest staleness of an update that counts; None: all do.
+    stops
+        Whether clients whose updates would be staler begin anew at once.
+
+    Raises
+    ------
+    SpecError
+        With reply=wait, if the buffer can never be filled.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        local: LocalSteps,
+        count: int,
+        reply: Reply,
+        clients: int,
+        weigh: WeighHeld,
+        *,
+        memory: Hashable = None,
+        models: bool = False,
+        mixes: bool = False,
+        ages: bool = True,
+        named: bool = False,
+        stalest: int | None = None,
+        stops: bool = False,
+    ) -> None:
+        check_wait(name, reply, count, clients)
+        self._count, self._reply, self._clients, self._weigh, self._memory = count, reply, clients, weigh, memory
+        self._ages, self._named, self._mixes, self.models = ages or stalest is not None, named, mixes, models
+        self._stalest, self._stops, self._blind = stalest, stops, False
+        self._desk = ClientSlots(clients, local.steps, local.first, models=models)
+        self.initial, self.local = self._desk.initial(count), local.relative
+        of_clients = [(self._desk.result(client),) for client in range(clients)]
+        self.slots = (*of_clients, *((self._desk.held(place),) for place in range(count)))
+        self.alike = (tuple(range(clients, clients + count)),)
+        self.interchangeable = not named
+
+    def compiled(self) -> "BufferProgram":
+        """Return the program whose control knows neither ages nor memory: weights are those of fresh results."""
+        found = copy(self)
+        found._blind, found._ages, found._named = True, False, False
+        found.stalest, found.stops = self._stalest, self._stops
+        return found
+
+    def ignored(self, client: int) -> Step:
+        """Return that a result is ignored, and its client begins anew."""
+        return Step(tuple(self._desk.begin(client)), Control(), False, dropped=(self._desk.result(client),))
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Everybody works on x0, and the buffer is empty."""
+        ages: dict[int, int] = {} if self._blind else dict.fromkeys(range(self._clients), 0)
+        return self._desk.begin_all(), self._control(ages, [], self._memory)
+
+    def _control(self, ages: Mapping[int, int], buffer: Sequence[Held], memory: Hashable) -> Control:
+        if self._blind:
+            return Control((), (len(buffer), tuple(sorted(i for i, age in ages.items() if age == _WAITS))))
+        return Control((*ages.values(), *buffer, *[None] * (self._count - len(buffer))), memory)
+
+    def _known(self, control: Control) -> tuple[dict[int, int], list[Held], Hashable]:
+        """Return the ages, the buffer and the memory; who is not named works on a fresh model."""
+        if self._blind:
+            held, waiting = cast("tuple[int, tuple[int, ...]]", control.shared)
+            return dict.fromkeys(waiting, _WAITS), [Held(0, -1)] * held, self._memory
+        ages = cast("tuple[int, ...]", control.slots[: self._clients])
+        return dict(enumerate(ages)), [one for one in control.slots if isinstance(one, Held)], control.shared
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return the clients that do not wait, each after any of those whose updates are ignored.
+
+        Raises
+        ------
+        SpecError
+            If there are too many of these.
+        """
+        arrive = law.clients(i for i in range(self._clients) if control.slots[i] != _WAITS)
+        late = [i for i in range(self._clients) if self._late(control.slots[i])]
+        if len(late) > _LATE:
+            raise SpecError(
+                f"any of {len(late)} updates may be ignored before the next that counts; at most {_LATE} are told apart"
+            )
+        share: dict[int, Any] = {client: one for (client,), one in arrive}
+        found: list[tuple[Event, Share]] = []
+        ignored: tuple[int, ...]
+        for ignored in chain.from_iterable(combinations(late, size) for size in range(len(late) + 1)):
+            # In any order: each comes once, since its next one counts.
+            chance = math.prod((share[i] for i in ignored), start=math.factorial(len(ignored)))
+            counts = [(client, one) for (client,), one in arrive if client in ignored or client not in late]
+            found += [((*ignored, client), chance * one) for client, one in counts]
+        return found
+
+    def _late(self, age: Hashable) -> bool:
+        return self._stalest is not None and isinstance(age, int) and age > self._stalest
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Put the update into the buffer, and aggregate if that is full.
+
+        Raises
+        ------
+        SpecError
+            If the client waits.
+        """
+        ignored, client, desk = event[:-1], event[-1], self._desk
+        ages, buffer, memory = self._known(control)
+        ages |= dict.fromkeys(ignored, 0)
+        rows: list[Row] = [row for other in ignored for row in desk.begin(other)]
+        if (age := ages.get(client, 0)) == _WAITS:
+            raise SpecError(_IDLE.format(client=client))
+        rows.append(MoveRow(desk.held(len(buffer)), desk.result(client)))
+        buffer.append(Held(age, client if self._named else -1))
+        full, uses, ages[client] = len(buffer) == self._count, tuple[tuple[int, float], ...](), _WAITS
+        if self._reply == "pre" or (self._reply == "post" and not full):
+            rows += desk.begin(client)
+            ages[client] = 0
+        if full:
+            weights, memory = self._weigh(memory, buffer)
+            uses = tuple((desk.held(j), float(weight)) for j, weight in enumerate(weights))
+            rest = [(1.0 - sum(weight for _, weight in uses), X_S)] if self._mixes else []
+            rows.append(desk.server_update(*rest, *((weight, register) for register, weight in uses)))
+            if self._ages:
+                ages = {i: self._older(one) for i, one in ages.items()}
+            for waiting in sorted(i for i, one in ages.items() if one == _WAITS):
+                rows += desk.begin(waiting)
+                ages[waiting] = 0
+            buffer = []
+        return Step(tuple(rows), self._control(ages, buffer, memory), full, uses)
+
+    def _older(self, age: int) -> int:
+        """Return the age after an aggregation; what is too old is so for ever, or begins anew with those that wait."""
+        if age == _WAITS or self._late(age):
+            return age
+        return _WAITS if self._stops and self._late(age + 1) else age + 1
+
+
 def check_wait(name: str, reply: Reply, count: int, clients: int) -> None:
     """Refuse reply=wait where fewer clients than ``count`` can be in the buffer at a time."""
     if reply == "wait" and count > clients:
         raise SpecError(f"{name}: with reply=wait a buffer of {count} never fills from {clients} clients; lower count")
-
-
-def sample_waiting(delays: DelayModel, streams: Streams, clients: int, batch: int, count: int) -> Events:
-    """Return the first ``count`` arrivals where each client waits for the aggregation of its update."""
-    clock = delays.clock(streams)
-    queue = [(clock.arrival(client, 0.0), client) for client in range(clients)]
-    heapq.heapify(queue)
-    waiting: list[int] = []
-    time, actor = np.empty(count), np.empty(count, dtype=np.int32)
-    for place in range(count):
-        time[place], actor[place] = now, client = heapq.heappop(queue)
-        waiting.append(client)
-        if len(waiting) == batch:
-            for other in waiting:
-                heapq.heappush(queue, (clock.arrival(other, now), other))
-            waiting = []
-    return Events(time, actor)

@@ -1,17 +1,16 @@
-"""One event as a short program over fixed registers: the form of an algorithm that expectations are taken of.
+"""One event as a short program over fixed registers: what an algorithm is, beside its parameters.
 
-A compiler turns a million arrivals into one tape; here the same algorithm says what a single event does, given a small
-control state (who works on what, how full a buffer is, how old a model is). Rows are those of the tape up to names of
-registers, which a test holds them to. It asks for events that are independent given the control state.
+It says what a single event does, given a small control state (who works on what, how full a buffer is, how old a model
+is). :mod:`boundlab.algorithms._fold` makes a tape of it, event after event; expectations over random events walk from
+one control state to the next.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, final
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,18 +24,14 @@ Share = TypeVar("Share", float, Fraction)
 X_S: Final = 0  # the register of the server model
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class AffineRow:
+class AffineRow(NamedTuple):
     """Register dst ← Σ coef·src over (coef, src); no terms means zero."""
 
     dst: int
     terms: tuple[tuple[float, int], ...]
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class DescendRow:
+class DescendRow(NamedTuple):
     """Register dst ← src, then ``steps`` local steps of a client.
 
     Parameters
@@ -45,6 +40,8 @@ class DescendRow:
         Of the first step, unit (−1, 2); the others follow by :attr:`EventProgram.local`.
     k
         The k of the α_k that ``step_size`` is, where α_k = c/(k + d); else None.
+    implicit
+        Whether each step is proximal, x ← prox_{step_size·f_client}(x).
     """
 
     dst: int
@@ -53,11 +50,10 @@ class DescendRow:
     steps: int
     step_size: float
     k: int | None = None
+    implicit: bool = False
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class MoveRow:
+class MoveRow(NamedTuple):
     """Renaming of register src to dst from here on: no row of a tape, and nothing reads src before it is written."""
 
     dst: int
@@ -95,11 +91,20 @@ class Step(NamedTuple):
         After the event.
     iteration
         Whether the event ends an iteration: only then does the server model change.
+    uses
+        Registers of the results that the server update is made of, with their weights, in the order of its terms.
+    dropped
+        Registers of results that arrive and are ignored.
+    sent
+        Whether results of which other registers are made reach the server with this event.
     """
 
     rows: tuple[Row, ...]
     control: Control
     iteration: bool
+    uses: tuple[tuple[int, float], ...] = ()
+    dropped: tuple[int, ...] = ()
+    sent: bool = True
 
 
 @final
@@ -174,6 +179,23 @@ class EventProgram(ABC):
         Whether the program draws by itself who is asked, so that no law of arrivals is needed.
     points
         The registers of :attr:`boundlab.algorithms.Algorithm.points`, one a client, as they are after each iteration.
+    sums
+        What holds of the registers of a whole run, to be checked.
+    models
+        Whether a result that the server holds is a model, and not the difference that a client made.
+    stalest
+        The largest staleness of a result that counts, where the compiler is to look at it; None: all do.
+    stops
+        Whether clients whose results would be staler begin anew at once.
+    queues
+        Registers of results that wait for each other, where a client may have several in work: only the compiler knows
+        them. Local steps are put behind, a move takes the first.
+    first_update
+        The number that keys the noise of a client's first update: 1 where its first message is none.
+    sizes
+        Gives α_k of rows that name their k, for an array of them.
+    coefficients
+        Gives, in their order, the coefficients that stand as NaN in the rows of event k.
     """
 
     initial: tuple[Initial, ...]
@@ -184,13 +206,14 @@ class EventProgram(ABC):
     identity: Identity | None = None
     draws: bool = False
     points: Mapping[str, Sequence[int]] = MappingProxyType({})
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Take ``seats``, the name of slots before version 0.5, for one release."""
-        if name == "seats":
-            warn("EventProgram.seats is called slots", DeprecationWarning, stacklevel=2)
-            name = "slots"
-        super().__setattr__(name, value)
+    sums: tuple[Identity, ...] = ()
+    models: bool = False
+    stalest: int | None = None
+    stops: bool = False
+    queues: frozenset[int] = frozenset()
+    first_update: int = 0
+    sizes: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = None
+    coefficients: Callable[[int], Sequence[float]] | None = None
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Return what happens before the first event, and the control state after it.
@@ -212,6 +235,18 @@ class EventProgram(ABC):
         number
             Events before it.
         """
+
+    def compiled(self) -> "EventProgram":
+        """Return the program as the compiler asks for it, which knows by itself how stale results are.
+
+        So its control needs no ages of models, and sizes and coefficients that change with the number of an event alone
+        can be left to ``sizes`` and ``coefficients``.
+        """
+        return self
+
+    def ignored(self, client: int) -> Step:
+        """Return what happens where the result of a client is too stale, and its client begins anew."""
+        raise NotImplementedError
 
     def certain(self, clients: int) -> bool:
         """Return whether there is only one thing that can happen, event after event, whoever arrives when."""

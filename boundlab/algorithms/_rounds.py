@@ -14,7 +14,6 @@ from boundlab.delays import Clock, DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import SERVER, Events, members_as_json, members_events, read_rows
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import Writer
 
 _SUBSETS: Final = 100_000  # of clients, that one event of a program may choose from
 
@@ -110,38 +109,10 @@ class MemberRounds(Algorithm[P]):
         """Return the iterations with the clients that they ask."""
         return members_events([(float(place), who) for place, who in enumerate(drawn, 1)])
 
+    def as_drawn(self, events: Events) -> Sequence[Event]:
+        """Return the clients of each iteration."""
+        return events.detail
+
     def events_as_json(self, events: Events) -> list[list[Any]]:
         """Return [end, [clients]] for each iteration."""
         return members_as_json(events)
-
-
-class MeanStep:
-    """Local steps of all clients from one register, and their mean.
-
-    Parameters
-    ----------
-    clients
-        n; each has a register of its own.
-    """
-
-    def __init__(self, writer: Writer, clients: int) -> None:
-        self.writer, self.clients = writer, clients
-        self.first = writer.register(count=clients)
-
-    def begin(self, src: int | None, step_size: float, steps: int = 1) -> list[int]:
-        """Let all clients start from ``src``, or each from its own result; belongs before the round's event.
-
-        Return the runs.
-        """
-        own = range(self.first, self.first + self.clients)
-        return [self.writer.descend(to, to if src is None else src, i, steps, step_size) for i, to in enumerate(own)]
-
-    def finish(self, runs: list[int]) -> None:
-        """Receive all results; belongs to the round's event."""
-        for run in runs:
-            self.writer.arrive(run)
-
-    def terms(self, members: Sequence[int] = ()) -> list[tuple[float, int]]:
-        """Return the mean of the results, or of those of some clients, as terms of an affine instruction."""
-        who = members or range(self.clients)
-        return [(1.0 / len(who), self.first + i) for i in who]

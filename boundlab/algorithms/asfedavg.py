@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._arrivals import Weigh, of_staleness
 from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
-from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._steps import LocalSteps, local_steps
 
 
@@ -22,23 +20,12 @@ class AsFedAvgParameters(BufferParameters):
 
 @final
 class AsFedAvg(Buffered[AsFedAvgParameters]):
-    """The compiler of AS-FedAvg: the mean of the buffered local models replaces x_s."""
+    """AS-FedAvg: the mean of the buffered local models replaces x_s."""
 
     id = "asfedavg"
     summary = "asynchronous FedAvg: the mean of every count local models replaces the server model"
     parameter_type = AsFedAvgParameters
     models = True
-
-    def weights(self, parameters: AsFedAvgParameters) -> Weigh:
-        """Return 1/count."""
-        return of_staleness(lambda _: 1.0 / parameters.count)
-
-    def program(self, parameters: AsFedAvgParameters, clients: int) -> BufferProgram:
-        """Return one arrival."""
-        share = 1.0 / parameters.count
-        return BufferProgram(
-            self.id, parameters, clients, lambda _, buffer: ([share] * len(buffer), None), models=True, ages=False
-        )
 
     def stays_feasible(self, parameters: AsFedAvgParameters, clients: int) -> bool:
         """Return True: every model is a mean of local ones."""

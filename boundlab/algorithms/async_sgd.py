@@ -1,7 +1,6 @@
 """Asynchronous SGD: stale gradients applied as they arrive, by who arrives or by who is drawn."""
 
-import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, final
 
@@ -9,19 +8,18 @@ import numpy as np
 import sympy
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm, arrivals, drawn_with
-from boundlab.algorithms._arrivals import Arrivals, of_staleness
-from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
-from boundlab.algorithms._loop import Rules
+from boundlab.algorithms._algorithm import Algorithm, drawn_with
+from boundlab.algorithms._buffer import BufferProgram, why_not_stationary, why_not_uniform
+from boundlab.algorithms._fold import Weigh, of_staleness
 from boundlab.algorithms._option import Parameters
-from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, Row, Share, Step
+from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 from boundlab.algorithms._steps import VARIABLES, LocalSteps, StepFactor, step_factor
-from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, read_client, read_rows
 from boundlab.formulas.folds import EntryOf
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import RecordAt, Tape
+from boundlab.tape import Tape
 
 _VARIABLES: Final = ("tau", "n")
 
@@ -56,7 +54,7 @@ class AsyncSgdParameters(Parameters):
 
 @final
 class AsyncSgd(Algorithm[AsyncSgdParameters]):
-    """The compiler of asynchronous SGD: x_s ← x_s − α_k·g_i(stale model)."""
+    """Asynchronous SGD: x_s ← x_s − α_k·g_i(stale model)."""
 
     id = "async_sgd"
     summary = "stale stochastic gradients applied one by one, with a constant or a delay-adaptive step size"
@@ -64,63 +62,49 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
     rule, rule_variables = "schedule", _VARIABLES
     draws = (drawn_with("target", "which client gets each new model", "sampling", "uniform"),)
 
-    def schedule(
-        self, parameters: AsyncSgdParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each arrival is one iteration.
+    def completed(self, parameters: AsyncSgdParameters, events: Events) -> Events:
+        """Return the events.
 
         Raises
         ------
         SpecError
-            If a client arrives that has no model to work on, or events name targets exactly without
-            sampling=uniform.
+            If they name targets, and not exactly with sampling=uniform.
         """
-        uniform = parameters.sampling == "uniform"
-        if uniform != bool(events.detail):
+        if (parameters.sampling == "uniform") != bool(events.detail):
             raise SpecError(
                 "async_sgd: events name who gets the new model, [time, client, target], exactly with sampling=uniform"
             )
-        weigh = of_staleness(lambda tau: parameters.weight(tau, clients))
-        compiler = Arrivals(
-            Rules(1), LocalSteps((parameters.alpha,)), 0, weigh, "client {client} has no model to work on"
+        return events
+
+    def weights(self, parameters: AsyncSgdParameters, clients: int) -> Weigh | None:
+        """Return α_k/α."""
+        fixed = parameters.schedule.constant
+        return None if fixed else of_staleness(lambda tau: parameters.weight(tau, clients))
+
+    def program(self, parameters: AsyncSgdParameters, clients: int) -> EventProgram:
+        """Return one arrival: a buffer of one update, unless it is drawn who gets the new model."""
+        if parameters.sampling == "uniform":
+            return DrawnProgram(parameters, clients)
+        return BufferProgram(
+            self.id,
+            LocalSteps((parameters.alpha,)),
+            1,
+            "post",
+            clients,
+            lambda _, buffer: ([parameters.weight(one.tau, clients) for one in buffer], None),
+            ages=not parameters.schedule.constant,
         )
-        target = [row[0] for row in events.detail]
-        return compiler.tape(self.id, events, clients, records, iterations, target)
 
-    def program(self, parameters: AsyncSgdParameters, clients: int) -> "AsyncSgdProgram":
-        """Return one arrival."""
-        return AsyncSgdProgram(parameters, clients)
+    def reacts(self, parameters: AsyncSgdParameters) -> bool:
+        """Return whether who gets a model decides who is at work."""
+        return parameters.sampling == "uniform"
 
-    def sample(
-        self,
-        parameters: AsyncSgdParameters,
-        delays: DelayModel,
-        policy: ServerPolicy,
-        streams: Streams,
-        clients: int,
-        count: int,
-    ) -> Events:
-        """Return arrivals; with sampling=uniform also who gets the new model."""
-        if parameters.sampling == "arrival":
-            return arrivals(delays, streams, count)
-        clock = delays.clock(streams)
-        waiting = [0] * clients
-        queue = [(clock.arrival(client, 0.0), client) for client in range(clients)]
-        heapq.heapify(queue)
+    def details(
+        self, parameters: AsyncSgdParameters, streams: Streams, clients: int, count: int
+    ) -> Sequence[tuple[int, ...]]:
+        """Return who gets each new model."""
         target = np.floor(streams.uniforms(Stream.SCHEDULE, 0, 0, count)[0] * clients).astype(np.int32)
-        time, actor = np.empty(count), np.empty(count, dtype=np.int32)
-        busy = [True] * clients
-        for place, chosen in enumerate(target.tolist()):
-            now, client = heapq.heappop(queue)
-            time[place], actor[place] = now, client
-            busy[client] = False
-            waiting[chosen] += 1
-            for i in {client, chosen}:
-                if waiting[i] and not busy[i]:
-                    waiting[i] -= 1
-                    busy[i] = True
-                    heapq.heappush(queue, (clock.arrival(i, now), i))
-        return Events(time, actor, tuple((i,) for i in target.tolist()))
+        return [(one,) for one in target.tolist()]
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[time, client], …], or [[time, client, target], …] for sampling=uniform.
@@ -174,53 +158,74 @@ class _GradientInWork(NamedTuple):
 
 
 @final
-class AsyncSgdProgram(EventProgram):
-    """One arrival; as many gradients are in work as there are clients, and control says whose each of them is."""
+class DrawnProgram(EventProgram):
+    """One arrival, and who gets the new model.
+
+    As many gradients are in work as there are clients, and control says whose each of them is.
+    """
 
     def __init__(self, parameters: AsyncSgdParameters, clients: int) -> None:
         self._parameters, self._clients = parameters, clients
-        self._uniform, self._ages = parameters.sampling == "uniform", not parameters.schedule.constant
         self._desk = ClientSlots(clients, 1, parameters.alpha, models=False)
         self.initial = self._desk.initial(0)
         self.slots = tuple((self._desk.result(place),) for place in range(clients))
-        if self._uniform:  # any register may hold anybody's work
-            self.alike, self.interchangeable = (tuple(range(clients)),), False
+        # Any register may hold anybody's work.
+        self.alike, self.interchangeable = (tuple(range(clients)),), False
+
+    def compiled(self) -> "QueueProgram":
+        """Return the program whose clients have queues."""
+        return QueueProgram(self._parameters, self._clients)
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Everybody works on x0."""
-        return self._desk.begin_all(), self._control([_GradientInWork(client, 0, 0) for client in range(self._clients)])
-
-    def _control(self, work: list[_GradientInWork]) -> Control:
-        # Where everybody works on one model, whose a slot is goes without saying, and slots may change places.
-        return Control(tuple(work) if self._uniform else tuple(one.age for one in work))
-
-    def _work(self, control: Control) -> list[_GradientInWork]:
-        if self._uniform:
-            return [one for one in control.slots if isinstance(one, _GradientInWork)]
-        return [_GradientInWork(client, 0, age) for client, age in enumerate(control.slots) if isinstance(age, int)]
+        return self._desk.begin_all(), Control(tuple(_GradientInWork(client, 0, 0) for client in range(self._clients)))
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
-        """Return who is at work, with sampling=uniform also who gets the new model."""
-        busy = sorted({one.client for one in self._work(control)})
-        arrive: list[tuple[Event, Share]] = law.clients(busy)
-        if not self._uniform:
-            return arrive
+        """Return who is at work, and who gets the new model."""
+        arrive: list[tuple[Event, Share]] = law.clients(sorted({one.client for one in _work(control)}))
         targets: list[tuple[Event, Share]] = law.equally([(i,) for i in range(self._clients)])
         return [(first[0] + second[0], first[1] * second[1]) for first in arrive for second in targets]
 
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Apply the gradient, and hand the new model out."""
-        client, target, work = event[0], event[-1], self._work(control)
+        (client, target), work = event, _work(control)
         slot = next(place for place, one in enumerate(work) if one.client == client and one.place == 0)
-        result, age = self._desk.result(slot), work[slot].age
-        rows = [self._desk.server_update((self._parameters.weight(age, self._clients), result))]
-        work = [
-            _GradientInWork(one.client, one.place - (one.client == client), one.age + 1 if self._ages else 0)
-            for one in work
-        ]
+        use = self._desk.result(slot), self._parameters.weight(work[slot].age, self._clients)
+        rows = [self._desk.server_update(use[::-1])]
+        older = not self._parameters.schedule.constant
+        work = [_GradientInWork(one.client, one.place - (one.client == client), one.age + older) for one in work]
         queue = sum(one.client == target for place, one in enumerate(work) if place != slot)
         work[slot] = _GradientInWork(target, queue, 0)
-        return Step((*rows, *self._desk.begin(target, result)), self._control(work), True)
+        return Step((*rows, *self._desk.begin(target, use[0])), Control(tuple(work)), True, (use,))
+
+
+@final
+class QueueProgram(EventProgram):
+    """As :class:`DrawnProgram`, where each client's gradients in work wait in a queue; there is nothing to remember."""
+
+    def __init__(self, parameters: AsyncSgdParameters, clients: int) -> None:
+        self._desk = ClientSlots(clients, 1, parameters.alpha, models=False)
+        self.initial = self._desk.initial(1)
+        self.queues = frozenset(map(self._desk.result, range(clients)))
+        self._use = self._desk.held(0), parameters.weight(0, clients)
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Everybody works on x0."""
+        return self._desk.begin_all(), Control()
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return nothing: a compiler is told what comes."""
+        return []
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Apply the gradient, and hand the new model out."""
+        (client, target), desk = event, self._desk
+        rows = MoveRow(self._use[0], desk.result(client)), desk.server_update(self._use[::-1]), *desk.begin(target)
+        return Step(rows, control, True, (self._use,))
+
+
+def _work(control: Control) -> list[_GradientInWork]:
+    return [one for one in control.slots if isinstance(one, _GradientInWork)]
 
 
 ASYNC_SGD = AsyncSgd()

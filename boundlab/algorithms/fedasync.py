@@ -6,16 +6,13 @@ from typing import Literal, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._arrivals import Arrivals, of_staleness
-from boundlab.algorithms._buffer import why_not_stationary, why_not_uniform
-from boundlab.algorithms._loop import Rules
+from boundlab.algorithms._buffer import BufferProgram, why_not_stationary, why_not_uniform
+from boundlab.algorithms._fold import Weigh, of_staleness
 from boundlab.algorithms._option import Parameters
-from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, Row, Share, Step
 from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.delays import DelayModel
-from boundlab.events import Events
-from boundlab.tape import SERVER_MODEL, RecordAt, Tape, arrivals
+from boundlab.tape import Tape, arrivals
 
 
 @final
@@ -43,24 +40,31 @@ class FedAsyncParameters(Parameters):
 
 @final
 class FedAsync(Algorithm[FedAsyncParameters]):
-    """The compiler of FedAsync."""
+    """FedAsync: each arrival is one iteration, and its client gets the new model."""
 
     id = "fedasync"
     summary = "every arriving model is mixed into the server model at once, damped by its staleness"
     parameter_type = FedAsyncParameters
     step_size_symbols = ("eta_l",)
 
-    def schedule(
-        self, parameters: FedAsyncParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each arrival is one iteration, and its client gets the new model."""
-        rules = Rules(1, models=parameters.mode == "model")
-        compiler = Arrivals(rules, parameters.local, 1, of_staleness(parameters.weight))
-        return compiler.tape(self.id, events, clients, records, iterations)
+    def weights(self, parameters: FedAsyncParameters, clients: int) -> Weigh | None:
+        """Return β_t."""
+        return None if parameters.s.kind == "constant" else of_staleness(parameters.weight)
 
-    def program(self, parameters: FedAsyncParameters, clients: int) -> "FedAsyncProgram":
-        """Return one arrival."""
-        return FedAsyncProgram(parameters, clients)
+    def program(self, parameters: FedAsyncParameters, clients: int) -> BufferProgram:
+        """Return one arrival: a buffer of one update."""
+        mix = parameters.mode == "model"
+        return BufferProgram(
+            self.id,
+            parameters.local,
+            1,
+            "post",
+            clients,
+            lambda _, buffer: ([parameters.weight(one.tau) for one in buffer], None),
+            models=mix,
+            mixes=mix,
+            ages=parameters.s.kind != "constant",
+        )
 
     def why_not(self, assumption: str, parameters: FedAsyncParameters, delays: DelayModel) -> str:
         """Say how the arrivals, buffers of one update, come about."""
@@ -89,38 +93,6 @@ class FedAsync(Algorithm[FedAsyncParameters]):
     def server_rate(self, parameters: FedAsyncParameters) -> float:
         """Return β."""
         return parameters.beta
-
-
-@final
-class FedAsyncProgram(EventProgram):
-    """One arrival; control: the age of each client's model where weights depend on it."""
-
-    def __init__(self, parameters: FedAsyncParameters, clients: int) -> None:
-        local = parameters.local
-        self._parameters, self._ages = parameters, parameters.s.kind != "constant"
-        self._desk = ClientSlots(clients, local.steps, local.first, models=parameters.mode == "model")
-        self.initial, self.local = self._desk.initial(0), local.relative
-        self.slots = tuple((self._desk.result(client),) for client in range(clients))
-
-    def opening(self) -> tuple[tuple[Row, ...], Control]:
-        """Everybody works on x0."""
-        return self._desk.begin_all(), Control((0,) * len(self.slots))
-
-    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
-        """Return all clients."""
-        return law.clients()
-
-    def event(self, control: Control, event: Event, number: int) -> Step:
-        """Mix the update in, and answer."""
-        client, desk = event[0], self._desk
-        ages = [one for one in control.slots if isinstance(one, int)]
-        weight, result = self._parameters.weight(ages[client]), desk.result(client)
-        terms = (
-            [(weight, result)] if self._parameters.mode == "delta" else [(1.0 - weight, SERVER_MODEL), (weight, result)]
-        )
-        ages = [age + 1 if self._ages else 0 for age in ages]
-        ages[client] = 0
-        return Step((desk.server_update(*terms), *desk.begin(client)), Control(tuple(ages)), True)
 
 
 FEDASYNC = FedAsync()

@@ -5,9 +5,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._arrivals import Weigh, of_staleness
 from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
-from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._staleness import FORMS, Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.tape import Tape
@@ -30,7 +28,7 @@ class FedBuffParameters(BufferParameters):
 
 @final
 class FedBuff(Buffered[FedBuffParameters]):
-    """The compiler of FedBuff: x_s ← x_s − eta_g·(1/count)·Σ s(τ)·(x − y)."""
+    """FedBuff: x_s ← x_s − eta_g·(1/count)·Σ s(τ)·(x − y)."""
 
     id = "fedbuff"
     summary = "buffered asynchronous aggregation: the mean of every count updates moves the server model"
@@ -38,23 +36,17 @@ class FedBuff(Buffered[FedBuffParameters]):
     step_size_symbols = ("eta_l",)
     single_client_values = MappingProxyType({})
 
-    def weights(self, parameters: FedBuffParameters) -> Weigh:
+    def weight(self, parameters: FedBuffParameters, tau: int) -> float:
         """Return eta_g·s(τ)/count."""
-        return of_staleness(lambda tau: _weight(parameters, tau))
+        return parameters.eta_g / parameters.count * parameters.staleness(tau)
+
+    def ages(self, parameters: FedBuffParameters) -> bool:
+        """Return whether s damps anything."""
+        return parameters.staleness.kind != "constant"
 
     def heaviest(self, parameters: FedBuffParameters) -> float:
         """Return eta_g/count: s(τ) ≤ 1."""
-        return _weight(parameters, 0)
-
-    def program(self, parameters: FedBuffParameters, clients: int) -> BufferProgram:
-        """Return one arrival."""
-        return BufferProgram(
-            self.id,
-            parameters,
-            clients,
-            lambda _, buffer: ([_weight(parameters, one.tau) for one in buffer], None),
-            ages=parameters.staleness.kind != "constant",
-        )
+        return self.weight(parameters, 0)
 
     def fixed_weights(self, parameters: FedBuffParameters, clients: int) -> str:
         """Return the staleness function that forgets."""
@@ -70,11 +62,6 @@ class FedBuff(Buffered[FedBuffParameters]):
             return {}
         found = self.quantities(parameters, tape, tape.iterations, {})
         return {key: found[key] for key in ("chi2", "chi2_path", "alpha2")}
-
-
-def _weight(parameters: FedBuffParameters, tau: int) -> float:
-    """Return eta_g·s(τ)/count."""
-    return parameters.eta_g / parameters.count * parameters.staleness(tau)
 
 
 FEDBUFF = FedBuff()

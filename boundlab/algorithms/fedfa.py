@@ -10,15 +10,12 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, VirtualIterate
-from boundlab.algorithms._arrivals import Arrivals, of_staleness
-from boundlab.algorithms._loop import Rules
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.algorithms._windows import window_sums
 from boundlab.errors import SpecError
-from boundlab.events import Events
-from boundlab.tape import RecordAt, Tape, arrived
+from boundlab.tape import Tape, arrived
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +57,7 @@ class FedFaParameters(Parameters):
 
 @final
 class FedFa(Algorithm[FedFaParameters]):
-    """The compiler of FedFa."""
+    """FedFa: each arrival from the first server update on is one iteration, and is answered at once."""
 
     id = "fedfa"
     summary = "each arrival moves the server model to the average of the last K arrivals"
@@ -68,15 +65,6 @@ class FedFa(Algorithm[FedFaParameters]):
     step_size_symbols = ("eta_l",)
     single_client_values = MappingProxyType({"tau_max": 1})  # what is used at once has τ = 1 in the printed theorem
     redefines = frozenset({"tau_max"})
-
-    def schedule(
-        self, parameters: FedFaParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each arrival from the first server update on is one iteration, and is answered at once."""
-        models = parameters.mode == "param"
-        rules = Rules(parameters.K, parameters.first, slides=True, models=models, base=not models)
-        compiler = Arrivals(rules, parameters.local, parameters.K + 1, of_staleness(lambda _: parameters.weight))
-        return compiler.tape(self.id, events, clients, records, iterations)
 
     def program(self, parameters: FedFaParameters, clients: int) -> "FedFaProgram":
         """Return one arrival."""
@@ -198,8 +186,8 @@ class FedFaProgram(EventProgram):
 
     def __init__(self, parameters: FedFaParameters, clients: int) -> None:
         local = parameters.local
-        self._parameters = parameters
-        self._desk = ClientSlots(clients, local.steps, local.first, models=parameters.mode == "param")
+        self._parameters, self.models = parameters, parameters.mode == "param"
+        self._desk = ClientSlots(clients, local.steps, local.first, models=self.models)
         self.initial, self.local = self._desk.initial(parameters.K), local.relative
         self.slots = tuple((self._desk.result(client),) for client in range(clients))
 
@@ -216,15 +204,19 @@ class FedFaProgram(EventProgram):
         client, desk, size = event[0], self._desk, self._parameters.K
         assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
         held, arrivals = min(control.shared, size), min(control.shared + 1, self._parameters.first)
-        rows: list[Row] = []
+        rows, dropped = list[Row](), tuple[int, ...]()
         if held == size:
+            # What leaves the window before the first server update has been seen by none.
+            dropped = (desk.held(0),) if control.shared < self._parameters.first else ()
             rows += [MoveRow(desk.held(place), desk.held(place + 1)) for place in range(size - 1)]
             held -= 1
         rows.append(MoveRow(desk.held(held), desk.result(client)))
         moves = arrivals == self._parameters.first
+        uses = tuple((desk.held(place), self._parameters.weight) for place in range(size)) if moves else ()
         if moves:
-            rows.append(desk.server_update(*((self._parameters.weight, desk.held(place)) for place in range(size))))
-        return Step((*rows, *desk.begin(client)), Control(control.slots, arrivals), moves)
+            rows.append(desk.server_update(*((weight, register) for register, weight in uses)))
+        after = Control(control.slots, arrivals)
+        return Step((*rows, *desk.begin(client)), after, moves, uses, dropped)
 
 
 FEDFA = FedFa()

@@ -11,9 +11,8 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._arrivals import Floats, Ints, Weigh
-from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
-from boundlab.algorithms._buffer_program import BufferProgram, Held
+from boundlab.algorithms._buffer import Buffered, BufferParameters, BufferProgram, Held, Reply, reply_option
+from boundlab.algorithms._fold import Floats, Ints, Weigh
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.arithmetic.rational import stands_for
 from boundlab.tape import Tape, arrived, staleness
@@ -119,7 +118,7 @@ def _of_run(
 
 @final
 class FedStaleWeight(Buffered[FedStaleWeightParameters]):
-    """The compiler of FedStaleWeight: x_s ← x_s + eta_g·Σ α_k·(y_k − x_k), Σ α_k = 1 over each buffer."""
+    """FedStaleWeight: x_s ← x_s + eta_g·Σ α_k·(y_k − x_k), Σ α_k = 1 over each buffer."""
 
     id = "fedstaleweight"
     summary = "FedBuff with weights that make up for rare updates, read off each client's average staleness"
@@ -127,11 +126,11 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
     step_size_symbols = ("eta_l",)
     single_client_values = MappingProxyType({})
 
-    def weights(self, parameters: FedStaleWeightParameters) -> Weigh:
+    def weights(self, parameters: FedStaleWeightParameters, clients: int) -> Weigh:
         """Return the normalised weights by the averages of a run."""
 
-        def weigh(clients: Ints, taus: Ints) -> Floats:
-            return np.array([*_of_run(parameters, clients, taus)])
+        def weigh(whose: Ints, taus: Ints) -> Floats:
+            return np.array([*_of_run(parameters, whose, taus)])
 
         return weigh
 
@@ -158,7 +157,8 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
             weights = _weights(parameters, averages, buffer)
             return weights, averages.frozen(clients) if follows else None
 
-        return BufferProgram(self.id, parameters, clients, weigh, ages=follows, named=follows)
+        own = parameters.local, parameters.count, parameters.reply
+        return BufferProgram(self.id, *own, clients, weigh, ages=follows, named=follows)
 
     def fixed_weights(self, parameters: FedStaleWeightParameters, clients: int) -> str:
         """Return the scale that forgets; the weights of one client sum to 1 anyway."""

@@ -1,22 +1,14 @@
 """SGD without gradients that are too old: Ringmaster ASGD, and Rennala SGD, whose batches are of one model."""
 
-import heapq
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, TypeVar, final
 
-import numpy as np
-
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._arrivals import Weigh, of_staleness
 from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
-from boundlab.algorithms._buffer_program import BufferProgram
 from boundlab.algorithms._steps import LocalSteps, one_step
-from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.events import Events
-from boundlab.randomness import Streams
 
 
 class FreshParameters(BufferParameters):
@@ -35,10 +27,6 @@ class _Fresh(Buffered[P]):
 
     single_client_values = MappingProxyType({})
 
-    def weights(self, parameters: P) -> Weigh:
-        """Return 1/count."""
-        return of_staleness(lambda _: 1.0 / parameters.count)
-
     @abstractmethod
     def stalest(self, parameters: P) -> int:
         """Return the largest staleness of a gradient that counts."""
@@ -46,41 +34,6 @@ class _Fresh(Buffered[P]):
     def stops(self, parameters: P) -> bool:
         """Return the option."""
         return parameters.stops
-
-    def program(self, parameters: P, clients: int) -> BufferProgram:
-        """Return one arrival that counts."""
-        share, stalest, stops = 1.0 / parameters.count, self.stalest(parameters), self.stops(parameters)
-        return BufferProgram(
-            self.id,
-            parameters,
-            clients,
-            lambda _, buffer: ([share] * len(buffer), None),
-            ages=False,
-            stalest=stalest,
-            stops=stops,
-        )
-
-    def sample(
-        self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
-    ) -> Events:
-        """Return arrivals; with stops=yes, when all of them count, they depend on the server updates."""
-        if not parameters.stops:
-            return super().sample(parameters, delays, policy, streams, clients, count)
-        clock, stalest, begun = delays.clock(streams), self.stalest(parameters), [0] * clients
-        queue = [(clock.arrival(client, 0.0), client, 0) for client in range(clients)]
-        heapq.heapify(queue)
-        time, actor = np.empty(count), np.empty(count, dtype=np.int32)
-        for place in range(count):
-            now, client, version = heapq.heappop(queue)
-            while begun[client] != version:  # that one was stopped
-                now, client, version = heapq.heappop(queue)
-            time[place], actor[place] = now, client
-            version, held = divmod(place + 1, parameters.count)
-            for other in (client,) if held else range(clients):  # once each: nobody works on two gradients
-                if other == client or version - begun[other] > stalest:
-                    begun[other] = version
-                    heapq.heappush(queue, (clock.arrival(other, now), other, version))
-        return Events(time, actor)
 
 
 @final
@@ -103,7 +56,7 @@ class RingmasterParameters(FreshParameters):
 
 @final
 class Ringmaster(_Fresh[RingmasterParameters]):
-    """The compiler of Ringmaster ASGD: x_s ← x_s − α·g_i(stale model), or nothing (Maranjyan et al., ICML 2025)."""
+    """Ringmaster ASGD: x_s ← x_s − α·g_i(stale model), or nothing (Maranjyan et al., ICML 2025)."""
 
     id = "ringmaster"
     summary = "asynchronous SGD without gradients that are as old as a threshold: they are ignored, or stopped"
@@ -137,7 +90,7 @@ class RennalaParameters(FreshParameters):
 
 @final
 class Rennala(_Fresh[RennalaParameters]):
-    """The compiler of Rennala SGD: x_s ← x_s − α·(1/count)·Σ g_i(x_s) (Tyurin and Richtárik, NeurIPS 2023)."""
+    """Rennala SGD: x_s ← x_s − α·(1/count)·Σ g_i(x_s) (Tyurin and Richtárik, NeurIPS 2023)."""
 
     id = "rennala"
     summary = "minibatch SGD whose batch is filled by whoever is fast: gradients at older models are ignored"

@@ -1,12 +1,14 @@
 """(Stochastic) gradient descent, the subgradient method, synchronous mini-batches and local SGD: x ← x − α_k·g."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, final
 
 import numpy as np
 import sympy
+from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import drawn_with
@@ -24,13 +26,13 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._rounds import MeanStep, Rounds, drawn_subset, uniform_subset, uniform_subsets
+from boundlab.algorithms._rounds import Rounds, drawn_subset, uniform_subset, uniform_subsets
 from boundlab.algorithms._steps import StepFactor, StepSize, step_factor, step_size
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_client, read_events, read_rows
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
+from boundlab.tape import Initial, Tape
 
 _VARIABLES: Final = ("k", "K")
 
@@ -93,6 +95,10 @@ class GdParameters(Parameters):
         # No run that was told its horizon takes a step from there on.
         return 0.0 if self.K is not None and k >= self.K else size * self.decay.at(k=k, K=self.K)
 
+    def sizes(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return α_k for an array of iterations."""
+        return self.step.at(k) if self.decay.constant else np.array([self.at(one) for one in k.tolist()])
+
     @property
     def of_all(self) -> bool:
         """True if every iteration is one of all clients."""
@@ -124,7 +130,7 @@ class GdParameters(Parameters):
 
 @final
 class Gd(Rounds[GdParameters]):
-    """The compiler of gradient descent."""
+    """Gradient descent; each event is one iteration, of all clients ("s") or of the one that it names."""
 
     id = "gd"
     summary = "(stochastic) gradient or subgradient descent on f, with the gradients of all clients or of one"
@@ -133,51 +139,6 @@ class Gd(Rounds[GdParameters]):
     single_client_values = MappingProxyType({})
     rule, rule_variables = "decay", _VARIABLES
     draws = (drawn_with("asked", "which client each iteration asks", "sampling", "uniform"), drawn_subset("sampled"))
-
-    def schedule(
-        self, parameters: GdParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each event is one iteration, of all clients ("s") or of the one that it names.
-
-        Raises
-        ------
-        SpecError
-            If the events do not say what ``sampling`` does.
-        """
-        writer = Writer(events, clients, records, iterations)
-        mean = MeanStep(writer, clients)
-        for event, actor in enumerate(events.actor.tolist()):
-            if writer.done:
-                break
-            if (actor == SERVER) != parameters.of_all:
-                raise SpecError(f"gd: sampling={parameters.sampling}, but event {event + 1} is {_named(actor)}")
-            # An iteration begins where the one before ended.
-            alpha = parameters.at(writer.version)
-            members, size = events.detail[event] if events.detail else (), parameters.size(writer.version, clients)
-            if len(members) != (size or 0) or len({*members}) != len(members):
-                raise SpecError(
-                    f"gd: event {event + 1} names the clients {list(members)}; {size or 0} are drawn for it"
-                )
-            if actor == SERVER:
-                src = SERVER_MODEL if parameters.averaged(writer.version) else None
-                runs = mean.begin(src, alpha, parameters.steps)
-                writer.begin(event)
-                mean.finish(runs)
-                who = members or tuple(range(clients))
-                for i, run in enumerate(runs):
-                    if i in who:
-                        writer.use(run, 1.0 / len(who))
-                    else:
-                        writer.note("dropped", run)
-                writer.replace_model(*mean.terms(members))
-            else:
-                run = writer.descend(mean.first + actor, SERVER_MODEL, actor, parameters.M, alpha)
-                writer.begin(event)
-                writer.arrive(run)
-                writer.use(run, 1.0)
-                writer.replace_model((1.0, mean.first + actor))
-            writer.end()
-        return writer.tape()
 
     def step_factor(self, parameters: GdParameters, tape: Callable[[], Tape]) -> sympy.Expr:
         """Return what decay says."""
@@ -276,7 +237,15 @@ class GdProgram(EventProgram):
 
     def __init__(self, parameters: GdParameters, clients: int) -> None:
         self._parameters, self._clients = parameters, clients
+        self._named = parameters.step.d is not None  # whether rows name the k of their step
         self.initial = (Initial.START, *[Initial.UNWRITTEN] * clients)
+
+    def compiled(self) -> "GdProgram":
+        """Return the program whose rows name the k of every step that is not constant."""
+        found = copy(self)
+        if self.clock(0) is not None:
+            found._named, found.sizes = True, self._parameters.sizes
+        return found
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Return nothing: an iteration begins with the model that the one before left."""
@@ -292,10 +261,13 @@ class GdProgram(EventProgram):
                 return law.equally([(control.shared,)])
         return law.equally([(client,) for client in range(self._clients)])
 
+    def _size(self, control: Control) -> int | None:
+        assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
+        return self._parameters.size(control.shared if self._parameters.iteration == "step" else 0, self._clients)
+
     def _rounds(self, control: Control) -> list[Event]:
         """Return the one event of all clients, or those of all that may be drawn."""
-        assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
-        size = self._parameters.size(control.shared if self._parameters.iteration == "step" else 0, self._clients)
+        size = self._size(control)
         if size is None:
             return [(SERVER,)]
         return [(SERVER, *drawn) for drawn in uniform_subsets("gd", self._clients, size)]
@@ -306,18 +278,32 @@ class GdProgram(EventProgram):
         return None if constant else number
 
     def event(self, control: Control, event: Event, number: int) -> Step:
-        """Take the mean of passes of all clients, or the pass of one."""
-        step, size = self._parameters.step, self._parameters.at(number)
+        """Take the mean of passes of all clients, or the pass of one.
+
+        Raises
+        ------
+        SpecError
+            If the event is not one that ``sampling`` or ``sampled`` says.
+        """
+        parameters, drawn = self._parameters, event[1:]
+        if (event[0] == SERVER) != parameters.of_all:
+            asks = 'all clients ("s")' if parameters.of_all else "one client"
+            raise SpecError(f"sampling={parameters.sampling} asks {asks}, got {_named(event[0])}")
+        size = (self._size(control) if parameters.of_all else None) or 0
+        if len(drawn) != size or len({*drawn}) != size:
+            raise SpecError(f"{size} are drawn for it, and it names the clients {list(drawn)}")
         who = range(self._clients) if event[0] == SERVER else event
-        own, k = control.shared != 0 and event[0] == SERVER, None if step.d is None else number
-        passes = [DescendRow(1 + i, 1 + i if own else X_S, i, self._parameters.steps, size, k) for i in who]
-        members = event[1:] or who
-        mean = AffineRow(X_S, tuple((1.0 / len(members), 1 + i) for i in members))
-        turn = (event[0] + 1) % self._clients if self._parameters.sampling == "cyclic" else 0
-        if self._parameters.iteration == "step":
+        own, k = control.shared != 0 and event[0] == SERVER, number if self._named else None
+        alpha, members = parameters.at(number), drawn or who
+        passes = [DescendRow(1 + i, 1 + i if own else X_S, i, parameters.steps, alpha, k) for i in who]
+        uses = tuple((1 + i, 1.0 / len(members)) for i in members)
+        mean = AffineRow(X_S, tuple((weight, register) for register, weight in uses))
+        turn = (event[0] + 1) % self._clients if parameters.sampling == "cyclic" else 0
+        if parameters.iteration == "step":
             assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
-            turn = (control.shared + 1) % self._parameters.M
-        return Step((*passes, mean), Control(shared=turn), True)
+            turn = (control.shared + 1) % parameters.M
+        dropped = tuple(1 + i for i in who if i not in members)
+        return Step((*passes, mean), Control(shared=turn), True, uses, dropped)
 
 
 def _named(actor: int) -> str:

@@ -28,7 +28,7 @@ from boundlab.delays import Clock
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, members_events, read_members
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
+from boundlab.tape import Initial
 
 _ORDERS: Final = 10_000  # of a pass, that one event of a program may choose from
 
@@ -49,35 +49,13 @@ class IncrementalParameters(Parameters):
 
 @final
 class Incremental(MemberRounds[IncrementalParameters]):
-    """The compiler of the incremental method; its event is the end of a pass, with the order of the clients."""
+    """The incremental method; its event is the end of a pass, with the order of the clients."""
 
     id = "incremental"
     summary = "incremental (sub)gradients: each iteration passes through all clients, one step each"
     parameter_type = IncrementalParameters
     step_size_symbols = ("alpha", "c")
     draws = (drawn_with("order", "the order of the clients in each pass", "order", "shuffled"),)
-
-    def schedule(
-        self, parameters: IncrementalParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each pass is one iteration."""
-        writer = Writer(events, clients, records, iterations)
-        inner = writer.register()
-        for event, order in enumerate(events.detail):
-            if writer.done:
-                break
-            alpha = float(parameters.step.at(np.array(writer.version)))
-            runs = []
-            for place, client in enumerate(order):
-                runs.append(writer.descend(inner, inner if place else SERVER_MODEL, client, 1, alpha))
-            writer.begin(event)
-            # The changes of a pass add up to that of the model.
-            for run in runs:
-                writer.arrive(run)
-                writer.use(run, 1.0)
-            writer.replace_model((1.0, inner))
-            writer.end()
-        return writer.tape()
 
     def averages(self, parameters: IncrementalParameters, clients: int) -> Averages:
         """Each iteration is a pass of one step a client."""
@@ -125,7 +103,8 @@ class IncrementalProgram(EventProgram):
 
     def __init__(self, parameters: IncrementalParameters, clients: int) -> None:
         self._step, self._shuffled, self._clients = parameters.step, parameters.order == "shuffled", clients
-        self.initial = (Initial.START, Initial.UNWRITTEN)
+        self.sizes = None if self._step.d is None else self._step.at
+        self.initial = (Initial.START, *[Initial.UNWRITTEN] * clients)
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return the one order, or all orders.
@@ -147,10 +126,11 @@ class IncrementalProgram(EventProgram):
         return None if self._step.d is None else number
 
     def event(self, control: Control, event: Event, number: int) -> Step:
-        """Take the steps of all clients in their order."""
+        """Take the steps of all clients in their order; their changes add up to that of the model."""
         size, k = float(self._step.at(np.array(number))), None if self._step.d is None else number
-        steps = [DescendRow(1, 1 if place else X_S, client, 1, size, k) for place, client in enumerate(event)]
-        return Step((*steps, AffineRow(X_S, ((1.0, 1),))), control, True)
+        steps = [DescendRow(place + 1, place, client, 1, size, k) for place, client in enumerate(event)]
+        uses = tuple((place + 1, 1.0) for place in range(len(event)))
+        return Step((*steps, AffineRow(X_S, ((1.0, len(event)),))), control, True, uses)
 
 
 INCREMENTAL = Incremental()

@@ -19,16 +19,15 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._rounds import MeanStep
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.events import Events
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
+from boundlab.tape import Initial, Tape
 
 
 @final
 class Lsvrg(CoinAlgorithm):
-    """The compiler of x ← x − α(∇f_i(x) − ∇f_i(w) + ∇f(w)); heads: w becomes the model that x was.
+    """x ← x − α(∇f_i(x) − ∇f_i(w) + ∇f(w)); heads: w becomes the model that x was.
 
     With a = x − α∇f_i(x), b = w − α∇f_i(w) and z = w − α∇f(w) the new x is a − b + z. Where gradients have noise, each
     of them has its own, and ∇f(w) is taken once for each w.
@@ -43,44 +42,6 @@ class Lsvrg(CoinAlgorithm):
         Draw("asked", "which client each iteration asks", (), lambda _, clients: clients is None or clients > 1),
         coin_drawn("in which iterations the reference point is renewed"),
     )
-
-    def schedule(
-        self, parameters: CoinParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each event is one iteration. The full gradient at x_0 is taken before the first one."""
-        alpha = parameters.alpha
-        writer = Writer(events, clients, records, iterations)
-        w, at_w, step, back = writer.register(Initial.START), *(writer.register() for _ in range(3))
-        first, renewed, version = MeanStep(writer, clients), MeanStep(writer, clients), 0
-        waiting = first.begin(SERVER_MODEL, alpha)
-        shown, control = writer.shows("controls"), writer.register()
-        if shown is not None:
-            writer.affine(control, (1.0 / alpha, w), (-1.0 / alpha, first.first + shown))
-            writer.show_from(control)
-        for event, (client, (coin,)) in enumerate(zip(events.actor.tolist(), events.detail, strict=True)):
-            if writer.done:
-                break
-            runs = [
-                writer.descend(step, SERVER_MODEL, client, 1, alpha),
-                writer.descend(back, w, client, 1, alpha, version=version),
-            ]
-            full = renewed.begin(SERVER_MODEL, alpha) if coin == HEADS else []
-            writer.begin(event)
-            for run in (*waiting, *runs, *full):
-                writer.arrive(run)
-            if waiting:
-                writer.affine(at_w, *first.terms())
-                waiting = []
-            writer.affine(step, (1.0, step), (-1.0, back), (1.0, at_w))
-            if full:
-                writer.affine(w, (1.0, SERVER_MODEL))
-                writer.affine(at_w, *renewed.terms())
-                version = writer.version
-                if shown is not None:
-                    writer.affine(control, (1.0 / alpha, w), (-1.0 / alpha, renewed.first + shown))
-            writer.replace_model((1.0, step))
-            writer.end()
-        return writer.tape()
 
     def program(self, parameters: CoinParameters, clients: int) -> "LsvrgProgram":
         """Return one iteration."""

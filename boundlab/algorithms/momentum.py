@@ -1,9 +1,10 @@
 """Momentum: Polyak's heavy ball, Nesterov's accelerated gradient method, and the optimized gradient method."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import nan
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
 from boundlab.algorithms import _option as option
@@ -20,12 +21,13 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._rounds import MeanStep, Rounds
+from boundlab.algorithms._rounds import Rounds
 from boundlab.arithmetic.numbers import ball, rational, square_root
-from boundlab.events import SERVER, Events
-from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Term, Writer
+from boundlab.events import SERVER
+from boundlab.tape import Initial
 
 _Row: TypeAlias = tuple[Any, Any, Any]
+_MEMORY, _STEP = 1, 2  # registers
 
 
 def _alpha() -> Any:
@@ -36,7 +38,15 @@ P = TypeVar("P", "HeavyBallParameters", "NesterovParameters", "OgmParameters")
 
 
 class Momentum(Rounds[P]):
-    """Rounds whose server remembers one more point than its model x."""
+    """Rounds whose server remembers one more point than its model x.
+
+    Parameters
+    ----------
+    fixed
+        Whether the coefficients are those of every round.
+    """
+
+    fixed: bool = False
 
     @abstractmethod
     def coefficients(self, parameters: P, exact: Callable[[str], Any], t: "_Sequence", k: int) -> tuple[_Row, _Row]:
@@ -67,32 +77,61 @@ class Momentum(Rounds[P]):
     def source(self) -> Literal["model", "memory"]:
         """Return where the gradient is taken."""
 
-    def schedule(self, parameters: P, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
-        """Compile; each round is one iteration."""
-        writer = Writer(events, clients, records, iterations)
-        memory = writer.register(Initial.START)
-        step = writer.register()
-        mean, t = MeanStep(writer, clients), _Sequence(1.0)
-        for event in range(len(events)):
-            if writer.done:
-                break
-            runs = mean.begin(SERVER_MODEL if self.source() == "model" else memory, parameters.alpha)
-            writer.begin(event)
-            mean.finish(runs)
-            writer.affine(step, *mean.terms())
-            model, kept = self.coefficients(parameters, partial(getattr, parameters), t, writer.version)
-            # The memory is written last but reads the old model: the new model waits in the step's register.
-            combine = [_terms(weights, (step, SERVER_MODEL, memory)) for weights in (model, kept)]
-            waiting = mean.first  # free until the next round
-            writer.affine(waiting, *combine[0])
-            writer.affine(memory, *combine[1])
-            writer.replace_model((1.0, waiting))
-            writer.end()
-        return writer.tape()
+    def one_event(self, parameters: P, clients: int) -> "MomentumProgram":
+        """Return one round."""
+        floats, t = partial(getattr, parameters), _Sequence(1.0)
+        weights = partial(self.coefficients, parameters, floats, t)
+        source = X_S if self.source() == "model" else _MEMORY
+        return MomentumProgram(parameters.alpha, clients, weights, source, fixed=self.fixed)
 
 
-def _terms(weights: tuple[float, float, float], registers: tuple[int, int, int]) -> list[Term]:
-    return [(weight, register) for weight, register in zip(weights, registers, strict=True) if weight != 0.0]
+@final
+class MomentumProgram(EventProgram):
+    """One round on x, the memory, the step, and the results of all clients; control: nothing.
+
+    Parameters
+    ----------
+    weights
+        Gives the new model and the new memory of round k as combinations of (step, model, memory).
+    source
+        The register at which gradients are taken.
+    fixed
+        Whether the weights are those of every round.
+    """
+
+    draws = True
+
+    def __init__(
+        self, alpha: float, clients: int, weights: Callable[[int], tuple[_Row, _Row]], source: int, *, fixed: bool
+    ) -> None:
+        self._weights, self._fixed, self._results = weights, fixed, range(_STEP + 1, _STEP + 1 + clients)
+        mean = AffineRow(_STEP, tuple((1.0 / clients, to) for to in self._results))
+        self._steps: list[Row] = [*(DescendRow(to, source, i, 1, alpha) for i, to in enumerate(self._results)), mean]
+        self.coefficients = None if fixed else self._coefficients
+        self.initial = (Initial.START, Initial.START, *[Initial.UNWRITTEN] * (1 + clients))
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return all clients together."""
+        return law.equally([(SERVER,)])
+
+    def _coefficients(self, k: int) -> list[float]:
+        return [one for weights in self._weights(k) for one in weights if one != 0.0]
+
+    def clock(self, number: int) -> Hashable:
+        """Return which weights there are."""
+        if self._fixed:
+            return None
+        return tuple(one != 0.0 for weights in self._weights(number) for one in weights)
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Take the mean of all steps, and combine it with what is remembered."""
+        waiting = self._results[0]  # the memory reads the old model, so the new one waits
+        rows: list[Row] = [*self._steps]
+        for dst, weights in zip((waiting, _MEMORY), self._weights(number), strict=True):
+            pairs = zip(weights, (_STEP, X_S, _MEMORY), strict=True)
+            terms = [(weight if self._fixed else nan, register) for weight, register in pairs if weight != 0.0]
+            rows.append(AffineRow(dst, tuple(terms)))
+        return Step((*rows, AffineRow(X_S, ((1.0, waiting),))), control, True)
 
 
 @final
@@ -106,11 +145,12 @@ class HeavyBallParameters(Parameters):
 
 @final
 class HeavyBall(Momentum[HeavyBallParameters]):
-    """The compiler of x_{k+1} = x_k − α·∇f(x_k) + β·(x_k − x_{k−1}), with x_{−1} = x_0."""
+    """x_{k+1} = x_k − α·∇f(x_k) + β·(x_k − x_{k−1}), with x_{−1} = x_0."""
 
     id = "heavy_ball"
     summary = "Polyak's heavy ball: gradient descent that keeps a part of its last step"
     parameter_type = HeavyBallParameters
+    fixed = True
 
     def source(self) -> Literal["model", "memory"]:
         """Return the model."""
@@ -123,34 +163,9 @@ class HeavyBall(Momentum[HeavyBallParameters]):
         beta = exact("beta")
         return (1.0, beta, -beta), (0.0, 1.0, 0.0)
 
-    def program(self, parameters: HeavyBallParameters, clients: int) -> "HeavyBallProgram":
-        """Return one iteration."""
-        return HeavyBallProgram(parameters, clients)
-
-
-@final
-class HeavyBallProgram(EventProgram):
-    """One iteration on x, the model before it, the step, and the results of all clients; control: nothing."""
-
-    draws = True
-
-    def __init__(self, parameters: HeavyBallParameters, clients: int) -> None:
-        self._alpha, self._beta, self._results = parameters.alpha, parameters.beta, range(3, 3 + clients)
-        self.initial = (Initial.START, Initial.START, *[Initial.UNWRITTEN] * (1 + clients))
-
-    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
-        """Return all clients together."""
-        return law.equally([(SERVER,)])
-
-    def event(self, control: Control, event: Event, number: int) -> Step:
-        """Take the mean of all steps, and add a part of the last one."""
-        memory, step, waiting = 1, 2, self._results[0]
-        rows: list[Row] = [DescendRow(to, X_S, i, 1, self._alpha) for i, to in enumerate(self._results)]
-        rows.append(AffineRow(step, tuple((1.0 / len(self._results), to) for to in self._results)))
-        weights = (1.0, self._beta, -self._beta)
-        rows.append(AffineRow(waiting, tuple(_terms(weights, (step, X_S, memory)))))
-        rows += [AffineRow(memory, ((1.0, X_S),)), AffineRow(X_S, ((1.0, waiting),))]
-        return Step(tuple(rows), control, True)
+    def program(self, parameters: HeavyBallParameters, clients: int) -> MomentumProgram:
+        """Return one round: its weights are those of every round, and no roots."""
+        return self.one_event(parameters, clients)
 
 
 @final
@@ -169,7 +184,7 @@ class NesterovParameters(Parameters):
 
 @final
 class Nesterov(Momentum[NesterovParameters]):
-    """The compiler of x_{k+1} = y_k − α·∇f(y_k), y_{k+1} = x_{k+1} + β_k·(x_{k+1} − x_k); x is shown.
+    """x_{k+1} = y_k − α·∇f(y_k), y_{k+1} = x_{k+1} + β_k·(x_{k+1} − x_k); x is shown.
 
     β_k = (t_k − 1)/t_{k+1} with t_0 = 1 and t_{k+1} = (1 + √(1 + 4t_k²))/2, unless q makes it constant.
     """
@@ -209,7 +224,7 @@ class OgmParameters(Parameters):
 
 @final
 class Ogm(Momentum[OgmParameters]):
-    """The compiler of the optimized gradient method, for a horizon K (Kim and Fessler, Math. Program. 2016).
+    """The optimized gradient method, for a horizon K (Kim and Fessler, Math. Program. 2016).
 
     y_{k+1} = x_k − α·∇f(x_k), x_{k+1} = y_{k+1} + (θ_k − 1)/θ_{k+1}·(y_{k+1} − y_k) + θ_k/θ_{k+1}·(y_{k+1} − x_k),
     with θ as t of Nesterov's method but for the last one, θ_K = (1 + √(1 + 8θ_{K−1}²))/2. Shown is x.

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
 from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import X_S, AffineRow, Control, DescendRow, Event, EventLaw, EventProgram, Share, Step
 from boundlab.algorithms._rounds import Rounds
 from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.errors import SpecError
-from boundlab.events import Events
-from boundlab.tape import SERVER_MODEL, RecordAt, Tape, Writer
+from boundlab.events import SERVER
+from boundlab.tape import Initial
 
 
 @final
@@ -23,17 +22,15 @@ class ProximalPointParameters(Parameters):
 
 @final
 class ProximalPoint(Rounds[ProximalPointParameters]):
-    """The compiler of the proximal point algorithm, on one client whose function has a closed proximal step."""
+    """The proximal point algorithm, on one client whose function has a closed proximal step."""
 
     id = "proximal_point"
     summary = "the proximal point algorithm on one client (huber, lad, quadratic)"
     parameter_type = ProximalPointParameters
     step_size_symbols = ("alpha", "c")
 
-    def schedule(
-        self, parameters: ProximalPointParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each proximal step is one iteration.
+    def one_event(self, parameters: ProximalPointParameters, clients: int) -> "ProximalPointProgram":
+        """Return one proximal step; engines that average over events take explicit ones alone.
 
         Raises
         ------
@@ -42,19 +39,27 @@ class ProximalPoint(Rounds[ProximalPointParameters]):
         """
         if clients != 1:
             raise SpecError(f"proximal_point takes the proximal step of one function, and there are {clients} clients")
-        writer = Writer(events, clients, records, iterations)
-        point = writer.register()
-        for event in range(len(events)):
-            if writer.done:
-                break
-            alpha = float(parameters.step.at(np.array(writer.version)))
-            run = writer.descend(point, SERVER_MODEL, 0, 1, alpha, implicit=True)
-            writer.begin(event)
-            writer.arrive(run)
-            writer.use(run, 1.0)
-            writer.replace_model((1.0, point))
-            writer.end()
-        return writer.tape()
+        return ProximalPointProgram(parameters)
+
+
+@final
+class ProximalPointProgram(EventProgram):
+    """One proximal step; there is nothing to remember from one to the next."""
+
+    draws = True
+    initial = (Initial.START, Initial.UNWRITTEN)
+
+    def __init__(self, parameters: ProximalPointParameters) -> None:
+        self.sizes = parameters.step.at
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return the one client's turn."""
+        return law.equally([(SERVER,)])
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Take the step."""
+        rows = DescendRow(1, X_S, 0, 1, 0.0, number, implicit=True), AffineRow(X_S, ((1.0, 1),))
+        return Step(rows, control, True, ((1, 1.0),))
 
 
 PROXIMAL_POINT = ProximalPoint()

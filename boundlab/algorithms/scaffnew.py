@@ -21,12 +21,12 @@ from boundlab.algorithms._program import (
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.events import SERVER, Events
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import Identity, Initial, RecordAt, Tape, Term, Writer
+from boundlab.tape import Identity, Initial, Tape, Term
 
 
 @final
 class Scaffnew(CoinAlgorithm):
-    """The compiler of Scaffnew; the server's model is the mean of the clients' models, whether or not they send them.
+    """Scaffnew; the server's model is the mean of the clients' models, whether or not they send them.
 
     Kept is v_i = (α/p)·h_i, which starts at 0: a client's step ends at x̂_i = x_i − α∇f_i(x_i) + p·v_i, and on heads all
     x_i become the mean of x̂_j − v_j, and v_i grows by x_i − x̂_i. So no coefficient reads the step size.
@@ -40,42 +40,6 @@ class Scaffnew(CoinAlgorithm):
         {"clients": "the models x_i of the clients", "controls": "the control variates h_i of the clients"}
     )
     draws = (coin_drawn("in which iterations the clients communicate"),)
-
-    def schedule(
-        self, parameters: CoinParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each event is one iteration of all clients. What was stepped to arrives where they communicate."""
-        alpha, p = parameters.alpha, parameters.p_c
-        writer = Writer(events, clients, records, iterations)
-        x, v = writer.register(Initial.START, clients), writer.register(Initial.ZERO, clients)
-        mean, control = writer.register(), writer.register(Initial.ZERO)
-        shown = writer.shows("controls")
-        if shown is not None:
-            writer.show_from(control)
-        elif (own := writer.shows("clients")) is not None:
-            writer.show_from(x + own)
-        for event, (coin,) in enumerate(events.detail):
-            if writer.done:
-                break
-            runs = [writer.descend(x + i, x + i, i, 1, alpha) for i in range(clients)]
-            writer.begin(event)
-            for i in range(clients):
-                writer.affine(x + i, (1.0, x + i), (p, v + i))
-            if coin == HEADS:
-                for run in runs:
-                    writer.arrive(run)
-                writer.affine(mean, *_mean(range(x, x + clients), range(v, v + clients)))
-                for i in range(clients):
-                    writer.affine(v + i, (1.0, v + i), (1.0, mean), (-1.0, x + i))
-                    writer.affine(x + i, (1.0, mean))
-                if shown is not None:
-                    writer.affine(control, (p / alpha, v + shown))
-                writer.replace_model((1.0, mean))
-            else:
-                writer.replace_model(*_mean(range(x, x + clients)))
-            writer.end()
-        zero = Identity("Σ_i h_i = 0", np.arange(v, v + clients), np.ones(clients))
-        return writer.tape((zero,))
 
     def program(self, parameters: CoinParameters, clients: int) -> "ScaffnewProgram":
         """Return one iteration."""
@@ -129,6 +93,7 @@ class ScaffnewProgram(EventProgram):
         )  # fmt: skip
         self.slots = tuple(zip(self._x, self._v, self._h, strict=True))
         self.points = {"clients": self._x, "controls": self._h}
+        self.sums = (Identity("Σ_i h_i = 0", np.array(self._v), np.ones(clients)),)
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
         """Return heads and tails."""
@@ -136,7 +101,7 @@ class ScaffnewProgram(EventProgram):
         return [((SERVER, side[0]), share) for side, share in coins]
 
     def event(self, control: Control, event: Event, number: int) -> Step:
-        """Let every client step, and communicate on heads."""
+        """Let every client step, and communicate on heads: then what was stepped to reaches the server."""
         pairs = list(zip(self._x, self._v, strict=True))
         rows: list[Row] = [DescendRow(x, x, i, 1, self._alpha) for i, x in enumerate(self._x)]
         rows += [AffineRow(x, ((1.0, x), (self._p, v))) for x, v in pairs]
@@ -149,7 +114,7 @@ class ScaffnewProgram(EventProgram):
             rows.append(AffineRow(X_S, ((1.0, self._mean),)))
         else:
             rows.append(AffineRow(X_S, tuple(_mean(self._x))))
-        return Step(tuple(rows), control, True)
+        return Step(tuple(rows), control, True, sent=event[1] == HEADS)
 
 
 SCAFFNEW = Scaffnew()

@@ -26,7 +26,7 @@ from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, members_events, read_members
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.tape import SERVER_MODEL, Initial, RecordAt, Tape, Writer
+from boundlab.tape import Initial, Tape
 
 
 def _read_weights(options: Options, name: str) -> tuple[float, ...]:
@@ -89,35 +89,13 @@ class SFedAvgParameters(Parameters):
 
 @final
 class SFedAvg(MemberRounds[SFedAvgParameters]):
-    """The compiler of S-FedAvg: rounds that last as long as their slowest client."""
+    """S-FedAvg: rounds that last as long as their slowest client."""
 
     id = "sfedavg"
     summary = "synchronous FedAvg: each round averages the local models of the sampled clients"
     parameter_type = SFedAvgParameters
     weighs = "weights"
     draws = (drawn_subset("sampled"),)
-
-    def schedule(
-        self, parameters: SFedAvgParameters, events: Events, clients: int, records: RecordAt, iterations: int
-    ) -> Tape:
-        """Compile; each round is one iteration, its event the end of it."""
-        weight = parameters.of_clients(clients)
-        local = parameters.local
-        writer = Writer(events, clients, records, iterations, local.relative)
-        first = writer.register(count=clients)
-        for event, members in enumerate(events.detail):
-            if writer.done:
-                break
-            # The round starts where the one before ended, and its results arrive together.
-            runs = [writer.descend(first + i, SERVER_MODEL, i, local.steps, local.first) for i in members]
-            writer.begin(event)
-            total = sum(weight[i] for i in members)
-            for i, run in zip(members, runs, strict=True):
-                writer.arrive(run)
-                writer.use(run, weight[i] / total)
-            writer.replace_model(*((weight[i] / total, first + i) for i in members))
-            writer.end()
-        return writer.tape()
 
     def program(self, parameters: SFedAvgParameters, clients: int) -> "SFedAvgProgram":
         """Return one round."""
@@ -194,7 +172,7 @@ class SFedAvgProgram(EventProgram):
         local, total = self._local, sum(self._weight[i] for i in event)
         passes = [DescendRow(1 + i, X_S, i, local.steps, local.first) for i in event]
         mean = AffineRow(X_S, tuple((self._weight[i] / total, 1 + i) for i in event))
-        return Step((*passes, mean), control, True)
+        return Step((*passes, mean), control, True, tuple((1 + i, self._weight[i] / total) for i in event))
 
 
 SFEDAVG = SFedAvg()

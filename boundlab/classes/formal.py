@@ -184,7 +184,7 @@ def of_program(program: EventProgram, clients: int, events: Sequence[Event]) -> 
     _run(fold, rows, -1, plain=plain)
     fold.end(-1)
     for place, event in enumerate(events):
-        rows, control, _ = program.event(control, event, place)
+        rows, control, *_ = program.event(control, event, place)
         _run(fold, rows, place, plain=plain)
         fold.end(place)
     return fold.found

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,6 @@ from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict
 
 Floats = NDArray[np.float64]
-_RENAMED = {"standstill": "trivial_bound", "says_nothing": "vacuous"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +69,6 @@ class Comparison:
     exact: str = ""
     range_: MetricEnclosure | None = None
     backend: Backend = NUMPY
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what had another name before version 0.5, for one release."""
-        if name not in _RENAMED:
-            raise AttributeError(f"a comparison has no attribute {name!r}")
-        warn(f"Comparison.{name} is called {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
-        return getattr(self, _RENAMED[name])
 
     @property
     def membership(self) -> Membership | None:

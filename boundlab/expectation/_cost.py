@@ -57,7 +57,7 @@ def events(program: EventProgram, law: EventLaw[float], iterations: int) -> Iter
                     yield None
                     return
                 for event, _ in choices:
-                    written, to, ends = program.event(control, event, looked)
+                    written, to, ends, *_ = program.event(control, event, looked)
                     after.add(to)
                     each.append(ends)
                     rows = max(rows, sum(isinstance(row, (AffineRow, DescendRow)) for row in written))

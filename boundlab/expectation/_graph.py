@@ -282,7 +282,7 @@ class Lowering(Generic[Number]):
             ends: list[bool] = []
             for event, share in self._program.choices(control, self._law):
                 steps = [program.event(control, event, number) for program in self._arithmetic.programs]
-                if any(step[1:] != steps[0][1:] for step in steps):
+                if any((step.control, step.iteration) != (steps[0].control, steps[0].iteration) for step in steps):
                     raise SpecError("the schedule depends on the step size; no exact engine applies")
                 ends.append(steps[0].iteration)
                 rows = self._rows([step.rows for step in steps])

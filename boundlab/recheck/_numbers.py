@@ -206,11 +206,11 @@ class Number:
             raise NumberError(f"a power of {count}")
         if self._terms is not None and len(self._terms) == 1:
             ((powers, value),) = self._terms.items()
-            poly.spend_power(1, value, abs(count))
+            poly.spend_power((value,), abs(count))
             return Number({tuple((symbol, own * count) for symbol, own in powers if count): value**count})
         symbols, top, below = self._polynomials()
         for part in (top, below):
-            poly.spend_power(len(part), part.leading_coefficient() if part else UNIT, abs(count))
+            poly.spend_power(part.coeffs(), abs(count))
         if count >= 0:
             return _reduced(symbols, top**count, below**count)
         return _reduced(symbols, below**-count, top**-count)

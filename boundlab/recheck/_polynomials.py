@@ -3,7 +3,7 @@
 Of a symbol no more is asked than its ``key``, a text that no other symbol has.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -76,11 +76,11 @@ def written(terms: Iterable[tuple[Monomial, Any]]) -> str:
     return " + ".join(found) or "0"
 
 
-def spend_power(terms: int, lead: Any, count: int) -> None:
-    """Count the work of a power: of the terms that it may have, and of the digits of its coefficients."""
+def spend_power(values: Sequence[Any], count: int) -> None:
+    """Count the work of a power of a polynomial, by its coefficients: the terms that it may have, and their digits."""
     if count > 1:
-        digits = 1 + count * (int(lead.p).bit_length() + int(lead.q).bit_length()) // 64
-        spend(terms_of_power(terms, count) * digits)
+        longest = max((int(one.p).bit_length() + int(one.q).bit_length() for one in values), default=0)
+        spend(terms_of_power(len(values), count) * (1 + count * longest // 64))
 
 
 def one(size: int) -> Any:
@@ -124,7 +124,7 @@ def places(symbols: Iterable[Any]) -> dict[Any, int]:
 
 def times_power(term: Any, part: Any, count: int) -> Any:
     """Return a polynomial times a power of another."""
-    spend_power(len(part), part.leading_coefficient() if part else UNIT, count)
+    spend_power(part.coeffs(), count)
     raised = part**count
     spend(len(term) * len(raised))
     return term * raised

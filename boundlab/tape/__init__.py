@@ -1,6 +1,5 @@
 """The tape: what an algorithm compiles events to, how it is written, and what is read off it."""
 
-from boundlab.tape._bulk import BulkWriter as BulkWriter
 from boundlab.tape._records import NOTHING as NOTHING
 from boundlab.tape._records import RecordAt as RecordAt
 from boundlab.tape._recycle import recycle as recycle

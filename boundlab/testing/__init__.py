@@ -5,7 +5,6 @@ Everything is imported when it is asked for: the plug-in is part of every run of
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 if TYPE_CHECKING:
     from boundlab.instance.fitting import CompareOptions as CompareOptions
@@ -37,13 +36,8 @@ __all__ = [
     "strategies",
 ]
 
-_RENAMED = {"Finding": "BoundFinding", "Setting": "CompareOptions"}  # for one release
-
 
 def __getattr__(name: str) -> Any:
-    if name in _RENAMED:
-        warn(f"boundlab.testing.{name} is called {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
-        name = _RENAMED[name]
     if name in _WHERE:
         return getattr(import_module(f"boundlab.{_WHERE[name]}"), name)
     if name in __all__:

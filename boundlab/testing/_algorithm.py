@@ -265,7 +265,7 @@ def _forgotten(subject: Subject) -> None:
         told = {_schedule.plain(at) for at in subject.runs(places, _LONG)} - {None}
         words = "every server update is a sum of weight·(end − start) of updates that arrived"
         who = subject.words(setting)
-        expect(told != {True}, f"{who}: {words}, and the use table is empty: call writer.use for each")
+        expect(told != {True}, f"{who}: {words}, and the use table is empty: say `uses` of its event")
 
 
 def _alone(subject: Subject) -> None:

@@ -164,7 +164,7 @@ def arrivals(at: CompiledRun) -> None:
         expect(
             False,
             f"update {row}, of client {tape.descend.client[row]}, arrives with event {tape.descend.arrival[row]}, and "
-            f'nothing reads it; where it is to be dropped, say writer.note("dropped", {row})',
+            f"nothing reads it; where it is to be ignored, it is `dropped`",
         )
 
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
-from warnings import warn
 
 import sympy
 
@@ -358,21 +357,9 @@ class Statement:
         return self.left.counter
 
     @property
-    def counter(self) -> Literal["K", "T"]:
-        """Deprecated name of :attr:`horizon_symbol`."""
-        warn("Theorem.counter is called horizon_symbol", DeprecationWarning, stacklevel=2)
-        return self.horizon_symbol
-
-    @property
     def first_iteration(self) -> int:
         """The smallest value of the counter that the theorem is about and that has a left side."""
         return max(self.first, self.left.first)
-
-    @property
-    def start(self) -> int:
-        """Deprecated name of :attr:`first_iteration`."""
-        warn("Theorem.start is called first_iteration", DeprecationWarning, stacklevel=2)
-        return self.first_iteration
 
     def defining(self) -> Mapping[str, sympy.Expr]:
         """Return how each defined symbol follows from others; the step size is one of them."""

@@ -200,14 +200,3 @@ def test_assuming_uniform_buffers_of_gradient_descent_is_refused_with_a_reason(
     arguments = ["compare", str(file), "--problem", "huber:clients=3", "--set", "alpha=0.1", "--iterations", "9"]
     assert invoke([*arguments, "--trials", "2"]) == 4
     assert "nothing is known of gd that makes its runs meet uniform-buffer" in " ".join(capsys.readouterr().err.split())
-
-
-def test_what_a_plug_in_sets_under_an_old_name_is_taken_with_a_warning() -> None:
-    gd = type(ALGORITHMS["gd"])
-    with pytest.warns(DeprecationWarning, match="Mine.local_rates is called step_size_symbols"):
-        mine = type("Mine", (gd,), {"local_rates": ("alpha", "c")})
-    assert mine.step_size_symbols == ("alpha", "c")
-    program = ALGORITHMS["gd"].program(ALGORITHMS["gd"].read(Options("gd", {"alpha": 0.5})), 2)
-    with pytest.warns(DeprecationWarning, match="EventProgram.seats is called slots"):
-        program.seats = ((1,),)
-    assert program.slots == ((1,),)

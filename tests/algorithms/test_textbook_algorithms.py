@@ -200,8 +200,15 @@ def test_what_has_no_proximal_step_says_so():
     ("algorithm", "problem", "options", "events", "error", "message"),
     [
         ("proximal_point", HALVES, {"alpha": 1}, rounds(1), SpecError, "of one function, and there are 2 clients"),
-        ("gd", HALVES, {"alpha": 1}, [[1, 0]], SpecError, "sampling=all, but event 1 is client 0"),
-        ("gd", HALVES, {"alpha": 1, "sampling": "uniform"}, rounds(1), SpecError, '=uniform, but event 1 is "s"'),
+        ("gd", HALVES, {"alpha": 1}, [[1, 0]], SpecError, "event 1: sampling=all asks all clients .*, got client 0"),
+        (
+            "gd",
+            HALVES,
+            {"alpha": 1, "sampling": "uniform"},
+            rounds(1),
+            SpecError,
+            'event 1: sampling=uniform asks one client, got "s"',
+        ),
         (
             "gd",
             HALVES,
@@ -211,7 +218,7 @@ def test_what_has_no_proximal_step_says_so():
             "iteration=step counts",
         ),
         ("gd", HALVES, {"alpha": 1, "sampling": "mean", "M": 2}, rounds(1), SpecError, "mean is one step along .* M=2"),
-        ("gd", HALVES, {"alpha": 1, "sampling": "mean"}, [[1, 0]], SpecError, "sampling=mean, but event 1 is client 0"),
+        ("gd", HALVES, {"alpha": 1, "sampling": "mean"}, [[1, 0]], SpecError, "sampling=mean asks all clients"),
         ("gd", HALVES, {"alpha": 1, "decay": "linear"}, rounds(1), SpecError, "its horizon K go together"),
         ("gd", HALVES, {"c": 1, "d": 1, "decay": "sqrt"}, rounds(1), SpecError, "goes with alpha, not with c and d"),
         ("ogm", HALVES, {"alpha": 1, "K": 1}, [[1, 0]], CaseError, 'event 1: ogm asks all .* write "s"'),

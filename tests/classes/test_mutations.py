@@ -152,14 +152,14 @@ def _coefficient(row: Any) -> Any:
     if not isinstance(row, AffineRow) or not row.terms:
         return row
     (weight, register), *more = row.terms
-    return replace(row, terms=((weight * 1.01, register), *more))
+    return row._replace(terms=((weight * 1.01, register), *more))
 
 
 def _of_pass(**changes: Callable[[DescendRow], Any]) -> Callable[[Any], Any]:
     def change(row: Any) -> Any:
         if not isinstance(row, DescendRow):
             return row
-        return replace(row, **{name: make(row) for name, make in changes.items()})
+        return row._replace(**{name: make(row) for name, make in changes.items()})
 
     return change
 

@@ -69,7 +69,7 @@ def test_the_doctor_sees_a_broken_promise_and_a_broken_file(here: Path, capsys: 
     assert invoke(["doctor", "mine.py"]) == ExitCode.STANDS
     assert "checks of 1 object pass" in capsys.readouterr().out
     own = here / "mine.py"
-    own.write_text(own.read_text().replace("writer.use(work[client], 1.0)", "writer.use(work[client], 0.5)"))
+    own.write_text(own.read_text().replace("uses=((move, 1.0),)", "uses=((move, 0.5),)"))
     assert invoke(["doctor", "mine.py"]) == ExitCode.REFUTED
     assert "algorithms mine" in capsys.readouterr().out
     own.write_text("1/0")

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundlab.algorithms._buffer import sample_waiting
 from boundlab.case.build import build_delays
 from boundlab.delays import DELAYS, Clock
 from boundlab.delays._clock import Durations, Ticks
 from boundlab.errors import SpecError
+from boundlab.options import Options
 from boundlab.randomness import Streams
+from boundlab.registry import lookup
 
 RENEWAL = [model.id for model in DELAYS if model.id not in ("iid", "trace")]
 
@@ -111,6 +112,8 @@ def test_waiting_clients_start_together_by_hand() -> None:
     # Work takes 1, 2 and 5. b = 2: 0 and 1 arrive at 1 and 2 and go on at 2; 0 arrives at 3, waits for 1 at 4; both
     # go on, 2 comes at 5 together with 0, who is named first; these two go on, 1 comes at 6, 0 again at 6.
     delays = build_delays("deterministic", {"rates": [1, 0.5, 0.2]}, 3)
-    events = sample_waiting(delays, Streams(0), 3, 2, 8)
+    fedbuff = lookup("algorithms", "fedbuff")
+    parameters = fedbuff.read(Options("fedbuff", {"eta_l": 1, "count": 2, "reply": "wait"}))
+    events = fedbuff.sample(parameters, delays, fedbuff.policy(None, delays), Streams(0), 3, 8)
     assert events.time.tolist() == [1, 2, 3, 4, 5, 5, 6, 6]
     assert events.actor.tolist() == [0, 1, 0, 1, 0, 2, 0, 1]

@@ -14,8 +14,7 @@ from problem_makers import MODELS, generated, point, tiny
 from run_makers import plan_of, tape_of
 from tape_makers import programs
 
-from boundlab.algorithms import Algorithm
-from boundlab.algorithms import _arrivals as compilers
+from boundlab.algorithms import Algorithm, _course, _fold
 from boundlab.arithmetic import compiled as machine
 from boundlab.arithmetic.weights import Weights
 from boundlab.case.build import problem_from
@@ -92,7 +91,8 @@ def test_python_and_machine_code_write_one_tape(algorithm: Algorithm[Any], monke
         for records in RECORDS:
             written = []
             for worth in (False, True):
-                monkeypatch.setattr(compilers, "worth", lambda _, worth=worth: worth)
+                for module in (_fold, _course):
+                    monkeypatch.setattr(module, "worth", lambda _, worth=worth: worth)
                 written.append(columns(run.tape(12, records)))
             assert all(map(same, *written)), (run.parameters, records)
 

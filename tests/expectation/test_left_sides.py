@@ -84,7 +84,7 @@ class OneByOne(EventProgram):
 
     def event(self, control, event, number):
         late, everybody = control.shared, frozenset(range(len(self._program.slots) - 1))
-        rows, _, _ = self._program.event(self._program.opening()[1], event, number)
+        rows, *_ = self._program.event(self._program.opening()[1], event, number)
         if event[0] in late:  # it goes on from the present model
             return Step(rows[-2:], Control(shared=late - set(event)), False)
         return Step(rows, Control(shared=everybody - set(event)), True)

@@ -70,7 +70,7 @@ def test_rates_are_the_algorithms_step_sizes_and_what_the_theorem_sets(theorem: 
 
 
 ONLY_ITS_OWN = {"server_rate", "figures", "events_for", "policy", "read_events", "examples", "averages", "in_one_pass",
-                "on_composite"}  # fmt: skip
+                "on_composite", "one_event", "weights", "completed", "as_drawn", "reacts", "details"}  # fmt: skip
 
 
 def test_an_algorithm_with_the_events_of_a_case_answers_as_the_algorithm_itself():
@@ -82,13 +82,6 @@ def test_an_algorithm_with_the_events_of_a_case_answers_as_the_algorithm_itself(
     assert (fixed.arrivals, fixed.draws) == (False, ())  # nothing is left to chance
     for name in Algorithm.__annotations__.keys() - {"arrivals", "draws"}:
         assert getattr(fixed, name) == getattr(inner, name)
-
-
-@pytest.mark.parametrize(("old", "new"), [("start", "first_iteration"), ("counter", "horizon_symbol")])
-def test_the_old_name_of_a_property_of_theorems_warns(old: str, new: str) -> None:
-    theorem = load_theorem("classics.gd.convex")
-    with pytest.warns(DeprecationWarning, match=f"{old} is called {new}"):
-        assert getattr(theorem, old) == getattr(theorem, new)
 
 
 def test_an_instance_that_fits_has_delays_that_were_asked_for() -> None:

@@ -1,16 +1,25 @@
 """What planted errors in the checker went unseen by: symbols replaced together, hypotheses, cases in words."""
 
+import copy
+import json
+from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import pytest
 from proof_files import file_of
 
-from boundlab.prove import Context, Kernel, ProofError, expr, finite_sum
+from boundlab.prove import Context, Kernel, Proof, ProofError, Script, expr, finite_sum, run
 from boundlab.prove._context import Range
 from boundlab.prove._scalars import ONE, ZERO, scalar, variable
+from boundlab.prove.trace import trace
+from boundlab.recheck import SCHEMA, _work, recheck_loaded
 from boundlab.recheck._numbers import Number, Symbol, of, rational
 from boundlab.recheck._proof import recheck_proof
 from boundlab.recheck._terms import UNIT, Open
+from boundlab.recheck._work import begin, spent
 
 A, B, X, Y = (of(Symbol(name)) for name in "abxy")
 
@@ -89,3 +98,156 @@ def test_a_symbol_whose_line_does_not_exist_is_no_crash() -> None:
     for line in (len(raw["facts"]), len(raw["facts"]) + 7):
         found = recheck_proof({**raw, "symbols": [{**first, "by": line}, *others]})
         assert not found.right
+
+
+QUOTIENTS = (1 / (A + 1), 2 / (A + 1), A / (A + 1), 1 / (B + 1), (A + 1) / (B + 1), 1 / (A + B))
+
+
+def test_quotients_are_equal_where_their_difference_is_0_alone() -> None:
+    assert [(one, other) for one, other in combinations(QUOTIENTS, 2) if one == other] == []
+    assert all(one == (one * (X + 1) + A) / (X + 1) - A / (X + 1) for one in QUOTIENTS)
+
+
+def two_splits(proof: Proof) -> None:
+    """(x − 1/(a + 1))·(x − 2/(a + 1)) ≥ 0 where x is at most the one, and where it is at least the other."""
+    kernel, context = proof.kernel, proof.kernel.context
+    a, x = (context.declare(name, Range(low=ZERO)) for name in "ax")
+    ends = [scalar(top) / (a + 1) for top in (1, 2)]
+    claim = expr((x - ends[0]) * (x - ends[1])) >= 0
+    cases = [kernel.split("x", end)[which] for which, end in enumerate(ends)]
+    below, above = (kernel.combine(claim, [], case) for case in cases)
+    proof.rule("below", None, lambda: below)
+    proof.rule("above", None, lambda: above)
+    with pytest.raises(ProofError, match="do not belong to the two cases of one split"):
+        kernel.join(below, above)
+
+
+def test_cases_of_splits_at_two_quotients_are_not_everything() -> None:
+    raw = trace(run(Script("two splits", "", "", two_splits)))
+    assert [one["status"] for one in raw["steps"]] == ["proved", "proved"]
+    found = recheck_proof({**raw, "conclusions": [one["fact"] for one in raw["steps"]]})
+    assert found.reason == "a conclusion holds in one case only"
+
+
+def test_a_chord_between_other_exponents_that_are_quotients_is_refused() -> None:
+    """e^(1/(c + 1)) ≤ (1 + e^(1/(c + 2)))/2 is false: the half of 1/(c + 2) is another number."""
+    raw = json.loads((Path(__file__).parent / "wrong" / "exp-chord.json").read_text(encoding="utf-8"))["right"]
+    for name, more in (("w", "1"), ("d", "2")):
+        own = next(one for one in raw["symbols"] if one["name"] == name)
+        own["exponent"] = {"top": [["1", []]], "below": [[[["1", [["c", 1]]], [more, []]], 1]]}
+    chord = next(line for line in raw["facts"] if line["rule"] == "exp chord")
+    found = recheck_proof({**raw, "facts": [chord], "conclusions": [0]})
+    assert "the exponent of w is" in found.reason
+    assert not found.right
+
+
+@pytest.mark.parametrize("integer", [True, False])
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize(("above", "below"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_where_a_range_is_empty_nothing_is_false(
+    turned: bool, above: bool, below: bool, end: str, integer: bool
+) -> None:
+    """Between n and 5 there is no k for n = 6, between 5 and n none for n = 4: no point refutes what is not shown."""
+    context = Context()
+    n = context.declare("n", Range(low=ZERO, above=True, integer=True))
+    low, high = (scalar(5), n) if turned else (n, scalar(5))
+    k = context.declare("k", Range(low=low, high=high, above=above, below=below, integer=integer))
+    unshown = (1 + (k - 1) ** 2) * (1 + (k - 6) ** 2)  # positive, which no coefficients say
+    inside, strict = (k - low, above) if end == "low" else (high - k, below)
+    context.checked.need(inside * unshown, "what is true", strict=strict)
+    assert len(context.checked.left) == 1
+
+
+def forged(value: Any) -> dict[str, Any]:
+    """Return a small proof that names another number."""
+    raw = copy.deepcopy(file_of("small.bernoulli"))
+    raw["facts"][0]["data"]["value"] = value
+    return raw
+
+
+def nested(depth: int) -> dict[str, Any]:
+    one: Any = "k"
+    for _ in range(depth):
+        one = ["u", [[["1", [[one, 1]]]]], None]
+    return {"top": [["1", [[one, 1]]]]}
+
+
+MUCH = {"top": [["1", []]], "below": [[[["1", [["a", 1], ["k", place]]] for place in range(400)], 900]]}
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict", "reason"),
+    [
+        ({"top": []}, "rejected", "b may lie outside its range"),
+        (nested(400), "rejected", "nested too deeply"),
+        (MUCH, "not decided", "it is not checked to its end"),
+    ],
+)
+def test_whatever_comes_of_a_proof_it_is_one_of_a_proof_and_no_line_is_counted_that_was_not_checked(
+    value: Any, verdict: str, reason: str
+) -> None:
+    found = recheck_proof(forged(value))
+    assert (found.verdict, found.proof, found.checked) == (verdict, True, 0)
+    assert reason in found.reason
+
+
+def test_of_a_wrong_certificate_no_line_is_counted() -> None:
+    found = recheck_loaded({"schema": SCHEMA, "kind": "upper"})
+    assert (found.verdict, found.proof, found.checked) == ("rejected", False, 0)
+
+
+# ---------------------------------------------------------------------- work
+
+MANY = 50
+SUM, OTHER = (sum((X.power(place) for place in range(MANY)), start=rational(more)) for more in (0, 1))
+LONG = rational(3**8000)
+SQUARE, PRODUCT, FLAT = SUM * SUM, SUM * OTHER, (X**9 - 1) / (X - 1) * (Y**9 - 1) / (Y - 1)
+
+
+@pytest.mark.parametrize(
+    ("what", "products"),
+    [
+        (lambda: SUM * OTHER, MANY**2),
+        (lambda: (1 / SUM) * (1 / OTHER), MANY**2),
+        (lambda: SUM / (1 / OTHER), MANY**2),
+        (lambda: (1 / SUM) / OTHER, MANY**2),
+        (lambda: 1 / SUM - 1 / OTHER, MANY**2),
+        (lambda: SQUARE / PRODUCT, len(list(SQUARE.terms())) ** 2),
+        (lambda: FLAT.factors(), len(list(FLAT.terms())) ** 2),
+    ],
+    ids=["u·v", "(1/u)·(1/v)", "u/(1/v)", "(1/u)/v", "1/u − 1/v", "u²/(u·v)", "factors"],
+)
+def test_a_step_is_counted_for_each_product_of_two_terms(what: Callable[[], Any], products: int) -> None:
+    """However few terms are left of them."""
+    begin()
+    what()
+    assert spent() >= products
+
+
+@pytest.mark.parametrize(
+    "number",
+    [LONG, 1 / LONG, LONG * X, LONG * X + LONG * Y, X + LONG * Y, LONG * X + Y],
+    ids=["n", "1/n", "nx", "nx+ny", "x+ny", "nx+y"],
+)
+@pytest.mark.parametrize("count", [30, -30])
+@pytest.mark.parametrize("power", [Number.power, lambda base, count: (A**count).put({"a": base})], ids=["^", "put"])
+def test_a_step_is_counted_for_each_word_of_a_power(
+    power: Callable[[Number, int], Number], count: int, number: Number
+) -> None:
+    begin()
+    found = power(number, count)
+    terms = [value for part in (found.upper, found.bottom) for _, value in part.terms()]
+    words = sum((value.numerator.bit_length() + value.denominator.bit_length()) // 64 for value in terms)
+    assert spent() >= words >= 30 * 198
+
+
+@pytest.mark.parametrize("symbols", [[], [["a", 1]], [["a", 1], ["k", 2]]])
+def test_a_file_that_asks_for_millions_of_digits_is_not_checked_to_its_end(
+    symbols: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It holds 4,000 of them; without a limit, a file of 9 MB fills 4 GB."""
+    monkeypatch.setattr(_work, "MOST", 100_000)
+    found = recheck_proof(forged({"top": [["1", []]], "below": [[[["7" * 4000, symbols]], 1000]]}))
+    assert found.verdict == "not decided"
+    assert "steps of work" in found.reason

@@ -193,8 +193,8 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
     ),
     "no use at all": (
         broken(FedBuff, schedule=forgetting(lambda tape: tape.uses.version < 0)),
-        r"algorithm fedbuff with eta_l=0.02: every server update is a sum of .* and the use table is empty: call "
-        "writer.use for each",
+        r"algorithm fedbuff with eta_l=0.02: every server update is a sum of .* and the use table is empty: "
+        "say `uses` of its event",
     ),
     "a step that ignores the staleness option": (
         broken(FedBuff, examples=few, schedule=with_staleness(FedBuff, "staleness", lambda _: Staleness())),
@@ -213,7 +213,7 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
     ),
     "an arrival that is dropped silently": (
         broken(type(lookup("algorithms", "fedfa")), schedule=silent),
-        r'update \d+, of client \d, arrives with event \d+, and nothing reads it; .* writer.note\("dropped", \d+\)',
+        r"update \d+, of client \d, arrives with event \d+, and nothing reads it; .* it is `dropped`",
     ),
     "an option without effect": (
         broken(FedBuff, examples=few, read=deaf),
@@ -224,15 +224,27 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
         r"averages\(\) says at most 0 local steps behind",
     ),
     "a program of another algorithm": (
-        broken(FedAsync, program=lambda self, parameters, n: FedAsync.program(self, replace(parameters, beta=0.3), n)),
+        broken(
+            FedAsync,
+            one_event=lambda _, parameters, n: FedAsync().program(parameters, n),
+            program=lambda _, parameters, n: FedAsync().program(replace(parameters, beta=0.3), n),
+        ),
         "the iterates of program\\(\\) and of the tape differ",
     ),
     "a program that ignores less": (
-        broken(Ringmaster, program=lambda self, given, n: Ringmaster.program(self, wider(given), n)),
+        broken(
+            Ringmaster,
+            one_event=lambda _, given, n: Ringmaster().program(given, n),
+            program=lambda _, given, n: Ringmaster().program(wider(given), n),
+        ),
         r"program\(\) makes \d+ iterations, the tape 8",
     ),
     "a program that ignores nothing": (
-        broken(Ringmaster, program=lambda _, given, n: FedBuff().program(FedBuffParameters(given.local), n)),
+        broken(
+            Ringmaster,
+            one_event=lambda _, given, n: Ringmaster().program(given, n),
+            program=lambda _, given, n: FedBuff().program(FedBuffParameters(given.local), n),
+        ),
         r"program\(\) makes \d+ iterations, the tape 8",
     ),
     "models that are no averages": (

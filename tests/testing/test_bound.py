@@ -250,11 +250,3 @@ def test_a_file_with_a_slip_is_caught_and_the_command_names_the_file(slip: Slip,
         command = shlex.split(error.findings[-1].reproduce)
         assert command[2] == str(file)
         assert invoke(command[1:]) == 1
-
-
-@pytest.mark.parametrize(("old", "new"), [("Setting", "CompareOptions"), ("Finding", "BoundFinding")])
-def test_a_renamed_class_answers_to_its_old_name_with_a_warning(old: str, new: str) -> None:
-    import boundlab.testing
-
-    with pytest.warns(DeprecationWarning, match=f"{old} is called {new}"):
-        assert getattr(boundlab.testing, old) is getattr(boundlab.testing, new)

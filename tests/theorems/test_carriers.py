@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from statements import statement
 
-from boundlab.algorithms._rounds import MeanStep, Rounds
+from boundlab.algorithms._rounds import Rounds
 from boundlab.algorithms.gd import GdParameters
 from boundlab.case.build import delays_from, problem_from
 from boundlab.compare import compare
@@ -54,21 +54,23 @@ class Carrier(Rounds[GdParameters]):
     ) -> Tape:
         """Compile; each event is one iteration."""
         writer = Writer(events, clients, records, iterations)
-        hidden, mean, total = writer.register(Initial.START), MeanStep(writer, clients), Fraction(0)
+        hidden, first, total = writer.register(Initial.START), writer.register(count=clients), Fraction(0)
         for event in range(len(events)):
             if writer.done:
                 break
             k = writer.version
-            src = hidden if parameters.averaged(k) else None
-            runs = mean.begin(src, parameters.at(k), parameters.steps)
+            own, together, size = range(first, first + clients), parameters.averaged(k), parameters.at(k)
+            begin = [(to, hidden if together else to, i, parameters.steps, size) for i, to in enumerate(own)]
+            runs = [writer.descend(*one) for one in begin]
             writer.begin(event)
-            mean.finish(runs)
+            for run in runs:
+                writer.arrive(run)
             weight = self.span.weight(k) if k >= self.span.begin else Fraction(0)
             total += weight
             share = weight / total if total else Fraction(1)
             # x_k joins the average before the hidden iterate goes on.
             writer.replace_model((float(1 - share), SERVER_MODEL), (float(share), hidden))
-            writer.affine(hidden, *mean.terms())
+            writer.affine(hidden, *((1.0 / clients, to) for to in own))
             writer.end()
         return writer.tape()
 

@@ -1,0 +1,268 @@
+"""The events of a run, each as what it does: the program is asked once for each event in each control state."""
+
+import heapq
+from array import array
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import count
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms._fill import follow
+from boundlab.algorithms._program import X_S, Control, DescendRow, EventProgram, Row, Step
+from boundlab.arithmetic.compiled import machine_code, worth
+from boundlab.delays import Clock
+from boundlab.errors import SpecError
+from boundlab.events import Events
+
+Ints = NDArray[np.int64]
+NONE: Final = -1
+_CELLS: Final = 1 << 22  # pairs of a control state and a kind of event that are kept
+
+
+def views(columns: Iterable[Any]) -> list[Any]:
+    """Return columns that Python reads as fast as lists, over the same numbers."""
+    return [memoryview(one) for one in columns]
+
+
+class Passage(NamedTuple):
+    """Rows that always stand together.
+
+    Parameters
+    ----------
+    rows, uses, dropped, sent
+        As in :class:`Step`.
+    stopped
+        Registers of results that end here without being done.
+    shown
+        The register that is recorded, behind all rows; −1: none.
+    """
+
+    rows: tuple[Row, ...]
+    uses: tuple[tuple[int, float], ...] = ()
+    dropped: tuple[int, ...] = ()
+    stopped: tuple[int, ...] = ()
+    sent: bool = True
+    shown: int = NONE
+
+
+class _Effect(NamedTuple):
+    """The effect of an event.
+
+    Parameters
+    ----------
+    before, main
+        Numbers of parts: local steps that were begun when the event before ended (−1: none), and all else.
+    iterations, updates
+        How many iterations it ends, and how often it changes the server model.
+    begin
+        The clients that begin in it, each with the updates that the event has made before.
+    """
+
+    before: int
+    main: int
+    iterations: int
+    updates: int
+    begin: tuple[tuple[int, int], ...]
+
+
+@final
+class Course:
+    """The events of a run, each as the number of its effect; what is met once in a control state is known there."""
+
+    def __init__(self, owner: str, program: EventProgram, clients: int) -> None:
+        self.owner, self._program, self.clients = owner, program, clients
+        self._states: dict[Control, int] = {}
+        self._controls: list[Control] = []
+        self._known: dict[tuple[int, Any], tuple[int, int]] = {}
+        self._parts: dict[Passage, int] = {}
+        self._effects: dict[Hashable, int] = {}
+        self._ignored: dict[int, int] = {}
+        self._stops: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.parts: list[Passage] = []
+        self.effects: list[_Effect] = []
+        rows, control = program.opening()
+        self.opening, self._here = self._found(Step(rows, control, iteration=False), NONE)
+        self._begun, self._version, self._events = [0] * clients, 0, 0
+
+    def part(self, part: Passage) -> int:
+        """Return the number of a part."""
+        return _number(self._parts, self.parts, part)
+
+    def run(self, events: Sequence[Any], iterations: int) -> Ints:
+        """Return the effects of the events up to the one that ends the last iteration asked for."""
+        clock = self._program.clock
+        timed = self._program.sizes is None and clock(0) is not None
+        kinds: dict[Any, int] = {}
+        told = zip(events, map(clock, count()), strict=False) if timed else events
+        keys = np.array([kinds.setdefault(one, len(kinds)) for one in told], dtype=np.int64)
+        met, width = list(kinds), max(len(kinds), 1)
+        cells, compiled = _Cells(width), worth(len(keys)) and not timed
+        now, found = np.array([0, self._here, 0]), np.empty(len(keys), dtype=np.int64)
+        while True:
+            columns = keys, cells.number, cells.state, cells.ends, now, found
+            if compiled:
+                machine_code(follow)(width, iterations, *columns)
+            else:
+                follow(width, iterations, *views(columns))
+            place, state, done = now.tolist()
+            if place == len(keys) or done >= iterations:
+                return found[:place]
+            if len(self._controls) * width > _CELLS:  # what is known is forgotten, but for where the run is
+                control = self._controls[state]
+                self._states, self._controls, self._known, cells = {}, [], {}, _Cells(width)
+                now[1] = state = _number(self._states, self._controls, control)
+            key = met[keys[place]]
+            number, after = self._next(state, key, key[0] if timed else key, place)
+            cells.put(state, int(keys[place]), number, after, self.effects[number].iterations)
+
+    def advance(self, event: Any) -> int:
+        """Return the effect of the next event, where results that are too stale are ignored, or stopped."""
+        client, late = event[0] if isinstance(event, tuple) else event, tuple[int, ...]()
+        stalest = self._program.stalest
+        if stalest is not None and self._version - self._begun[client] > stalest:
+            number = self._late(client)
+        else:
+            known = self._known.get((self._here, event))
+            number, self._here = known or self._next(self._here, event, event, self._events)
+        effect = self.effects[number]
+        for other, updates in effect.begin:
+            self._begun[other] = self._version + updates
+        self._version, self._events = self._version + effect.updates, self._events + 1
+        if stalest is not None and self._program.stops and effect.updates:
+            late = tuple(i for i, one in enumerate(self._begun) if self._version - one > stalest)
+        for other in late:
+            self._begun[other] = self._version
+        return self._stopping(number, late) if late else number
+
+    def run_with_ages(self, events: Sequence[Any], iterations: int) -> Ints:
+        """As :meth:`run`, one event after the other."""
+        found, done = array("q"), 0
+        for event in events:
+            if done >= iterations:
+                break
+            found.append(self.advance(event))
+            done += self.effects[found[-1]].iterations
+        return np.array(found, dtype=np.int64)
+
+    def _late(self, client: int) -> int:
+        """Return the effect of a result that is ignored."""
+        if client not in self._ignored:
+            step = self._program.ignored(client)
+            part = self.part(Passage(step.rows, dropped=step.dropped))
+            self._ignored[client] = self._effect(_Effect(NONE, part, 0, 0, ((client, 0),)))
+        return self._ignored[client]
+
+    def _stopping(self, number: int, clients: tuple[int, ...]) -> int:
+        """Return the effect of an event after which these clients stop and begin anew."""
+        if (number, clients) in self._stops:
+            return self._stops[number, clients]
+        effect, ends = self.effects[number], [self._program.ignored(client) for client in clients]
+        main = self.parts[effect.main]
+        rows = (*main.rows, *(row for end in ends for row in end.rows))
+        stopped = tuple(register for end in ends for register in end.dropped)
+        begin = (*effect.begin, *((client, effect.updates) for client in clients))
+        main = main._replace(rows=rows, stopped=stopped)
+        found = self._effect(effect._replace(main=self.part(main), begin=begin))
+        self._stops[number, clients] = found
+        return found
+
+    def _effect(self, effect: _Effect) -> int:
+        return _number(self._effects, self.effects, effect)
+
+    def _next(self, state: int, key: Any, event: Any, number: int) -> tuple[int, int]:
+        """Return the effect of an event, and the state after it, which the program is asked for where they are new."""
+        if (state, key) not in self._known:
+            try:
+                step = self._program.event(
+                    self._controls[state], event if isinstance(event, tuple) else (event,), number
+                )
+            except SpecError as why:
+                raise SpecError(f"{self.owner}: event {number + 1}: {why}") from why
+            self._known[state, key] = self._found(step, number)
+        return self._known[state, key]
+
+    def _found(self, step: Step, number: int) -> tuple[int, int]:
+        rows, before, lead = step.rows, NONE, 0
+        if self._program.sizes is not None:  # a k counts from the number of its event
+            rows = tuple(_counted(row, number) if isinstance(row, DescendRow) else row for row in rows)
+        if self._program.draws:  # nobody works but for the event, which ends when all are done
+            lead = next((place for place, row in enumerate(rows) if not isinstance(row, DescendRow)), len(rows))
+            before = self.part(Passage(rows[:lead])) if lead else NONE
+        main = self.part(Passage(rows[lead:], step.uses, step.dropped, sent=step.sent))
+        updates, begin = 0, list[tuple[int, int]]()
+        for row in rows[lead:]:
+            if isinstance(row, DescendRow):
+                begin.append((row.client, updates))
+            elif row.dst == X_S:
+                updates += 1
+        effect = self._effect(_Effect(before, main, int(step.iteration), updates, tuple(begin)))
+        return effect, _number(self._states, self._controls, step.control)
+
+
+def _counted(row: DescendRow, number: int) -> DescendRow:
+    return row if row.k is None else row._replace(k=row.k - number, step_size=0.0)
+
+
+def _number(known: dict[Any, int], listed: list[Any], one: Hashable) -> int:
+    """Return the number of a thing in a list, into which it comes when it is met first."""
+    number = known.setdefault(one, len(listed))
+    if number == len(listed):
+        listed.append(one)
+    return number
+
+
+@final
+class _Cells:
+    """Of each control state and kind of event the effect, the state after it, and the iterations that end."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self.number, self.state, self.ends = (np.full(width, NONE) for _ in range(3))
+
+    def put(self, state: int, kind: int, *found: int) -> None:
+        """Note what was found."""
+        cell = state * self._width + kind
+        for name, value in zip(("number", "state", "ends"), found, strict=True):
+            column = getattr(self, name)
+            if cell >= len(column):
+                column = np.concatenate([column, np.full(max(len(column), cell + 1 - len(column)), NONE)])
+                setattr(self, name, column)
+            column[cell] = value
+
+
+def drive(course: Course, clock: Clock, details: Sequence[tuple[int, ...]], count: int, *, queues: bool) -> Events:
+    """Return the first ``count`` arrivals where it is the server's answers that clients begin to work with.
+
+    Parameters
+    ----------
+    details
+        What else each event says, if it says more than who arrives.
+    queues
+        Whether a client that is at work does new work behind it, and not in its place.
+    """
+    coming: list[tuple[float, int, int]] = []
+    turn, waiting, busy = ([0] * course.clients for _ in range(3))
+
+    def begin(client: int, now: float) -> None:
+        if busy[client] and queues:
+            waiting[client] += 1
+            return
+        turn[client], busy[client] = turn[client] + 1, 1
+        heapq.heappush(coming, (clock.arrival(client, now), client, turn[client]))
+
+    for client, _ in course.effects[course.opening].begin:
+        begin(client, 0.0)
+    time, actor = np.empty(count), np.empty(count, dtype=np.int32)
+    for place in range(count):
+        now, client, own = heapq.heappop(coming)
+        while own != turn[client]:  # that work was stopped
+            now, client, own = heapq.heappop(coming)
+        time[place], actor[place], busy[client] = now, client, 0
+        for other, _ in course.effects[course.advance((client, *details[place]) if details else client)].begin:
+            begin(other, now)
+        if waiting[client] and not busy[client]:
+            waiting[client] -= 1
+            begin(client, now)
+    return Events(time, actor, tuple(details))

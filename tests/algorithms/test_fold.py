@@ -1,0 +1,187 @@
+"""The compiler: what a program says of one event after the other, as a tape."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundlab.algorithms import (
+    X_S,
+    AffineRow,
+    Algorithm,
+    Control,
+    DescendRow,
+    EventProgram,
+    Parameters,
+    Step,
+    _course,
+    option,
+)
+from boundlab.arithmetic.weights import Weights
+from boundlab.case.build import build_delays, problem_from
+from boundlab.errors import SpecError
+from boundlab.events import Events
+from boundlab.execute import floats
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup, registered
+from boundlab.tape import Initial, RecordAt, Tape
+from boundlab.testing._subject import Subject
+
+ALGORITHMS = sorted(registered("algorithms"))
+THIRDS = tuple(Fraction(j, 3) for j in range(40))
+
+
+def shown(tape: Tape, problem: Any) -> list[np.ndarray]:
+    """Return what a tape records, with the noise of one trial."""
+    found: list[np.ndarray] = []
+    floats.run(tape, problem.x0.astype(float), problem.oracle(Streams(3)), lambda _, x: found.append(x.copy()))
+    return found
+
+
+# -------------------------------------------------------------------------------------------- an algorithm of one event
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings(Parameters):
+    alpha: float = option.number("step size", above=0.0)
+    beta: float = option.number("momentum (default 1/2)", 0.5, minimum=0.0, maximum=1.0)
+
+
+class _Event(EventProgram):
+    """Register 1 is the momentum u, 2 + i what client i moves: u ← βu + its move, x_s ← x_s + u, and it begins anew."""
+
+    def __init__(self, settings: _Settings, clients: int) -> None:
+        self._settings, self._clients = settings, clients
+        self.initial = (Initial.START, Initial.ZERO, *[Initial.UNWRITTEN] * clients)
+
+    def _begin(self, i: int) -> tuple[Any, ...]:
+        mine = 2 + i
+        return DescendRow(mine, X_S, i, 1, self._settings.alpha), AffineRow(mine, ((1.0, mine), (-1.0, X_S)))
+
+    def opening(self) -> Any:
+        return tuple(row for i in range(self._clients) for row in self._begin(i)), Control()
+
+    def choices(self, control: Control, law: Any) -> Any:
+        return law.clients()
+
+    def event(self, control: Control, event: Any, number: int) -> Step:
+        (i,) = event
+        momentum = AffineRow(1, ((self._settings.beta, 1), (1.0, 2 + i)))
+        return Step((momentum, AffineRow(X_S, ((1.0, X_S), (1.0, 1))), *self._begin(i)), control, iteration=True)
+
+
+class _AsyncMomentum(Algorithm[_Settings]):
+    id = "async_momentum"
+    summary = "asynchronous SGD with momentum"
+    parameter_type = _Settings
+
+    def program(self, parameters: _Settings, clients: int) -> _Event:
+        return _Event(parameters, clients)
+
+
+def test_an_algorithm_is_its_parameters_and_one_event() -> None:
+    # f_i(x) = ½a_i(x − b_i)²: by hand, in numbers, with the models that clients were given.
+    problem = problem_from("quadratic:A=[[[1]],[[3]]],b=[[0],[4]],x0=[2]")
+    alpha, beta, actors = 0.125, 0.5, [0, 1, 1, 0, 0, 1]
+    x, u, given, models = 2.0, 0.0, [2.0, 2.0], [2.0]
+    for i in actors:
+        a, b = ((1.0, 0.0), (3.0, 4.0))[i]
+        u = beta * u - alpha * a * (given[i] - b)
+        x = x + u
+        given[i] = x
+        models.append(x)
+    events = Events(np.arange(1.0, 7.0), np.array(actors, dtype=np.int32))
+    tape = _AsyncMomentum().schedule(_Settings(alpha, beta), events, 2, RecordAt(), 6)
+    assert np.array(shown(tape, problem)).ravel().tolist() == models
+    assert tape.descend.version.tolist() == [0, 0, 1, 2, 3, 4, 5, 6]
+    assert tape.descend.arrival.tolist() == [0, 1, 3, 2, 5, 4, -1, -1]  # in the order in which they began
+
+
+def test_an_algorithm_without_an_event_says_so() -> None:
+    class Nothing(Algorithm[_Settings]):
+        id, summary, parameter_type = "nothing", "nothing", _Settings
+
+    events = Events(np.ones(1), np.zeros(1, dtype=np.int32))
+    with pytest.raises(SpecError, match="nothing does not say what an event does; write its `program`"):
+        Nothing().schedule(_Settings(1.0), events, 1, RecordAt(), 1)
+
+
+# ------------------------------------------------------------------------------------------------------------- averages
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(
+    "weights",
+    [
+        Weights(),
+        Weights(None, closed=True),
+        Weights.of(THIRDS, closed=False, what="w"),  # the first one is 0
+        Weights.of((Fraction(0), Fraction(0), *THIRDS), closed=True, what="w"),
+        Weights.of((Fraction(1), Fraction(0), Fraction(0), *THIRDS), closed=False, what="w"),
+    ],
+    ids=["equal", "equal, closed", "0, 1/3, …", "0, 0, 0, 1/3, …, closed", "1, 0, 0, 0, 1/3, …"],
+)
+def test_averages_are_those_of_the_models_that_a_run_shows(name: str, weights: Weights) -> None:
+    """x̄_k = Σ w_j·x_j / Σ w_j, of all models before k or up to it, wherever the weights up to there are not all 0."""
+    for run in Subject(lookup("algorithms", name)).schedules:
+        problem = run.problem
+        models = shown(run.tape(12, RecordAt()), problem)
+        averaged = run.tape(12, RecordAt(average=True, weights=weights))
+        means = {}
+        for k in range(len(models)):
+            share = [float(weights.at(j)) for j in range(k + weights.closed)]
+            if sum(share):
+                means[k] = sum(w * x for w, x in zip(share, models, strict=False)) / sum(share)
+        assert averaged.record.iteration.tolist() == list(means), run.parameters
+        size = max(float(np.abs(x).max()) for x in models)
+        for found, mean in zip(shown(averaged, problem), means.values(), strict=True):
+            assert np.allclose(found, mean, rtol=0.0, atol=1e-13 * (1.0 + size)), run.parameters
+
+
+# ------------------------------------------------------------------------------------------------------- what is known
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("fedbuff", {"eta_l": "0.1", "count": "3", "reply": "wait"}),
+        ("area", {"alpha": "0.1", "count": "2", "reply": "post"}),
+        ("gd", {"alpha": "0.1", "sampling": "cyclic"}),
+        ("sfedavg", {"alpha": "0.1", "sampled": "2"}),
+    ],
+)
+def test_a_compiler_that_forgets_control_states_writes_the_same_tape(
+    name: str, options: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    algorithm, delays = lookup("algorithms", name), build_delays("exponential", {"spread": 4}, 5)
+    parameters = algorithm.read(Options(name, options))
+    sampler = algorithm if algorithm.server != "any" else lookup("algorithms", "fedasync")  # arrivals alone
+    events = sampler.sample(parameters, delays, sampler.policy(None, delays), Streams(1), 5, 60)
+    told = []
+    for cells in (1 << 22, 1):
+        monkeypatch.setattr(_course, "_CELLS", cells)
+        tape = algorithm.schedule(parameters, events, 5, RecordAt(), 20)
+        told.append((tape.digest(), tape.descend.arrival.tolist(), tape.uses.update.tolist()))
+    assert told[0] == told[1]
+
+
+def test_work_of_one_client_waits_in_a_queue_by_hand() -> None:
+    """Both clients begin at x_0. Client 1 gets the models of the first two events, and works on them in this order."""
+    algorithm = lookup("algorithms", "async_sgd")
+    parameters = algorithm.read(Options("async_sgd", {"alpha": "1", "sampling": "uniform"}))
+
+    def tape(*pairs: tuple[int, int]) -> Tape:
+        actor = np.array([client for client, _ in pairs], dtype=np.int32)
+        events = Events(np.arange(1.0, len(pairs) + 1.0), actor, tuple((target,) for _, target in pairs))
+        found: Tape = algorithm.schedule(parameters, events, 2, RecordAt(), len(pairs))
+        return found
+
+    found = tape((0, 1), (1, 1), (1, 0), (1, 0), (0, 0))
+    assert found.descend.client.tolist() == [0, 1, 1, 1, 0, 0, 0]
+    assert found.descend.version.tolist() == [0, 0, 1, 2, 3, 4, 5]
+    assert found.descend.arrival.tolist() == [0, 1, 2, 3, 4, -1, -1]
+    with pytest.raises(SpecError, match="async_sgd: event 3: client 0 has no model to work on"):
+        tape((0, 1), (1, 1), (0, 1))
