@@ -166,9 +166,9 @@ class Algorithm(ABC, Generic[P]):
         SpecError, CaseError
             If the events or parameters do not fit each other or the number of clients.
         """
-        program, events = self.one_event(parameters, clients), self.completed(parameters, events)
-        weigh, drawn = self.weights(parameters, clients), self.as_drawn(events)
-        return fold(self.id, program.compiled(), weigh, events, drawn, clients, records, iterations)
+        events, weigh = self.completed(parameters, events), self.weights(parameters, clients)
+        with Course.of(self.id, (self.one_event, self.program), parameters, clients) as course:
+            return fold(course, weigh, events, self.as_drawn(events), records, iterations)
 
     def one_event(self, parameters: P, clients: int) -> EventProgram:
         """Return what one event does, to be compiled; by default :meth:`program`.
@@ -191,10 +191,11 @@ class Algorithm(ABC, Generic[P]):
         """Return the events with those that follow from them."""
         return events
 
-    def as_drawn(self, events: Events) -> Sequence[Any]:
-        """Return events as their program has them, (actor, details …), or the actors alone where there is no more."""
-        actors: list[int] = events.actor.tolist()
-        return [(one, *more) for one, more in zip(actors, events.detail, strict=True)] if events.detail else actors
+    def as_drawn(self, events: Events) -> Any:
+        """Return events as their program has them, (actor, details …), or an array of actors where there is no more."""
+        if not events.detail:
+            return events.actor
+        return [(one, *more) for one, more in zip(events.actor.tolist(), events.detail, strict=True)]
 
     def irrational(self, parameters: P, exact: Callable[[str], Any], iterations: int) -> Mapping[float, Any]:
         """Return the weights of a tape that no fraction is, such as a momentum: as the tape has them → as balls.
@@ -228,9 +229,9 @@ class Algorithm(ABC, Generic[P]):
             return sample_events(delays, policy, streams, count)
         if not self.reacts(parameters):
             return arrivals(delays, streams, count)
-        program = self.one_event(parameters, clients).compiled()
-        course, details = Course(self.id, program, clients), self.details(parameters, streams, clients, count)
-        return drive(course, delays.clock(streams), details, count, queues=bool(program.queues))
+        details = self.details(parameters, streams, clients, count)
+        with Course.of(self.id, (self.one_event, self.program), parameters, clients) as course:
+            return drive(course, delays.clock(streams), details, count)
 
     def reacts(self, parameters: P) -> bool:
         """Return whether what the server answers decides who arrives next; else nothing influences arrivals."""

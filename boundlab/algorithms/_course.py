@@ -2,7 +2,8 @@
 
 import heapq
 from array import array
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import Any, Final, NamedTuple, final
 
@@ -14,11 +15,13 @@ from boundlab.algorithms._program import X_S, Control, DescendRow, EventProgram,
 from boundlab.arithmetic.compiled import machine_code, worth
 from boundlab.delays import Clock
 from boundlab.errors import SpecError
-from boundlab.events import Events
+from boundlab.events import SERVER, Events
 
 Ints = NDArray[np.int64]
 NONE: Final = -1
 _CELLS: Final = 1 << 22  # pairs of a control state and a kind of event that are kept
+_FEW: Final = 1 << 13  # parts, and pairs, that are kept for the next run
+_ALGORITHMS: Final = 8  # of which they are kept
 
 
 def views(columns: Iterable[Any]) -> list[Any]:
@@ -72,7 +75,7 @@ class Course:
     """The events of a run, each as the number of its effect; what is met once in a control state is known there."""
 
     def __init__(self, owner: str, program: EventProgram, clients: int) -> None:
-        self.owner, self._program, self.clients = owner, program, clients
+        self.owner, self.program, self.clients = owner, program, clients
         self._states: dict[Control, int] = {}
         self._controls: list[Control] = []
         self._known: dict[tuple[int, Any], tuple[int, int]] = {}
@@ -81,27 +84,55 @@ class Course:
         self._ignored: dict[int, int] = {}
         self._stops: dict[tuple[int, tuple[int, ...]], int] = {}
         self.parts: list[Passage] = []
+        self.laid: dict[int, tuple[int, Any]] = {}  # by the register that is shown: columns of so many parts
         self.effects: list[_Effect] = []
-        rows, control = program.opening()
+        self.restart()
+
+    def restart(self) -> None:
+        """Go back to before the first event."""
+        rows, control = self.program.opening()
         self.opening, self._here = self._found(Step(rows, control, iteration=False), NONE)
-        self._begun, self._version, self._events = [0] * clients, 0, 0
+        self._begun, self._version, self._events = [0] * self.clients, 0, 0
+
+    @classmethod
+    @contextmanager
+    def of(
+        cls, owner: str, makers: Sequence[Callable[[Any, int], Any]], parameters: Any, clients: int
+    ) -> Iterator["Course"]:
+        """Lend what an algorithm with these parameters does; what is found out about it serves its next run, too.
+
+        Parameters
+        ----------
+        makers
+            What makes its program, first, and that of which it is made.
+        """
+        key: Hashable = (*makers, parameters, clients)
+        try:
+            course = _KEPT.pop(key, None)
+        except TypeError:  # parameters of a plug-in without a hash
+            key = course = None
+        if course is None:
+            course = cls(owner, makers[0](parameters, clients).compiled(), clients)
+        course.restart()
+        yield course
+        if key is not None and len(course.parts) <= _FEW and len(course._known) <= _FEW:
+            if len(_KEPT) >= _ALGORITHMS:
+                _KEPT.clear()
+            _KEPT[key] = course
 
     def part(self, part: Passage) -> int:
         """Return the number of a part."""
         return _number(self._parts, self.parts, part)
 
-    def run(self, events: Sequence[Any], iterations: int) -> Ints:
+    def run(self, events: Any, iterations: int) -> Ints:
         """Return the effects of the events up to the one that ends the last iteration asked for."""
-        clock = self._program.clock
-        timed = self._program.sizes is None and clock(0) is not None
-        kinds: dict[Any, int] = {}
-        told = zip(events, map(clock, count()), strict=False) if timed else events
-        keys = np.array([kinds.setdefault(one, len(kinds)) for one in told], dtype=np.int64)
-        met, width = list(kinds), max(len(kinds), 1)
-        cells, compiled = _Cells(width), worth(len(keys)) and not timed
-        now, found = np.array([0, self._here, 0]), np.empty(len(keys), dtype=np.int64)
+        clock = self.program.clock
+        timed = self.program.sizes is None and clock(0) is not None
+        keys, met = _kinds(zip(events, map(clock, count()), strict=False) if timed else events)
+        width, compiled = max(len(met), 1), worth(len(keys)) and not timed
+        cells, now, found = _cells(width), np.array([0, self._here, 0]), np.empty(len(keys), dtype=np.int64)
         while True:
-            columns = keys, cells.number, cells.state, cells.ends, now, found
+            columns = keys, *cells, now, found
             if compiled:
                 machine_code(follow)(width, iterations, *columns)
             else:
@@ -111,16 +142,19 @@ class Course:
                 return found[:place]
             if len(self._controls) * width > _CELLS:  # what is known is forgotten, but for where the run is
                 control = self._controls[state]
-                self._states, self._controls, self._known, cells = {}, [], {}, _Cells(width)
+                self._states, self._controls, self._known, cells = {}, [], {}, _cells(width)
                 now[1] = state = _number(self._states, self._controls, control)
             key = met[keys[place]]
             number, after = self._next(state, key, key[0] if timed else key, place)
-            cells.put(state, int(keys[place]), number, after, self.effects[number].iterations)
+            cell = state * width + int(keys[place])
+            if cell >= cells.shape[1]:
+                cells = np.concatenate([cells, _cells(max(cells.shape[1], cell + 1))], axis=1)
+            cells[:, cell] = number, after, self.effects[number].iterations
 
     def advance(self, event: Any) -> int:
         """Return the effect of the next event, where results that are too stale are ignored, or stopped."""
         client, late = event[0] if isinstance(event, tuple) else event, tuple[int, ...]()
-        stalest = self._program.stalest
+        stalest = self.program.stalest
         if stalest is not None and self._version - self._begun[client] > stalest:
             number = self._late(client)
         else:
@@ -130,16 +164,16 @@ class Course:
         for other, updates in effect.begin:
             self._begun[other] = self._version + updates
         self._version, self._events = self._version + effect.updates, self._events + 1
-        if stalest is not None and self._program.stops and effect.updates:
+        if stalest is not None and self.program.stops and effect.updates:
             late = tuple(i for i, one in enumerate(self._begun) if self._version - one > stalest)
         for other in late:
             self._begun[other] = self._version
         return self._stopping(number, late) if late else number
 
-    def run_with_ages(self, events: Sequence[Any], iterations: int) -> Ints:
+    def run_with_ages(self, events: Any, iterations: int) -> Ints:
         """As :meth:`run`, one event after the other."""
         found, done = array("q"), 0
-        for event in events:
+        for event in events.tolist():
             if done >= iterations:
                 break
             found.append(self.advance(event))
@@ -149,7 +183,7 @@ class Course:
     def _late(self, client: int) -> int:
         """Return the effect of a result that is ignored."""
         if client not in self._ignored:
-            step = self._program.ignored(client)
+            step = self.program.ignored(client)
             part = self.part(Passage(step.rows, dropped=step.dropped))
             self._ignored[client] = self._effect(_Effect(NONE, part, 0, 0, ((client, 0),)))
         return self._ignored[client]
@@ -158,7 +192,7 @@ class Course:
         """Return the effect of an event after which these clients stop and begin anew."""
         if (number, clients) in self._stops:
             return self._stops[number, clients]
-        effect, ends = self.effects[number], [self._program.ignored(client) for client in clients]
+        effect, ends = self.effects[number], [self.program.ignored(client) for client in clients]
         main = self.parts[effect.main]
         rows = (*main.rows, *(row for end in ends for row in end.rows))
         stopped = tuple(register for end in ends for register in end.dropped)
@@ -175,7 +209,7 @@ class Course:
         """Return the effect of an event, and the state after it, which the program is asked for where they are new."""
         if (state, key) not in self._known:
             try:
-                step = self._program.event(
+                step = self.program.event(
                     self._controls[state], event if isinstance(event, tuple) else (event,), number
                 )
             except SpecError as why:
@@ -185,9 +219,9 @@ class Course:
 
     def _found(self, step: Step, number: int) -> tuple[int, int]:
         rows, before, lead = step.rows, NONE, 0
-        if self._program.sizes is not None:  # a k counts from the number of its event
+        if self.program.sizes is not None:  # a k counts from the number of its event
             rows = tuple(_counted(row, number) if isinstance(row, DescendRow) else row for row in rows)
-        if self._program.draws:  # nobody works but for the event, which ends when all are done
+        if self.program.draws:  # nobody works but for the event, which ends when all are done
             lead = next((place for place, row in enumerate(rows) if not isinstance(row, DescendRow)), len(rows))
             before = self.part(Passage(rows[:lead])) if lead else NONE
         main = self.part(Passage(rows[lead:], step.uses, step.dropped, sent=step.sent))
@@ -213,40 +247,39 @@ def _number(known: dict[Any, int], listed: list[Any], one: Hashable) -> int:
     return number
 
 
-@final
-class _Cells:
-    """Of each control state and kind of event the effect, the state after it, and the iterations that end."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self.number, self.state, self.ends = (np.full(width, NONE) for _ in range(3))
-
-    def put(self, state: int, kind: int, *found: int) -> None:
-        """Note what was found."""
-        cell = state * self._width + kind
-        for name, value in zip(("number", "state", "ends"), found, strict=True):
-            column = getattr(self, name)
-            if cell >= len(column):
-                column = np.concatenate([column, np.full(max(len(column), cell + 1 - len(column)), NONE)])
-                setattr(self, name, column)
-            column[cell] = value
+_KEPT: dict[Hashable, Course] = {}
 
 
-def drive(course: Course, clock: Clock, details: Sequence[tuple[int, ...]], count: int, *, queues: bool) -> Events:
+def _cells(size: int) -> Ints:
+    """Return room for the effect of a kind of event in a control state, the state after it, the iterations that end."""
+    return np.full((3, size), NONE)
+
+
+def _kinds(events: Any) -> tuple[Ints, Sequence[Any]]:
+    """Return the kind of each event, a number, and which events these are."""
+    if isinstance(events, np.ndarray):
+        actors = range(SERVER, max(int(events.max(initial=SERVER)), SERVER) + 1)
+        return events.astype(np.int64) - SERVER, actors
+    kinds: dict[Any, int] = {}
+    keys = np.array([kinds.setdefault(one, len(kinds)) for one in events], dtype=np.int64)
+    return keys, list(kinds)
+
+
+def drive(course: Course, clock: Clock, details: Sequence[tuple[int, ...]], count: int) -> Events:
     """Return the first ``count`` arrivals where it is the server's answers that clients begin to work with.
+
+    What a client at work is given it does behind that, if it has a queue, and else in its place.
 
     Parameters
     ----------
     details
         What else each event says, if it says more than who arrives.
-    queues
-        Whether a client that is at work does new work behind it, and not in its place.
     """
     coming: list[tuple[float, int, int]] = []
     turn, waiting, busy = ([0] * course.clients for _ in range(3))
 
     def begin(client: int, now: float) -> None:
-        if busy[client] and queues:
+        if busy[client] and course.program.queues:
             waiting[client] += 1
             return
         turn[client], busy[client] = turn[client] + 1, 1

@@ -19,7 +19,6 @@ KINDS: Final = 11
 FIXED, WEIGHT, REST, VARIES = range(4)
 PLACES: Final = 5  # of parts in a slot; what stands in the first one belongs to the event before
 AFFINE, DESCEND, RECORD = (int(op) for op in Op)
-_ROWS, _SUMS, _TERMS, _RUNS, _USES, _SHOWS, _DROPS, _FREE = range(8)  # what is counted
 
 
 class Codes(NamedTuple):
@@ -57,9 +56,8 @@ class Desk(NamedTuple):
     updates
         One a client.
     first, behind, free
-        The place of the first result in each queue, and of the one behind each, −1: none; places that hold nothing.
-    count
-        How much there is of everything.
+        The place of the first result in each queue, and of the one behind each, −1: none; places that hold nothing, and
+        last how many these are.
     """
 
     at: Any
@@ -69,7 +67,6 @@ class Desk(NamedTuple):
     first: Any
     behind: Any
     free: Any
-    count: Any
 
 
 class Sheet(NamedTuple):
@@ -117,10 +114,10 @@ class Sheet(NamedTuple):
 
 def new_desk(registers: int, clients: int, queues: list[int]) -> Desk:
     """Return that every register lies at its own place, and queues are empty."""
-    stamp, updates, count = (np.zeros(size, np.int64) for size in (registers, clients, KINDS))
-    holds, first, behind, free = np.full((4, registers), -1)
-    free[: len(queues)], count[_FREE] = queues, len(queues)
-    return Desk(np.arange(registers), holds, stamp, updates, first, behind, free, count)
+    stamp, updates = (np.zeros(size, np.int64) for size in (registers, clients))
+    holds, first, behind, free = np.full((4, registers + 1), -1)
+    free[: len(queues)], free[-1] = queues, len(queues)
+    return Desk(np.arange(registers), holds, stamp, updates, first, behind, free)
 
 
 def new_sheet(sizes: list[int]) -> Sheet:
@@ -170,7 +167,11 @@ def fill(slots: Any, versions: Any, codes: Codes, desk: Desk, sheet: Sheet) -> i
     versions
         Before each slot.
     """
-    at, holds, count = desk.at, desk.holds, desk.count
+    at, holds, start, kinds = desk.at, desk.holds, codes.start, codes.kind
+    registers, others = codes.register, codes.other
+    src, coef, role, values = sheet.src, sheet.coef, sheet.role, codes.value
+    rows = sums = terms = runs = uses = shows = drops = 0
+    empty = desk.free[len(desk.free) - 1]  # places that hold nothing
     for slot in range(len(versions)):
         version = versions[slot]
         for place in range(PLACES):
@@ -178,75 +179,63 @@ def fill(slots: Any, versions: Any, codes: Codes, desk: Desk, sheet: Sheet) -> i
             if part < 0:
                 continue
             event = max(slot - (2 if place == 0 else 1), -1)
-            for code in range(codes.start[part], codes.start[part + 1]):
-                kind, register, other = codes.kind[code], codes.register[code], codes.other[code]
+            for code in range(start[part], start[part + 1]):
+                kind, register, other = kinds[code], registers[code], others[code]
                 lies = at[register]
                 if kind == TERM:
-                    term = count[_TERMS]
-                    sheet.src[term], sheet.coef[term] = lies, codes.value[code]
-                    sheet.role[term] = other
-                    count[_TERMS] = term + 1
+                    src[terms], coef[terms], role[terms] = lies, values[code], other
+                    terms += 1
                 elif kind == SUM:
                     if other >= 0:
                         desk.stamp[register] = version + other
-                    number = count[_SUMS]
-                    sheet.dst[number], sheet.start[number + 1] = lies, count[_TERMS]
-                    _row(sheet, count, AFFINE, _SUMS, event)
+                    sheet.op[rows], sheet.row[rows], sheet.event[rows] = AFFINE, sums, event
+                    rows += 1
+                    sheet.dst[sums], sheet.start[sums + 1] = lies, terms
+                    sums += 1
                 elif kind == BEGIN:
-                    run, row = count[_RUNS], int(codes.value[code])
+                    row = int(values[code])
                     client, shift = codes.client[row], codes.shift[row]
-                    sheet.to[run], sheet.origin[run], sheet.client[run] = lies, at[other], client
-                    sheet.update[run], sheet.arrival[run] = desk.updates[client], -1
-                    sheet.version[run] = desk.stamp[other] if shift < 0 else version + shift
-                    sheet.begun[run], sheet.slot[run] = row, slot
+                    sheet.op[rows], sheet.row[rows], sheet.event[rows] = DESCEND, runs, event
+                    rows += 1
+                    sheet.to[runs], sheet.origin[runs], sheet.client[runs] = lies, at[other], client
+                    sheet.update[runs], sheet.arrival[runs] = desk.updates[client], -1
+                    sheet.version[runs] = desk.stamp[other] if shift < 0 else version + shift
+                    sheet.begun[runs], sheet.slot[runs] = row, slot
                     desk.updates[client] += 1
-                    holds[lies] = run
-                    _row(sheet, count, DESCEND, _RUNS, event)
+                    holds[lies] = runs
+                    runs += 1
                 elif kind == MOVE:
                     at[register] = at[other]
                     at[other] = lies
                 elif kind == PUSH:
-                    count[_FREE] -= 1
-                    place_of = desk.free[count[_FREE]]
+                    empty -= 1
+                    free = desk.free[empty]
                     if desk.first[register] < 0:
-                        desk.first[register] = place_of
+                        desk.first[register] = free
                     else:
-                        desk.behind[lies] = place_of
-                    at[register], desk.behind[place_of] = place_of, -1
+                        desk.behind[lies] = free
+                    at[register], desk.behind[free] = free, -1
                 elif kind == POP:
-                    place_of = desk.first[other]
-                    if place_of < 0:
+                    first = desk.first[other]
+                    if first < 0:
                         return slot
-                    desk.free[count[_FREE]] = lies
-                    count[_FREE] += 1
-                    at[register], desk.first[other] = place_of, desk.behind[place_of]
-                    _arrive(sheet, holds[place_of], event)
+                    desk.free[empty] = lies
+                    empty += 1
+                    at[register], desk.first[other] = first, desk.behind[first]
+                    sheet.arrival[holds[first]] = event
                 elif kind == SHOWN:
-                    sheet.shown[count[_SHOWS]] = lies
-                    _row(sheet, count, RECORD, _SHOWS, event)
+                    sheet.op[rows], sheet.row[rows], sheet.event[rows] = RECORD, shows, event
+                    rows += 1
+                    sheet.shown[shows] = lies
+                    shows += 1
                 else:
                     run = holds[lies]
-                    _arrive(sheet, run, event)
+                    if run >= 0 and sheet.arrival[run] < 0:
+                        sheet.arrival[run] = max(event, 0)
                     if kind == USED:
-                        use = count[_USES]
-                        sheet.used[use], sheet.entered[use], sheet.weight[use] = run, version, codes.value[code]
-                        count[_USES] = use + 1
+                        sheet.used[uses], sheet.entered[uses], sheet.weight[uses] = run, version, values[code]
+                        uses += 1
                     elif kind != CAME:
-                        drop = count[_DROPS]
-                        sheet.dropped[drop], sheet.stopped[drop] = run, 1 if kind == STOPPED else 0
-                        count[_DROPS] = drop + 1
+                        sheet.dropped[drops], sheet.stopped[drops] = run, 1 if kind == STOPPED else 0
+                        drops += 1
     return -1
-
-
-def _arrive(sheet: Sheet, run: int, event: int) -> None:
-    """Say that a result, if it is one, reaches the server, unless it has."""
-    if run >= 0 and sheet.arrival[run] < 0:
-        sheet.arrival[run] = max(event, 0)
-
-
-def _row(sheet: Sheet, count: Any, op: int, table: int, event: int) -> None:
-    """Add a row of one of the tables."""
-    place = count[_ROWS]
-    sheet.op[place], sheet.row[place], sheet.event[place] = op, count[table], event
-    count[_ROWS] = place + 1
-    count[table] += 1

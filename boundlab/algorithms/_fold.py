@@ -190,24 +190,13 @@ class _Average:
         return np.array([self._weights.before(one) != 0 for one in whole.tolist()], dtype=np.bool_)
 
 
-def fold(
-    owner: str,
-    program: EventProgram,
-    weigh: Weigh | None,
-    events: Events,
-    drawn: Sequence[Any],
-    clients: int,
-    records: RecordAt,
-    iterations: int,
-) -> Tape:
+def fold(course: Course, weigh: Weigh | None, events: Events, drawn: Any, records: RecordAt, iterations: int) -> Tape:
     """Return the tape of a run.
 
     Parameters
     ----------
-    owner
-        Whose events these are, for messages.
-    program
-        What one event does; ages of results need not be part of its control.
+    course
+        What events do, before the first one.
     weigh
         What results weigh in server updates, if that depends on more than the program is told.
     drawn
@@ -220,21 +209,18 @@ def fold(
     TapeError
         If records ask for a point that the algorithm does not have.
     """
-    shown = X_S
+    program, shown = course.program, X_S
     if records.point is not None:
         if records.point[0] not in program.points:
             raise TapeError(f"records ask for the point {records.point}, which this algorithm does not have")
         shown = program.points[records.point[0]][records.point[1]]
-    course = Course(owner, program, clients)
     found = (course.run if program.stalest is None else course.run_with_ages)(drawn, iterations)
-    return _tape(course, program, weigh, events.head(len(found)), found, clients, records, shown)
+    return _tape(course, weigh, events.head(len(found)), found, records, shown)
 
 
-def _tape(
-    course: Course, program: EventProgram, weigh: Weigh | None, events: Events, found: Ints, clients: int,
-    records: RecordAt, shown: int,
-) -> Tape:  # fmt: skip
+def _tape(course: Course, weigh: Weigh | None, events: Events, found: Ints, records: RecordAt, shown: int) -> Tape:
     """Put the parts of all events into columns: slot e + 1 is event e, slot 0 what happens before the first one."""
+    program, clients = course.program, course.clients
     effects = np.concatenate([[course.opening], found])
     each = np.array([one[:4] for one in course.effects], dtype=np.int64)
     done, version = (np.cumsum(column[effects]) for column in (each[:, 2], each[:, 3]))
@@ -256,7 +242,11 @@ def _tape(
         slots[shows, 3] = np.array(means)[(own != 0.0).astype(int)]
     slots[shows, 4] = course.part(Passage((), shown=mean if averaged else shown))
 
-    columns, flat = _Columns(program, course.parts, shown), slots.ravel()
+    many, columns = course.laid.get(shown, (0, None))
+    if many != len(course.parts):
+        columns = _Columns(program, course.parts, shown)
+        course.laid[shown] = len(course.parts), columns
+    flat = slots.ravel()
     sheet = new_sheet(columns.sizes(flat[flat != NONE]))
     desk = new_desk(total + 2, clients, sorted(program.queues))
     before = np.concatenate([[0], version[:-1]])
