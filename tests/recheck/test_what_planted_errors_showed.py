@@ -251,3 +251,21 @@ def test_a_file_that_asks_for_millions_of_digits_is_not_checked_to_its_end(
     found = recheck_proof(forged({"top": [["1", []]], "below": [[[["7" * 4000, symbols]], 1000]]}))
     assert found.verdict == "not decided"
     assert "steps of work" in found.reason
+
+
+@pytest.mark.parametrize(
+    "names", [[], ["\x1b[2J"], ["convex", "\x1b[2J"], ["\x1b[2J", "convex"], ["con\nvex", "smooth"]]
+)
+def test_every_assumption_of_an_axiom_has_a_name_that_can_be_shown(names: list[str]) -> None:
+    raw = copy.deepcopy(file_of("classics.gd.convex"))
+    line = next(one for one in raw["facts"] if one["rule"] == "axiom" and one["axioms"])
+    line["axioms"] = names
+    found = recheck_proof(raw)
+    assert (found.verdict, "an assumption has a name" in found.reason) == ("rejected", True)
+
+
+def test_a_sum_has_one_form_wherever_its_outer_index_is_named() -> None:
+    """Σ_{0≤a<n} Σ_{0≤b<a} a·b² is one sum, with its ranges in either order."""
+    n, a, b = (of(Symbol(name)) for name in "nab")
+    ranges = (("a", ZERO, n), ("b", ZERO, a))
+    assert Open(ranges, a * b**2, UNIT).closed() == Open(ranges[::-1], a * b**2, UNIT).closed()
