@@ -100,6 +100,41 @@ def test_an_algorithm_is_its_parameters_and_one_event() -> None:
     assert tape.descend.arrival.tolist() == [0, 1, 3, 2, 5, 4, -1, -1]  # in the order in which they began
 
 
+class _Copy(EventProgram):
+    """Each client begins at register 1, which becomes the server's model behind every server update, or before it."""
+
+    initial = (Initial.START, Initial.START, Initial.UNWRITTEN, Initial.UNWRITTEN)
+
+    def __init__(self, *, behind: bool) -> None:
+        self._behind = behind
+
+    def opening(self) -> Any:
+        return tuple(DescendRow(2 + i, 1, i, 1, 0.5) for i in range(2)), Control()
+
+    def choices(self, control: Control, law: Any) -> Any:
+        return law.clients()
+
+    def event(self, control: Control, event: Any, number: int) -> Step:
+        (i,) = event
+        rows = [AffineRow(X_S, ((1.0, 2 + i),)), AffineRow(1, ((1.0, X_S),))]
+        begin = DescendRow(2 + i, 1, i, 1, 0.5)
+        return Step((*(rows if self._behind else rows[::-1]), begin), control, iteration=True)
+
+
+@pytest.mark.parametrize(("behind", "versions"), [(True, [0, 0, 1, 2, 3]), (False, [0, 0, 0, 1, 2])])
+def test_local_steps_that_begin_at_a_copy_begin_at_the_version_that_was_copied(
+    behind: bool, versions: list[int]
+) -> None:
+    class Copying(Algorithm[_Settings]):
+        id, summary, parameter_type = "copying", "copies its model", _Settings
+
+        def program(self, parameters: _Settings, clients: int) -> _Copy:
+            return _Copy(behind=behind)
+
+    events = Events(np.arange(1.0, 4.0), np.array([0, 1, 1], dtype=np.int32))
+    assert Copying().schedule(_Settings(1.0), events, 2, RecordAt(), 3).descend.version.tolist() == versions
+
+
 def test_an_algorithm_without_an_event_says_so() -> None:
     class Nothing(Algorithm[_Settings]):
         id, summary, parameter_type = "nothing", "nothing", _Settings
@@ -185,3 +220,14 @@ def test_work_of_one_client_waits_in_a_queue_by_hand() -> None:
     assert found.descend.arrival.tolist() == [0, 1, 2, 3, 4, -1, -1]
     with pytest.raises(SpecError, match="async_sgd: event 3: client 0 has no model to work on"):
         tape((0, 1), (1, 1), (0, 1))
+
+
+@pytest.mark.parametrize(("start", "first"), [("algorithm", 0), ("analysis", 1)])
+def test_the_noise_of_a_clients_first_update_has_the_number_of_its_message(start: str, first: int) -> None:
+    """With start=analysis the first message is 0, of no model: the second one is the first with noise."""
+    area = lookup("algorithms", "area")
+    events = Events(np.arange(1.0, 6.0), np.array([0, 1, 0, 0, 1], dtype=np.int32))
+    tape = area.schedule(area.read(Options("area", {"alpha": "1", "start": start})), events, 2, RecordAt(), 5)
+    for client in range(2):
+        mine = tape.descend.update[tape.descend.client == client].tolist()
+        assert mine == list(range(first, first + len(mine)))
