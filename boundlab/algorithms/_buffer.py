@@ -95,7 +95,7 @@ class Buffered(Algorithm[P]):
             parameters.count,
             parameters.reply,
             clients,
-            lambda _, buffer: ([self.weight(parameters, one.tau) for one in buffer], None),
+            by_staleness(partial(self.weight, parameters)),
             models=self.models,
             ages=self.ages(parameters),
             stalest=self.stalest(parameters),
@@ -215,6 +215,11 @@ class Held(NamedTuple):
 WeighHeld = Callable[[Hashable, Sequence[Held]], tuple[Sequence[float], Hashable]]
 
 
+def by_staleness(weight: Callable[[int], float]) -> WeighHeld:
+    """Return weights that depend on the staleness alone, as a program asks for them."""
+    return lambda _, buffer: ([weight(one.tau) for one in buffer], None)
+
+
 @final
 class BufferProgram(EventProgram):
     """The event of :class:`Buffered`.
@@ -273,7 +278,7 @@ class BufferProgram(EventProgram):
         check_wait(name, reply, count, clients)
         self._count, self._reply, self._clients, self._weigh, self._memory = count, reply, clients, weigh, memory
         self._ages, self._named, self._mixes, self.models = ages or stalest is not None, named, mixes, models
-        self._stalest, self._stops, self._blind = stalest, stops, False
+        self.stalest, self.stops, self._blind = stalest, stops, False
         self._desk = ClientSlots(clients, local.steps, local.first, models=models)
         self.initial, self.local = self._desk.initial(count), local.relative
         of_clients = [(self._desk.result(client),) for client in range(clients)]
@@ -285,7 +290,6 @@ class BufferProgram(EventProgram):
         """Return the program whose control knows neither ages nor memory: weights are those of fresh results."""
         found = copy(self)
         found._blind, found._ages, found._named = True, False, False
-        found.stalest, found.stops = self._stalest, self._stops
         return found
 
     def ignored(self, client: int) -> Step:
@@ -335,7 +339,7 @@ class BufferProgram(EventProgram):
         return found
 
     def _late(self, age: Hashable) -> bool:
-        return self._stalest is not None and isinstance(age, int) and age > self._stalest
+        return self.stalest is not None and isinstance(age, int) and age > self.stalest
 
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Put the update into the buffer, and aggregate if that is full.
@@ -374,7 +378,7 @@ class BufferProgram(EventProgram):
         """Return the age after an aggregation; what is too old is so for ever, or begins anew with those that wait."""
         if age == _WAITS or self._late(age):
             return age
-        return _WAITS if self._stops and self._late(age + 1) else age + 1
+        return _WAITS if self.stops and self._late(age + 1) else age + 1
 
 
 def check_wait(name: str, reply: Reply, count: int, clients: int) -> None:

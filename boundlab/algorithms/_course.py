@@ -2,7 +2,7 @@
 
 import heapq
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, Final, NamedTuple, final
@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms._fill import follow
+from boundlab.algorithms._fill import follow, reader
 from boundlab.algorithms._program import X_S, Control, DescendRow, EventProgram, Row, Step
-from boundlab.arithmetic.compiled import machine_code, worth
+from boundlab.arithmetic.compiled import worth
 from boundlab.delays import Clock
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
@@ -22,11 +22,6 @@ NONE: Final = -1
 _CELLS: Final = 1 << 22  # pairs of a control state and a kind of event that are kept
 _FEW: Final = 1 << 13  # parts, and pairs, that are kept for the next run
 _ALGORITHMS: Final = 8  # of which they are kept
-
-
-def views(columns: Iterable[Any]) -> list[Any]:
-    """Return columns that Python reads as fast as lists, over the same numbers."""
-    return [memoryview(one) for one in columns]
 
 
 class Passage(NamedTuple):
@@ -86,12 +81,13 @@ class Course:
         self.parts: list[Passage] = []
         self.laid: dict[int, tuple[int, Any]] = {}  # by the register that is shown: columns of so many parts
         self.effects: list[_Effect] = []
+        rows, self._first = program.opening()
+        self.opening, _ = self._found(Step(rows, self._first, iteration=False), NONE)
         self.restart()
 
     def restart(self) -> None:
         """Go back to before the first event."""
-        rows, control = self.program.opening()
-        self.opening, self._here = self._found(Step(rows, control, iteration=False), NONE)
+        self._here = _number(self._states, self._controls, self._first)
         self._begun, self._version, self._events = [0] * self.clients, 0, 0
 
     @classmethod
@@ -113,8 +109,8 @@ class Course:
             key = course = None
         if course is None:
             course = cls(owner, makers[0](parameters, clients).compiled(), clients)
-        course.restart()
         yield course
+        course.restart()
         if key is not None and len(course.parts) <= _FEW and len(course._known) <= _FEW:
             if len(_KEPT) >= _ALGORITHMS:
                 _KEPT.clear()
@@ -129,18 +125,14 @@ class Course:
         clock = self.program.clock
         timed = self.program.sizes is None and clock(0) is not None
         keys, met = _kinds(zip(events, map(clock, count()), strict=False) if timed else events)
-        width, compiled = max(len(met), 1), worth(len(keys)) and not timed
+        width, walk = max(len(met), 1), reader(follow, compiled=worth(len(keys)) and not timed)
         cells, now, found = _cells(width), np.array([0, self._here, 0]), np.empty(len(keys), dtype=np.int64)
         while True:
-            columns = keys, *cells, now, found
-            if compiled:
-                machine_code(follow)(width, iterations, *columns)
-            else:
-                follow(width, iterations, *views(columns))
+            walk(width, iterations, keys, *cells, now, found)
             place, state, done = now.tolist()
             if place == len(keys) or done >= iterations:
                 return found[:place]
-            if len(self._controls) * width > _CELLS:  # what is known is forgotten, but for where the run is
+            if len(self._controls) > max(_CELLS // width, 1):  # what is known is forgotten, but for where the run is
                 control = self._controls[state]
                 self._states, self._controls, self._known, cells = {}, [], {}, _cells(width)
                 now[1] = state = _number(self._states, self._controls, control)
@@ -158,8 +150,7 @@ class Course:
         if stalest is not None and self._version - self._begun[client] > stalest:
             number = self._late(client)
         else:
-            known = self._known.get((self._here, event))
-            number, self._here = known or self._next(self._here, event, event, self._events)
+            number, self._here = self._next(self._here, event, event, self._events)
         effect = self.effects[number]
         for other, updates in effect.begin:
             self._begun[other] = self._version + updates
@@ -207,15 +198,15 @@ class Course:
 
     def _next(self, state: int, key: Any, event: Any, number: int) -> tuple[int, int]:
         """Return the effect of an event, and the state after it, which the program is asked for where they are new."""
-        if (state, key) not in self._known:
+        known = self._known.get((state, key))
+        if known is None:
+            details = event if isinstance(event, tuple) else (event,)
             try:
-                step = self.program.event(
-                    self._controls[state], event if isinstance(event, tuple) else (event,), number
-                )
+                step = self.program.event(self._controls[state], details, number)
             except SpecError as why:
                 raise SpecError(f"{self.owner}: event {number + 1}: {why}") from why
-            self._known[state, key] = self._found(step, number)
-        return self._known[state, key]
+            self._known[state, key] = known = self._found(step, number)
+        return known
 
     def _found(self, step: Step, number: int) -> tuple[int, int]:
         rows, before, lead = step.rows, NONE, 0

@@ -4,10 +4,12 @@ One text with two readers: Python runs it, and Numba compiles it where that is i
 (:mod:`boundlab.arithmetic.compiled`). So it knows whole numbers and columns of them alone.
 """
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from boundlab.arithmetic.compiled import machine_code
 from boundlab.tape import Op
 
 # Codes: a term of a combination, and the combination; local steps; a change of names; a result that has arrived, is
@@ -110,6 +112,17 @@ class Sheet(NamedTuple):
     shown: Any
     dropped: Any
     stopped: Any
+
+
+def reader(loop: Callable[..., Any], *, compiled: bool) -> Callable[..., Any]:
+    """Return a loop as machine code, or in Python, which reads views of columns as fast as lists."""
+    return machine_code(loop) if compiled else lambda *tables: loop(*map(_viewed, tables))
+
+
+def _viewed(table: Any) -> Any:
+    if isinstance(table, tuple):
+        return type(table)(*map(_viewed, table))
+    return table if isinstance(table, int) else memoryview(table)
 
 
 def new_desk(registers: int, clients: int, queues: list[int]) -> Desk:

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms._course import NONE, Course, Passage, views
+from boundlab.algorithms._course import NONE, Course, Passage
 from boundlab.algorithms._fill import (
     BEGIN,
     CAME,
@@ -34,9 +34,10 @@ from boundlab.algorithms._fill import (
     fill,
     new_desk,
     new_sheet,
+    reader,
 )
 from boundlab.algorithms._program import X_S, AffineRow, DescendRow, EventProgram, MoveRow, Row
-from boundlab.arithmetic.compiled import machine_code, worth
+from boundlab.arithmetic.compiled import worth
 from boundlab.arithmetic.weights import Weights
 from boundlab.errors import SpecError, TapeError
 from boundlab.events import Events
@@ -250,11 +251,7 @@ def _tape(course: Course, weigh: Weigh | None, events: Events, found: Ints, reco
     sheet = new_sheet(columns.sizes(flat[flat != NONE]))
     desk = new_desk(total + 2, clients, sorted(program.queues))
     before = np.concatenate([[0], version[:-1]])
-    if worth(len(effects)):
-        idle = machine_code(fill)(flat, before, columns.codes, desk, sheet)
-    else:
-        tables = columns.codes, desk, sheet
-        idle = fill(*views((flat, before)), *(type(one)(*views(one)) for one in tables))
+    idle = reader(fill, compiled=worth(len(effects)))(flat, before, columns.codes, desk, sheet)
     if idle >= 0:
         raise SpecError(f"{course.owner}: event {idle}: client {events.actor[idle - 1]} has no model to work on")
 

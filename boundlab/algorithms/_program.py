@@ -184,7 +184,7 @@ class EventProgram(ABC):
     models
         Whether a result that the server holds is a model, and not the difference that a client made.
     stalest
-        The largest staleness of a result that counts, where the compiler is to look at it; None: all do.
+        The largest staleness of a result that counts; None: all do.
     stops
         Whether clients whose results would be staler begin anew at once.
     queues

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple, final
 
 import numpy as np
@@ -9,7 +10,7 @@ import sympy
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, drawn_with
-from boundlab.algorithms._buffer import BufferProgram, why_not_stationary, why_not_uniform
+from boundlab.algorithms._buffer import BufferProgram, by_staleness, why_not_stationary, why_not_uniform
 from boundlab.algorithms._fold import Weigh, of_staleness
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
@@ -79,7 +80,7 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
     def weights(self, parameters: AsyncSgdParameters, clients: int) -> Weigh | None:
         """Return α_k/α."""
         fixed = parameters.schedule.constant
-        return None if fixed else of_staleness(lambda tau: parameters.weight(tau, clients))
+        return None if fixed else of_staleness(partial(parameters.weight, clients=clients))
 
     def program(self, parameters: AsyncSgdParameters, clients: int) -> EventProgram:
         """Return one arrival: a buffer of one update, unless it is drawn who gets the new model."""
@@ -91,7 +92,7 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
             1,
             "post",
             clients,
-            lambda _, buffer: ([parameters.weight(one.tau, clients) for one in buffer], None),
+            by_staleness(partial(parameters.weight, clients=clients)),
             ages=not parameters.schedule.constant,
         )
 

@@ -6,7 +6,7 @@ from typing import Literal, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._buffer import BufferProgram, why_not_stationary, why_not_uniform
+from boundlab.algorithms._buffer import BufferProgram, by_staleness, why_not_stationary, why_not_uniform
 from boundlab.algorithms._fold import Weigh, of_staleness
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._staleness import Staleness, staleness_function
@@ -60,7 +60,7 @@ class FedAsync(Algorithm[FedAsyncParameters]):
             1,
             "post",
             clients,
-            lambda _, buffer: ([parameters.weight(one.tau) for one in buffer], None),
+            by_staleness(parameters.weight),
             models=mix,
             mixes=mix,
             ages=parameters.s.kind != "constant",
