@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from boundlab.api import applicable as applicable
     from boundlab.api import check as check
     from boundlab.api import compare as compare
+    from boundlab.api import constants as constants
     from boundlab.api import delays as delays
     from boundlab.api import exact as exact
     from boundlab.api import falsify as falsify
@@ -65,6 +66,7 @@ _WHERE = {
     "applicable": "api",
     "build_problem": "case.build",
     "check": "api",
+    "constants": "api",
     "fit": "api",
     "load_case": "case",
     "load_plugin": "registry",

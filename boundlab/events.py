@@ -110,6 +110,32 @@ def read_events(raw: object, clients: int, where: str) -> Events:
     return Events(np.array([time for time, _ in rows]), np.array(actor, dtype=np.int32))
 
 
+def aged(raw: object) -> bool:
+    """Return whether every row has a third entry, as where updates say how old their models are."""
+    return isinstance(raw, list) and all(isinstance(row, list) and len(row) == 3 for row in raw)
+
+
+def read_aged(raw: object, clients: int, where: str, third: str = "how old its model is, in versions") -> Events:
+    """Read [[time, client], …], or [[time, client, a whole number], …]: what that says is the algorithm's affair.
+
+    Raises
+    ------
+    CaseError
+        Naming the event by its place, counted from 1.
+    """
+    rows = read_rows(raw, where, f"[time, client], or [time, client, {third}]", (2, 3))
+    if len({len(row) for _, row in rows}) != 1:
+        raise CaseError(f"{where}: either all events name {third}, or none does")
+    actor, detail = [], list[tuple[int, ...]]()
+    for place, (_, (who, *more)) in enumerate(rows, 1):
+        name = f"{where}: event {place}"
+        actor.append(read_client(who, clients, name))
+        if more and (isinstance(more[0], bool) or not isinstance(more[0], int) or more[0] < 0):
+            raise CaseError(f"{name}: {third} must be a whole number, got {more[0]!r}")
+        detail += [tuple(more)] if more else []
+    return Events(np.array([time for time, _ in rows]), np.array(actor, dtype=np.int32), tuple(detail))
+
+
 def read_members(raw: object, clients: int, where: str, form: str, example: str) -> list[tuple[float, tuple[int, ...]]]:
     """Read [[time, [clients]], …], as rounds and passes are given.
 

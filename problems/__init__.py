@@ -20,6 +20,8 @@ _ROWS = {
     "owners": [0, 0, 1, 1, 2, 2],
 }
 _LABELS = {**_ROWS, "targets": [0, 1, 0, 1, 1, 0], "nu": 0.25}
+_FREE = {"bias": "yes", "intercept": "free", "batch": 2}
+_THREE = {**_LABELS, "targets": [0, 1, 2, 1, 0, 2]}
 _COUNTS = [0, 1, 3, 1, 0, 2]
 _REAL = [0.5, -1.0, 2.0, 0.0, 1.5, -0.5]
 _MAXIMA = {
@@ -79,7 +81,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
         "binary logistic regression on data split over clients",
         samples.builder("logistic"),
         samples.describe("logistic"),
-        _sampled(_LABELS),
+        (*_sampled(_LABELS), {**_LABELS, **_FREE}),
         files=files_of_options,
     ),
     ProblemType("max-affine", "maxima of affine functions", max_affine.build, max_affine.OPTIONS, _DRAWN),
@@ -118,7 +120,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
         "multinomial logistic regression on data split over clients",
         samples.builder("softmax"),
         samples.describe("softmax"),
-        _sampled({**_LABELS, "targets": [0, 1, 2, 1, 0, 2]}),
+        (*_sampled(_THREE), {**_THREE, **_FREE}),
         files=files_of_options,
     ),
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -53,15 +52,20 @@ class EmpiricalRisk(BoundedSlopes, SoughtMinimiser):
         """Return the exponentials of logistic losses in balls; None in float32, for much data, or for another loss."""
         if self.id != "logistic" or not self.fits_exact_numbers:
             return None
-        from boundlab.problems.rational import LogisticInBalls
+        from boundlab.arithmetic.exactly import EXACT, exact_array, fractions
+        from boundlab.arithmetic.problem import InBalls
+        from boundlab.problems.rational.samples import Samples
 
-        signed = self.y[:, None] * self.X
-        rows = [signed[self.rows(client)].tolist() for client in range(self.n)]
-        start = [Fraction(entry) for entry in self.x0.tolist()]
-        return LogisticInBalls(rows, self.exact_weights(), Fraction(self.nu), start)
+        rows = [self.rows(client) for client in range(self.n)]
+        data = [self.X[part] for part in rows], [self.y[part] for part in rows]
+        products = max(self.sizes) * (2.0 * self.d + 40.0)  # of the margins, their sums, and about the exponentials
+        clients = Samples(self.loss, *data, self.exact_weights(), self.ridge, EXACT)
+        return InBalls(clients, fractions(exact_array(self.x0)), products)
 
-    def confinement(self) -> OfRisk:
-        """Return what no mini-batch changes: see :mod:`boundlab.problems.confinement`."""
+    def confinement(self) -> OfRisk | None:
+        """Return what no mini-batch changes (:mod:`boundlab.problems.confinement`); None with a free intercept."""
+        if self.free:
+            return None
         norm, factor = float(self._row_norms.max()), float(self.factors.max())
         data = self.loss, self.X, self.y, norm, factor, self.nu, self.classes, self.x0
         return OfRisk(*data, solved=lambda: self.optimum().x)
@@ -69,7 +73,7 @@ class EmpiricalRisk(BoundedSlopes, SoughtMinimiser):
     @property
     def _surely_attained(self) -> bool:
         """True but for smooth losses without regulariser, which need not have a minimiser."""
-        return self.nu > 0.0 or not self.loss.smooth
+        return self.curved > 0.0 or not self.loss.smooth
 
     def _solve(self) -> Optimum:
         with calm(len(self.X) * self.d):
@@ -138,11 +142,12 @@ class EmpiricalRisk(BoundedSlopes, SoughtMinimiser):
         if self.loss.smooth:
             how = f"{'¼' if self.id == 'logistic' else '½'}·λ_max(A_iᵀA_i/s_i) + nu"
             out |= bounds.smoothness(Constant(float(self._smoothness.max()), "upper", how))
-        if self.nu > 0.0:
+            out |= self._of_samples(best)
+        if self.curved > 0.0:
             out["mu"] = Constant(self.nu * float(self.factors.min()) * (1.0 - 4 * EPS), "lower", "nu·min w_i")
             if self.loss.smooth:
                 out["zeta"] = self._zeta
-        else:
+        elif self.nu == 0.0:
             steep = float((self.factors * self.loss.slope * self._means(self._row_norms)).max())
             out["B"] = Constant(clip_up(steep, 16), "upper", "mean ‖a‖ times the largest |loss'|")
             out |= self._gradient_bounds(self._reach.gradient_norms(), "range of the slopes, feature by feature")
@@ -176,4 +181,5 @@ class EmpiricalRisk(BoundedSlopes, SoughtMinimiser):
         kink = "" if self.loss.smooth else f"{self.id} has a kink; try logistic or softmax"
         # Where there surely is a minimiser, nothing needs to be solved for the answer.
         missing = "" if self._surely_attained else self._no_minimiser
-        return bounds.met(**self._of_regulariser, smooth=kink, minimiser=missing, below="")
+        found = bounds.met(**self._of_regulariser, smooth=kink, minimiser=missing, below="")
+        return found | {"sampled-functions": kink}

@@ -1,7 +1,6 @@
 """Least squares and ridge regression on data split over clients: f̂_i(x) = (1/s_i)·Σ_j ½(a_jᵀx − y_j)² + ν/2‖x‖²."""
 
 import math
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -232,30 +231,10 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         if (best is None or best.how == _EXACT) and self._twin is not None:
             fallen = _value(self._twin, self._twin.x0) - self._twin.minimum().value
             out["F0"] = Constant(norm_up([fallen]), "upper", f"f(x0) − f*, {_EXACT}")
-        steep = float(self._row_norms.max())
-        rows = clip_up(steep * steep + self.nu, 4)
-        out["L_max"] = Constant(clip_up(rows * float(self.factors.max()), 2), "upper", "largest ‖a_j‖² + nu")
+        out |= self._of_samples(best)
         if best is not None:
-            noise = self._noise_at(best)
-            out |= {"sigma_star": noise} if math.isfinite(noise.value) else {}
             out["R"] = Constant(distance(self.x0, best.x, best.distance), "upper", best.how)
         return out
-
-    def _noise_at(self, best: Optimum) -> Constant:
-        """Return √(mean over clients of the variance of a mini-batch's gradient at x*), from above."""
-        x, parts = np.asarray(best.x, dtype=np.float64), []
-        for client in np.flatnonzero(self._share).tolist():
-            part, norms = self.part(client), self._row_norms[self.rows(client)]
-            each = part.X * (part.X @ x - part.y)[:, None]  # gradients of the client's rows
-            top = float(np.abs(each).max(initial=0.0)) or 1.0
-            away = each / top - (each / top).mean(axis=0)
-            deviation = top * float(np.sqrt((away**2).sum(axis=1).mean()))
-            # It is Lipschitz in x, as the rows' gradients are; and products round, or leave floats below.
-            steep = float(norms.max())
-            rounding = EPS * float((norms * (norms * float(np.linalg.norm(x)) + np.abs(part.y))).max(initial=0.0))
-            deviation += steep * steep * (best.distance or 0.0) + 8.0 * self.d * (rounding + sys.float_info.min)
-            parts.append(math.sqrt(float(self._share[client]) / self.n) * float(self.factors[client]) * deviation)
-        return Constant(clip_up(math.hypot(*parts), 8 + self.n), "upper", "the variance over rows at x*")
 
     @property
     def _ridge(self) -> float:
@@ -289,5 +268,6 @@ class LeastSquares(LinearModel, SoughtMinimiser):
 def _value(twin: "RationalLeastSquares", x: list[Fraction]) -> Fraction:
     """Return f(x)."""
     from boundlab.arithmetic import numbers
+    from boundlab.arithmetic.exactly import exact_array
 
-    return numbers.fraction(twin.value(numbers.rationals(x)))
+    return numbers.fraction(twin.value(exact_array(x)))

@@ -1,5 +1,7 @@
 """Linear models on data split over clients: what their empirical risks share, whatever the loss."""
 
+import math
+import sys
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import BATCHES, EXACT, SAMPLES, Clients
-from boundlab.objective import Array, Constant, FullGradients, GradientsOnSet, Oracle, Problem, StepBounds
+from boundlab.objective import Array, Constant, FullGradients, GradientsOnSet, Optimum, Oracle, Problem, StepBounds
 from boundlab.problems import bounds, losses
 from boundlab.problems import data as datasets
 from boundlab.problems.common import EPS, clip_up, key_of
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 Weights = Literal["equal", "size", "paper"]
 Floats = NDArray[np.float64]
 _EXACT = 100_000  # S·p entries in exact numbers
+_CHUNK = 1024  # rows whose gradients are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +65,8 @@ class LinearModel(Problem):
         The options that rebuild the problem.
     multipliers
         One more factor a client of its w_i, or none.
+    free
+        Whether the last feature, an intercept, is not regularised.
     """
 
     id: LossId
@@ -75,6 +80,7 @@ class LinearModel(Problem):
     x0: Array
     source: Mapping[str, Any] = field(default_factory=dict)
     multipliers: tuple[float, ...] = ()
+    free: bool = False
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -138,13 +144,27 @@ class LinearModel(Problem):
     def total(self) -> Risk:
         """Return f as one weighted risk."""
         omega = np.repeat(self.factors / (self.n * self.sizes), self.sizes)
-        return Risk(self.loss, self.X, self.y, omega, self.nu * float(self.factors.mean()), self.classes)
+        return Risk(self.loss, self.X, self.y, omega, self.nu * float(self.factors.mean()), *self._shape)
 
     def part(self, client: int) -> Risk:
         """Return f_client as a weighted risk."""
         rows, size, factor = self.rows(client), int(self.sizes[client]), float(self.factors[client])
         omega = np.full(size, factor / size)
-        return Risk(self.loss, self.X[rows], self.y[rows], omega, self.nu * factor, self.classes)
+        return Risk(self.loss, self.X[rows], self.y[rows], omega, self.nu * factor, *self._shape)
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.classes, self.classes * self.free
+
+    @cached_property
+    def ridge(self) -> Any:
+        """Return ν of each coordinate, shape (d,), where the intercept has none; else that of all."""
+        return self.nu * (np.arange(self.d) < self.d - self.classes) if self.free else self.nu
+
+    @property
+    def curved(self) -> float:
+        """Return ν as far as the regulariser makes the f̂_i strongly convex."""
+        return 0.0 if self.free else self.nu
 
     def rows(self, client: int) -> slice:
         """Return where a client's samples stand."""
@@ -158,7 +178,7 @@ class LinearModel(Problem):
         """Return f(x), unit (1, 0); margins in the type of X, sums in float64."""
         each = losses.values(self.loss, self.X @ self._matrix(x), self.y)
         wide = np.asarray(x, dtype=np.float64)
-        return float(self.total.omega @ each) + 0.5 * self.total.nu * float(wide @ wide)
+        return float(self.total.omega @ each) + 0.5 * float((self.total.ridge * wide) @ wide)
 
     def client_value(self, client: int, x: Array) -> float:
         """Return f_client(x), unit (1, 0)."""
@@ -172,7 +192,7 @@ class LinearModel(Problem):
         slope *= factor / len(X)
         out: Array = (X.T @ slope).reshape(-1)
         if self.nu:
-            out += (factor * self.nu) * x
+            out += (factor * self.ridge) * x
         return out
 
     def client_key(self, client: int) -> bytes:
@@ -188,7 +208,7 @@ class LinearModel(Problem):
         eps, count = float(np.finfo(self.X.dtype).eps), max(size, self.batch) + 2.0 * self.classes + 32.0
         margins = (count + self.X.shape[1]) * bend * longest**2
         return StepBounds(
-            factor * self.nu,
+            factor * self.curved,
             L * (1.0 + 8.0 * EPS),
             eps * factor * count * longest * steep,
             eps * factor * (margins + 4.0 * self.nu),
@@ -218,7 +238,7 @@ class LinearModel(Problem):
             self.offsets,
             self.sizes,
             self.factors,
-            self.nu,
+            self.ridge,
             self.classes,
             self.batch,
             self.replacement,
@@ -237,7 +257,7 @@ class LinearModel(Problem):
             self.offsets,
             np.asarray(self.sizes, dtype=np.int64),
             self.factors,
-            self.nu,
+            np.broadcast_to(np.asarray(self.ridge, dtype=np.float64), self.d).copy(),
             self.classes,
             BATCHES if self.batch else EXACT,
         )
@@ -246,7 +266,9 @@ class LinearModel(Problem):
         """Return the problem on tensors."""
         from boundlab.problems.batched import BatchedRisk
 
-        return BatchedRisk(self.total, self.sizes, self.factors, self.nu, self.batch, self.replacement, device, dtype)
+        return BatchedRisk(
+            self.total, self.sizes, self.factors, self.ridge, self.batch, self.replacement, device, dtype
+        )
 
     @property
     def _what(self) -> str:
@@ -284,6 +306,40 @@ class LinearModel(Problem):
     def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put the value and the gradient off; None where margins are float32."""
         return self._rounding(x) if self.X.dtype == np.float64 else None
+
+    def _of_samples(self, best: Optimum | None) -> dict[str, Constant]:
+        """Return L_max of smooth losses, and sigma_star where x* is certified."""
+        curvature = self.loss.curvature or 0.0
+        each = (curvature * self._row_norms**2 + self.nu) * np.repeat(self.factors, self.sizes)
+        words = {0.25: "¼·", 0.5: "½·"}.get(curvature, "")
+        out = {"L_max": Constant(clip_up(float(each.max()), 8), "upper", f"largest {words}‖a_j‖² + nu")}
+        noise = math.inf if best is None or best.distance is None else self._noise_at(best)
+        if math.isfinite(noise):
+            out["sigma_star"] = Constant(noise, "upper", "the variance over rows at x*")
+        return out
+
+    def _noise_at(self, best: Optimum) -> float:
+        """Return √(mean over clients of the variance of a mini-batch's gradient at x*), from above."""
+        x, curvature, parts = np.asarray(best.x, dtype=np.float64), self.loss.curvature or 0.0, []
+        for client in np.flatnonzero(self._share).tolist():
+            rows, part = self.rows(client), self.part(client)
+            X, norms = part.X.astype(np.float64, copy=False), self._row_norms[rows]
+            slopes = losses.slopes(self.loss, X @ part.matrix(x), part.y).reshape(len(X), -1)
+            # Its size is taken off, or squares might leave floats.
+            top = float((np.abs(X).max(axis=1) * np.abs(slopes).max(axis=1)).max(initial=0.0)) or 1.0
+            mean, square = X.T @ (slopes / (top * len(X))), 0.0
+            for first in range(0, len(X), _CHUNK):
+                some = slice(first, first + _CHUNK)
+                away = X[some, :, None] * (slopes[some, None, :] / top) - mean
+                square += float(np.einsum("jpc,jpc->", away, away))
+            deviation = top * math.sqrt(square / len(X))
+            # A row's gradient is Lipschitz in x; and products round, or leave floats below.
+            steep, size = float(norms.max()), float(np.linalg.norm(x))
+            terms = np.abs(part.y) if self.id == "least-squares" else 8.0 * self.loss.slope
+            rounding = EPS * float((norms * (curvature * norms * size + terms)).max(initial=0.0))
+            deviation += curvature * steep**2 * (best.distance or 0.0) + 8.0 * self.d * (rounding + sys.float_info.min)
+            parts.append(math.sqrt(float(self._share[client]) / self.n) * float(self.factors[client]) * deviation)
+        return clip_up(math.hypot(*parts), 8 + self.n)
 
     def _means(self, values: Floats) -> Floats:
         """Return the means of the clients' rows, shape (n,), of a number for each of all rows."""
@@ -360,8 +416,9 @@ class BoundedSlopes(LinearModel):
     def _of_regulariser(self) -> dict[str, str]:
         """Reasons against assumptions that a regulariser brings, as :func:`boundlab.problems.bounds.met` takes them."""
         differ = "clients of different weight pull differently by the regulariser; set nu=0 or weights=equal"
+        flat = "its intercept is free, and so it has no mu; intercept=regularised would fit" if self.free else ""
         return {
-            "strongly_convex": "" if self.nu > 0.0 else "without regulariser it has no mu; set nu > 0",
+            "strongly_convex": flat if self.nu > 0.0 else "without regulariser it has no mu; set nu > 0",
             "steep": "the regulariser's gradient is unbounded; set nu=0" if self.nu > 0.0 else "",
             "spread": "" if self._cancels else differ,
         }

@@ -12,18 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import POISSON, SOFTMAX
+from boundlab.arithmetic.numbers import FLOATS, Numbers, Operations
 from boundlab.objective import Array
+from boundlab.problems.clients import AbsoluteLoss, HingeLoss, LogisticLoss, ScalarLoss, SquareLoss
 from boundlab.problems.common import EPS
-from boundlab.problems.scalar import (
-    FLOATS,
-    AbsoluteLoss,
-    HingeLoss,
-    LogisticLoss,
-    Numbers,
-    Operations,
-    ScalarLoss,
-    SquareLoss,
-)
 
 LossId = Literal["logistic", "softmax", "hinge", "lad-regression", "least-squares", "poisson"]
 Targets = NDArray[Any]

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds
+from boundlab.problems.clients import Pieces
 from boundlab.problems.common import EPS, check_shape, check_size, distance, key_of, norms_up, read_array
-from boundlab.problems.noise import HEAD_OPTIONS, ArrayProblem, head_spec, read_head
+from boundlab.problems.noise import HEAD_OPTIONS, InEveryArithmetic, head_spec, read_head
 from boundlab.problems.reach import Reach
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
-    import torch
-
-    from boundlab.arithmetic.tensors import Batched
     from boundlab.problems.rational import RationalMaxAffine
 
 Floats = NDArray[np.float64]
@@ -31,7 +30,7 @@ _LARGEST_PROGRAM = 5_000_000  # entries of the dual's equations
 
 @final
 @dataclass(frozen=True, eq=False)
-class MaxAffine(ArrayProblem):
+class MaxAffine(InEveryArithmetic):
     """n polyhedral functions f_i(x) = max_j (a_ij·x + b_ij).
 
     Parameters
@@ -56,23 +55,9 @@ class MaxAffine(ArrayProblem):
     def _rows(self) -> NDArray[np.float64]:
         return self.a
 
-    def value(self, x: Array) -> float:
-        """Return f(x), unit (1, 0)."""
-        return float((self.a @ x + self.b).max(axis=1).mean())
-
-    def client_value(self, client: int, x: Array) -> float:
-        """Return f_client(x), unit (1, 0)."""
-        return float((self.a[client] @ x + self.b[client]).max())
-
-    def gradient(self, client: int, x: Array) -> Array:
-        """Return the slope of the first piece that attains the maximum, shape (d,), unit (1, −1)."""
-        out: Array = self.a[client, np.argmax(self.a[client] @ x + self.b[client])]
-        return out
-
-    def gradients(self, client: int, X: Array) -> Array:
-        """Return the slopes of the first pieces that attain the maxima at the rows of X, shape (S, d)."""
-        out: Array = self.a[client][np.argmax(X @ self.a[client].T + self.b[client], axis=1)]
-        return out
+    def functions(self, by: Operations) -> Pieces:
+        """Return the functions in an arithmetic."""
+        return Pieces(self.a, self.b, by)
 
     def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
         """Return where another piece may be the highest one, shape (S,)."""
@@ -98,13 +83,6 @@ class MaxAffine(ArrayProblem):
         steepest = float(np.linalg.norm(self.a[client], axis=1).max())
         return StepBounds(0.0, 0.0, 4.0 * EPS * steepest, 0.0, kinks=True)
 
-    def values(self, X: Array) -> NDArray[np.float64]:
-        """Return f at each row of X, shape (S,), unit (1, 0)."""
-        total = np.zeros(len(X))
-        for client in range(self.n):
-            total += (X @ self.a[client].T + self.b[client]).max(axis=1)
-        return total / self.n
-
     def scaled(self, factors: Sequence[Fraction]) -> "MaxAffine":
         """Return the problem with slopes factor_i·a_i and offsets factor_i·b_i."""
         each = np.array([float(factor) for factor in factors])
@@ -124,18 +102,6 @@ class MaxAffine(ArrayProblem):
         given = None if self.minimiser is None else read.vector("minimiser", self.minimiser)
         a, b, sigma = read.cube("a", self.a), read.rows("b", self.b), read.one("sigma", self.sigma)
         return RationalMaxAffine(a, b, x0, sigma, given, read.direction(self.direction))
-
-    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
-        """Return the problem on tensors."""
-        from boundlab.problems.batched import BatchedMaxAffine
-
-        return BatchedMaxAffine(self.a, self.b, self.sigma, self.sign_noise, device, dtype)
-
-    def full_gradient(self, x: Array) -> NDArray[np.float64]:
-        """Return the mean of the clients' slopes, shape (d,), unit (1, −1)."""
-        pieces = np.argmax(self.a @ x + self.b, axis=1)
-        out: NDArray[np.float64] = self.a[np.arange(self.n), pieces].mean(axis=0)
-        return out
 
     def _solve(self) -> Optimum:
         n, m, d = self.a.shape
@@ -176,17 +142,9 @@ class MaxAffine(ArrayProblem):
 
     def _stationary(self, x: Array) -> bool:
         """Return whether the highest pieces at x have slopes that sum to 0, in rational arithmetic."""
-        point = [Fraction(entry) for entry in x.tolist()]
-        total = [Fraction(0)] * self.d
-        for rows, offsets in zip(self.a.tolist(), self.b.tolist(), strict=True):
-            exact = [[Fraction(entry) for entry in row] for row in rows]
-            heights = [
-                sum((e * p for e, p in zip(row, point, strict=True)), Fraction(offset))
-                for row, offset in zip(exact, offsets, strict=True)
-            ]
-            top = exact[heights.index(max(heights))]
-            total = [old + new for old, new in zip(total, top, strict=True)]
-        return not any(total)
+        from boundlab.arithmetic.exactly import EXACT, exact_array
+
+        return not self.functions(EXACT).full_gradient(exact_array(x)).any()
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:

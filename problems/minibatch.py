@@ -10,9 +10,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.numbers import FLOATS
 from boundlab.objective import Array, Oracle
 from boundlab.problems.losses import LOSSES, LossId, Targets, scalar_slopes
-from boundlab.problems.scalar import FLOATS
 from boundlab.randomness import Stream, Streams
 
 _LARGE = 2  # rows of a client over those of a mini-batch up to which no rows are gathered
@@ -36,7 +36,7 @@ class MiniBatch(Oracle):
     factors
         Shape (n,): the weights w_i of the f̂_i.
     nu
-        Regulariser.
+        Regulariser, one number or one a coordinate.
     classes
         Number of classes for softmax, else 1.
     batch
@@ -53,7 +53,7 @@ class MiniBatch(Oracle):
     offsets: NDArray[np.int64]
     sizes: NDArray[np.int64]
     factors: NDArray[np.float64]
-    nu: float
+    nu: Any
     classes: int
     batch: int
     replacement: bool
@@ -154,7 +154,7 @@ class MiniBatch(Oracle):
             z = scalar_slopes(LOSSES[self.loss], z, target, FLOATS)
         z *= -factor / len(draw)
         np.dot(rows.T, z, change)
-        if self.nu:
+        if np.any(self.nu):
             x *= 1.0 - factor * self.nu
         x += change.ravel()
 
@@ -167,6 +167,6 @@ class MiniBatch(Oracle):
         factor = step_size * self._factors[client]
         errors *= -factor / len(draw)
         np.dot(rows.T, errors, change)
-        if self.nu:
+        if np.any(self.nu):
             x *= 1.0 - factor * self.nu
         x += change

@@ -3,18 +3,26 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import EXACT, GAUSSIAN, SIGNS, Clients
-from boundlab.errors import SpecError
+from boundlab.arithmetic.numbers import FLOATS, Operations
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, along
 from boundlab.options import Options
+from boundlab.problems.clients import ClientFunctions
 from boundlab.problems.common import START_OPTION, read_start, read_vector
 from boundlab.problems.sought import SoughtMinimiser
 from boundlab.randomness import Stream, Streams
+
+if TYPE_CHECKING:
+    import torch
+
+    from boundlab.arithmetic.tensors import Batched
 
 Floats = NDArray[np.float64]
 NOISE_OPTIONS = {
@@ -134,6 +142,60 @@ class ArrayProblem(SoughtMinimiser):
     def _noise(self) -> Constant:
         kind = "Gaussian noise" if self.direction is None else "noise of either sign"
         return Constant(self.sigma, "exact", f"additive {kind}")
+
+
+class InEveryArithmetic(ArrayProblem):
+    """A problem whose clients' functions are written for all arithmetics."""
+
+    @abstractmethod
+    def functions(self, by: Operations) -> ClientFunctions:
+        """Return the functions in an arithmetic."""
+
+    @cached_property
+    def clients(self) -> ClientFunctions:
+        """Return the functions in floats."""
+        return self.functions(FLOATS)
+
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0)."""
+        return float(self.clients.value(x))
+
+    def values(self, X: Array) -> Floats:
+        """Return f at each row of X, shape (S,), unit (1, 0)."""
+        return np.asarray(self.clients.value(X))
+
+    def client_value(self, client: int, x: Array) -> float:
+        """Return f_client(x), unit (1, 0)."""
+        return float(self.clients.client_value(client, x))
+
+    def gradient(self, client: int, x: Array) -> Array:
+        """Return the (sub)gradient of f_client at x, shape (d,), unit (1, −1)."""
+        return np.asarray(self.clients.gradient(client, x))
+
+    def gradients(self, client: int, X: Array) -> Array:
+        """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
+        return np.asarray(self.clients.gradient(client, X))
+
+    def full_gradient(self, x: Array) -> Floats:
+        """Return a (sub)gradient of f, shape (d,), unit (1, −1)."""
+        return np.asarray(self.clients.full_gradient(np.asarray(x, dtype=np.float64)))
+
+    def full_gradients_at(self, X: Array) -> Floats:
+        """Return a (sub)gradient of f at each row of X, shape (S, d), unit (1, −1)."""
+        return np.asarray(self.clients.full_gradient(np.asarray(X, dtype=np.float64)))
+
+    def prox(self, client: int, x: Array, step_size: float) -> Array:
+        """Return the proximal point, shape (d,), unit (0, 1), where it has a closed form."""
+        try:
+            return np.asarray(self.clients.prox(client, x, step_size))
+        except AssumptionError:
+            return super().prox(client, x, step_size)
+
+    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
+        """Return the problem on tensors."""
+        from boundlab.problems.batched import BatchedClients
+
+        return BatchedClients(self.functions, self.d, self.sigma, self.sign_noise, device, dtype)
 
 
 def additive_noise(problem: Problem, sigma: float, streams: Streams) -> Oracle:

@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import QUADRATIC, SQUARE, Clients
+from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, GradientsOnSet, Optimum, QuadraticForm
 from boundlab.options import Options
 from boundlab.problems import bounds
+from boundlab.problems.clients import Matrices
 from boundlab.problems.common import EPS, check_shape, check_size, clip_up, distance, in_parts, key_of, read_array
-from boundlab.problems.noise import HEAD_OPTIONS, ArrayProblem, head_spec, read_head
+from boundlab.problems.noise import HEAD_OPTIONS, InEveryArithmetic, head_spec, read_head
 from boundlab.problems.reach import on_set, root_mean_square
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
-    import torch
-
-    from boundlab.arithmetic.tensors import Batched
     from boundlab.objective.simple import BoundedSet
     from boundlab.problems.rational import RationalQuadratic
 
@@ -33,7 +32,7 @@ _UNBOUNDED = "the gradient of a quadratic is unbounded; try huber, lad or hinge"
 
 @final
 @dataclass(frozen=True, eq=False)
-class Quadratic(ArrayProblem):
+class Quadratic(InEveryArithmetic):
     """n quadratics f_i(x) = ½(x − b_i)ᵀA_i(x − b_i).
 
     Parameters
@@ -103,20 +102,9 @@ class Quadratic(ArrayProblem):
         slack = (4.0 * self.d + self.n) * EPS * float(np.linalg.norm(self._mean))
         return float(np.linalg.eigvalsh(self._mean)[0]) - slack
 
-    def value(self, x: Array) -> float:
-        """Return f(x), unit (1, 0)."""
-        away = x - self.b
-        return float(0.5 * np.einsum("nd,nde,ne->", away, self.A, away, optimize=True) / self.n)
-
-    def client_value(self, client: int, x: Array) -> float:
-        """Return f_client(x), unit (1, 0)."""
-        away = x - self.b[client]
-        return float(0.5 * away @ self.A[client] @ away)
-
-    def gradient(self, client: int, x: Array) -> Array:
-        """Return A_i(x − b_i), shape (d,), unit (1, −1)."""
-        out: Array = self.A[client] @ (x - self.b[client])
-        return out
+    def functions(self, by: Operations) -> Matrices:
+        """Return the functions in an arithmetic."""
+        return Matrices(self.A, self.b, by)
 
     def descend(self, client: int, x: Array, step_size: float) -> None:
         """Do x ← x − step_size·A_i(x − b_i) in place, in one call of BLAS."""
@@ -133,19 +121,6 @@ class Quadratic(ArrayProblem):
         from scipy.linalg import get_blas_funcs
 
         return get_blas_funcs("gemv", dtype=_DOUBLE), [np.asfortranarray(matrix.T) for matrix in self.A], list(self.b)
-
-    def gradients(self, client: int, X: Array) -> Array:
-        """Return A_i(x − b_i) for each row x of X, shape (S, d), unit (1, −1)."""
-        out: Array = (X - self.b[client]) @ self.A[client]
-        return out
-
-    def values(self, X: Array) -> NDArray[np.float64]:
-        """Return f at each row of X, shape (S,), unit (1, 0)."""
-        total = np.zeros(len(X))
-        for client in range(self.n):
-            away = X - self.b[client]
-            total += 0.5 * np.einsum("sd,de,se->s", away, self.A[client], away)
-        return total / self.n
 
     def scaled(self, factors: Sequence[Fraction]) -> "Quadratic":
         """Return the problem with matrices factor_i·A_i."""
@@ -177,18 +152,6 @@ class Quadratic(ArrayProblem):
     def _columns(self) -> NDArray[np.float64]:
         """The columns of all A_i, one below the other."""
         return np.ascontiguousarray(self.A.transpose(0, 2, 1)).reshape(-1, self.d)
-
-    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
-        """Return the problem on tensors."""
-        from boundlab.problems.batched import BatchedQuadratic
-
-        return BatchedQuadratic(self.quadratic(), self.sign_noise, device, dtype)
-
-    def prox(self, client: int, x: Array, step_size: float) -> Array:
-        """Return b_i + (I + step_size·A_i)⁻¹(x − b_i), shape (d,), unit (0, 1)."""
-        matrix = np.eye(self.d) + step_size * self.A[client]
-        out: Array = self.b[client] + np.linalg.solve(matrix, x - self.b[client])
-        return out
 
     @cached_property
     def _right(self) -> NDArray[np.float64]:

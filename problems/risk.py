@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ class Risk:
         Not negative.
     classes
         Number of classes for softmax, else 1; d = p·classes.
+    free
+        The last so many coordinates, those of an intercept, are not regularised.
     """
 
     loss: Loss
@@ -41,6 +44,12 @@ class Risk:
     omega: NDArray[np.float64]
     nu: float
     classes: int
+    free: int = 0
+
+    @property
+    def ridge(self) -> Any:
+        """Return ν of each coordinate, shape (d,), or of all of them."""
+        return self.nu * (np.arange(self.d) < self.d - self.free) if self.free else self.nu
 
     @property
     def d(self) -> int:
@@ -61,15 +70,15 @@ class Risk:
 
     def value(self, x: Array) -> float:
         """Return the risk at x, shape (d,), unit (1, 0)."""
-        total = 0.5 * self.nu * float(x @ x)
+        total = 0.5 * float((self.ridge * x) @ x)
         for part, X in self._chunks():
             total += float(self.omega[part] @ losses.values(self.loss, X @ self.matrix(x), self.y[part]))
         return total
 
     def value_and_gradient(self, x: Array) -> tuple[float, NDArray[np.float64]]:
         """Return the risk and a (sub)gradient, shape (d,)."""
-        total = 0.5 * self.nu * float(x @ x)
-        gradient: NDArray[np.float64] = np.multiply(self.nu, x, dtype=np.float64)
+        total = 0.5 * float((self.ridge * x) @ x)
+        gradient: NDArray[np.float64] = np.multiply(self.ridge, x, dtype=np.float64)
         for part, X in self._chunks():
             z = X @ self.matrix(x)
             total += float(self.omega[part] @ losses.values(self.loss, z, self.y[part]))
@@ -78,7 +87,7 @@ class Risk:
 
     def gradient(self, x: Array) -> NDArray[np.float64]:
         """Return a (sub)gradient alone, shape (d,), in float64."""
-        gradient: NDArray[np.float64] = np.multiply(self.nu, x, dtype=np.float64)
+        gradient: NDArray[np.float64] = np.multiply(self.ridge, x, dtype=np.float64)
         for part, X in self._chunks():
             slopes = losses.slopes(self.loss, X @ self.matrix(x), self.y[part])
             gradient += (X.T @ self._scaled(slopes, part)).ravel()
@@ -95,7 +104,7 @@ class Risk:
 
     def hessian_product(self, weight: Array, v: Array) -> NDArray[np.float64]:
         """Return ∇²f·v, shape (d,), for the weights of a point."""
-        out: NDArray[np.float64] = np.multiply(self.nu, v, dtype=np.float64)
+        out: NDArray[np.float64] = np.multiply(self.ridge, v, dtype=np.float64)
         for part, X in self._chunks():
             turned = losses.curve(self.loss, weight[part], X @ self.matrix(v))
             out += (X.T @ self._scaled(turned, part)).ravel()
@@ -121,7 +130,7 @@ class Risk:
             blocks = out.reshape(p, q, p, q)
             for k in range(q):
                 blocks[:, k, :, k] += X.T @ (X * (omega * weight[:, k])[:, None])
-        out[np.diag_indices(self.d)] += self.nu
+        out[np.diag_indices(self.d)] += self.ridge
         return out
 
     def value_rounding(self, x: Array) -> float:

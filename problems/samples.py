@@ -26,6 +26,7 @@ from boundlab.randomness import Stream, Streams
 
 VALUES = ("lad-regression", "least-squares", "poisson")  # targets are numbers; those of classes are their labels
 _UNSOLVED = ("least-squares", "poisson")  # without the option solver
+_CLASSES, _SMOOTH = ("logistic", "softmax", "hinge"), ("logistic", "softmax")
 _DATA = {"softmax": "digits", "logistic": "breast_cancer", "hinge": "digits", **dict.fromkeys(VALUES, "diabetes")}
 _NU = {"softmax": 0.01, "logistic": 0.01, "hinge": 0.0, **dict.fromkeys(VALUES, 0.0)}
 
@@ -50,7 +51,7 @@ def describe(kind: str) -> dict[str, str]:
         "shards": "pieces a client in partition=class (default 2)",
         "batch": "mini-batch size, or full (default full)",
         "replacement": "yes or no: may a mini-batch hold a sample twice (default yes)",
-        "nu": f"ℓ2 regulariser (default {_NU[kind]:g})",
+        "nu": f"ℓ2 regulariser: ½·nu·‖x‖² (default {_NU[kind]:g})",
         "weights": "equal: f_i = f̂_i; size: n·(s_i/S)·f̂_i; paper: (s_i/S)·f̂_i (default equal)",
         "seed": "seed of the partition, the subsample and the uniform start (default 0)",
         "samples": "keep this many samples after a seeded shuffle (default all)",
@@ -62,6 +63,10 @@ def describe(kind: str) -> dict[str, str]:
     }
     if kind not in _UNSOLVED:
         out["solver"] = "auto, clarabel or newton: how x* is found (default auto)"
+    if kind in _CLASSES:
+        out["C"] = "scikit-learn's: nu = 1/(C·samples), in place of nu"
+    if kind in _SMOOTH:
+        out["intercept"] = "regularised or free: the feature 1 of bias=yes without a regulariser (default regularised)"
     if kind in ("logistic", "hinge"):
         out["positive"] = "labels counted as +1: [0,1,2], even, odd or auto, the upper half (default auto)"
     return out
@@ -101,6 +106,12 @@ def build(kind: LossId, options: Options) -> LinearModel:
     wanted = Wanted() if inline else _wanted(options)
     shared = _shared(options, kind, inline)
     h = on_set(options) if kind == "poisson" else None
+    C = options.number("C", 1.0, above=0.0) if kind in _CLASSES and options.has("C") else None
+    if C is not None and options.has("nu"):
+        raise SpecError(f"{options.owner}: give C or nu, not both: nu = 1/(C·samples)")
+    free = kind in _SMOOTH and options.choice("intercept", "regularised", ("regularised", "free")) == "free"
+    if free and not shared["bias"]:
+        raise SpecError(f"{options.owner}: intercept=free goes with bias=yes, the feature 1")
     keep = 0 if inline else options.integer("samples", 0, minimum=0)
     positive = _positive(options) if kind in ("logistic", "hinge") else "auto"
     start = options.raw("x0", 0.0)
@@ -135,6 +146,8 @@ def build(kind: LossId, options: Options) -> LinearModel:
         X: Array = np.ascontiguousarray(features[order], dtype=shared["dtype"])
     if not np.isfinite(X).all():
         raise SpecError(f"{options.owner}: the features are too large for dtype={shared['dtype']}")
+    if C is not None:
+        shared["nu"] = 1.0 / (C * len(X))
     d = X.shape[1] * (int(y.max()) + 1 if kind == "softmax" else 1)
     x0 = _start(options, start, d, seed).astype(X.dtype)
     source |= {key: shared[key] for key in shared if key not in ("weights", "dtype")}
@@ -147,6 +160,8 @@ def build(kind: LossId, options: Options) -> LinearModel:
             source["samples"] = keep
     if kind in ("logistic", "hinge"):
         source["positive"] = positive.split("/") if positive not in ("auto", "even", "odd") else positive
+    if free:
+        source["intercept"] = "free"
     source["x0"] = start if isinstance(start, (int, float, str)) else x0.tolist()
     sizes = np.bincount(owners, minlength=clients).astype(np.int64)
     weights = cast(Weights, shared["weights"])
@@ -157,7 +172,11 @@ def build(kind: LossId, options: Options) -> LinearModel:
     given = kind, X, y, sizes, shared["nu"], weights, shared["batch"], shared["replacement"], x0, source
     if kind == "poisson":
         return PoissonRegression(*given)
-    return LeastSquares(*given) if kind == "least-squares" else EmpiricalRisk(*given, solver=shared["solver"])
+    return (
+        LeastSquares(*given)
+        if kind == "least-squares"
+        else EmpiricalRisk(*given, free=free and shared["nu"] > 0.0, solver=shared["solver"])
+    )
 
 
 def _shared(options: Options, kind: LossId, inline: bool) -> dict[str, Any]:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import SEPARABLE, Clients
+from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds
+from boundlab.problems.clients import Coordinates, Kind, ScalarLoss, loss_of
 from boundlab.problems.common import (
     EPS,
     check_shape,
@@ -27,16 +29,12 @@ from boundlab.problems.common import (
 )
 from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
-from boundlab.problems.noise import NOISE_OPTIONS, ArrayProblem, head_spec, read_head
+from boundlab.problems.noise import NOISE_OPTIONS, InEveryArithmetic, head_spec, read_head
 from boundlab.problems.reach import against_mean
-from boundlab.problems.scalar import FLOATS, Kind, ScalarLoss, loss_of
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
-    import torch
-
     from boundlab.arithmetic.problem import Functions
-    from boundlab.arithmetic.tensors import Batched
     from boundlab.objective.confinement import InvariantSets
     from boundlab.problems.rational import RationalSeparable
 
@@ -48,7 +46,7 @@ _PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000} 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Separable(ArrayProblem):
+class Separable(InEveryArithmetic):
     """n sums of one-dimensional losses φ around the centres c_i.
 
     φ(r) is ``huber``: r²/2 for |r| ≤ delta, delta(|r| − delta/2) beyond; ``pseudo-huber``:
@@ -88,18 +86,9 @@ class Separable(ArrayProblem):
         """Return whether φ has a Lipschitz derivative."""
         return self.loss.curvature is not None
 
-    def value(self, x: Array) -> float:
-        """Return f(x), unit (1, 0)."""
-        return float((self.w * self.loss.value(x - self.c, FLOATS)).sum() / self.n)
-
-    def client_value(self, client: int, x: Array) -> float:
-        """Return f_client(x), unit (1, 0)."""
-        return float(self.w[client] @ self.loss.value(x - self.c[client], FLOATS))
-
-    def gradient(self, client: int, x: Array) -> Array:
-        """Return the (sub)gradient w_i·φ'(x − c_i), shape (d,), unit (1, −1)."""
-        out: Array = self.w[client] * self.loss.slope(x - self.c[client], FLOATS)
-        return out
+    def functions(self, by: Operations) -> Coordinates:
+        """Return the functions in an arithmetic."""
+        return Coordinates(loss_of(self.id, by.array([self.delta])[0]), self.w, self.c, by)
 
     def descend(self, client: int, x: Array, step_size: float) -> None:
         """Do x ← x − step_size·∇f_client(x) in place, so many coordinates at a time as a cache holds."""
@@ -110,23 +99,12 @@ class Separable(ArrayProblem):
             part = slice(low, low + _PART)
             x[part] -= step_size * (self.w[client, part] * self.loss.slope(x[part] - self.c[client, part], FLOATS))
 
-    def gradients(self, client: int, X: Array) -> Array:
-        """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
-        return self.gradient(client, X)
-
     def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
         """Return where a coordinate is this near to its centre, shape (S,); nowhere but for |x|."""
         if self.smooth:
             return np.zeros(len(X), dtype=np.bool_)
         near = self.loss.from_kink(X - self.c[client]) <= room
         return np.asarray((near & (self.w[client] > 0.0)).any(axis=1))
-
-    def values(self, X: Array) -> NDArray[np.float64]:
-        """Return f at each row of X, shape (S,), unit (1, 0)."""
-        total = np.zeros(len(X))
-        for client in range(self.n):
-            total += self.loss.value(X - self.c[client], FLOATS) @ self.w[client]
-        return total / self.n
 
     def scaled(self, factors: Sequence[Fraction]) -> "Separable":
         """Return the problem with weights factor_i·w_i."""
@@ -150,14 +128,12 @@ class Separable(ArrayProblem):
 
     def in_balls(self) -> "Functions | None":
         """Return the rational twin, or pseudo-huber's roots in balls."""
-        from boundlab.arithmetic.reader import Reader
-        from boundlab.problems.rational import PseudoHuberInBalls
+        from boundlab.arithmetic.exactly import EXACT, exact_array, fractions
+        from boundlab.arithmetic.problem import InBalls
 
         if self.id != "pseudo-huber":
             return self.rational({})
-        read = Reader({})
-        c, w, x0 = read.rows("c", self.c), read.rows("w", self.w), read.vector("x0", self.x0)
-        return PseudoHuberInBalls(c, w, Fraction(self.delta), x0)
+        return InBalls(self.functions(EXACT), fractions(exact_array(self.x0)), float(self.d**2))
 
     def confinement(self) -> "InvariantSets | None":
         """Return the box that full (sub)gradient steps do not leave; noise may leave every set."""
@@ -170,42 +146,6 @@ class Separable(ArrayProblem):
     def compiled(self) -> Clients:
         """Return weights and centres."""
         return self._drawing(Clients(SEPARABLE, self.loss.number, float(self.loss.width or 0.0), self.w, self.c))
-
-    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched":
-        """Return the problem on tensors."""
-        from boundlab.problems.batched import BatchedSeparable
-
-        return BatchedSeparable(self.id, self.c, self.w, self.delta, self.sigma, self.sign_noise, device, dtype)
-
-    def prox(self, client: int, x: Array, step_size: float) -> Array:
-        """Return the proximal point, shape (d,), unit (0, 1): soft thresholding for lad, its like for huber.
-
-        Raises
-        ------
-        AssumptionError
-            For pseudo-huber, which has no closed form.
-        """
-        if self.id == "pseudo-huber":
-            return super().prox(client, x, step_size)
-        out: Array = self.loss.prox(x - self.c[client], step_size * self.w[client], FLOATS)
-        out += self.c[client]
-        return out
-
-    def full_gradient(self, x: Array) -> NDArray[np.float64]:
-        """Return a (sub)gradient of f, shape (d,), unit (1, −1)."""
-        out: NDArray[np.float64] = (self.w * self.loss.slope(np.asarray(x, dtype=np.float64) - self.c, FLOATS)).mean(
-            axis=0
-        )
-        return out
-
-    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
-        """Return a (sub)gradient of f at each row of X, shape (S, d), unit (1, −1)."""
-
-        def of(some: Array) -> NDArray[np.float64]:
-            found: NDArray[np.float64] = (self.w * self.loss.slope(some[:, None] - self.c, FLOATS)).mean(axis=1)
-            return found
-
-        return in_parts(of, np.asarray(X, dtype=np.float64), self.c.size)
 
     def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
         """Return how far rounding may put the value and the gradient off."""

@@ -138,7 +138,8 @@ def _clarabel_start(risk: Risk, what: str) -> Vector:
         x = cp.Variable((X.shape[1], risk.classes))
         linear = X.T @ (np.eye(risk.classes)[y] * omega[:, None])
         total = omega @ cp.log_sum_exp(X @ x, axis=1) - cp.sum(cp.multiply(linear, x))
-    clarabel(cp.Problem(cp.Minimize(total + risk.nu / 2.0 * cp.sum_squares(x))), (LOOSE,), what)
+    bent = x[: X.shape[1] - 1] if risk.free else x
+    clarabel(cp.Problem(cp.Minimize(total + risk.nu / 2.0 * cp.sum_squares(bent))), (LOOSE,), what)
     return np.asarray(x.value, dtype=np.float64).ravel()
 
 
@@ -158,12 +159,12 @@ def solve(risk: Risk, solver: Solver, what: str) -> Optimum:
     CertificateError
         If no certificate is reached, e.g. because the minimum is not attained, or the problem is too large for one.
     """
-    if risk.nu == 0.0:
+    if risk.nu == 0.0 or risk.free:
         _affordable(risk, solver, what)
     use = solver == "clarabel" or (solver == "auto" and len(risk.X) * risk.d <= CLARABEL_LIMIT)
     start = _clarabel_start(risk, what) if use else np.zeros(risk.d)
     first = "Clarabel, " if use else "L-BFGS, " if risk.d > _DENSE else ""
-    if risk.nu > 0.0:
+    if risk.nu > 0.0 and not risk.free:
         # Factorised Newton steps converge quadratically, so the last digits are free; L-BFGS pays for each.
         goal = float(np.sqrt(2.0 * risk.nu * (1e-16 if risk.d <= _DENSE else 1e-12)))
         x, _ = minimise(risk, start, lambda _, norm: norm <= goal)
@@ -189,7 +190,7 @@ def _affordable(risk: Risk, solver: Solver, what: str) -> None:
 
 
 def _unregularised(risk: Risk, x: Vector, how: str, what: str) -> Optimum:
-    """Certify a point of a risk with nu = 0 by its local strong convexity.
+    """Certify a point of a risk with nu = 0, or with a free intercept, by its local strong convexity.
 
     Within r of x no margin moves by more than ρr, ρ = max‖a_j‖, so the Hessian stays above
     e^{−cρr}·∇²f(x) with c = 1 (logistic: σ'' ≤ σ' in logarithms), c = 2 (softmax: every probability keeps at
@@ -198,10 +199,14 @@ def _unregularised(risk: Risk, x: Vector, how: str, what: str) -> Optimum:
     Source: Bach, "Self-concordant analysis for logistic regression", EJS 2010, Prop. 1.
     """
     message = f"{what}: the minimum without regulariser is not certified (separable data have none); set nu > 0"
+    if risk.free:
+        message = f"{what}: the minimum with a free intercept is not certified; intercept=regularised would fit"
     X = risk.X.astype(np.float64)
     singular = np.linalg.svd(X, compute_uv=False)
     rank = int((singular > max(X.shape) * EPS * singular[0]).sum())
     rank *= max(1, risk.classes - 1)  # a shift shared by all classes changes nothing
+    if risk.free:  # all else is curved
+        rank = risk.d - (risk.classes > 1)
     values = np.linalg.eigvalsh(risk.hessian(x))
     bottom = float(values[-rank]) - 8.0 * risk.d * EPS * float(values[-1])
     value, gradient = risk.value_and_gradient(x)

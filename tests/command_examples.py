@@ -10,6 +10,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "show": ("show", "fedcompass.theorem1"),
     "eval": ("eval", "area.theorem8", *(f"--set={one}" for one in ("p=0.5", "M=50", "B=1", "sigma=0", "R=3", "K=6"))),
     "optimal-rate": ("optimal-rate", "--rates=1,2"),
+    "constants": ("constants", "huber:x0=3"),
     "run": ("run", "fedbuff", "--problem=huber", "--set=eta_l=0.1", "--iterations=5", "--trials=2"),
     "trace": ("trace", "trace.csv"),
     "fit": ("fit", "trace.csv"),

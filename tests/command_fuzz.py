@@ -28,6 +28,7 @@ SHARES = {
     "show": 12,
     "eval": 16,
     "optimal-rate": 10,
+    "constants": 6,
     "run": 20,
     "trace": 4,
     "fit": 4,
@@ -334,6 +335,7 @@ class Fuzz:
             "show": [theorem, *rng.choice(([], ["--latex"], ["--json"], ["--core"], ["--core", "--json"]))],
             "eval": [theorem, *values, *rng.choice(([], ["--terms"], ["--json"]))],
             "optimal-rate": ["--rates", rng.choice(("1,2", "10,10,2.5", "0.1,3")), *shown],
+            "constants": [run[1], *shown],
             "run": [algorithm, *run, "--delays", arrivals, "-k", rng.choice(("1", "4")), "-r", "2", *steps, *shown],
             "trace": [*rng.choice((["{trace}"], ["{vsim}", "--as", "appfl"])), *shown],
             "fit": ["{trace}", *shown],
@@ -394,6 +396,7 @@ class Fuzz:
             "show": [theorem, *rng.choice(([], ["--latex"], ["--json"]))],
             "eval": [theorem, *values, *settings, *rng.choice(([], ["--terms"], ["--csv"], ["--json"]))],
             "optimal-rate": ["--rates", rates, *rng.choice(([], ["--objective", "per-time"])), *shown],
+            "constants": [rng.choice(("lad", "huber:c=[0,1],x=2", "logistic:data=nothing", "zzz", "")), *shown],
             "run": [name, *run, *steps, *settings, *shown, *file],
             "trace": [
                 rng.choice(("{trace}", "{vsim}", "{csv}", "{case}")),

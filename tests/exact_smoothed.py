@@ -36,7 +36,7 @@ def _parts(entry: Any) -> tuple[Any, Any]:
 
 def around(x: Exact, off: Any) -> Vector:
     plus = numbers.flint().arb(0, off) if off else 0
-    return [numbers.rational(entry) + plus for entry in x]
+    return np.array([numbers.rational(entry) + plus for entry in x], dtype=object)
 
 
 class Smoothed(RationalProblem):

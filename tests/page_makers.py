@@ -24,6 +24,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "proof": lambda: bl.prove("classics.gd.convex"),
     "rate": lambda: bl.optimal_rate([10, 10, 2.5]),
     "rate per time": lambda: bl.optimal_rate([10, 10, 2.5], "per-time"),
+    "constants": lambda: bl.constants("huber:c=[0,1],x0=3"),
     "trace": lambda: bl.trace(VSIM, "appfl"),
     "fitted delays": lambda: bl.fit(VSIM, "appfl"),
     "run": lambda: bl.run("gd", "huber", iterations=50, trials=2, alpha=0.1),

@@ -34,7 +34,7 @@ def test_a_delay_model_is_rebuilt_from_its_spec_without_the_file_that_it_was_rea
     assert np.array_equal(again.sample(Streams(1), 50, 0.0).time, model.sample(Streams(1), 50, 0.0).time)
 
 
-@pytest.mark.parametrize("kind", [one.id for one in DELAYS if one.id not in ("trace", "iid")])
+@pytest.mark.parametrize("kind", [one.id for one in DELAYS if one.id not in ("trace", "iid", "staleness")])
 def test_the_spec_of_a_delay_model_names_every_option_with_a_default_of_its_own(kind: str) -> None:
     from boundlab.delays import RATE_OPTIONS
 

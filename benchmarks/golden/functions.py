@@ -114,12 +114,13 @@ def _on_ball(problem: Problem) -> Any:
 
 def _exactly(problem: Problem, points: Sequence[Any]) -> Any:
     from boundlab.arithmetic import numbers
+    from boundlab.arithmetic.exactly import exact_array
 
     exact = problem.rational({})
     if exact is None:
         return None
     best, clients = exact.minimum(), range(min(exact.n, MOST))
-    at = [numbers.rationals([Fraction(one) for one in point.tolist()]) for point in points]
+    at = list(map(exact_array, points))
     parts: dict[str, Callable[[], Any]] = {
         "constants": lambda: {name: text(one) for name, one in sorted(exact.constants().items())},
         "minimum": lambda: None if best is None else [text(best.value), *map(text, best.x[:MOST])],

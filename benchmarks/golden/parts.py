@@ -59,18 +59,23 @@ def simple(words: Sequence[str]) -> Any:
     return rounded(found)
 
 
+def _face(low: Any, high: Any, rates: Any) -> Any:
+    """Return which coordinates stand still, and the rates."""
+    return [np.flatnonzero(low == high).tolist(), list(map(str, rates))]
+
+
 def _simple_at(h: Any, x: list[Fraction], slope: list[Fraction], size: Fraction, curvature: Fraction) -> Any:
     from boundlab.arithmetic import numbers
+    from boundlab.arithmetic.exactly import EXACT, exact_array
 
     d = len(x)
     at, along = np.array([float(one) for one in x]), np.array([float(one) for one in slope])
-    pull = [numbers.ball(numbers.rational(one)) for one in slope]
-    moved = at.copy()
-    h.prox(moved, float(size))
+    pull = numbers.ball(1) * exact_array(slope)
+    moved = h.prox(at.copy(), float(size))
     parts: dict[str, Callable[[], Any]] = {
         "value": lambda: [h.value(at), h.value(moved)],
         "moved": moved.tolist,
-        "exactly": lambda: [text(one) for one in h.exact_prox(list(map(numbers.rational, x)), numbers.rational(size))],
+        "exactly": lambda: [text(one) for one in h.prox(exact_array(x), numbers.rational(size), EXACT)],
         "shortest": lambda: [np.asarray(one).tolist() for one in h.shortest(moved, along)],
         "gap": lambda: h.duality_gap(moved, along, 0.25, 4.0),
         "support": lambda: h.support(np.stack([along, at])).tolist(),
@@ -78,11 +83,11 @@ def _simple_at(h: Any, x: list[Fraction], slope: list[Fraction], size: Fraction,
         "holds": lambda: [h.holds_ball(moved, radius) for radius in (0.125, 1.0)],
         "rate": lambda: h.rate(d),
         "sharpness": lambda: h.sharpness(moved, along),
-        "face": lambda: None if (one := h.face(moved)) is None else [sorted(one.fixed), list(map(str, one.slope))],
+        "face": lambda: None if (one := h.piece(moved, EXACT)) is None else _face(*one),
         "piece": lambda: None if (one := h.piece(moved)) is None else [end.tolist() for end in one],
         "lowest": lambda: float(h.lowest(pull, numbers.ball(numbers.rational(curvature)))),
         "shrink": lambda: float(h.shrink(pull)),
-        "subgradient": lambda: h.holds_at([Fraction(float(one)) for one in moved], slope),
+        "subgradient": lambda: h.holds_at(exact_array(moved.tolist()), exact_array(slope)),
     }
     return {name: unless_refused(ask) for name, ask in parts.items()}
 

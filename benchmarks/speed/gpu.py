@@ -11,11 +11,11 @@ from typing import Any, final
 import numpy as np
 import torch
 
+from benchmarks.speed.agreement import agreement
 from benchmarks.speed.problems import digits, logistic, tapes_of
 from boundlab.arithmetic.tensors import Batched, Device, find_device
 from boundlab.case.build import build_delays, build_problem
 from boundlab.execute import floats, lockstep
-from boundlab.execute.agreement import agreement
 from boundlab.execute.packing import Program, pack
 from boundlab.files import write_json, write_text
 from boundlab.objective import Problem

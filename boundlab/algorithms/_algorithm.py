@@ -16,7 +16,7 @@ from boundlab.algorithms._course import Course, drive
 from boundlab.algorithms._fold import Weigh, fold
 from boundlab.algorithms._in_flight import InFlight
 from boundlab.algorithms._program import Event, EventProgram
-from boundlab.delays import DelayModel, ServerPolicy, read_policy, sample_events
+from boundlab.delays import OLDEST, DelayModel, ServerPolicy, read_policy, sample_events
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import SERVER, Events, events_as_json, read_events
 from boundlab.options import Options
@@ -166,7 +166,11 @@ class Algorithm(ABC, Generic[P]):
         SpecError, CaseError
             If the events or parameters do not fit each other or the number of clients.
         """
-        events, weigh = self.completed(parameters, events), self.weights(parameters, clients)
+        weigh = self.weights(parameters, clients)
+        if events.detail and self.updates_a_version(parameters) is not None:
+            aged = Course(self.id, self.one_event(parameters, clients).aged(oldest(events)), clients)
+            return fold(aged, weigh, events, self.as_drawn(events), records, iterations)
+        events = self.completed(parameters, events)
         with Course.of(self.id, (self.one_event, self.program), parameters, clients) as course:
             return fold(course, weigh, events, self.as_drawn(events), records, iterations)
 
@@ -225,6 +229,9 @@ class Algorithm(ABC, Generic[P]):
 
         More events of the same trial begin with the same ones.
         """
+        per = self.updates_a_version(parameters)
+        if per is not None and (followed := delays.followed(streams, count, per)) is not None:
+            return followed
         if self.server == "any":
             return sample_events(delays, policy, streams, count)
         if not self.reacts(parameters):
@@ -232,6 +239,14 @@ class Algorithm(ABC, Generic[P]):
         details = self.details(parameters, streams, clients, count)
         with Course.of(self.id, (self.one_event, self.program), parameters, clients) as course:
             return drive(course, delays.clock(streams), details, count)
+
+    def updates_a_version(self, parameters: P) -> int | None:
+        """Return how many updates make a version; None: their staleness is no input, it follows from who works when."""
+        return None
+
+    def follows(self, parameters: P, delays: DelayModel) -> bool:
+        """Return whether runs take the staleness of updates from the delay model, which bounds no work on its way."""
+        return delays.says_staleness and self.updates_a_version(parameters) is not None
 
     def reacts(self, parameters: P) -> bool:
         """Return whether what the server answers decides who arrives next; else nothing influences arrivals."""
@@ -386,6 +401,20 @@ class Algorithm(ABC, Generic[P]):
     def figures(self, parameters: P, tape: Tape) -> dict[str, Any]:
         """Return statistics of the algorithm's own, JSON-ready, for people."""
         return {}
+
+
+def oldest(events: Events) -> int:
+    """Return the largest staleness that events say.
+
+    Raises
+    ------
+    SpecError
+        If it is more versions than are kept.
+    """
+    found = max(int(one[0]) for one in events.detail)
+    if found > OLDEST:
+        raise SpecError(f"a model {found} versions old is asked for; at most {OLDEST} are kept")
+    return found
 
 
 def arrivals(delays: DelayModel, streams: Streams, count: int) -> Events:

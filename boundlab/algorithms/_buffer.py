@@ -14,6 +14,7 @@ from boundlab.algorithms._fold import Weigh, of_staleness
 from boundlab.algorithms._in_flight import InFlight
 from boundlab.algorithms._program import (
     X_S,
+    AffineRow,
     ClientSlots,
     Control,
     Event,
@@ -27,8 +28,8 @@ from boundlab.algorithms._program import (
 from boundlab.algorithms._steps import LocalSteps
 from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
-from boundlab.events import Events
-from boundlab.tape import Tape
+from boundlab.events import Events, aged, read_aged
+from boundlab.tape import Initial, Tape
 
 Reply = Literal["post", "pre", "wait"]
 _IDLE: Final = "with reply=wait client {client} has nothing to send before the aggregation of its last update"
@@ -133,6 +134,10 @@ class Buffered(Algorithm[P]):
         """Return count arrivals an aggregation: more are needed where some are ignored."""
         return parameters.count * iterations
 
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [time, client], or [time, client, staleness]; see :func:`boundlab.events.read_aged`."""
+        return read_aged(raw, clients, where) if aged(raw) else super().read_events(raw, clients, where)
+
     def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
         """Return the arrivals, with those that are ignored."""
         return super().drawn_events(parameters, [(client,) for one in drawn for client in one])
@@ -161,6 +166,10 @@ class Buffered(Algorithm[P]):
     def figures(self, parameters: P, tape: Tape) -> dict[str, Any]:
         """Return how many updates were ignored, where some can be."""
         return {} if self.stalest(parameters) is None else {"ignored": len(tape.notes.get("dropped", ()))}
+
+    def updates_a_version(self, parameters: P) -> int | None:
+        """Return count, where all updates enter a buffer."""
+        return parameters.count if self.stalest(parameters) is None else None
 
     def reacts(self, parameters: P) -> bool:
         """Return whether clients wait for an aggregation, or are stopped by one."""
@@ -276,21 +285,30 @@ class BufferProgram(EventProgram):
         stops: bool = False,
     ) -> None:
         check_wait(name, reply, count, clients)
-        self._count, self._reply, self._clients, self._weigh, self._memory = count, reply, clients, weigh, memory
+        self._reply, self._clients, self._weigh, self._memory = reply, clients, weigh, memory
         self._ages, self._named, self._mixes, self.models = ages or stalest is not None, named, mixes, models
         self.stalest, self.stops, self._blind = stalest, stops, False
-        self._desk = ClientSlots(clients, local.steps, local.first, models=models)
+        self._steps, self.count = local, count
+        self._desk = self.desk(clients)
         self.initial, self.local = self._desk.initial(count), local.relative
         of_clients = [(self._desk.result(client),) for client in range(clients)]
         self.slots = (*of_clients, *((self._desk.held(place),) for place in range(count)))
         self.alike = (tuple(range(clients, clients + count)),)
         self.interchangeable = not named
 
+    def desk(self, places: int) -> ClientSlots:
+        """Return what writes the rows of so many places."""
+        return ClientSlots(places, self._steps.steps, self._steps.first, models=self.models)
+
     def compiled(self) -> "BufferProgram":
         """Return the program whose control knows neither ages nor memory: weights are those of fresh results."""
         found = copy(self)
         found._blind, found._ages, found._named = True, False, False
         return found
+
+    def aged(self, most: int) -> "AgedProgram":
+        """Return the program of updates whose staleness is given."""
+        return AgedProgram(self.compiled(), most)
 
     def ignored(self, client: int) -> Step:
         """Return that a result is ignored, and its client begins anew."""
@@ -304,7 +322,7 @@ class BufferProgram(EventProgram):
     def _control(self, ages: Mapping[int, int], buffer: Sequence[Held], memory: Hashable) -> Control:
         if self._blind:
             return Control((), (len(buffer), tuple(sorted(i for i, age in ages.items() if age == _WAITS))))
-        return Control((*ages.values(), *buffer, *[None] * (self._count - len(buffer))), memory)
+        return Control((*ages.values(), *buffer, *[None] * (self.count - len(buffer))), memory)
 
     def _known(self, control: Control) -> tuple[dict[int, int], list[Held], Hashable]:
         """Return the ages, the buffer and the memory; who is not named works on a fresh model."""
@@ -357,15 +375,13 @@ class BufferProgram(EventProgram):
             raise SpecError(_IDLE.format(client=client))
         rows.append(MoveRow(desk.held(len(buffer)), desk.result(client)))
         buffer.append(Held(age, client if self._named else -1))
-        full, uses, ages[client] = len(buffer) == self._count, tuple[tuple[int, float], ...](), _WAITS
+        full, uses, ages[client] = len(buffer) == self.count, tuple[tuple[int, float], ...](), _WAITS
         if self._reply == "pre" or (self._reply == "post" and not full):
             rows += desk.begin(client)
             ages[client] = 0
         if full:
-            weights, memory = self._weigh(memory, buffer)
-            uses = tuple((desk.held(j), float(weight)) for j, weight in enumerate(weights))
-            rest = [(1.0 - sum(weight for _, weight in uses), X_S)] if self._mixes else []
-            rows.append(desk.server_update(*rest, *((weight, register) for register, weight in uses)))
+            update, uses, memory = self.update(desk, memory, buffer)
+            rows.append(update)
             if self._ages:
                 ages = {i: self._older(one) for i, one in ages.items()}
             for waiting in sorted(i for i, one in ages.items() if one == _WAITS):
@@ -374,11 +390,57 @@ class BufferProgram(EventProgram):
             buffer = []
         return Step(tuple(rows), self._control(ages, buffer, memory), full, uses)
 
+    def update(
+        self, desk: ClientSlots, memory: Hashable, buffer: Sequence[Held]
+    ) -> tuple[Row, tuple[tuple[int, float], ...], Hashable]:
+        """Return what a full buffer makes of x_s, the results with their weights, and the memory of these."""
+        weights, memory = self._weigh(memory, buffer)
+        uses = tuple((desk.held(j), float(weight)) for j, weight in enumerate(weights))
+        rest = [(1.0 - sum(weight for _, weight in uses), X_S)] if self._mixes else []
+        return desk.server_update(*rest, *((weight, register) for register, weight in uses)), uses, memory
+
     def _older(self, age: int) -> int:
         """Return the age after an aggregation; what is too old is so for ever, or begins anew with those that wait."""
         if age == _WAITS or self._late(age):
             return age
         return _WAITS if self.stops and self._late(age + 1) else age + 1
+
+
+@final
+class AgedProgram(EventProgram):
+    """One update of which it is said how old its model is: its client makes it at once, of that model.
+
+    Registers: x_s; the models 1, 2, … versions old, which are x0 before there are any; the result that is made; results
+    that the server holds.
+    Control: how many these are.
+    """
+
+    draws = True  # steps begin when the event before ends: an update is begun before it arrives
+
+    def __init__(self, of: BufferProgram, most: int) -> None:
+        self._of, self._most, self._desk = of, most, of.desk(most + 1)
+        self.models, self.local = of.models, of.local
+        self.initial = (*[Initial.START] * (1 + most), *[Initial.UNWRITTEN] * (1 + of.count))
+
+    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
+        """Return nothing: who makes which update is an input."""
+        return []
+
+    def opening(self) -> tuple[tuple[Row, ...], Control]:
+        """Begin with an empty buffer."""
+        return (), Control(shared=0)
+
+    def event(self, control: Control, event: Event, number: int) -> Step:
+        """Make the update, and aggregate if the buffer is full."""
+        (client, age), held, desk = event, cast("int", control.shared), self._desk
+        made = desk.result(self._most)
+        rows = [*desk.begin(client, made, X_S if age == 0 else desk.result(age - 1)), MoveRow(desk.held(held), made)]
+        if held + 1 < self._of.count:
+            return Step(tuple(rows), Control(shared=held + 1), iteration=False)
+        update, uses, _ = self._of.update(desk, None, [Held(0, -1)] * self._of.count)
+        older: list[Row] = [MoveRow(desk.result(j), desk.result(j - 1)) for j in range(self._most - 1, 0, -1)]
+        newest: list[Row] = [AffineRow(desk.result(0), ((1.0, X_S),))] if self._most else []
+        return Step((*rows, *older, *newest, update), Control(shared=0), True, uses)
 
 
 def check_wait(name: str, reply: Reply, count: int, clients: int) -> None:

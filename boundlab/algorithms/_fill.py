@@ -218,7 +218,7 @@ def fill(slots: Any, versions: Any, codes: Codes, desk: Desk, sheet: Sheet) -> i
                     holds[lies] = runs
                     runs += 1
                 elif kind == MOVE:
-                    at[register] = at[other]
+                    at[register], desk.stamp[register] = at[other], desk.stamp[other]
                     at[other] = lies
                 elif kind == PUSH:
                     empty -= 1

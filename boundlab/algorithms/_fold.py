@@ -91,6 +91,10 @@ class _Columns:
         sums = [row for part in parts for row in part.rows if isinstance(row, AffineRow)]
         # Copies of the server model: local steps that begin there begin at an earlier version.
         self._copies = {row.dst for row in sums if _copies(row)} - {row.dst for row in sums if not _copies(row)}
+        if self._copies:
+            moves = [row for part in parts for row in part.rows if isinstance(row, MoveRow)]
+            while more := {row.dst for row in moves if row.src in self._copies} - self._copies:
+                self._copies |= more
         start = [0]
         for part in parts:
             self._put(part)

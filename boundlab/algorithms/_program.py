@@ -244,6 +244,10 @@ class EventProgram(ABC):
         """
         return self
 
+    def aged(self, most: int) -> "EventProgram":
+        """Return the program of updates whose staleness is given, at most so many versions."""
+        raise NotImplementedError
+
     def ignored(self, client: int) -> Step:
         """Return what happens where the result of a client is too stale, and its client begins anew."""
         raise NotImplementedError
@@ -291,11 +295,11 @@ class ClientSlots:
         """Return what all registers hold at first, where the server holds at most so many results."""
         return (Initial.START, *[Initial.UNWRITTEN] * (self.clients + held))
 
-    def begin(self, client: int, register: int | None = None) -> list[Row]:
-        """Hand the present model to a client."""
+    def begin(self, client: int, register: int | None = None, model: int = X_S) -> list[Row]:
+        """Hand the present model, or another one, to a client."""
         to = self.result(client) if register is None else register
-        rows: list[Row] = [DescendRow(to, X_S, client, self._steps, self._size)]
-        return rows if self._models else [*rows, AffineRow(to, ((1.0, to), (-1.0, X_S)))]
+        rows: list[Row] = [DescendRow(to, model, client, self._steps, self._size)]
+        return rows if self._models else [*rows, AffineRow(to, ((1.0, to), (-1.0, model)))]
 
     def begin_all(self) -> tuple[Row, ...]:
         """Hand the initial model to everybody."""

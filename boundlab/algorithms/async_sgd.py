@@ -16,8 +16,8 @@ from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 from boundlab.algorithms._steps import VARIABLES, LocalSteps, StepFactor, step_factor
 from boundlab.delays import DelayModel
-from boundlab.errors import CaseError, SpecError
-from boundlab.events import Events, read_client, read_rows
+from boundlab.errors import SpecError
+from boundlab.events import Events, read_aged
 from boundlab.formulas.folds import EntryOf
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import Tape
@@ -108,20 +108,12 @@ class AsyncSgd(Algorithm[AsyncSgdParameters]):
         return [(one,) for one in target.tolist()]
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
-        """Read [[time, client], …], or [[time, client, target], …] for sampling=uniform.
+        """Read [time, client]; with who gets the new model for sampling=uniform, or with the staleness."""
+        return read_aged(raw, clients, where, "who gets the new model")
 
-        Raises
-        ------
-        CaseError
-            Naming the event by its place, counted from 1.
-        """
-        rows = read_rows(raw, where, "[time, client], or [time, client, who gets the new model]", (2, 3))
-        if len({len(row) for _, row in rows}) != 1:
-            raise CaseError(f"{where}: either all events name who gets the new model, or none does")
-        who = [[read_client(i, clients, f"{where}: event {k}") for i in row] for k, (_, row) in enumerate(rows, 1)]
-        detail = tuple((row[1],) for row in who) if len(who[0]) == 2 else ()
-        times = np.array([time for time, _ in rows])
-        return Events(times, np.array([row[0] for row in who], dtype=np.int32), detail)
+    def updates_a_version(self, parameters: AsyncSgdParameters) -> int | None:
+        """Return 1."""
+        return 1 if parameters.sampling == "arrival" else None
 
     def why_not(self, assumption: str, parameters: AsyncSgdParameters, delays: DelayModel) -> str:
         """Say how the arrivals, buffers of one update, come about."""
@@ -221,6 +213,8 @@ class QueueProgram(EventProgram):
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Apply the gradient, and hand the new model out."""
         (client, target), desk = event, self._desk
+        if target >= desk.clients:
+            raise SpecError(f"client {target} does not exist; the problem has {desk.clients} clients")
         rows = MoveRow(self._use[0], desk.result(client)), desk.server_update(self._use[::-1]), *desk.begin(target)
         return Step(rows, control, True, (self._use,))
 

@@ -12,6 +12,7 @@ from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._staleness import Staleness, staleness_function
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.delays import DelayModel
+from boundlab.events import Events, aged, read_aged
 from boundlab.tape import Tape, arrivals
 
 
@@ -65,6 +66,14 @@ class FedAsync(Algorithm[FedAsyncParameters]):
             mixes=mix,
             ages=parameters.s.kind != "constant",
         )
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [time, client], or [time, client, staleness]."""
+        return read_aged(raw, clients, where) if aged(raw) else super().read_events(raw, clients, where)
+
+    def updates_a_version(self, parameters: FedAsyncParameters) -> int | None:
+        """Return 1."""
+        return 1
 
     def why_not(self, assumption: str, parameters: FedAsyncParameters, delays: DelayModel) -> str:
         """Say how the arrivals, buffers of one update, come about."""

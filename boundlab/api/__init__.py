@@ -17,6 +17,7 @@ from boundlab.api._ask import prove as prove
 from boundlab.api._ask import run as run
 from boundlab.api._ask import worst_case as worst_case
 from boundlab.api._given import applicable as applicable
+from boundlab.api._given import constants as constants
 from boundlab.api._given import delays as delays
 from boundlab.api._given import problem as problem
 from boundlab.api._given import replay as replay
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from boundlab.api._checks import Checks as Checks
     from boundlab.api._compared import Compared as Compared
     from boundlab.api._compared import Horizons as Horizons
+    from boundlab.api._constants import CertifiedConstants as CertifiedConstants
     from boundlab.api._decided import Decided as Decided
     from boundlab.api._evaluated import Evaluated as Evaluated
     from boundlab.api._head import problem_from_head as problem_from_head
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "Applicable": "_applicable",
     "BestRate": "_rate",
+    "CertifiedConstants": "_constants",
     "Checks": "_checks",
     "Compared": "_compared",
     "Decided": "_decided",

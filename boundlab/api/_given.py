@@ -15,6 +15,7 @@ from boundlab.theorems import Theorem, load_theorem
 
 if TYPE_CHECKING:
     from boundlab.api._applicable import Applicable
+    from boundlab.api._constants import CertifiedConstants
 
 MOST_CLIENTS = 10**6
 
@@ -109,6 +110,30 @@ def case_of(given: str | Path | Mapping[str, Any]) -> Case:
     if isinstance(given, (str, Path)):
         return load_case(Path(given), has_theorem=True)
     return read_case(dict(given), has_theorem=True)
+
+
+@checked
+def constants(problem: str | Mapping[str, Any] | Problem) -> "CertifiedConstants":
+    """Return the certified constants of a problem: side, certificate, the minimiser, and the steps that theorems allow.
+
+    Parameters
+    ----------
+    problem
+        A spec, what a case file says, or a problem.
+
+    Raises
+    ------
+    BoundlabError
+        If there is no such family, or an option is wrong.
+
+    Examples
+    --------
+    >>> constants("huber:c=[0,1],x0=3")
+    <huber: L = 1, B = 1; 12 constants>
+    """
+    from boundlab.api._constants import constants_of
+
+    return constants_of(read_problem(problem), [read_theorem(one) for one in registered("theorems")])
 
 
 @checked

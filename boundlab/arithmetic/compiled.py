@@ -124,7 +124,7 @@ class Clients(NamedTuple):
     first, size
         Shape (n,): the rows of each client.
     factor, nu
-        Weights of the clients, shape (n,), and the regulariser.
+        Weights of the clients, shape (n,), and the regulariser of each coordinate, (d,).
     classes
         Of softmax, else 1.
     drawn
@@ -145,7 +145,7 @@ class Clients(NamedTuple):
     first: Any = np.empty(0, np.int64)
     size: Any = np.empty(0, np.int64)
     factor: Any = np.empty(0)
-    nu: float = 0.0
+    nu: Any = np.empty(0)
     classes: int = 1
     drawn: int = EXACT
     vector: Any = np.empty(0)

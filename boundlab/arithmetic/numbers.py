@@ -1,20 +1,32 @@
-"""Numbers of the exact engines: rationals, rationals with one square root, and balls.
+"""Arithmetics: what formulas over arrays need of one, that of floats, and the numbers of the exact ones.
 
-All three add, multiply and compare by :func:`sign`; a ball that cannot tell its sign asks for more digits.
+These are rationals, rationals with one square root, and balls: all three add, multiply and compare by :func:`sign`; a
+ball that cannot tell its sign asks for more digits. :mod:`boundlab.arithmetic.exactly` is their arithmetic, that of
+tensors stands in :mod:`boundlab.arithmetic.tensors`.
 """
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.errors import SpecError, UndecidedError
 
 Scalar: TypeAlias = Any  # flint.fmpq, Surd or flint.arb
 START_BITS, LARGEST_BITS = 128, 1 << 16
+Array = NDArray[np.floating[Any]]
+Numbers: TypeAlias = Any  # an array of floats, or of objects that are exact numbers, or a tensor
+Function = Callable[..., Numbers]
+_MANY = 256  # numbers from which a call of NumPy costs less than its work
+
+
+class InexactError(SpecError):
+    """Request that has no exact form here; floating point takes over."""
 
 
 def flint() -> Any:
@@ -235,3 +247,126 @@ def float_ends(x: Scalar) -> tuple[float, float, float]:
     while high < math.inf and not flint().arb(high) >= about:
         high = math.nextafter(high, math.inf)
     return min(max(float(about), low), high), low, high
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """A number system as losses need it; adding, multiplying and dividing is what its numbers do by themselves.
+
+    Parameters
+    ----------
+    absolute, exp
+        |r| and eʳ.
+    sign, clip
+        The sign of r, 0 at 0, and clip(r, low, high): the nearest number to r in [low, high]. Both may overwrite r.
+    minimum
+        minimum(r, s).
+    positive, shrink
+        max(r, 0), and shrink(r, by): r moved towards 0 by this much, and no further.
+    below
+        below(r, bound): 1 where r < bound, else 0.
+    within, where
+        within(r, width): where |r| ≤ width; where(condition, then, otherwise).
+    slant, log_exp, falling
+        √(1 + r²), log(1 + eʳ), and −1/(1 + eʳ), which may overwrite r.
+    columns
+        The two columns of an array, such that they fit to margins.
+    first
+        The place of the largest number of each row, the first one of several.
+    solve
+        solve(A, b): the solutions of A x = b, one b a matrix.
+    linear
+        linear(A): the function x ↦ A x, also of many x as rows.
+    project
+        project(x, radius): the point of the ball around 0 that is nearest to x, also of many x as rows.
+    zero_at
+        zero_at(square, size): what is 0 where this square of a distance is 0 but for rounding, and infinite elsewhere,
+        for numbers of this size.
+    moved
+        moved(c, r, slope, a): c + r − a·slope for numbers r, which enter only once where the slope is r itself: balls
+        then shrink as they do.
+    wide
+        The type of sums over many coordinates; None: that of their terms.
+    together
+        Coordinates that are worked on at a time: those of one point for several clients.
+    ball
+        Whether a number is a ball.
+    number, array, places
+        A number from a fraction, numbers from floats or fractions, and an array of places from integers.
+    """
+
+    absolute: Function
+    exp: Function
+    sign: Function
+    clip: Function
+    minimum: Function
+    positive: Function
+    shrink: Function
+    below: Function
+    within: Function
+    where: Function
+    slant: Function
+    log_exp: Function
+    falling: Function
+    columns: Function
+    first: Function
+    solve: Function
+    linear: Callable[[Numbers], Function]
+    project: Function
+    zero_at: Function
+    number: Function
+    array: Function
+    places: Function
+    wide: Any = None
+    together: int = 1 << 14
+    ball: Callable[[Any], bool] = lambda _: False
+    moved: Function = lambda c, r, slope, a: c + (r - a * slope)
+
+
+def _slant(t: Array) -> Array:
+    """Return √(1 + t²); where t² overflows it is |t|."""
+    if t.size < _MANY:
+        near: Array = np.hypot(1.0, t)
+        return near
+    with np.errstate(over="ignore"):  # hypot takes care of that, at five times the cost
+        out: Array = np.sqrt(1.0 + t * t)
+    far = np.isinf(out)
+    out[far] = np.abs(t[far])
+    return out
+
+
+def _falling(r: Array) -> Array:
+    """Return −1/(1 + eʳ) by tanh, which cannot overflow, in place of r."""
+    r *= 0.5
+    np.tanh(r, out=r)
+    r -= 1.0
+    r *= 0.5
+    return r
+
+
+FLOATS: Final = Operations(
+    absolute=np.abs,
+    exp=np.exp,
+    sign=np.sign,
+    clip=lambda r, low, high: r.clip(low, high),  # maximum and minimum of a number take three times as long
+    minimum=np.minimum,
+    positive=lambda r: np.maximum(0.0, r),
+    shrink=lambda r, by: r - r.clip(-by, by),
+    below=lambda r, bound: (r < bound).astype(r.dtype),
+    within=lambda r, width: np.abs(r) <= width,
+    where=np.where,
+    slant=_slant,
+    log_exp=lambda r: np.logaddexp(0.0, r),
+    falling=_falling,
+    columns=lambda pairs: pairs.T,
+    first=lambda rows: rows.argmax(axis=-1),
+    solve=lambda A, b: np.linalg.solve(A, b[..., None])[..., 0],
+    linear=lambda A: lambda x: x @ A.T,
+    project=lambda x, radius: x * (radius / np.linalg.norm(x, axis=-1, keepdims=True).clip(radius)),
+    zero_at=lambda square, size: np.where(square <= np.finfo(square.dtype).eps * size**2, 0.0, np.inf),
+    number=float,
+    array=lambda data: np.asarray(data, dtype=np.float64),
+    places=np.asarray,
+    wide=np.float64,
+)

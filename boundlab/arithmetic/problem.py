@@ -1,7 +1,7 @@
 """Problems in rational numbers: gradients, values, minimisers and constants without rounding."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -12,21 +12,17 @@ import sympy
 from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import InexactError as InexactError
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.reasons import Reason, difference, length, reason
 from boundlab.arithmetic.writing import Sentence
-from boundlab.errors import SpecError
 
 _FACTORED = 1000  # bits of a number that has a float
 
 Array = NDArray[np.floating[Any]]
-Vector = list[Scalar]
+Vector = NDArray[Any]  # exact numbers as objects, shape (d,)
 Rows = list[list[Fraction]]
 Constants = dict[str, sympy.Expr]
-
-
-class InexactError(SpecError):
-    """Request that has no exact form here; floating point takes over."""
 
 
 @final
@@ -126,7 +122,11 @@ class Functions(ABC):
 
         Families override it where the point enters only once: a ball then shrinks as the points themselves do.
         """
-        return [a - size * b for a, b in zip(x, self.gradient(client, x), strict=True)]
+        return np.asarray(x - size * np.asarray(self.gradient(client, x), dtype=object))
+
+    def descend_each(self, client: int, X: Vector, size: Scalar) -> Iterable[Vector]:
+        """Return what :meth:`descend` makes of each row."""
+        return [self.descend(client, x, size) for x in X]
 
     def proximal(self, x: Vector, size: Scalar) -> Vector:
         """Return the proximal point of size·h at x, which ends each gradient step on F = f + h; without h it is x."""
@@ -144,11 +144,61 @@ class Functions(ABC):
 
     def full_gradient(self, x: Vector) -> Vector:
         """Return ∇f(x)."""
-        total = self.gradient(0, x)
-        for client in range(1, self.n):
-            total = [a + b for a, b in zip(total, self.gradient(client, x), strict=True)]
-        share = numbers.rational(Fraction(1, self.n))
-        return [share * part for part in total]
+        each = [np.asarray(self.gradient(client, x), dtype=object) for client in range(self.n)]
+        return np.asarray(sum(each) / self.n)
+
+
+class OfClients(Functions):
+    """Functions that are written for all arithmetics."""
+
+    clients: Any  # :class:`boundlab.problems.clients.ClientFunctions`
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of clients."""
+        return int(self.clients.n)
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Return the (sub)gradient of f_client."""
+        return np.asarray(self.clients.gradient(client, x))
+
+    def value(self, x: Vector) -> Scalar:
+        """Return f(x)."""
+        return self.clients.value(x)
+
+    def full_gradient(self, x: Vector) -> Vector:
+        """Return ∇f(x)."""
+        return np.asarray(self.clients.full_gradient(x))
+
+    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return x − size·∇f_client(x)."""
+        return np.asarray(self.clients.descend(client, x, size))
+
+    def descend_each(self, client: int, X: Vector, size: Scalar) -> Iterable[Vector]:
+        """Return what :meth:`descend` makes of each row."""
+        one_by_one = self.clients.by.ball(size)
+        return (
+            super().descend_each(client, X, size) if one_by_one else np.asarray(self.clients.descend(client, X, size))
+        )
+
+    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return the proximal point of size·f_client at x."""
+        return np.asarray(self.clients.prox(client, x, size))
+
+
+@final
+@dataclass(frozen=True)
+class InBalls(OfClients):
+    """Functions whose values are balls, whatever x is."""
+
+    clients: Any  # :class:`boundlab.problems.clients.ClientFunctions`
+    x0: list[Fraction]
+    each: float
+
+    @property
+    def products(self) -> float:
+        """Return about how many products a gradient of one client takes."""
+        return self.each
 
 
 class RationalProblem(Functions):
@@ -211,7 +261,9 @@ class RationalProblem(Functions):
 
     def at(self, x: list[Fraction]) -> Minimum:
         """Return a point with its value, as the minimum if it is one."""
-        return Minimum(x, numbers.fraction(self.value(numbers.rationals(x))))
+        from boundlab.arithmetic.exactly import exact_array
+
+        return Minimum(x, numbers.fraction(self.value(exact_array(x))))
 
     def start_constants(self) -> Constants:
         """Return R and F0."""
@@ -240,13 +292,15 @@ class AtMinimum:
     @classmethod
     def of(cls, problem: Functions, best: Minimum | None) -> "AtMinimum":
         """Return them for a rational minimum; without one slopes can be asked for, and nothing else."""
+        from boundlab.arithmetic.exactly import exact_array
+
         if best is None:
-            return cls(problem, [], numbers.rational(0))
-        return cls(problem, numbers.rationals(best.x), numbers.rational(best.value))
+            return cls(problem, exact_array([]), numbers.rational(0))
+        return cls(problem, exact_array(best.x), numbers.rational(best.value))
 
     def squared_distance(self, x: Vector) -> Scalar:
         """Return ‖x − x*‖²."""
-        return _square([entry - at for entry, at in zip(x, self.x, strict=True)])
+        return _square(x - self.x)
 
     def gap(self, x: Vector) -> Scalar:
         """Return f(x) − f*."""
@@ -258,11 +312,11 @@ class AtMinimum:
 
     def squared_control(self, x: Vector, client: int) -> Scalar:
         """Return ‖x − ∇f_client(x*)‖²."""
-        return _square([entry - at for entry, at in zip(x, self.problem.gradient(client, self.x), strict=True)])
+        return _square(x - self.problem.gradient(client, self.x))
 
 
 def _square(x: Vector) -> Scalar:
-    return dot(x, x)
+    return (x * x).sum(-1)
 
 
 def number(value: Fraction) -> sympy.Rational:

@@ -22,8 +22,6 @@ class Limits(NamedTuple):
     digits: int
 
 
-# What a paper would print: coefficients of iterates, products of a few rates.
-PRINTED: Final = Limits(10**6, 12)
 # What the engines of exact numbers take on trust: rates, probabilities, weights of a schedule.
 ENGINE: Final = Limits(10**4, 10)
 # What a semidefinite program is written with; another float stays the binary fraction that it is.

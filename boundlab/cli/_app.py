@@ -21,6 +21,7 @@ _COMMANDS = {
         "optimal_rate:optimal_rate",
         "--rates 10,10,2.5 --objective per-time --server-cost 0.01",
     ),
+    "constants": ("constants:constants", "logistic:data=breast_cancer,clients=4,nu=0.1,batch=1"),
     "run": (
         "runs:run",
         "area --problem softmax:clients=10 --delays exponential:spread=10 --set alpha=0.5 --iterations 2000",

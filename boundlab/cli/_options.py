@@ -133,6 +133,9 @@ Page = Annotated[
 ]
 
 # Runs.
+AskedProblem = Annotated[
+    str, _argument("PROBLEM", "NAME:key=value,… (boundlab list problems)", complete.specs("problems"))
+]
 Problem = Annotated[
     str, _option("--problem -p SPEC", "NAME:key=value,… (boundlab list problems).", complete.specs("problems"))
 ]

@@ -34,6 +34,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.NOT_APPLICABLE: "a condition of the theorem is not met by the numbers",
         },
         "optimal-rate": {ExitCode.STANDS: "found"},
+        "constants": {ExitCode.STANDS: "found; those that do not exist have a reason"},
         "run": {ExitCode.STANDS: "simulated", ExitCode.NOT_APPLICABLE: _RUNS},
         "trace": {ExitCode.STANDS: "read"},
         "fit": {ExitCode.STANDS: "fitted, whether or not the best law fits"},

@@ -296,9 +296,11 @@ def at_minimum(plan: Plan) -> AtMinimum | None:
     rounding, away = problem.rounding(np.asarray(best.x, dtype=np.float64)), best.distance
     if rounding is None or (away is None and metric.quantity is Quantity.DISTANCE):
         return None
+    from boundlab.arithmetic.exactly import exact_array
+
     off = rounding[0] + 4.0 * EPS * abs(best.value)
     least = ball(best.value - best.gap - off).union(ball(best.value + off))
-    return AtMinimum(model, [numbers.flint().arb(entry, away or 0.0) for entry in best.x.tolist()], least)
+    return AtMinimum(model, exact_array(best.x) + numbers.flint().arb(0, away or 0.0), least)
 
 
 @final

@@ -9,6 +9,7 @@ import numpy as np
 
 from boundlab.delays._clock import Clock
 from boundlab.delays._laws import (
+    RATE_OPTIONS,
     ByMean,
     DelayLaw,
     Deterministic,
@@ -21,6 +22,7 @@ from boundlab.delays._laws import (
     TwoSpeed,
     Uniform,
     Weibull,
+    read_rates,
 )
 from boundlab.delays._model import DelayModel, IndependentEvents, Renewal, Trace, read_trace
 from boundlab.delays._policy import (
@@ -32,12 +34,13 @@ from boundlab.delays._policy import (
     sample_events,
     why_not_iid,
 )
-from boundlab.delays._rates import RATE_OPTIONS, read_rates
+from boundlab.delays._staleness import OLDEST, STALENESS_OPTIONS, read_staleness
 from boundlab.errors import SpecError
 from boundlab.options import Options
 
 __all__ = [
     "DELAYS",
+    "OLDEST",
     "POLICIES",
     "RATE_OPTIONS",
     "ByMean",
@@ -219,6 +222,13 @@ DELAYS: tuple[DelayType, ...] = (
         _iid,
         {"p": "probabilities of the clients (default equal)", "p_s": "probability of the server"},
         ({}, {"p": [0.5, 0.2, 0.1]}),
+    ),
+    DelayType(
+        "staleness",
+        "how old each update's model is: x_(k−τ_k), x_(−j) = x0; by a client drawn uniformly",
+        read_staleness,
+        STALENESS_OPTIONS,
+        ({"constant": 2}, {"uniform": "0..3"}),
     ),
     DelayType("trace", "arrivals recorded in a CSV file: time, client", _trace, {"file": "the CSV file"}, ()),
 )

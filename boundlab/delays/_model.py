@@ -17,6 +17,8 @@ from boundlab.events import SERVER, Events
 from boundlab.randomness import Stream, Streams
 from boundlab.registry import BuiltFromWords
 
+_LARGEST_BUFFER = 64  # updates a version, in a record of versions
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -66,6 +68,26 @@ class DelayModel(BuiltFromWords, ABC):
         """Return times and actors of the first ``count`` events of a trial, without a server of its own."""
         events = self.sample(streams, count, 0.0)
         return events.time, events.actor
+
+    @property
+    def says_staleness(self) -> bool:
+        """True if :meth:`followed` says of which model each update is made."""
+        return False
+
+    @property
+    def says_arrivals(self) -> bool:
+        """False if only algorithms that take :meth:`followed` can run under it."""
+        return True
+
+    def followed(self, streams: Streams, count: int, per: int) -> Events | None:
+        """Return the first ``count`` updates of a trial, each with its staleness in versions; None: nothing says that.
+
+        Parameters
+        ----------
+        per
+            Updates that make a version.
+        """
+        return None
 
     @property
     def memoryless(self) -> str:
@@ -265,15 +287,19 @@ class Trace(DelayModel):
 
     Parameters
     ----------
-    dispatched
-        Whether the file says when devices were handed the model, which no run follows.
+    begun
+        Shape (N,): the updates that had arrived when each was handed out, or if it says versions these; None: the file
+        says neither of every update.
+    versions
+        Whether it says versions.
     """
 
     arrivals: Events
     n: int
     source: str
     id: str = "trace"
-    dispatched: bool = False
+    begun: Ints | None = field(default=None, compare=False)
+    versions: bool = False
 
     def spec(self) -> dict[str, Any]:
         """Return the path of the file."""
@@ -289,9 +315,27 @@ class Trace(DelayModel):
 
     @property
     def how_rates(self) -> str:
-        """Observed rates are estimates; who looks at a run also hears which part of the record it does not follow."""
-        beside = "; clients read when they are answered, not at the dispatch times that it records"
-        return "long-run estimate from the trace" + (beside if self.dispatched else "")
+        """Observed rates are estimates."""
+        return "long-run estimate from the trace"
+
+    @property
+    def says_staleness(self) -> bool:
+        """True if it says when each update was handed out, or of which version it is."""
+        return self.begun is not None
+
+    def followed(self, streams: Streams, count: int, per: int) -> Events | None:
+        """Return the recorded updates, made of the models that their devices had."""
+        if self.begun is None:
+            return None
+        events, begun = self.sample(streams, count, 0.0), self.begun[:count]
+        tau = np.arange(count) // per - (begun if self.versions else begun // per)
+        if (tau < 0).any():
+            k = int(np.argmax(tau < 0))
+            raise SpecError(
+                f"the trace {self.source}: update {k + 1} is of version {begun[k]}, and there are {k // per} with a "
+                f"version every {per} updates"
+            )
+        return Events(events.time, events.actor, tuple((one,) for one in tau.tolist()))
 
     @property
     def certain(self) -> bool:
@@ -323,7 +367,7 @@ class Trace(DelayModel):
 def read_trace(path: Path, n: int) -> Trace:
     """Read a trace: the normal form of :mod:`boundlab.delays.recorded`, or rows of a time and the number of a client.
 
-    Updates that were lost, and when others were dispatched, change nothing.
+    Updates that were lost change nothing.
 
     Raises
     ------
@@ -347,5 +391,19 @@ def read_trace(path: Path, n: int) -> Trace:
     absent = np.setdiff1d(np.arange(n), actors)
     if absent.size:
         raise SpecError(f"the trace {path} has no update of client {absent[0]}; the problem has {n} clients")
-    dispatched = not bool(np.isnan(found.dispatch).all())
-    return Trace(Events(found.time, actors.astype(np.int32)), n, str(path), dispatched=dispatched)
+    versions = bool((found.version >= 0).all())
+    begun = found.version if versions else None
+    if not versions and not np.isnan(found.dispatch).any():
+        begun = np.minimum(np.searchsorted(found.time, found.dispatch, side="right"), np.arange(len(found.time)))
+    if begun is not None and _answered(begun, actors, n, versions=versions):
+        begun = None
+    return Trace(Events(found.time, actors.astype(np.int32)), n, str(path), begun=begun, versions=versions)
+
+
+def _answered(begun: Ints, actors: Ints, n: int, *, versions: bool) -> bool:
+    """Return whether every device read when its last update was answered: then a run finds that by itself."""
+    answered, last = np.empty(len(actors), dtype=np.int64), [0] * n
+    for place, client in enumerate(actors.tolist()):
+        answered[place], last[client] = last[client], place + 1
+    most = _LARGEST_BUFFER if versions else 1
+    return any(np.array_equal(begun, answered // per) for per in range(1, most + 1))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+import numpy as np
+
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import AtMinimum
@@ -79,7 +81,7 @@ def metric_at(at: ExactSetting) -> Callable[[Sequence[Scalar]], Scalar]:
     """Return the metric of one record as a function of a point."""
     assert at.best is not None or at.plan.metric.quantity is Quantity.SLOPE  # noqa: S101  (the engine has asked)
     function = AtMinimum.of(at.model, at.best)
-    return lambda point: at.plan.metric.at(function, list(point))
+    return lambda point: at.plan.metric.at(function, np.array(point, dtype=object))
 
 
 def share(at: ExactSetting) -> Scalar:

@@ -10,6 +10,7 @@ import sympy
 
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import exact_array
 from boundlab.arithmetic.problem import AtMinimum, RationalProblem, root
 from boundlab.assumptions import FIXED_TIMES, definers
 from boundlab.case import Case, RandomEvents, plain
@@ -86,7 +87,7 @@ def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fract
                 continue  # what follows from p is known by what p is made of
             best = model.minimum() if name == "G_star" else None
             if best is not None:
-                there, zero = AtMinimum.of(model, best), [numbers.rational(0)] * model.d
+                there, zero = AtMinimum.of(model, best), exact_array([0] * model.d)
                 squares = (numbers.fraction(there.squared_control(zero, i)) for i in range(model.n))
                 values[name] = KnownVector(tuple(KnownNumber(root(one)) for one in squares))
                 continue

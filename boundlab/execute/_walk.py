@@ -261,7 +261,7 @@ def _step(
 
 
 def _slope(loss: int, r: float, width: float) -> float:
-    """Return φ'(r) of the losses of :mod:`boundlab.problems.scalar`, 0 at a kink."""
+    """Return φ'(r) of the losses of :mod:`boundlab.problems.clients`, 0 at a kink."""
     if loss == HUBER:
         return _clip(r, -width, width)
     if loss == PSEUDO_HUBER:
@@ -305,7 +305,7 @@ def _of_samples(
                 slope[p * width + k] += entry * margins[k]
     factor = clients.factor[client]
     for j in range(d):
-        slope[j] = factor * (slope[j] / count + clients.nu * x[j])
+        slope[j] = factor * (slope[j] / count + clients.nu[j] * x[j])
 
 
 def _margin_slopes(clients: Clients, row: int, margins: Any) -> None:

@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.compiled import ABSOLUTE, HUBER, PSEUDO_HUBER
 from boundlab.arithmetic.tensors import Coordinatewise
 from boundlab.execute.packing import Program
 
@@ -187,7 +188,7 @@ class Tables:
         return cls(slots, terms, combine, coef, put(rows), sizes, updates, seen.tape[part], seen.row[part])
 
 
-_KINDS = {"huber": 1, "lad": 2, "pseudo-huber": 3}
+_KINDS = {HUBER: 1, ABSOLUTE: 2, PSEUDO_HUBER: 3}
 
 
 def launch(

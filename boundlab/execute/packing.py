@@ -108,11 +108,6 @@ class Program:
         """The register that is always 0."""
         return self.registers
 
-    @property
-    def sink(self) -> int:
-        """The register that is never read."""
-        return self.registers + 1
-
 
 def pack(tapes: Sequence[Tape], size: int = 0) -> Program:
     """Put tapes side by side.

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import exact_array
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Functions, Vector
 from boundlab.arithmetic.rational import ENGINE, rational, stands_for
@@ -248,19 +249,19 @@ def run(
         vectors = Balls(model, bounds or [None] * model.n, moved)
         enclosed.run(tape, each, vectors, lambda row, point: observe(row, _around(point.value, point.error)))
         return
-    zero = [numbers.rational(0)] * model.d
-    registers: list[Any] = starts(tape, [numbers.rational(entry) for entry in model.x0], zero)
+    zero = exact_array([0] * model.d)
+    registers: list[Any] = starts(tape, exact_array(model.x0), zero)
     for row in rows(tape, each):
         match row:
             case Combine(dst, terms):
                 out = zero
                 for weight, source in terms:
-                    out = [a + weight * b for a, b in zip(out, registers[source], strict=True)]
+                    out = out + weight * registers[source]
                 registers[dst] = out
             case Update():
                 x, move = registers[row.src], model.prox if row.implicit else model.descend
                 for size in row.sizes:
-                    x = move(row.client, x, size)
+                    x = np.asarray(move(row.client, x, size), dtype=object)
                 if moved is not None:
                     moved(registers[row.src], x)
                 registers[row.dst] = x
@@ -299,14 +300,14 @@ class Balls(EnclosedVectors[Vector]):
     def origin(self, initial: Initial) -> Point[Vector]:
         """Return x0 or 0."""
         entries = self.model.x0 if initial is Initial.START else [Fraction(0)] * self.model.d
-        value, off = _middle([numbers.ball(numbers.rational(entry)) for entry in entries])
+        value, off = _middle(self.unit * exact_array(entries))
         return Point(value, 0, off)  # sizes are what coefficients round, and these do not
 
     def combined(self, terms: Mapping[Point[Vector], Scalar]) -> tuple[Vector, Scalar, Scalar]:
         """Return Σ coefficient·point."""
-        total = [0 * self.unit] * self.model.d
+        total = np.full(self.model.d, 0 * self.unit)
         for point, weight in terms.items():
-            total = [a + weight * b for a, b in zip(total, point.value, strict=True)]
+            total = total + weight * point.value
         value, off = _middle(total)
         return value, 0, off
 
@@ -354,13 +355,12 @@ def _middle(x: Vector) -> tuple[Vector, Scalar]:
     off = x[0].rad()
     for entry in x[1:]:
         off = off + entry.rad()
-    return [entry.mid() for entry in x], off.upper()
+    return np.array([entry.mid() for entry in x], dtype=object), off.upper()
 
 
 def _around(x: Vector, error: Scalar) -> Vector:
     """Return balls that hold all points this near."""
-    plus = numbers.flint().arb(0, error)
-    return [entry + plus for entry in x]
+    return np.asarray(x + numbers.flint().arb(0, error))
 
 
 def number_of(found: Recipe, rates: Sequence[Scalar], kind: Callable[[Scalar], Scalar], *, balls: bool) -> Scalar:

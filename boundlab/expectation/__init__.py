@@ -19,6 +19,7 @@ from boundlab.expectation._history import Steps as Steps
 from boundlab.expectation._law import event_law as event_law
 from boundlab.expectation._law import event_sequences as event_sequences
 from boundlab.expectation._law import exact_event_law as exact_event_law
+from boundlab.expectation._law import twins as twins
 from boundlab.expectation._law import why_no_law as why_no_law
 from boundlab.expectation._left import applicable as applicable
 from boundlab.expectation._left import distinct_outcomes as distinct_outcomes
@@ -31,7 +32,6 @@ from boundlab.expectation._second_moments import along as batches_along
 from boundlab.expectation._second_moments import given_schedule as moments_of_schedule
 from boundlab.expectation._second_moments import in_exact_numbers as second_moments
 from boundlab.expectation._second_moments import state_space as state_space
-from boundlab.expectation._symmetries import twins as twins
 
 __all__ = [
     "AFFORDABLE",

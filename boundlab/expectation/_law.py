@@ -1,14 +1,16 @@
-"""Law of the next event, where events are independent of each other."""
+"""Law of the next event, where events are independent of each other; and clients that may change places."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.algorithms import Control, Event, EventLaw, EventProgram
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.delays import DelayModel, IndependentEvents, ServerPolicy, frequencies
+from boundlab.objective import Problem
 
 
 def why_no_law(program: EventProgram, delays: DelayModel, policy: ServerPolicy) -> str:
@@ -70,3 +72,19 @@ def exact_event_law(delays: DelayModel, policy: ServerPolicy, *, counted: bool) 
 
 def _law(p: Sequence[Fraction], p_s: Fraction) -> EventLaw[Fraction]:
     return EventLaw(np.array(p, dtype=object), p_s)
+
+
+def twins(problem: Problem, p: NDArray[np.float64]) -> list[list[int]]:
+    """Return groups of at least two clients with the same function and the same probability.
+
+    Parameters
+    ----------
+    p
+        Shape (n,): probabilities of the clients.
+    """
+    groups: dict[tuple[bytes, float], list[int]] = {}
+    for client, share in enumerate(p.tolist()):
+        key = problem.client_key(client)
+        if key is not None:
+            groups.setdefault((key, share), []).append(client)
+    return [group for group in groups.values() if len(group) > 1]

@@ -18,8 +18,7 @@ from boundlab.expectation import _area_moments, _enumeration, _quadratics, _seco
 from boundlab.expectation._cost import area_moments_operations, enumeration_operations, moments_operations
 from boundlab.expectation._exactly import in_exact_numbers
 from boundlab.expectation._graph import in_floats
-from boundlab.expectation._law import event_law, why_no_law
-from boundlab.expectation._symmetries import twins
+from boundlab.expectation._law import event_law, twins, why_no_law
 from boundlab.metrics import Enclosure, Metric, Quantity, summands, terms_of
 from boundlab.metrics import metric as metric_of
 from boundlab.objective import Problem

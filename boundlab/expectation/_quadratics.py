@@ -3,13 +3,13 @@
 In floats it comes with what these are off.
 """
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import exact_array
 from boundlab.arithmetic.problem import Core, InexactError, RationalProblem, batch_share
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute.coordinates import frame
@@ -120,8 +120,8 @@ def _exact_additive(
     form = model.quadratic() if core is None else core.form
     if form is None:
         raise InexactError("exact moments need `quadratic()`, which this problem does not give")
-    A = np.array([exact_array(matrix) for matrix in form.A])
-    g = np.array([matrix @ (star - exact_array(b)) for matrix, b in zip(A, form.b, strict=True)])
+    A, b = exact_array(form.A), exact_array(form.b)
+    g = (A @ (star - b)[..., None])[..., 0]
     return A, g, exact_array(form.covariance()), ()
 
 
@@ -142,12 +142,3 @@ def _exact_batches(
         g.append(weight * (rows.T @ residuals / m + nu * star))
         batches.append(MinibatchNoise(rows, residuals, weight * weight * numbers.rational(batch_share(form, m))))
     return np.array(A), np.array(g), np.full((model.d, model.d), zero), tuple(batches)
-
-
-def exact_array(entries: Sequence[Any]) -> Array:
-    """Return nested lists of fractions as an array of exact numbers, of their shape."""
-    shape = np.shape(np.array(entries, dtype=object))
-    flat = np.array(entries, dtype=object).ravel().tolist()
-    out = np.empty(len(flat), dtype=object)
-    out[:] = [numbers.rational(entry) for entry in flat]
-    return out.reshape(shape)

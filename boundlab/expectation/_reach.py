@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar, sign
-from boundlab.arithmetic.problem import Core, RationalProblem
+import numpy as np
+
+from boundlab.arithmetic.exactly import EXACT, exact_array
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.problem import Core, RationalProblem, Vector
 from boundlab.errors import UndecidedError
 from boundlab.expectation._graph import Graph, Level, PassRow, Row, SumRow
 from boundlab.tape import Initial
 
-Vector = list[Scalar]
 _MANY = 1 << 16  # sequences of events, of which fewer are soon enumerated
 
 
@@ -55,21 +56,18 @@ class _Affine:
     signs: dict[int, Vector]
 
     def scaled(self, share: Scalar) -> "_Affine":
-        return _Affine(
-            [share * one for one in self.constant],
-            {name: [share * one for one in part] for name, part in self.signs.items()},
-        )
+        return _Affine(share * self.constant, {name: share * part for name, part in self.signs.items()})
 
     def plus(self, other: "_Affine") -> "_Affine":
         signs = dict(self.signs)
         for name, part in other.signs.items():
-            signs[name] = _sum(signs[name], part) if name in signs else part
-        return _Affine(_sum(self.constant, other.constant), signs)
+            signs[name] = signs[name] + part if name in signs else part
+        return _Affine(self.constant + other.constant, signs)
 
-    def reach(self, j: int) -> Scalar:
-        """Return how far a coordinate can be from its constant."""
-        none = self.constant[j] - self.constant[j]
-        return sum((part[j] * sign(part[j]) for part in self.signs.values()), start=none)
+    def reach(self) -> Vector:
+        """Return how far each coordinate can be from its constant."""
+        none = self.constant - self.constant
+        return sum((part * EXACT.sign(part) for part in self.signs.values()), start=none)
 
 
 class _LeavesError(Exception):
@@ -79,12 +77,9 @@ class _LeavesError(Exception):
 @final
 class _Runs:
     def __init__(self, model: RationalProblem, core: Core, noise: list[Fraction]) -> None:
-        self._x0 = [numbers.rational(entry) for entry in model.x0]
-        self._A = [[[numbers.rational(entry) for entry in row] for row in one] for one in core.form.A]
-        self._b = [[numbers.rational(entry) for entry in row] for row in core.form.b]
-        self._low, self._high = ([numbers.rational(entry) for entry in side] for side in (core.low, core.high))
-        self._noise = [numbers.rational(entry) for entry in noise]
-        self._zero = [numbers.rational(0)] * model.d
+        self._x0, self._noise, self._zero = exact_array(model.x0), exact_array(noise), exact_array([0] * model.d)
+        self._A, self._b = exact_array(core.form.A), exact_array(core.form.b)
+        self._low, self._high = exact_array(core.low), exact_array(core.high)
         self._drawn = 0
 
     def stay(self, graph: Graph[Scalar], looked_at: int, shown: Sequence[bool]) -> bool:
@@ -120,16 +115,13 @@ class _Runs:
 
     def _box(self, *some: _Affine) -> _Affine:
         """Return the smallest box around what registers can hold."""
-        half, middle, signs = numbers.rational(Fraction(1, 2)), [*self._zero], dict[int, Vector]()
-        for j in range(len(middle)):
-            ends = [(one.constant[j] - one.reach(j), one.constant[j] + one.reach(j)) for one in some]
-            low, high = ends[0]
-            for least, most in ends[1:]:
-                low, high = least if sign(least - low) < 0 else low, most if sign(most - high) > 0 else high
-            middle[j] = half * (low + high)
-            signs[self._drawn] = [half * (high - low) if place == j else zero for place, zero in enumerate(self._zero)]
-            self._drawn += 1
-        return _Affine(middle, signs)
+        low, high = some[0].constant - some[0].reach(), some[0].constant + some[0].reach()
+        for one in some[1:]:
+            low = EXACT.minimum(low, one.constant - one.reach())
+            high = -EXACT.minimum(-high, -one.constant - one.reach())
+        signs = {self._drawn + j: row for j, row in enumerate(np.diag((high - low) / 2) + self._zero)}
+        self._drawn += len(signs)
+        return _Affine((low + high) / 2, signs)
 
     def _follow(self, held: list[_Affine], rows: tuple[Row[Scalar], ...]) -> None:
         for row in rows:
@@ -150,29 +142,14 @@ class _Runs:
     def _stepped(self, x: _Affine, client: int, size: Scalar) -> _Affine:
         """Return x − size·(A(x − b) ± noise)."""
         A, b = self._A[client], self._b[client]
-        away = [one - centre for one, centre in zip(x.constant, b, strict=True)]
-        constant = [one - size * _dot(row, away) for one, row in zip(x.constant, A, strict=True)]
-        signs = {
-            name: [one - size * _dot(row, part) for one, row in zip(part, A, strict=True)]
-            for name, part in x.signs.items()
-        }
-        if self._noise:
-            signs[self._drawn] = [size * one for one in self._noise]
+        signs = {name: part - size * (A @ part) for name, part in x.signs.items()}
+        if len(self._noise):
+            signs[self._drawn] = size * self._noise
             self._drawn += 1
-        return _Affine(constant, signs)
+        return _Affine(x.constant - size * (A @ (x.constant - b)), signs)
 
     def _require(self, x: _Affine) -> _Affine:
-        for j, (low, middle, high) in enumerate(zip(self._low, x.constant, self._high, strict=True)):
-            reach = x.reach(j)
-            if sign(middle - reach - low) < 0 or sign(high - middle - reach) < 0:
-                raise _LeavesError
+        room = np.concatenate([x.constant - self._low, self._high - x.constant]) - np.tile(x.reach(), 2)
+        if (EXACT.sign(room) < 0).any():
+            raise _LeavesError
         return x
-
-
-def _sum(a: Vector, b: Vector) -> Vector:
-    return [one + other for one, other in zip(a, b, strict=True)]
-
-
-def _dot(a: Vector, b: Vector) -> Scalar:
-    products = [one * other for one, other in zip(a, b, strict=True)]
-    return sum(products[1:], start=products[0])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import exact_array
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Core, InexactError, RationalProblem
 from boundlab.errors import SpecError
@@ -241,7 +242,7 @@ def _moments(
 ) -> Moments:
     best = model.minimum()
     assert best is not None  # noqa: S101  (asked before)
-    mean = found.mean(register)[0] + _quadratics.exact_array(best.x)
+    mean = found.mean(register)[0] + exact_array(best.x)
     second = found.cross(register, register)
     sums: tuple[Scalar, Scalar] | None = None
     average = None

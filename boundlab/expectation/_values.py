@@ -5,7 +5,7 @@ radius are.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Final, Generic, TypeVar, final
 
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import exact_array
 from boundlab.arithmetic.numbers import Scalar, hashable
-from boundlab.arithmetic.problem import AtMinimum, Minimum, RationalProblem
+from boundlab.arithmetic.problem import AtMinimum, Minimum, OfClients, RationalProblem, Vector
 from boundlab.errors import UndecidedError
 from boundlab.execute.enclosed import EPS, TINY, UNKNOWN, UP
 from boundlab.execute.iterates import CLOSE
@@ -151,8 +152,7 @@ class FloatValues(VectorTable[float]):
         rounding = 8.0 * EPS * (_norms(x) + abs(size) * float(np.linalg.norm(self._noise)))
         if h is not None:
             rounding += (found.shape[1] + 8) * EPS * _norms(found)
-            for point in found:
-                h.prox(point, size)
+            found = h.prox(found, size)
         return self._put(found, self.errors[at] + rounding)
 
     def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Floats:
@@ -219,8 +219,8 @@ class ExactValues(VectorTable[Scalar]):
         noise = model.sign_noise()
         self.noisy = noise is not None
         self._descending = model.gradient_part if self.noisy else model
-        self._noise = [numbers.rational(entry) for entry in noise or ()]
-        self.start = self._put(tuple([numbers.rational(entry) + self._zero for entry in model.x0]))
+        self._noise = exact_array(noise or [])
+        self.start = self._put(tuple(exact_array(model.x0) + self._zero))
         self.zero = self._put((self._zero,) * model.d)
 
     def __len__(self) -> int:
@@ -232,16 +232,18 @@ class ExactValues(VectorTable[Scalar]):
             self.points.append(point)
         return number
 
+    def _rows(self, at: Ints) -> Vector:
+        return np.array([self.points[number] for number in at.tolist()], dtype=object).reshape(len(at), self.model.d)
+
+    def _numbers(self, rows: Iterable[Vector]) -> Ints:
+        return np.array([self._put(tuple(row)) for row in rows], dtype=np.int64)
+
     def combine(self, coefficients: Sequence[Scalar], terms: Ints) -> Ints:
         """Return Σ coefficient·vector."""
-        points, first = self.points, (self._zero,) * self.model.d
-        out = []
-        for row in terms.tolist():
-            total = first
-            for coefficient, number in zip(coefficients, row, strict=True):
-                total = tuple([a + coefficient * b for a, b in zip(total, points[number], strict=True)])
-            out.append(self._put(total))
-        return np.array(out, dtype=np.int64)
+        total = np.full((len(terms), self.model.d), self._zero)
+        for coefficient, column in zip(coefficients, terms.T, strict=True):
+            total = total + coefficient * self._rows(column)
+        return self._numbers(total)
 
     def descend(self, client: int, size: Scalar, at: Ints) -> Ints:
         """Return one step with the full gradient.
@@ -252,9 +254,10 @@ class ExactValues(VectorTable[Scalar]):
             If a ball meets a kink.
         """
         known, model = self._steps.setdefault((client, hashable(size)), {}), self._descending
-        for number in at.tolist():
-            if number not in known:
-                known[number] = self._put(tuple(model.descend(client, list(self.points[number]), size)))
+        new = [number for number in dict.fromkeys(at.tolist()) if number not in known]
+        if new:
+            moved = model.descend_each(client, self._rows(np.array(new)), size)
+            known |= zip(new, self._numbers(moved).tolist(), strict=True)
         return np.array([known[number] for number in at.tolist()], dtype=np.int64)
 
     def steps(self) -> list[Steps]:
@@ -273,17 +276,15 @@ class ExactValues(VectorTable[Scalar]):
 
     def noise(self, size: Scalar, at: Ints, sign: int) -> Ints:
         """Return each vector less sign·size·σu, and where there is an h its proximal point."""
-        move = [sign * (size * entry) for entry in self._noise]
-        moved = [[a - b for a, b in zip(self.points[number], move, strict=True)] for number in at.tolist()]
-        return np.array([self._put(tuple(self.model.proximal(point, size))) for point in moved], dtype=np.int64)
+        moved = self._rows(at) - sign * size * self._noise
+        return self._numbers(self.model.proximal(x, size) for x in moved)
 
     def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Scalar:
         """Return the mean without rounding."""
-        share, out = numbers.rational(1 / terms), numbers.rational(0)
-        for number, weight in zip(at.tolist(), weights.tolist(), strict=True):
-            point = [share * entry for entry in self.points[number]]
-            out = out + numbers.rational(weight) * metric.at(self._function, point)
-        return out * (numbers.rational(1) / whole)
+        X = numbers.rational(1 / terms) * self._rows(at)
+        together = isinstance(self.model, OfClients)
+        each = metric.at(self._function, X) if together else np.array([metric.at(self._function, x) for x in X])
+        return exact_array(weights) @ each / numbers.rational(whole)
 
     def keep(self, used: Ints) -> None:
         """Forget all others."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from boundlab.algorithms import Algorithm, undeclared_draws
+from boundlab.algorithms import Algorithm, InFlight, undeclared_draws
 from boundlab.assumptions import (
     BOUNDED_DOMAIN,
     BOUNDED_RUN,
@@ -70,7 +70,7 @@ def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, 
     if BOUNDED_RUN in theorem.core.assumed:
         if read_off_runs(theorem):
             return problem
-        flight = None if run is None else run.algorithm.in_flight(run.parameters, problem.n)
+        flight = None if run is None else _flight(run.algorithm, run.parameters, problem.n, run.delays)
         if run is None or flight is None:
             return along_run(problem)
         from boundlab.instance.delayed import on_its_set
@@ -80,7 +80,14 @@ def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, 
     return problem if found is None else found
 
 
-def require_steps(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> None:
+def _flight(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> InFlight | None:
+    """Return what is on its way at most; None where the delay model says by itself how old each update is."""
+    return None if algorithm.follows(parameters, delays) else algorithm.in_flight(parameters, clients)
+
+
+def require_steps(
+    theorem: Theorem, problem: Problem, algorithm: Algorithm[Any], parameters: Any, delays: DelayModel
+) -> None:
     """Make sure that a run stays where the constants hold, as :func:`looked_at` has them.
 
     Raises
@@ -91,7 +98,7 @@ def require_steps(theorem: Theorem, problem: Problem, algorithm: Algorithm[Any],
     limit, largest = problem.run_limit, algorithm.largest_step(parameters, problem.n)
     if limit is None:
         return
-    flies = algorithm.in_flight(parameters, problem.n) is not None
+    flies = _flight(algorithm, parameters, problem.n, delays) is not None
     if largest is None or not (flies or algorithm.stays_on_set(parameters, problem.n)):
         raise AssumptionError(
             f"{theorem.id} assumes {BOUNDED_RUN}, and nothing shows where {algorithm.id} takes its gradients; gd with "

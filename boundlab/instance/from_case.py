@@ -79,8 +79,9 @@ class FixedEvents(Algorithm[Any]):
         return self.inner.stays_on_set(parameters, clients)
 
     def in_flight(self, parameters: Any, clients: int) -> InFlight | None:
-        """Return that of the algorithm."""
-        return self.inner.in_flight(parameters, clients)
+        """Return that of the algorithm, unless the events say how old their models are."""
+        given = self.events.detail and self.inner.updates_a_version(parameters) is not None
+        return None if given else self.inner.in_flight(parameters, clients)
 
     def step_factor(self, parameters: Any, tape: Callable[[], Tape]) -> Any:
         """Return that of the algorithm."""

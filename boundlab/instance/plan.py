@@ -300,7 +300,7 @@ def _plan(
     schedules = schedules.with_step_of(worst, values)
     parameter_values = {**chosen, **step}
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
-    require_steps(theorem, problem, algorithm, parameters)
+    require_steps(theorem, problem, algorithm, parameters, delays)
     values |= taken(theorem, step)
     schedules = schedules.running(problem, parameter_values)
     if first is not None and schedules.points is not None:

@@ -24,6 +24,9 @@ def run_page(result: "Simulation") -> list[Block]:
         f"{len(result.statistics)} trials, seed {result.seed}{result.backend.words}"
     )
     rates = result.delays.how_rates
+    follows = result.algorithm.follows(result.parameters, result.delays)
+    if result.delays.says_staleness and result.algorithm.arrivals and not follows:
+        rates += "; clients read when they are answered, not the models that it records"
     return [
         words(setting),
         GAP,

@@ -74,10 +74,6 @@ class Context:
         """Return whether it is the other one or below it."""
         return other in self.chain()
 
-    def known_or_taken(self, name: str) -> bool:
-        """Return whether a name is declared, here or in some other case."""
-        return name in self.checked.order
-
     def restricted(self) -> set[str]:
         """Return the names that may not be generalised here."""
         return self.checked.fixed

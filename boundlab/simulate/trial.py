@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.errors import SpecError
 from boundlab.execute.floats import run
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
@@ -32,6 +33,11 @@ def compile_trial(
     SpecError
         If the delays or the parameters cannot make so many iterations.
     """
+    if not delays.says_arrivals and algorithm.arrivals and algorithm.updates_a_version(parameters) is None:
+        raise SpecError(
+            f"delays {delays.id} say how old models are, and {algorithm.id} goes by who arrives when; async_sgd, "
+            "fedasync, fedbuff or fedstaleweight would fit"
+        )
     made = algorithm.in_one_pass(parameters, clients, delays, iterations, records, streams)
     if made is not None:
         return made

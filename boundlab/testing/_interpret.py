@@ -164,5 +164,5 @@ def local_steps(problem: Problem, client: int, x: Array, sizes: Iterable[float],
     for size in sizes:
         x = problem.prox(client, x, size) if implicit else x - size * f.gradient(client, x)
         if problem.simple is not None and not implicit:
-            problem.simple.prox(x, size)
+            x = problem.simple.prox(x, size)
     return x

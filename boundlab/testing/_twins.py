@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.problem import InexactError, RationalProblem, Vector
+from boundlab.arithmetic.exactly import exact_array
+from boundlab.arithmetic.problem import InexactError, RationalProblem
 from boundlab.errors import AssumptionError
 from boundlab.objective import OF_OBJECTIVE, Problem
 from boundlab.randomness import Streams
@@ -191,7 +192,7 @@ def _exact_functions(at: SamplePoints, twin: RationalProblem) -> None:
     p, step = at.problem, numbers.rational(Fraction(_SIZE))
     expect((twin.n, twin.d) == (p.n, p.d), f"n, d = {twin.n}, {twin.d}; the problem's are {p.n}, {p.d}")
     equal("x0", _floats(twin.x0), p.x0)
-    points = [[numbers.rational(Fraction(entry)) for entry in x] for x in at.points[_POINTS].tolist()]
+    points = exact_array(at.points[_POINTS])
     equal("value(x)", _numbers(map(twin.value, points)), at.values[_POINTS], scale=at.largest)
     for client in range(p.n):
         for place, point in zip(_POINTS, points, strict=True):
@@ -253,7 +254,7 @@ def rounding(at: SamplePoints) -> None:
         if twin is None or known is None:
             return
         with numbers.digits(_BITS), about("in the very numbers of its floats"):
-            point = [numbers.rational(Fraction(entry)) for entry in x.tolist()]
+            point = exact_array(x)
             at_most("the error of value(x) ≤ that of rounding(x)", _apart([p.value(x)], [twin.value(point)]), known[0])
             lost = _apart(p.full_gradient(x), twin.full_gradient(point))
             at_most("the error of ∇f(x) ≤ that of rounding(x)", lost, known[1])
@@ -265,7 +266,7 @@ def rounding(at: SamplePoints) -> None:
                     at_most(what, lost, bounds.error(x, norms(x)))
 
 
-def _apart(floats: Iterable[float], exact: Vector) -> float:
+def _apart(floats: Iterable[float], exact: Iterable[Any]) -> float:
     """Return from above how far a vector of floats is from that of exact numbers or balls."""
     off = [float(abs(numbers.ball(b) - float(a)).upper()) for a, b in zip(floats, exact, strict=True)]
     return float(norms(off))

@@ -1,14 +1,13 @@
 """Empirical risks on tensors: mini-batches or full gradients of many tapes in two batched products."""
 
 from collections.abc import Iterator
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.tensors import Batched, Gathered, Ints, uniforms
-from boundlab.problems.batched.scalar import TENSORS
+from boundlab.arithmetic.tensors import TENSORS, Batched, Gathered, Ints, uniforms
 from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
 from boundlab.problems.risk import Risk
 from boundlab.randomness import Stream
@@ -26,14 +25,14 @@ class BatchedRisk(Batched):
         total: Risk,
         sizes: NDArray[np.int64],
         factors: NDArray[np.float64],
-        nu: float,
+        nu: Any,
         batch: int,
         replacement: bool,
         device: torch.device,
         dtype: torch.dtype,
     ) -> None:
         """Take f as one weighted risk on rows sorted by client, the clients' numbers of rows, and their weights."""
-        self.loss, self.classes, self.nu, self.batch = total.loss.id, total.classes, nu, batch
+        self.loss, self.classes, self.batch, self.free = total.loss.id, total.classes, batch, bool(total.free)
         self.replacement = replacement
         self.X = torch.as_tensor(total.X, device=device).to(dtype)
         self.y = torch.as_tensor(total.y, device=device)
@@ -47,7 +46,8 @@ class BatchedRisk(Batched):
         self.largest = int(sizes.max())
         self.held = (batch or self.largest) * self.X.shape[1]
         self.omega = torch.as_tensor(total.omega, device=device, dtype=torch.float64)
-        self.total_nu = total.nu
+        self.nu, self.total_nu = (torch.as_tensor(one, device=device, dtype=torch.float64) for one in (nu, total.ridge))
+        self.nu, self.bent = self.nu.to(dtype), bool(np.any(nu))
 
     def draw_size(self, steps: int) -> int:
         """Return steps·b."""
@@ -81,11 +81,13 @@ class BatchedRisk(Batched):
         every = torch.where(every < sizes, every, -1 - offsets)
         return torch.where(sizes > b, rows, every) + offsets
 
-    def in_kernel(self) -> Gathered:
-        """Return the data, and how many samples a step takes."""
+    def in_kernel(self) -> Gathered | None:
+        """Return the data, and how many samples a step takes; None where an intercept is not regularised."""
+        if self.free:
+            return None
         b, count = self.batch, self.sizes
         samples = count if b == 0 else count.clamp(max=b) if not self.replacement else torch.full_like(count, b)
-        y, nu = self.y.to(self.X.dtype), torch.full_like(self.factors[:1], self.nu)
+        y, nu = self.y.to(self.X.dtype), self.nu.reshape(1)
         most = b or self.largest
         return Gathered(self.loss, self.classes, self.X, y, self.offsets, samples, self.factors, nu, b, most)
 
@@ -136,8 +138,8 @@ class BatchedRisk(Batched):
 
     def _shrink(self, X: torch.Tensor, factor: torch.Tensor) -> None:
         """Do what ν/2·‖x‖² does, in place."""
-        if self.nu:
-            X.mul_((1.0 - factor * self.nu).unsqueeze(1))
+        if self.bent:
+            X.mul_(1.0 - factor.unsqueeze(1) * self.nu)
 
     def _slopes(self, z: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Return the derivatives in z, 0 at a kink."""
@@ -156,7 +158,7 @@ class BatchedRisk(Batched):
     def values(self, X: torch.Tensor) -> torch.Tensor:
         """Return f at each row, in float64."""
         wide = X.to(torch.float64)
-        total = 0.5 * self.total_nu * (wide * wide).sum(dim=1)
+        total = 0.5 * (self.total_nu * wide * wide).sum(dim=1)
         for part, features in self._chunks(len(X)):
             z = self._margins(features, wide)
             total += torch.einsum("s,sa->a", self.omega[part], self._losses(z, part))

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import sympy
 
-from boundlab.arithmetic.problem import Constants, RationalProblem, along, norm_square, number, root
+from boundlab.arithmetic.problem import Constants, OfClients, RationalProblem, along, norm_square, number, root
 from boundlab.arithmetic.reasons import Reason, entry, extreme, length, reason, square, with_noise
 from boundlab.arithmetic.writing import Written
 
 
-class RationalArrays(RationalProblem):
+class RationalArrays(OfClients, RationalProblem):
     """A problem given by arrays, with additive noise; a final class has these fields.
 
     Parameters

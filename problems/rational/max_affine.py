@@ -6,14 +6,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import final
 
-from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar, sign
+from boundlab.arithmetic.exactly import EXACT, exact_array
 from boundlab.arithmetic.problem import (
     Constants,
     Minimum,
     Rows,
-    Vector,
-    dot,
     gradients,
     noise,
     norm_square,
@@ -21,6 +18,7 @@ from boundlab.arithmetic.problem import (
 )
 from boundlab.arithmetic.reasons import Reason, extreme, norm
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear
+from boundlab.problems.clients import Pieces
 from boundlab.problems.rational.arrays import RationalArrays, of_slopes
 
 
@@ -36,18 +34,10 @@ class RationalMaxAffine(RationalArrays):
     minimiser: list[Fraction] | None = None
     direction: list[Fraction] | None = None
 
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return len(self.a)
-
     @cached_property
-    def _a(self) -> list[list[Vector]]:
-        return numbers.rationals(self.a)
-
-    @cached_property
-    def _b(self) -> list[Vector]:
-        return numbers.rationals(self.b)
+    def clients(self) -> Pieces:
+        """Return the functions."""
+        return Pieces(self.a, self.b, EXACT)
 
     def described(self) -> list[Sentence]:
         """Return max(x + 1, −x) and the like."""
@@ -61,28 +51,10 @@ class RationalMaxAffine(RationalArrays):
             found.append(Written(f"max({text})", rf"\max({latex})", f"max({exact})"))
         return functions(found)
 
-    def _top(self, client: int, x: Vector) -> tuple[int, Scalar]:
-        best, most = 0, None
-        for piece, (row, offset) in enumerate(zip(self._a[client], self._b[client], strict=True)):
-            height = dot(row, x) + offset
-            if most is None or sign(height - most) > 0:
-                best, most = piece, height
-        return best, most
-
     def scaled(self, factors: Sequence[Fraction]) -> "RationalMaxAffine":
         """Return the problem with slopes factor_i·a_i and offsets factor_i·b_i."""
         a = [[[by * entry for entry in row] for row in one] for by, one in zip(factors, self.a, strict=True)]
         return replace(self, a=a, b=[[by * entry for entry in row] for by, row in zip(factors, self.b, strict=True)])
-
-    def gradient(self, client: int, x: Vector) -> Vector:
-        """Return the slope of the highest piece."""
-        out: Vector = self._a[client][self._top(client, x)[0]]
-        return out
-
-    def value(self, x: Vector) -> Scalar:
-        """Return f(x)."""
-        tops = [self._top(client, x)[1] for client in range(self.n)]
-        return sum(tops[1:], start=tops[0]) * numbers.rational(Fraction(1, self.n))
 
     def minimum(self) -> Minimum | None:
         """Return the minimum: the point given, if it is one, or in one dimension where two pieces of a client cross."""
@@ -107,9 +79,7 @@ class RationalMaxAffine(RationalArrays):
 
     def _stationary(self, x: list[Fraction]) -> bool:
         """Return whether the slopes that the clients choose at x sum to 0, which makes it a minimiser."""
-        point = numbers.rationals(x)
-        slopes = [self.a[client][self._top(client, point)[0]] for client in range(self.n)]
-        return all(sum(column) == 0 for column in zip(*slopes, strict=True))
+        return not self.full_gradient(exact_array(x)).any()
 
     def reasons(self) -> dict[str, Reason]:
         """Return those of slopes too."""

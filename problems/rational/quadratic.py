@@ -7,14 +7,12 @@ from functools import cached_property
 from typing import final
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.linear import LinearSteps
-from boundlab.arithmetic.numbers import Scalar, flint
+from boundlab.arithmetic.exactly import EXACT, exact_array, fractions
 from boundlab.arithmetic.problem import (
     Constants,
     Minimum,
     RationalQuadraticForm,
     Rows,
-    Vector,
     dot,
     noise,
     norm_square,
@@ -23,6 +21,7 @@ from boundlab.arithmetic.problem import (
 )
 from boundlab.arithmetic.reasons import Reason, entry, extreme, reason
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say, vector
+from boundlab.problems.clients import Matrices
 from boundlab.problems.rational.arrays import RationalArrays, curvature, distance_to_farthest, farthest, smoothness
 
 
@@ -37,23 +36,10 @@ class RationalQuadratic(RationalArrays):
     sigma: Fraction
     direction: list[Fraction] | None = None
 
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return len(self.b)
-
     @cached_property
-    def _matrices(self) -> list[list[Vector]]:
-        return numbers.rationals(self.A)
-
-    @cached_property
-    def _b(self) -> list[Vector]:
-        return numbers.rationals(self.b)
-
-    @cached_property
-    def _steps(self) -> LinearSteps:
-        pairs = zip(self._matrices, self._b, strict=True)
-        return LinearSteps([(A, [dot(row, b) for row in A]) for A, b in pairs])
+    def clients(self) -> Matrices:
+        """Return the functions."""
+        return Matrices(self.A, self.b, EXACT)
 
     def described(self) -> list[Sentence]:
         """Return ½a(x − b)² on a line, else ½(x − b_i)ᵀA_i(x − b_i) with the matrices row by row."""
@@ -80,38 +66,14 @@ class RationalQuadratic(RationalArrays):
         A = [[[by * entry for entry in row] for row in one] for by, one in zip(factors, self.A, strict=True)]
         return replace(self, A=A)
 
-    def gradient(self, client: int, x: Vector) -> Vector:
-        """Return A_i(x − b_i)."""
-        away = [a - b for a, b in zip(x, self._b[client], strict=True)]
-        return [dot(row, away) for row in self._matrices[client]]
-
-    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Do one step as (I − size·A_i)x + size·A_i b_i."""
-        return self._steps.step(client, x, size)
-
-    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Return b_i + (I + size·A_i)⁻¹(x − b_i)."""
-        return self._steps.implicit_step(client, x, size)
-
-    def value(self, x: Vector) -> Scalar:
-        """Return f(x)."""
-        parts = []
-        for client in range(self.n):
-            away = [a - b for a, b in zip(x, self._b[client], strict=True)]
-            parts.append(dot(away, self.gradient(client, x)))
-        return sum(parts[1:], start=parts[0]) * numbers.rational(Fraction(1, 2 * self.n))
-
     def quadratic(self) -> RationalQuadraticForm:
         """Return A, b and the noise."""
         return RationalQuadraticForm(self.A, self.b, self.sigma, self.direction)
 
     def minimum(self) -> Minimum:
         """Solve mean(A)·x = mean(A·b)."""
-        matrix = flint().fmpq_mat(numbers.rationals(self.quadratic().mean()))
-        zero = [numbers.rational(0)] * self.d
-        slope = self.full_gradient(zero)
-        found = matrix.solve(flint().fmpq_mat([[-entry] for entry in slope]))
-        return self.at([numbers.fraction(found[j, 0]) for j in range(self.d)])
+        mean, zero = exact_array(self.quadratic().mean()), exact_array([0] * self.d)
+        return self.at(fractions(EXACT.solve(mean, -self.full_gradient(zero))))
 
     def reasons(self) -> dict[str, Reason]:
         """Return those of the curvatures of diagonal matrices too."""

@@ -1,6 +1,5 @@
-"""Huber losses and absolute deviations in rational numbers, pseudo-Huber losses in balls."""
+"""Huber losses and absolute deviations in rational numbers."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -9,15 +8,13 @@ from itertools import pairwise
 from typing import Any, final
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.exactly import EXACT
 from boundlab.arithmetic.problem import (
     Constants,
     Core,
-    Functions,
     Minimum,
     RationalQuadraticForm,
     Rows,
-    Vector,
     gradients,
     noise,
     norm_square,
@@ -35,6 +32,7 @@ from boundlab.arithmetic.reasons import (
     times,
 )
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say, written
+from boundlab.problems.clients import Coordinates, ScalarLoss, loss_of
 from boundlab.problems.rational.arrays import (
     RationalArrays,
     curvature,
@@ -43,73 +41,14 @@ from boundlab.problems.rational.arrays import (
     of_slopes,
     smoothness,
 )
-from boundlab.problems.rational.scalar import EXACT
-from boundlab.problems.scalar import AbsoluteLoss, ScalarLoss, loss_of
 
 ZERO = Fraction(0)
 _PAIRS = 4 * 10**5
 
 
-class SeparableFunctions(Functions):
-    """f_i(x) = Σ_j w_ij·φ(x_j − c_ij) for the loss that a final class names, in the numbers of x.
-
-    ``c`` and ``w`` have n rows of d entries.
-    """
-
-    c: Rows
-    w: Rows
-
-    @property
-    @abstractmethod
-    def loss(self) -> ScalarLoss:
-        """Return φ with a width that adds to the numbers of x."""
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return len(self.c)
-
-    @cached_property
-    def _rows(self) -> list[list[tuple[Scalar, Scalar]]]:
-        """Each client's pairs (c_ij, w_ij)."""
-        return [
-            [(numbers.rational(c), numbers.rational(w)) for c, w in zip(*rows, strict=True)]
-            for rows in zip(self.c, self.w, strict=True)
-        ]
-
-    def gradient(self, client: int, x: Vector) -> Vector:
-        """Return w_i·φ'(x − c_i)."""
-        slope = self.loss.slope
-        return [w * slope(at - c, EXACT) for at, (c, w) in zip(x, self._rows[client], strict=True)]
-
-    def value(self, x: Vector) -> Scalar:
-        """Return f(x)."""
-        total: Any = numbers.rational(0)
-        for row in self._rows:
-            for at, (c, w) in zip(x, row, strict=True):
-                total = total + w * self.loss.value(at - c, EXACT)
-        return total * numbers.rational(Fraction(1, self.n))
-
-
 @final
 @dataclass(frozen=True)
-class PseudoHuberInBalls(SeparableFunctions):
-    """Pseudo-Huber losses of width ``delta``: their roots are balls, whatever x is."""
-
-    c: Rows
-    w: Rows
-    delta: Fraction
-    x0: list[Fraction]
-
-    @cached_property
-    def loss(self) -> ScalarLoss:
-        """Return φ."""
-        return loss_of("pseudo-huber", numbers.rational(self.delta))
-
-
-@final
-@dataclass(frozen=True)
-class RationalSeparable(SeparableFunctions, RationalArrays):
+class RationalSeparable(RationalArrays):
     """Huber's losses of width ``delta``, or |·| where it is None."""
 
     c: Rows
@@ -120,13 +59,17 @@ class RationalSeparable(SeparableFunctions, RationalArrays):
     direction: list[Fraction] | None = None
 
     @cached_property
-    def loss(self) -> ScalarLoss:
-        """Return φ."""
-        return AbsoluteLoss() if self.delta is None else loss_of("huber", numbers.rational(self.delta))
+    def clients(self) -> Coordinates:
+        """Return the functions."""
+        width = None if self.delta is None else numbers.rational(self.delta)
+        return Coordinates(self._loss(width), self.w, self.c, EXACT)
+
+    def _loss(self, width: Any) -> ScalarLoss:
+        return loss_of("lad" if width is None else "huber", width)
 
     @cached_property
     def _in_fractions(self) -> ScalarLoss:
-        return AbsoluteLoss() if self.delta is None else loss_of("huber", self.delta)
+        return self._loss(self.delta)
 
     def described(self) -> list[Sentence]:
         """Return sums of |x_j − c_ij|, or of h(x_j − c_ij) and what h is."""
@@ -174,20 +117,6 @@ class RationalSeparable(SeparableFunctions, RationalArrays):
     def scaled(self, factors: Sequence[Fraction]) -> "RationalSeparable":
         """Return the problem with weights factor_i·w_i."""
         return replace(self, w=[[by * entry for entry in row] for by, row in zip(factors, self.w, strict=True)])
-
-    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Do one step, on a quadratic part x ← c + (1 − size·w)(x − c): x enters once, so that balls shrink."""
-        out = []
-        for at, (c, w) in zip(x, self._rows[client], strict=True):
-            away, a = at - c, size * w
-            slope = self.loss.slope(away, EXACT)
-            out.append(c + (1 - a) * away if slope is away else at - a * slope)
-        return out
-
-    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Return the proximal point: soft thresholding, and its like for Huber's loss."""
-        prox = self.loss.prox
-        return [c + prox(at - c, size * w, EXACT) for at, (c, w) in zip(x, self._rows[client], strict=True)]
 
     def minimum(self) -> Minimum:
         """Return the minimiser nearest to x0, coordinate by coordinate."""

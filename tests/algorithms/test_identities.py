@@ -28,6 +28,7 @@ from boundlab.case.build import build_delays, build_problem
 from boundlab.delays import DELAYS, DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.simulation import simulate
@@ -321,7 +322,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DelayModel]:
         "time,client\n"
         + "".join(f"{time!r},{client}\n" for time, client in zip(times.tolist(), who.tolist(), strict=True))
     )
-    own = {"trace": {"file": str(trace)}, "iid": {"p": [0.5, 0.2, 0.1]}}
+    own = {"trace": {"file": str(trace)}, "iid": {"p": [0.5, 0.2, 0.1]}, "staleness": {"uniform": "0..3"}}
     return {model.id: build_delays(model.id, own.get(model.id, {"spread": 5}), 3) for model in DELAYS}
 
 
@@ -330,6 +331,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DelayModel]:
 def test_every_algorithm_runs_under_every_delay_model(algorithm: str, kind: str, models: dict[str, DelayModel]) -> None:
     problem = build_problem("quadratic", {"clients": 3, "dimension": 2, "L": 3, "sigma": 0.1})
     for chosen in SETTINGS[algorithm]:
+        of = lookup("algorithms", algorithm)
+        if kind == "staleness" and of.arrivals and of.updates_a_version(of.read(Options(algorithm, chosen))) is None:
+            with pytest.raises(SpecError, match=f"{algorithm} goes by who arrives when"):
+                simulate(algorithm, problem, models[kind], None, chosen, 24, 1, seed=2)
+            continue
         found = simulate(algorithm, problem, models[kind], None, chosen, 24, 1, seed=2)
         (figures,) = found.statistics
         assert (figures.staleness >= 0).all()

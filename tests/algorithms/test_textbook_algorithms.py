@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+import symbolic
 from algorithm_makers import HALVES, THREE, assert_close, assert_replays, make_case, read, trajectory_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from boundlab.case import replay
 from boundlab.delays import ServerPolicy
 from boundlab.errors import AssumptionError, CaseError, SpecError, TapeError
 from boundlab.events import Events
-from boundlab.execute import symbolic
 from boundlab.execute.floats import run
 from boundlab.options import Options
 from boundlab.randomness import Streams

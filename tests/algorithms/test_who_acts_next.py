@@ -380,7 +380,7 @@ def test_sampler_program_and_queue_have_one_law_of_who_acts_next(name: str) -> N
 
 # ---- other laws -------------------------------------------------------------------------------------------------
 
-DELAY_WORDS = [(one.id, one.examples[-1]) for one in DELAYS if one.id not in ("iid", "trace")] + [
+DELAY_WORDS = [(one.id, one.examples[-1]) for one in DELAYS if one.id not in ("iid", "trace", "staleness")] + [
     ("deterministic", {}),
     ("deterministic", {"rates": [1, 2, 4]}),
 ]

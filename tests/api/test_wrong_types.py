@@ -59,6 +59,7 @@ SMALL: dict[str, Callable[[], dict[str, Any]]] = {
         "iterations": 2,
         "settings": {},
     },
+    "constants": lambda: {"problem": "lad"},
     "optimal_rate": lambda: {"rates": [1, 2]},
     "problem": lambda: {"spec": "lad"},
     "problem_from_head": lambda: {"module": None, "X": [[1.0]], "y": [0]},

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from symbolic import PRINTED, number
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.pepit import exact
-from boundlab.arithmetic.rational import ENGINE, PRINTED, PROGRAM, rational
-from boundlab.execute.symbolic import number
+from boundlab.arithmetic.rational import ENGINE, PROGRAM, rational
 
 READERS = [PRINTED, ENGINE, PROGRAM]
 

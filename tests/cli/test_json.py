@@ -31,6 +31,7 @@ KINDS = {
     "show": "statement",
     "eval": "values",
     "optimal-rate": "optimal-rate",
+    "constants": "constants",
     "run": "run",
     "trace": "trace",
     "fit": "delay-fit",

@@ -30,6 +30,7 @@ LINES = {
 # Of those that judge nothing, the ones whose result has a line of its own.
 ANSWERS = {
     "optimal-rate": ("λ_s* = 1.41421 for 2 clients, per-iteration", ExitCode.STANDS),
+    "constants": ("huber: L = 1, B = 1; 12 constants", ExitCode.STANDS),
     "run": ("fedbuff on huber", ExitCode.STANDS),
     "trace": ("trace.csv: 2 devices, 5 updates", ExitCode.STANDS),
     "fit": ("uniform:rates=[", ExitCode.STANDS),

@@ -49,6 +49,7 @@ PLACES: dict[str, dict[str, Callable[[], str]]] = {
     "algorithm": {"algorithms": lambda: NOWHERE},
     "problem": {"problems": lambda: f"--problem={NOWHERE}"},
     "delays": {"delays": lambda: f"--delays={NOWHERE}"},
+    "about": {"problems": lambda: NOWHERE},
     "only": {"checks": lambda: f"--only={NOWHERE}"},
     "what": {"proofs": lambda: NOWHERE},
     "case": {

@@ -17,7 +17,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 
-RENEWAL = [model.id for model in DELAYS if model.id not in ("iid", "trace")]
+RENEWAL = [model.id for model in DELAYS if model.id not in ("iid", "trace", "staleness")]
 
 
 def ticks(times: list[float], actors: list[int]) -> Ticks:

@@ -10,7 +10,7 @@ from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
 
 TYPES = {model.id: model for model in DELAYS}
-RENEWAL = [name for name in TYPES if name not in ("trace", "iid")]
+RENEWAL = [name for name in TYPES if name not in ("trace", "iid", "staleness")]
 
 
 def model(name, n, **options):

@@ -8,7 +8,7 @@ from boundlab.tape import Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
 
-from boundlab.execute.agreement import agreement  # noqa: E402
+from benchmarks.speed.agreement import agreement  # noqa: E402
 from boundlab.simulate.tensors import tensors_of  # noqa: E402
 
 CPU = torch.device("cpu")

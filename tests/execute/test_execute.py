@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import symbolic
 import sympy
 from run_makers import tape_of
 from statements import statement_file
@@ -27,7 +28,6 @@ from boundlab.execute import (
     rationals,
     rows,
     starts,
-    symbolic,
 )
 from boundlab.metrics import metric
 from boundlab.objective import Problem

@@ -4,7 +4,7 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from boundlab.case.build import build_problem, problem_from
 from boundlab.compare.trials import trial_tape
 from boundlab.execute.packing import pack
 from boundlab.objective import Problem
+from boundlab.problems.clients import Kind, loss_of
 from boundlab.registry import registered
 from boundlab.tape import Tape
 
@@ -239,4 +240,5 @@ def test_the_documentation_says_what_kernels_and_tiles_cover() -> None:
     text = (Path(__file__).parents[2] / "docs" / "gpu.md").read_text(encoding="utf-8")
     inside = re.findall(r"^\| (`.+?) \| inside", text, flags=re.MULTILINE)
     known = [set(re.findall(r"`([a-z-]+)`", row)) for row in inside]
-    assert known == [set(kernels._KINDS), set(linear_kernel._LOSSES)]
+    numbers = {loss_of(kind, 1.0).number: kind for kind in get_args(Kind)}
+    assert known == [{numbers[one] for one in kernels._KINDS}, set(linear_kernel._LOSSES)]

@@ -62,7 +62,7 @@ def test_by_hand() -> None:
     ]
     program = pack([tape_of(4, [Initial.START] * 4, ops)], 2)
     of = program.combinations
-    assert (program.places, program.rounds, program.zero, program.sink) == (2, 2, 4, 5)
+    assert (program.places, program.rounds, program.zero) == (2, 2, 4)
     assert (of.round.tolist(), of.slot.tolist(), of.dst.tolist()) == ([0, 0], [0, 1], [0, 3])
     assert of.terms.tolist() == [3, 1]
     assert of.src[0, :3].tolist() == [0, 1, 2]

@@ -8,6 +8,7 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from symbolic import LocalStep, Vector, named_gradients, number, run, term_by_term, terms
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
@@ -15,7 +16,6 @@ from boundlab.case.build import build_problem
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run as run_numbers
-from boundlab.execute.symbolic import LocalStep, Vector, named_gradients, number, run, term_by_term, terms
 from boundlab.tape import RecordAt
 
 alpha, x = sympy.Symbol("alpha"), Vector("x")

@@ -115,7 +115,7 @@ def test_exact_numbers_do_the_same(simple: str, tape: Tape) -> None:
 @pytest.mark.parametrize("batch", [0, 3])
 def test_mini_batches_draw_the_same_numbers_with_and_without_a_simple_part(batch: int) -> None:
     torch = pytest.importorskip("torch")
-    from boundlab.execute.agreement import agreement
+    from benchmarks.speed.agreement import agreement
 
     spec = f"logistic:data=breast_cancer,samples=60,clients=3,batch={batch}"
     algorithm = lookup("algorithms", "fedbuff")

@@ -134,7 +134,7 @@ def test_rational_numbers_find_the_minimum_within_the_interval_of_any_point(
     form, h = problem.inner.least_squares(), problem.simple  # type: ignore[attr-defined]
     assert h is not None
     x = rng.normal(size=problem.d)
-    h.prox(x, 0.0)
+    x = h.prox(x, 0.0)
     ends = interval(form, h, x)
     assert ends is not None
     assert Fraction(ends[0]) <= found.value <= Fraction(ends[1])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import EXACT, exact_array
 from boundlab.arithmetic.numbers import rational
 from boundlab.errors import SpecError
 from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, ProxFunction, read_simple
@@ -25,9 +26,7 @@ CLOSE = 1e-9
 
 
 def prox(h: ProxFunction, x: np.ndarray, size: float) -> np.ndarray:
-    out = x.copy()
-    h.prox(out, size)
-    return out
+    return np.asarray(h.prox(x.copy(), size))
 
 
 @pytest.mark.parametrize("h", KINDS)
@@ -65,32 +64,33 @@ def test_proximal_maps_are_firmly_non_expansive(h: ProxFunction, x: np.ndarray, 
 @given(X=arrays(np.float64, (4, 3), elements=st.floats(-4.0, 4.0)), sizes=arrays(np.float64, 4, elements=SIZES))
 def test_tensors_do_the_same_in_each_row(h: ProxFunction, X: np.ndarray, sizes: np.ndarray) -> None:
     torch = pytest.importorskip("torch")
-    rows = torch.as_tensor(X.copy())
-    h.batched_prox(rows, torch.as_tensor(sizes))
+    from boundlab.arithmetic.tensors import TENSORS
+
+    rows = h.prox(torch.as_tensor(X.copy()), torch.as_tensor(sizes).unsqueeze(1), TENSORS)
     expected = np.array([prox(h, x, size) for x, size in zip(X, sizes.tolist(), strict=True)])
     assert np.allclose(rows.numpy(), expected, rtol=1e-14, atol=1e-15)
-    assert h.batched_values(torch.as_tensor(X)).numpy() == pytest.approx(h.values(X), rel=1e-14)
+    assert h.values(torch.as_tensor(X), TENSORS).numpy() == pytest.approx(h.values(X), rel=1e-14)
 
 
-EXACT = st.lists(st.fractions(-4, 4, max_denominator=8), min_size=3, max_size=3)
+FRACTIONS = st.lists(st.fractions(-4, 4, max_denominator=8), min_size=3, max_size=3)
 
 
 @pytest.mark.parametrize("h", KINDS)
-@given(x=EXACT, size=st.fractions(Fraction(1, 8), 4, max_denominator=8))
+@given(x=FRACTIONS, size=st.fractions(Fraction(1, 8), 4, max_denominator=8))
 def test_rational_numbers_and_balls_do_the_same(h: ProxFunction, x: list[Fraction], size: Fraction) -> None:
     expected = prox(h, np.array([float(entry) for entry in x]), float(size))
-    point = [rational(entry) for entry in x]
-    balls = h.exact_prox([numbers.ball(entry) for entry in point], numbers.ball(rational(size)))
+    point = exact_array(x)
+    balls = h.prox(numbers.ball(1) * point, numbers.ball(rational(size)), EXACT)
     assert [float(entry) for entry in balls] == pytest.approx(expected.tolist(), abs=1e-12)
     try:
-        exactly = h.exact_prox(point, rational(size))
+        exactly = h.prox(point, rational(size), EXACT)
     except SpecError:
         assert isinstance(h, BallIndicator)  # a projection onto a sphere takes roots
         assert sum(entry**2 for entry in x) > h.radius**2
         return
     assert [float(numbers.fraction(entry)) for entry in exactly] == pytest.approx(expected.tolist(), abs=1e-12)
     assert all(ball.overlaps(numbers.ball(entry)) for ball, entry in zip(balls, exactly, strict=True))
-    assert float(numbers.fraction(h.exact_value(exactly))) == pytest.approx(h.value(expected), abs=1e-12)
+    assert float(numbers.fraction(h.values(exactly, EXACT))) == pytest.approx(h.value(expected), abs=1e-12)
 
 
 def test_sharpness_by_hand() -> None:
@@ -105,7 +105,7 @@ def test_sharpness_by_hand() -> None:
 def test_balls_at_a_kink_need_not_know_on_which_side_they_lie() -> None:
     size = numbers.ball(rational(1))
     at_threshold = numbers.flint().arb(0.75, 1e-6)
-    (out,) = L1(Fraction(3, 4)).exact_prox([at_threshold], size)
+    (out,) = L1(Fraction(3, 4)).prox(np.array([at_threshold]), size, EXACT)
     assert out.contains(0)
     assert float(out.upper()) < 1e-5
 

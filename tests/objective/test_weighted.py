@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boundlab as bl
-from boundlab.arithmetic.numbers import fraction, rational
+from boundlab.arithmetic.exactly import exact_array
+from boundlab.arithmetic.numbers import fraction
 from boundlab.case.build import build_delays, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
@@ -105,7 +106,7 @@ def test_rational_numbers_say_the_same(name: str) -> None:
     twin = objective.rational({})
     assert twin is not None
     x = [float(one) for one in problem.x0]
-    point = [rational(Fraction(one)) for one in x]
+    point = exact_array(x)
     assert float(fraction(twin.value(point))) == pytest.approx(objective.value(problem.x0), rel=1e-12)
     exact, floats = twin.constants(), objective.constants()
     for constant in set(exact) & set(floats):

@@ -13,6 +13,7 @@ from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.algorithms.sfedavg import SFEDAVG
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import exact_array
 from boundlab.case.build import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, CertificateError, SpecError
@@ -186,7 +187,7 @@ def test_numbers_are_taken_at_their_word(weights: str) -> None:
     assert form.nu == Fraction(1, 7)
     third = Fraction(1, 3)
     assert form.weights == {"equal": [1, 1], "size": [4 * third, 2 * third], "paper": [2 * third, third]}[weights]
-    origin = [numbers.rational(0)] * 2
+    origin = exact_array([0, 0])
     assert numbers.fraction(twin.gradient(1, origin)[0]) == -3 * form.weights[1]
     conform.problem(problem)
 
@@ -289,7 +290,7 @@ def test_the_noise_at_the_minimiser_is_in_scale(size: float) -> None:
     options = {"features": [[1.0], [2.0]], "targets": [1.0, 0.0], "owners": [0, 0], "batch": 1}
     wide = {"features": [[size], [2 * size]], "targets": [size, 0.0]}
     small, large = (make("least-squares", **{**options, **more}).constants()["sigma_star"].value for more in ({}, wide))
-    assert large >= small * size * size
+    assert Fraction(large) >= Fraction(4, 5) * Fraction(size) ** 2  # gradients at x* = 1/5 are ∓4/5 times s²
     assert large == pytest.approx(small * size * size, rel=1e-9, abs=1e-300)
 
 

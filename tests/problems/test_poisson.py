@@ -72,7 +72,7 @@ def test_two_rows_by_hand() -> None:
 def test_on_the_set_it_is_the_formula_and_its_gradient_the_difference_of_values(seed: int) -> None:
     problem = drawn(seed)
     x = np.random.default_rng(seed).normal(size=2)
-    problem.h.prox(x, 1.0)
+    x = problem.h.prox(x, 1.0)
     assert problem.value(x) == pytest.approx(risk(problem, x), rel=1e-12, abs=1e-12)
     step = 1e-5 * np.eye(2)
     differences = [(risk(problem, x + one) - risk(problem, x - one)) / 2e-5 for one in step]
@@ -86,8 +86,7 @@ def test_curvatures_on_the_set_and_slopes_everywhere_lie_between_the_constants(s
     known, inner = problem.constants(), problem.inner
     points = [2.0 * rng.normal(size=2) for _ in range(20)] + [np.array(one) for one in product((-9.0, 9.0), repeat=2)]
     for far in points:
-        x = far.copy()
-        problem.h.prox(x, 1.0)  # often at a corner
+        x = problem.h.prox(far.copy(), 1.0)  # often at a corner
         curved = np.array([np.linalg.eigvalsh(hessian(problem, client, x)) for client in range(problem.n)])
         assert curved.max() <= known["L"].value
         assert curved.min() >= (known["mu"].value if "mu" in known else 0.0) - 1e-12 * curved.max()

@@ -9,6 +9,7 @@ import sympy
 from problem_makers import make
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import exact_array
 
 pytest.importorskip("flint")
 
@@ -159,10 +160,7 @@ def test_heterogeneity_is_the_supremum_over_all_pieces(name: str) -> None:
     places = [sorted({row[j] + shift for row in twin.c for shift in (-width, width)}) for j in range(twin.d)]
     worst, mean = Fraction(0), Fraction(0)
     for x in itertools.product(*places):
-        slopes = [
-            [numbers.fraction(one) for one in twin.gradient(client, [numbers.rational(entry) for entry in x])]
-            for client in range(twin.n)
-        ]
+        slopes = [[numbers.fraction(one) for one in twin.gradient(client, exact_array(x))] for client in range(twin.n)]
         middle = [sum(column) / twin.n for column in zip(*slopes, strict=True)]
         away = [sum((a - b) ** 2 for a, b in zip(slope, middle, strict=True)) for slope in slopes]
         worst, mean = max(worst, *away), max(mean, sum(away) / twin.n)
@@ -178,14 +176,14 @@ def test_the_exact_minimum_is_below_the_values_around_it(name: str) -> None:
     best = twin.minimum()
     assert (best is None) == ("R" not in expected)
     if best is not None:
-        assert numbers.fraction(twin.value([numbers.rational(entry) for entry in best.x])) == best.value
+        assert numbers.fraction(twin.value(exact_array(best.x))) == best.value
         for shift in itertools.product((-1, Fraction(-1, 1000), 0, Fraction(1, 1000), 1), repeat=twin.d):
-            near = [numbers.rational(entry + by) for entry, by in zip(best.x, shift, strict=True)]
+            near = exact_array([entry + by for entry, by in zip(best.x, shift, strict=True)])
             assert numbers.fraction(twin.value(near)) >= best.value
 
 
 def test_the_first_of_two_equally_high_pieces_gives_the_slope() -> None:
     problem = make("max-affine", **KINKS)
-    twin, kink = problem.rational(KINKS), [numbers.rational(1)]
+    twin, kink = problem.rational(KINKS), exact_array([1])
     assert [int(numbers.fraction(twin.gradient(i, kink)[0])) for i in (0, 1)] == [-1, 1]
     assert [int(problem.gradient(i, [1.0])[0]) for i in (0, 1)] == [-1, 1]

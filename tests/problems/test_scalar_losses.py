@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import EXACT, exact_array
+from boundlab.arithmetic.numbers import FLOATS
 from boundlab.errors import UndecidedError
+from boundlab.problems.clients import loss_of
 from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
 from boundlab.problems.rational import RationalSeparable
-from boundlab.problems.rational.scalar import EXACT
-from boundlab.problems.scalar import FLOATS, loss_of
 
 pytest.importorskip("flint")
 
@@ -29,37 +30,35 @@ def floats(entries: list) -> np.ndarray:
 @pytest.mark.parametrize("kind", SEPARABLE)
 def test_a_separable_loss_is_one_function_in_all_numbers(kind: str) -> None:
     torch = pytest.importorskip("torch")
-    from boundlab.problems.batched.scalar import TENSORS
+    from boundlab.arithmetic.tensors import TENSORS
 
     loss, exact, r = loss_of(kind, float(WIDTH)), loss_of(kind, numbers.rational(WIDTH)), np.array(POINTS, dtype=float)
     for what in ("value", "slope"):
         one = getattr(loss, what)(r.copy(), FLOATS)
         np.testing.assert_allclose(getattr(loss, what)(torch.as_tensor(r.copy()), TENSORS).numpy(), one, rtol=1e-15)
-        found = [getattr(exact, what)(numbers.rational(entry), EXACT) for entry in POINTS]
+        found = getattr(exact, what)(exact_array(POINTS), EXACT)
         np.testing.assert_allclose(floats(found), one, rtol=1e-15)
     if kind != "pseudo-huber":
         one = loss.prox(r, 0.75, FLOATS)
         np.testing.assert_allclose(loss.prox(torch.as_tensor(r), 0.75, TENSORS).numpy(), one, rtol=1e-15)
-        found = [exact.prox(numbers.rational(entry), numbers.rational(Fraction(3, 4)), EXACT) for entry in POINTS]
+        found = exact.prox(exact_array(POINTS), numbers.rational(Fraction(3, 4)), EXACT)
         np.testing.assert_allclose(floats(found), one, rtol=1e-15)
 
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_loss_of_margins_is_one_function_in_all_numbers(kind: str) -> None:
     torch = pytest.importorskip("torch")
-    from boundlab.problems.batched.scalar import TENSORS
+    from boundlab.arithmetic.tensors import TENSORS
 
     z, signs = np.array(POINTS, dtype=float), np.where(np.arange(len(POINTS)) % 2, 1.0, -1.0)
     y = np.stack([np.abs(z), np.full(len(z), 2.0)], axis=1) if kind == "poisson" else signs
-    targets = [tuple(map(_exact, row)) for row in y] if kind == "poisson" else [_exact(entry) for entry in y]
     for function in (scalar_values, scalar_slopes):
         one = function(LOSSES[kind], z.copy(), y, FLOATS)
         tensor = torch.as_tensor(z.copy()).view(-1, 1)
         found = function(LOSSES[kind], tensor, torch.as_tensor(y).view(len(y), -1), TENSORS)
         np.testing.assert_allclose(found.numpy().ravel(), one, rtol=1e-14, atol=1e-15)
-        if kind != "least-squares":  # its exact form is that of linear algebra
-            exact = [function(LOSSES[kind], _exact(at), target, EXACT) for at, target in zip(z, targets, strict=True)]
-            np.testing.assert_allclose(floats(exact), one, rtol=1e-14, atol=1e-15)
+        exact = function(LOSSES[kind], exact_array(z), exact_array(y), EXACT)
+        np.testing.assert_allclose(floats(exact), one, rtol=1e-14, atol=1e-15)
 
 
 def _exact(value: float) -> object:
@@ -80,12 +79,13 @@ def test_a_proximal_point_moves_by_the_slope_there(kind: str, a: Fraction) -> No
 @pytest.mark.parametrize("width", [WIDTH, None])
 def test_a_step_of_exact_numbers_is_one_along_the_slope(width: Fraction | None) -> None:
     problem, size = one_client(width), numbers.rational(Fraction(2, 7))
-    for entry in map(numbers.rational, POINTS):
-        assert problem.descend(0, [entry], size) == [entry - size * problem.gradient(0, [entry])[0]]
+    for x in exact_array(POINTS)[:, None]:
+        assert problem.descend(0, x, size) == x - size * problem.gradient(0, x)
 
 
 def test_a_ball_shrinks_by_a_step_on_the_quadratic_part() -> None:
-    [moved] = one_client(Fraction(2)).descend(0, [numbers.flint().arb(1, "1e-3")], numbers.rational(Fraction(1, 4)))
+    x, size = np.array([numbers.flint().arb(1, "1e-3")]), numbers.rational(Fraction(1, 4))
+    [moved] = one_client(Fraction(2)).descend(0, x, size)
     assert float(moved.rad()) == pytest.approx(0.25e-3, rel=1e-6)
 
 
@@ -96,19 +96,19 @@ def test_what_is_continuous_takes_any_ball_and_what_jumps_asks_for_more_digits(m
     around, size = numbers.flint().arb(_exact(middle), radius), numbers.rational(Fraction(1, 3))
     for width in (Fraction(5, 4), None):  # turns at ½ ± 5/4, or jumps at ½
         problem = one_client(width)
-        ask = {"value": lambda x, p=problem: p.value([x]), "prox": lambda x, p=problem: p.prox(0, [x], size)[0]}
+        ask = {"value": problem.value, "prox": lambda x, p=problem: p.prox(0, x, size)[0]}
         if width is not None:
-            ask["descend"] = lambda x, p=problem: p.descend(0, [x], size)[0]
-            ask["gradient"] = lambda x, p=problem: p.gradient(0, [x])[0]
+            ask["descend"] = lambda x, p=problem: p.descend(0, x, size)[0]
+            ask["gradient"] = lambda x, p=problem: p.gradient(0, x)[0]
         for one in ask.values():
-            found = numbers.ball(one(around))
+            found = numbers.ball(one(np.array([around])))
             assert float(found.rad()) <= 10.0 * float(radius) + 1e-12  # Lipschitz, with 3·|x − ½| ≤ 10
             for part in (-1, 0, 1):
                 point = middle + part * Fraction(radius)
-                assert found.overlaps(numbers.ball(one(_exact(point))))
+                assert found.overlaps(numbers.ball(one(exact_array([point]))))
         if width is None and float(radius) >= abs(middle - Fraction(1, 2)) and float(radius):
             with pytest.raises(UndecidedError):
-                problem.descend(0, [around], size)
+                problem.descend(0, np.array([around]), size)
 
 
 def one_client(width: Fraction | None) -> RationalSeparable:

@@ -9,6 +9,7 @@ import pytest
 from problem_makers import make
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import exact_array
 
 SHARP = 1 + Fraction(1, 10**5)
 
@@ -37,7 +38,7 @@ def test_they_are_those_of_rational_numbers(seed: int) -> None:
     problem = drawn(seed)
     found, twin = problem.constants(), problem.rational({})
     best = twin.minimum()
-    start = numbers.fraction(twin.value(numbers.rationals(twin.x0)))
+    start = numbers.fraction(twin.value(exact_array(twin.x0)))
     truths = {"F0": start - best.value}
     squares = {"R": square(twin.x0, best.x)}
     if "zeta" in found:

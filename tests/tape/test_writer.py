@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundlab.case.build import build_delays
 from boundlab.errors import CaseError, SpecError, TapeError
 from boundlab.events import SERVER, Events, events_as_json, read_client, read_events, read_rows
 from boundlab.simulate.trial import compile_trial, spaced_iterations
@@ -238,8 +239,8 @@ class Reluctant:
 @pytest.mark.parametrize("iterations", [1, 5, 60])
 def test_a_trial_asks_for_events_until_there_are_enough(every: int, iterations: int) -> None:
     algorithm: Any = Reluctant(every)
-    unused: Any = None
-    tape = compile_trial(algorithm, None, 1, unused, unused, iterations, RecordAt(), unused)
+    unused, delays = None, build_delays("deterministic", {}, 1)
+    tape = compile_trial(algorithm, None, 1, delays, unused, iterations, RecordAt(), unused)
     assert (tape.iterations, len(tape.events)) == (iterations, every * iterations)
     assert algorithm.asked == sorted(set(algorithm.asked))
     assert algorithm.asked[0] == 1

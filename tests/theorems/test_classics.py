@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+import symbolic
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,6 @@ from boundlab.case.build import build_problem
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
-from boundlab.execute import symbolic
 from boundlab.metrics import Certified, Watch, metric
 from boundlab.options import Options, parse_spec
 from boundlab.randomness import Streams

@@ -2,5 +2,4 @@
 
 from boundlab.algorithms.afl_dga._afl_dga import AFL_DGA as AFL_DGA
 from boundlab.algorithms.afl_dga._afl_dga import AflDgaParameters as AflDgaParameters
-from boundlab.algorithms.afl_dga._afl_dga import gradient_names as gradient_names
 from boundlab.algorithms.afl_dga._events import check_order as check_order

@@ -1,6 +1,6 @@
 """AFL-DGA: anarchic federated learning with delayed gradient averaging (Li and Gong), Section 3.2 and Algorithm 1."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, final
@@ -119,25 +119,6 @@ class AflDga(Algorithm[AflDgaParameters]):
     def figures(self, parameters: AflDgaParameters, tape: Tape) -> dict[str, Any]:
         """Return K_m, D_m, participation, tau_max, S and M of a run."""
         return _statistics.figures(tape)
-
-
-def gradient_names(tape: Tape, first: int = 0) -> Callable[[Any], str]:
-    """Return how the paper writes local gradients, g_{i,j}^{r}.
-
-    For :func:`boundlab.execute.symbolic.named_gradients`.
-
-    Parameters
-    ----------
-    first
-        The number of the first client: 0 as everywhere in boundlab, 1 as in the paper.
-
-    Returns
-    -------
-    callable
-        From a :class:`boundlab.execute.symbolic.LocalStep` to LaTeX.
-    """
-    number, place = tape.notes["run_round"].tolist(), tape.notes["run_place"].tolist()
-    return lambda step: f"g_{{{step.client + first},{place[step.row]}}}^{{{number[step.row]}}}"
 
 
 @dataclass(slots=True)

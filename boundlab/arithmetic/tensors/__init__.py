@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from boundlab.arithmetic.tensors._batched import Coordinatewise as Coordinatewise
     from boundlab.arithmetic.tensors._batched import Gathered as Gathered
     from boundlab.arithmetic.tensors._batched import Ints as Ints
+    from boundlab.arithmetic.tensors._operations import TENSORS as TENSORS
+    from boundlab.arithmetic.tensors._operations import tensors as tensors
     from boundlab.arithmetic.tensors._philox import normals as normals
     from boundlab.arithmetic.tensors._philox import uniforms as uniforms
 
@@ -24,6 +26,8 @@ _WHERE = {
     "Coordinatewise": "_batched",
     "Ints": "_batched",
     "Gathered": "_batched",
+    "TENSORS": "_operations",
+    "tensors": "_operations",
     "normals": "_philox",
     "uniforms": "_philox",
 }

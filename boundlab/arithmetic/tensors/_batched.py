@@ -95,14 +95,14 @@ class Coordinatewise:
     Parameters
     ----------
     kind
-        Which φ: ``huber``, ``lad`` or ``pseudo-huber``.
+        Which φ: HUBER, ABSOLUTE or PSEUDO_HUBER of :mod:`boundlab.arithmetic.compiled`.
     w, c
         Shape (n, d), of the registers' type.
     delta
         Shape (1,), of the registers' type: where φ turns linear. A number of Python's would reach a kernel as float32.
     """
 
-    kind: str
+    kind: int
     w: torch.Tensor
     c: torch.Tensor
     delta: torch.Tensor

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import EXACT
 from boundlab.objective import LeastSquaresForm
 from boundlab.objective.simple import ProxFunction
 
@@ -43,7 +44,7 @@ def _interval(form: LeastSquaresForm, h: ProxFunction, x: Floats) -> tuple[Any, 
     # A weight other than 1 comes from a share of the samples, and is rounded.
     weights = [arb(1) if one == 1.0 else numbers.near(one, 4.0 * _EPS) for one in form.weights.tolist()]
     nu = arb(form.nu) * sum(weights, start=arb(0)) / n
-    point = h.exact_prox([arb(entry) for entry in x.tolist()], arb(0))
+    point = h.prox(np.array([arb(entry) for entry in x.tolist()], dtype=object), arb(0), EXACT)
     column = matrix([[entry] for entry in point])
     linear, square, loss, slope = arb(0), arb(0), arb(0), matrix(1, d)
     for weight, rows, targets in zip(weights, form.rows, form.targets, strict=True):
@@ -55,10 +56,10 @@ def _interval(form: LeastSquaresForm, h: ProxFunction, x: Floats) -> tuple[Any, 
         square += factor * sum((one * one for one in u), start=arb(0))
         loss += factor * sum((error * error for error in errors), start=arb(0)) / 2
         slope += matrix([u]) * features * factor
-    high = loss + nu * sum((entry * entry for entry in point), start=arb(0)) / 2 + h.exact_value(point)
-    pull = slope.entries()
+    high = loss + nu * sum((entry * entry for entry in point), start=arb(0)) / 2 + h.values(point, EXACT)
+    pull = np.array(slope.entries(), dtype=object)
     lows = []
     for share in (arb(1), h.shrink(pull)):
-        lowest = h.lowest([share * entry for entry in pull], nu)
+        lowest = h.lowest(share * pull, nu)
         lows.append((lowest - share * linear - share * share * square / 2).lower())
     return max((low for low in lows if low.is_finite()), default=arb("-inf")), high

@@ -92,8 +92,7 @@ def _descend(f: Problem, h: ProxFunction, x: Floats, size: float) -> Floats:
     """
     y, t, best, least, waited = x.copy(), 1.0, x, np.inf, 0
     for turn in range(_ROUNDS):
-        new = y - size * f.full_gradient(y)
-        h.prox(new, size)
+        new = h.prox(y - size * f.full_gradient(y), size)
         if float((y - new) @ (new - x)) > 0.0:
             y, t = new.copy(), 1.0
         else:

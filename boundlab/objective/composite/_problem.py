@@ -108,7 +108,7 @@ class Composite(Wrapped):
             x -= step_size * np.mean([self.inner.gradient(i, x) for i in range(self.n)], axis=0)
         else:
             self.inner.descend(client, x, step_size)
-        self.h.prox(x, step_size)
+        x[:] = self.h.prox(x, step_size)
 
     def oracle(self, streams: Streams) -> Oracle:
         """Return the clients' oracle with the proximal map of h after each step."""
@@ -304,7 +304,7 @@ class _ProximalSteps(Oracle):
     def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do x ← prox_{step_size·h}(x − step_size·g_client(x)) in place."""
         self.inner.step(x, client, draw, step_size)
-        self.h.prox(x, step_size)
+        x[:] = self.h.prox(x, step_size)
 
     def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Refuse: the proximal map of f_client + h has no closed form."""

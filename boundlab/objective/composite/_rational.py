@@ -8,13 +8,13 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar, flint
+from boundlab.arithmetic.exactly import EXACT, exact_array, fractions
+from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Constants, InexactError, Minimum, RationalProblem, Vector
 from boundlab.arithmetic.writing import Sentence, words
 from boundlab.objective import OF_OBJECTIVE
 from boundlab.objective._wrapped_rational import WrappedRational
-from boundlab.objective.simple import Face, ProxFunction
+from boundlab.objective.simple import ProxFunction
 
 
 @final
@@ -68,53 +68,45 @@ class RationalComposite(WrappedRational):
 
     def proximal(self, x: Vector, size: Scalar) -> Vector:
         """Return prox_{size·h}(x)."""
-        return self.h.exact_prox(x, size)
+        return np.asarray(self.h.prox(x, size, EXACT))
 
     def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
         """Return prox_{size·h}(x − size·∇f_client(x)), or with ∇f in place of ∇f_client."""
         if self.along_mean:
-            moved = zip(x, self.inner.full_gradient(x), strict=True)
-            return self.proximal([entry - size * slope for entry, slope in moved], size)
+            return self.proximal(x - size * self.inner.full_gradient(x), size)
         return self.proximal(self.inner.descend(client, x, size), size)
 
     def value(self, x: Vector) -> Scalar:
         """Return F(x)."""
-        return self.inner.value(x) + self.h.exact_value(x)
+        return self.inner.value(x) + self.h.values(x, EXACT)
 
     @cached_property
     def _minimum(self) -> Minimum | None:
         """The minimiser on the face that floats show, if it is one: −∇f is a subgradient of h there."""
         own = self.inner.minimum()
-        candidates = [] if own is None else [own.x]
-        face = None if self.near is None else self.h.face(self.near)
-        if face is not None and (found := self._on(face)) is not None:
+        candidates = [] if own is None else [exact_array(own.x)]
+        piece = None if self.near is None else self.h.piece(self.near, EXACT)
+        if piece is not None and (found := self._on(*piece)) is not None:
             candidates.append(found)
         for x in candidates:
-            pull = [-numbers.fraction(entry) for entry in self.inner.full_gradient(numbers.rationals(x))]
-            if self.h.holds_at(x, pull):
-                return self.at(x)
+            if self.h.holds_at(x, -self.inner.full_gradient(x)):
+                return self.at(fractions(x))
         return None
 
-    def _on(self, face: Face) -> list[Fraction] | None:
+    def _on(self, low: Vector, high: Vector, rates: Vector) -> Vector | None:
         """Return where f + h is stationary on a face; None where it is no corner, and f no quadratic or flat there."""
-        x = [face.fixed.get(j, Fraction(0)) for j in range(self.d)]
-        free = [j for j in range(self.d) if j not in face.fixed]
-        if not free:
-            return x
+        x, free = np.where(low == high, low, 0 * rates), np.flatnonzero(low != high)
+        if not len(free):
+            return np.asarray(x)
         form = self.inner.quadratic()
         if form is None:
             return None
-        mean = form.mean()
-        slope = self.inner.full_gradient(numbers.rationals(x))
-        matrix = flint().fmpq_mat([[numbers.rational(mean[j][k]) for k in free] for j in free])
-        right = flint().fmpq_mat([[-slope[j] - numbers.rational(face.slope[j])] for j in free])
+        mean, pull = exact_array(form.mean()), -self.inner.full_gradient(x) - rates
         try:
-            found = matrix.solve(right)
+            x[free] = EXACT.solve(mean[np.ix_(free, free)], pull[free])
         except ZeroDivisionError:
             return None
-        for place, j in enumerate(free):
-            x[j] = numbers.fraction(found[place, 0])
-        return x
+        return np.asarray(x)
 
     def minimum(self) -> Minimum | None:
         """Return the minimum of F, where its face is found and f is a quadratic, or h does not matter."""

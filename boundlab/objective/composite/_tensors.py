@@ -4,7 +4,7 @@ from typing import final
 
 import torch
 
-from boundlab.arithmetic.tensors import Batched
+from boundlab.arithmetic.tensors import TENSORS, Batched
 from boundlab.objective._wrapped_tensors import WrappedBatched
 from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
 from boundlab.objective.simple import ProxFunction
@@ -21,7 +21,7 @@ class BatchedComposite(WrappedBatched):
     def step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
         """Do x ← prox_{size·h}(x − size·g_client(x)) in each row, in place."""
         self.clients.step(X, clients, draw, sizes)
-        self.h.batched_prox(X, sizes)
+        X.copy_(self.h.prox(X, sizes.unsqueeze(1), TENSORS))
 
     def implicit_step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
         """Refuse: the proximal map of f_client + h has no closed form."""
@@ -29,7 +29,7 @@ class BatchedComposite(WrappedBatched):
 
     def values(self, X: torch.Tensor) -> torch.Tensor:
         """Return F at each row."""
-        return self.clients.values(X) + self.h.batched_values(X)
+        return self.clients.values(X).add(self.h.values(X, TENSORS))
 
     def full_gradients(self, X: torch.Tensor) -> torch.Tensor:
         """Refuse: F has no gradient."""

@@ -10,5 +10,4 @@ from boundlab.objective.simple._l1 import L1 as L1
 from boundlab.objective.simple._read import OPTIONS as OPTIONS
 from boundlab.objective.simple._read import read_simple as read_simple
 from boundlab.objective.simple._simple import BoundedSet as BoundedSet
-from boundlab.objective.simple._simple import Face as Face
 from boundlab.objective.simple._simple import ProxFunction as ProxFunction

@@ -1,38 +1,31 @@
 """The indicator of a box."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.compiled import BOX, Clients
-from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.numbers import FLOATS, Numbers, Operations, Scalar
 from boundlab.errors import SpecError
 from boundlab.objective.simple._simple import (
     EPS,
     Array,
     BoundedSet,
-    Face,
     Floats,
-    ProxFunction,
+    SetIndicator,
     Vector,
-    clamp,
     float_up,
-    room,
     written,
 )
-
-if TYPE_CHECKING:
-    import torch
 
 
 @final
 @dataclass(frozen=True)
-class BoxIndicator(ProxFunction):
+class BoxIndicator(SetIndicator):
     """The indicator of low ≤ x_j ≤ high for every coordinate; its proximal map is the projection.
 
     Parameters
@@ -48,7 +41,6 @@ class BoxIndicator(ProxFunction):
 
     low: Fraction
     high: Fraction
-    bounded = True
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
@@ -64,51 +56,17 @@ class BoxIndicator(ProxFunction):
         return float(self.low), float(self.high)
 
     @cached_property
-    def _size(self) -> float:
+    def size(self) -> float:
+        """The larger end."""
         return max(map(abs, self._ends))
 
-    def values(self, X: Array) -> Floats:
-        """Return 0 inside and infinity outside, shape (S,)."""
-        low, high = self._ends
-        outside = np.maximum(low - X, X - high).max(axis=1)
-        return np.where(outside <= room(X.dtype, self._size), 0.0, np.inf)
-
-    def prox(self, x: Array, size: float) -> None:
+    def prox(self, x: Numbers, size: Numbers, ops: Operations = FLOATS) -> Numbers:
         """Project."""
-        np.clip(x, *self._ends, out=x)
+        return ops.clip(x, ops.number(self.low), ops.number(self.high))
 
     def compiled(self, clients: Clients) -> Clients:
         """Return clients with this map."""
         return clients._replace(simple=BOX, low=self._ends[0], high=self._ends[1])
-
-    def batched_values(self, X: "torch.Tensor") -> "torch.Tensor":
-        """Return 0 inside and infinity outside, shape (A,), float64."""
-        low, high = self._ends
-        outside = (low - X).maximum(X - high).amax(dim=1).double()
-        inside = outside <= room(np.dtype(str(X.dtype).removeprefix("torch.")), self._size)
-        return outside.new_full(outside.shape, np.inf).masked_fill(inside, 0.0)
-
-    def batched_prox(self, X: "torch.Tensor", sizes: "torch.Tensor") -> None:
-        """Project each row."""
-        X.clamp_(*self._ends)
-
-    def exact_value(self, x: Vector) -> Scalar:
-        """Return 0.
-
-        Raises
-        ------
-        SpecError
-            If x lies outside for certain.
-        """
-        low, high = numbers.rational(self.low), numbers.rational(self.high)
-        if any(entry < low or entry > high for entry in map(numbers.ball, x)):
-            raise SpecError(f"an iterate lies outside {self.words}, where F is infinite")
-        return x[0] - x[0]
-
-    def exact_prox(self, x: Vector, size: Scalar) -> Vector:
-        """Project."""
-        low, high = numbers.rational(self.low), numbers.rational(self.high)
-        return [clamp(entry, low, high) for entry in x]
 
     def shortest(self, x: Floats, slope: Floats) -> tuple[Floats, float]:
         """At an end the normal cone takes off what points outside."""
@@ -120,7 +78,7 @@ class BoxIndicator(ProxFunction):
         """Return Σ_j max over y_j of slope_j·(x_j − y_j): it is attained at an end."""
         low, high = self._ends
         each = np.maximum(slope * (x - low), slope * (x - high))
-        rounding = (len(x) + 8) * EPS * float((np.abs(slope) * (np.abs(x) + self._size)).sum())
+        rounding = (len(x) + 8) * EPS * float((np.abs(slope) * (np.abs(x) + self.size)).sum())
         return float(each.sum()) + error * float(np.sqrt(len(x))) * (high - low) * (1.0 + 8.0 * EPS) + rounding
 
     def support(self, A: Array) -> Floats:
@@ -128,7 +86,7 @@ class BoxIndicator(ProxFunction):
         low, high = self._ends
         wide = np.asarray(A, dtype=np.float64)
         most = np.maximum(low * wide, high * wide).sum(axis=1)
-        out: Floats = most + (A.shape[1] + 8) * EPS * self._size * np.abs(wide).sum(axis=1)
+        out: Floats = most + (A.shape[1] + 8) * EPS * self.size * np.abs(wide).sum(axis=1)
         return out
 
     def bounded_set(self, d: int) -> BoundedSet:
@@ -142,7 +100,7 @@ class BoxIndicator(ProxFunction):
     def holds_ball(self, x: Floats, radius: float) -> bool:
         """Return whether every coordinate is that far from both ends."""
         low, high = self._ends
-        room = radius + 8.0 * EPS * (np.abs(x) + self._size)
+        room = radius + 8.0 * EPS * (np.abs(x) + self.size)
         return bool(((x - room >= low) & (x + room <= high)).all())
 
     def sharpness(self, x: Floats, slope: Floats) -> float:
@@ -151,17 +109,10 @@ class BoxIndicator(ProxFunction):
         push = np.where(x <= low, slope, np.where(x >= high, -slope, 0.0))
         return max(float(push.min()), 0.0)
 
-    def face(self, x: Floats) -> Face:
+    def piece(self, x: Floats, ops: Operations = FLOATS) -> tuple[Numbers, Numbers, Numbers]:
         """Keep ends ends."""
-        low, high = self._ends
-        at_low = dict.fromkeys(np.flatnonzero(x <= low).tolist(), self.low)
-        at_high = dict.fromkeys(np.flatnonzero(x >= high).tolist(), self.high)
-        return Face(at_low | at_high, [Fraction(0)] * len(x))
-
-    def piece(self, x: Floats) -> tuple[Floats, Floats, Floats]:
-        """Keep ends ends."""
-        low, high = self._ends
-        return np.where(x >= high, high, low), np.where(x <= low, low, high), np.zeros(len(x))
+        (low, high), (least, most) = map(ops.number, (self.low, self.high)), self._ends
+        return np.where(x >= most, high, low), np.where(x <= least, low, high), ops.array(np.zeros(len(x)))
 
     def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
         """Return the sum over coordinates, each with its minimiser at an end or where slope_j + curvature·y_j = 0."""
@@ -174,13 +125,6 @@ class BoxIndicator(ProxFunction):
                 y = (-entry / curvature).max(low).min(high)
                 total += entry * y + curvature * y * y / 2
         return total
-
-    def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
-        """Return whether x is inside, and pull points outside wherever it is not 0."""
-        return all(
-            self.low <= at <= self.high and (by == 0 or (by > 0 and at == self.high) or (by < 0 and at == self.low))
-            for at, by in zip(x, pull, strict=True)
-        )
 
     def options(self) -> dict[str, Any]:
         """Return box."""

@@ -1,22 +1,18 @@
 """h(x) = weight·‖x‖₁."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.compiled import L1 as L1_NORM
 from boundlab.arithmetic.compiled import Clients
-from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.numbers import FLOATS, Numbers, Operations, Scalar
 from boundlab.errors import SpecError
-from boundlab.objective.simple._simple import EPS, Array, Face, Floats, ProxFunction, Vector, clamp, written
-
-if TYPE_CHECKING:
-    import torch
+from boundlab.objective.simple._simple import EPS, Floats, ProxFunction, Vector, written
 
 _NEAR = 64
 
@@ -53,37 +49,17 @@ class L1(ProxFunction):
     def _weight(self) -> float:
         return float(self.weight)
 
-    def values(self, X: Array) -> Floats:
-        """Return weight·‖x‖₁ of each row, shape (S,)."""
-        out: Floats = self._weight * np.abs(X, dtype=np.float64).sum(axis=1)
-        return out
+    def values(self, X: Numbers, ops: Operations = FLOATS) -> Numbers:
+        """Return weight·‖x‖₁."""
+        return ops.number(self.weight) * ops.absolute(X).sum(-1, dtype=ops.wide)
 
-    def prox(self, x: Array, size: float) -> None:
+    def prox(self, x: Numbers, size: Numbers, ops: Operations = FLOATS) -> Numbers:
         """Take off what lies within ±size·weight."""
-        threshold = size * self._weight
-        x -= np.clip(x, -threshold, threshold)
+        return ops.shrink(x, size * ops.number(self.weight))
 
     def compiled(self, clients: Clients) -> Clients:
         """Return clients with this map."""
         return clients._replace(simple=L1_NORM, high=self._weight)
-
-    def batched_values(self, X: "torch.Tensor") -> "torch.Tensor":
-        """Return weight·‖x‖₁ of each row, shape (A,), float64."""
-        return self._weight * X.double().abs().sum(dim=1)
-
-    def batched_prox(self, X: "torch.Tensor", sizes: "torch.Tensor") -> None:
-        """Soft thresholding in each row."""
-        threshold = (sizes * self._weight).unsqueeze(1)
-        X.sub_(X.clamp(min=-threshold, max=threshold))
-
-    def exact_value(self, x: Vector) -> Scalar:
-        """Return weight·‖x‖₁."""
-        return numbers.rational(self.weight) * sum(map(_size, x[1:]), start=_size(x[0]))
-
-    def exact_prox(self, x: Vector, size: Scalar) -> Vector:
-        """Take off what lies within ±size·weight."""
-        threshold = size * numbers.rational(self.weight)
-        return [entry - clamp(entry, -threshold, threshold) for entry in x]
 
     def shortest(self, x: Floats, slope: Floats) -> tuple[Floats, float]:
         """At 0 a subgradient takes off what lies within ±weight; elsewhere it is ±weight."""
@@ -105,14 +81,11 @@ class L1(ProxFunction):
         """Return what the weight exceeds the slopes by, at 0."""
         return 0.0 if x.any() else max(self._weight - float(np.abs(slope).max()), 0.0)
 
-    def face(self, x: Floats) -> Face:
+    def piece(self, x: Floats, ops: Operations = FLOATS) -> tuple[Numbers, Numbers, Numbers]:
         """Keep zeros, and signs."""
-        fixed = {j: Fraction(0) for j, entry in enumerate(x.tolist()) if entry == 0.0}
-        return Face(fixed, [self.weight * int(np.sign(entry)) for entry in x.tolist()])
-
-    def piece(self, x: Floats) -> tuple[Floats, Floats, Floats]:
-        """Keep zeros, and signs."""
-        return np.where(x < 0.0, -np.inf, 0.0), np.where(x > 0.0, np.inf, 0.0), self._weight * np.sign(x)
+        zero = ops.array(np.zeros(len(x)))
+        low, high = np.where(x < 0.0, -np.inf, zero), np.where(x > 0.0, np.inf, zero)
+        return low, high, ops.number(self.weight) * ops.array(np.sign(x))
 
     def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
         """Return −Σ_j (|slope_j| − weight)₊²/(2·curvature)."""
@@ -130,17 +103,6 @@ class L1(ProxFunction):
         # The last factor is far from 1 for balls, and 1 for floats.
         return arb(1) if largest <= weight else (weight / largest).lower() * (1 - arb(2) ** -_NEAR)
 
-    def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
-        """Return whether pull is ±weight where x is not 0, and within ±weight where it is."""
-        return all(
-            by == self.weight * (1 if at > 0 else -1) if at != 0 else abs(by) <= self.weight
-            for at, by in zip(x, pull, strict=True)
-        )
-
     def options(self) -> dict[str, Any]:
         """Return l1."""
         return {"l1": written(self.weight)}
-
-
-def _size(x: Scalar) -> Scalar:
-    return abs(x) if isinstance(x, numbers.flint().arb) else -x if numbers.sign(x) < 0 else x

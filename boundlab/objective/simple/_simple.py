@@ -1,42 +1,21 @@
 """Interface of the simple term h, whichever it is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Self, final
+from typing import Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.compiled import Clients
-from boundlab.arithmetic.numbers import Scalar
-
-if TYPE_CHECKING:
-    import torch
+from boundlab.arithmetic.numbers import FLOATS, InexactError, Numbers, Operations, Scalar
 
 Array = NDArray[np.floating[Any]]
 Floats = NDArray[np.float64]
-Vector = list[Scalar]
+Vector = NDArray[Any]  # exact numbers as objects, shape (d,)
 EPS: Final = float(np.finfo(np.float64).eps)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Face:
-    """Where h is linear: some coordinates stand still, in the others it grows at constant rates.
-
-    Parameters
-    ----------
-    fixed
-        Coordinate → value.
-    slope
-        Shape (d,): the rates; not read where a coordinate is fixed.
-    """
-
-    fixed: Mapping[int, Fraction]
-    slope: Sequence[Fraction]
 
 
 @final
@@ -97,55 +76,38 @@ class ProxFunction(ABC):
 
     def value(self, x: Array) -> float:
         """Return h(x), unit (1, 0); infinite outside a set by more than rounding explains."""
-        return float(self.values(np.asarray(x)[None])[0])
+        return float(self.values(x))
 
     @abstractmethod
-    def values(self, X: Array) -> Floats:
-        """Return h at each row of X, shape (S,)."""
+    def values(self, X: Numbers, ops: Operations = FLOATS) -> Numbers:
+        """Return h(X), or h at each row of X, in an arithmetic.
+
+        Raises
+        ------
+        SpecError
+            If it is infinite, in exact numbers.
+        """
 
     @abstractmethod
-    def prox(self, x: Array, size: float) -> None:
-        """Do x ← argmin_z h(z) + ‖z − x‖²/(2·size) in place.
+    def prox(self, x: Numbers, size: Numbers, ops: Operations = FLOATS) -> Numbers:
+        """Return argmin_z h(z) + ‖z − x‖²/(2·size) in an arithmetic.
 
         Parameters
         ----------
         x
-            Shape (d,), unit (0, 1).
+            Shape (d,) or (…, d), unit (0, 1); it may be overwritten.
         size
-            A step size ≥ 0, unit (−1, 2).
+            Step sizes ≥ 0, unit (−1, 2): one, or as many as there are x, shape (…, 1).
+
+        Raises
+        ------
+        InexactError
+            If it is not computed in these numbers.
         """
 
     @abstractmethod
     def compiled(self, clients: Clients) -> Clients:
         """Return clients whose steps end with this proximal map."""
-
-    @abstractmethod
-    def batched_values(self, X: "torch.Tensor") -> "torch.Tensor":
-        """Return h at each row of X, shape (A,), float64."""
-
-    @abstractmethod
-    def batched_prox(self, X: "torch.Tensor", sizes: "torch.Tensor") -> None:
-        """Do what :meth:`prox` does in each row of X, in place; ``sizes`` has shape (A,)."""
-
-    @abstractmethod
-    def exact_value(self, x: Vector) -> Scalar:
-        """Return h(x) without rounding.
-
-        Raises
-        ------
-        SpecError
-            If it is infinite.
-        """
-
-    @abstractmethod
-    def exact_prox(self, x: Vector, size: Scalar) -> Vector:
-        """Return what :meth:`prox` gives, without rounding.
-
-        Raises
-        ------
-        SpecError
-            If it is not computed in these numbers.
-        """
 
     @abstractmethod
     def shortest(self, x: Floats, slope: Floats) -> tuple[Floats, float]:
@@ -212,14 +174,10 @@ class ProxFunction(ABC):
         """
         return 0.0
 
-    def face(self, x: Floats) -> Face | None:
-        """Return the face of h on which x lies; None where h has none."""
-        return None
+    def piece(self, x: Floats, ops: Operations = FLOATS) -> tuple[Numbers, Numbers, Numbers] | None:
+        """Return the face of h on which x lies: between which ends coordinates may move with h linear, and the rates.
 
-    def piece(self, x: Floats) -> tuple[Floats, Floats, Floats] | None:
-        """Return between which ends each coordinate may move with h linear, and the rates there; shape (d,) each.
-
-        None where h has no such pieces.
+        Shape (d,) each; a coordinate whose ends are one number stands still. None where h has no such pieces.
         """
         return None
 
@@ -239,9 +197,17 @@ class ProxFunction(ABC):
         """Return a t in [0, 1] with which t·slope surely has a :meth:`lowest` value without curvature; in balls."""
         return numbers.ball(1)
 
-    def holds_at(self, x: Sequence[Fraction], pull: Sequence[Fraction]) -> bool:
-        """Return whether ``pull`` is a subgradient of h at x, without rounding; False where that is not decided."""
-        return False
+    def holds_at(self, x: Vector, pull: Vector) -> bool:
+        """Return whether ``pull`` is a subgradient of h at x, without rounding: x is the proximal point of x + pull.
+
+        False where that is not decided.
+        """
+        from boundlab.arithmetic.exactly import EXACT
+
+        try:
+            return bool((self.prox(x + pull, 1, EXACT) == x).all())
+        except InexactError:
+            return False
 
     def in_floats(self) -> Self:
         """Return the same with the floats that its numbers are rounded to, as those that the maps of floats take."""
@@ -253,19 +219,20 @@ class ProxFunction(ABC):
         """Return the options that :func:`boundlab.objective.simple.read_simple` makes it of."""
 
 
-def room(dtype: "np.dtype[Any]", size: float) -> float:
-    """Return how far outside a set of this size a point lies by rounding alone, as means do."""
-    return float(np.sqrt(np.finfo(dtype).eps)) * size
+class SetIndicator(ProxFunction):
+    """The indicator of a bounded set: 0 there, infinite elsewhere; its proximal map is the projection."""
 
+    bounded = True
 
-def clamp(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
-    """Return the number between low and high that is nearest to x; balls need not know on which side they lie."""
-    if isinstance(x, numbers.flint().arb):
-        return x.max(numbers.ball(low)).min(numbers.ball(high))
-    for limit, side in ((low, -1), (high, 1)):
-        if numbers.sign(x - limit) == side:
-            return x - (x - limit)  # of the type of x
-    return x
+    @property
+    @abstractmethod
+    def size(self) -> float:
+        """The largest coordinate of a point of the set."""
+
+    def values(self, X: Numbers, ops: Operations = FLOATS) -> Numbers:
+        """Return 0 inside, and as far outside as rounding alone puts means; infinity beyond."""
+        away = X - self.prox(X * 1, 0, ops)
+        return ops.zero_at((away * away).sum(-1), self.size)
 
 
 def float_up(value: Fraction) -> float:

@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.tensors import Batched
+from boundlab.arithmetic.tensors import Batched, Ints
 from boundlab.execute import floats, lockstep
-from boundlab.execute._local import Ints
 from boundlab.execute.packing import pack
 from boundlab.objective import Array, Oracle, Problem
 from boundlab.randomness import Streams

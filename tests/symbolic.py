@@ -1,4 +1,4 @@
-"""The symbolic executor: registers are SymPy expressions, so that a tape prints as a paper would write it.
+"""A reader of tapes in symbols: registers are SymPy expressions, so that a tape prints as a paper would write it.
 
 Two kinds of gradients: :func:`named_gradients` makes each local step a fresh symbol, and every iterate is a linear
 combination of gradients; any callable gives them as expressions, such as ∇f_i of a quadratic with symbolic a and b.
@@ -12,11 +12,12 @@ from typing import Any, TypeAlias, final
 
 import sympy
 
-from boundlab.arithmetic.rational import PRINTED, Limits, rational
+from boundlab.arithmetic.rational import Limits, rational
 from boundlab.errors import SpecError
-from boundlab.execute._rows import Combine, Numbers, Show, Update, own_numbers, rows, starts
+from boundlab.execute import Combine, Numbers, Show, Update, own_numbers, rows, starts
 from boundlab.tape import Tape
 
+PRINTED = Limits(10**6, 12)  # what a paper would print: coefficients of iterates, products of a few rates
 Point: TypeAlias = Any  # a SymPy expression, or a SymPy column vector of them
 
 

@@ -1,0 +1,109 @@
+"""An intercept without a regulariser, as scikit-learn has it, and its C."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import boundlab as bl
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.execute import compiled, floats
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.simulate.trial import compile_trial
+from boundlab.tape import RecordAt
+
+FREE = "logistic:data=breast_cancer,samples=120,clients=3,nu=0.05,intercept=free"
+
+
+def sklearn() -> Any:
+    return pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_the_minimiser_is_that_of_scikit_learn(C: float) -> None:
+    sklearn()
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import MinMaxScaler
+
+    X, y = load_breast_cancer(return_X_y=True)
+    X = MinMaxScaler().fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = LogisticRegression(C=C, tol=1e-12, max_iter=50_000, solver="newton-cholesky").fit(X, y)
+    w = np.append(theirs.coef_.ravel(), theirs.intercept_)
+    best = bl.problem(f"logistic:data=breast_cancer,clients=1,C={C},intercept=free").optimum()
+    assert best.distance is not None
+    assert best.distance <= 1e-6
+    assert np.linalg.norm(best.x - w) <= 1e-6 * max(1.0, float(np.linalg.norm(w)))
+
+
+def test_classes_may_all_shift_together() -> None:
+    """Softmax does not change where all intercepts grow alike: x* is one minimiser of a line of them."""
+    sklearn()
+    from sklearn.datasets import load_digits
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = load_digits(return_X_y=True)
+    keep = y < 3
+    theirs = LogisticRegression(C=0.1, tol=1e-12, max_iter=50_000, solver="newton-cholesky").fit(X[keep] / 16, y[keep])
+    rows = {"features": (X[keep] / 16).tolist(), "targets": y[keep].tolist(), "owners": [0] * int(keep.sum())}
+    problem = bl.problem({"type": "softmax", **rows, "bias": "yes", "C": 0.1, "intercept": "free"})
+    found = problem.optimum().x.reshape(-1, 3)
+    assert np.abs(found[:-1] - theirs.coef_.T).max() <= 1e-6
+    assert np.ptp(found[-1] - theirs.intercept_) <= 1e-6
+
+
+def test_the_certificate_holds_against_a_finer_minimiser() -> None:
+    problem = bl.problem(FREE)
+    best = problem.optimum()
+    near = best.x + np.random.default_rng(1).normal(size=(50, problem.d)) * np.logspace(-7, -1, 50)[:, None]
+    assert all(problem.value(x) >= best.value - best.gap for x in near)
+    assert float(np.linalg.norm(problem.full_gradient(best.x))) <= 1e-9
+
+
+def test_there_is_no_mu_and_theorems_that_need_it_say_so() -> None:
+    found = bl.constants(FREE)
+    assert "free" in found.missing["mu"]
+    assert not {"mu", "zeta", "B", "G"} & found.found.keys()
+    assert {"L", "R", "F0", "sigma_g", "L_max", "sigma_star"} <= found.found.keys()
+    with pytest.raises(AssumptionError, match="its intercept is free, and so it has no mu; intercept=regularised"):
+        bl.compare("classics.gd.strongly-convex", FREE, iterations=5)
+    assert bl.compare("classics.gd.convex", FREE, iterations=20).verdict == "holds"
+
+
+def test_machine_code_and_tensors_spare_the_same_coordinate() -> None:
+    problem = bl.problem(FREE + ",batch=3")
+    algorithm, delays = bl.lookup("algorithms", "async_sgd"), bl.delays("exponential", problem)
+    parameters, policy = algorithm.read(Options("async_sgd", {"alpha": 0.3})), algorithm.policy(None, delays)
+    tape = compile_trial(algorithm, parameters, problem.n, delays, policy, 60, RecordAt(), Streams(1))
+    plain: list[np.ndarray] = []
+    floats.run(tape, problem.x0, problem.oracle(Streams(1)), lambda _row, x: plain.append(x.copy()))
+    made = compiled.clients_of(problem, tape)
+    if made is not None:
+        fast: list[np.ndarray] = []
+        compiled.run(tape, problem.x0, made, problem.oracle(Streams(1)), lambda _rows, X, _off: fast.extend(X.copy()))
+        np.testing.assert_allclose(np.array(fast), np.array(plain), rtol=1e-10, atol=1e-12)
+    pytest.importorskip("torch")
+    one, other = (
+        bl.run("async_sgd", problem, delays, iterations=60, trials=3, alpha=0.3, backend=kind)
+        for kind in ("numpy", "torch")
+    )
+    np.testing.assert_allclose(one.metrics["gap"], other.metrics["gap"], rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("logistic:C=1,nu=1", "give C or nu, not both"),
+        ("logistic:intercept=free,bias=no", "intercept=free goes with bias=yes"),
+        ("hinge:intercept=free", "no option 'intercept'"),
+        ("least-squares:C=1", "no option 'C'"),
+        ("logistic:C=0", "C must be > 0"),
+    ],
+)
+def test_options_that_do_not_go_together_get_one_line(spec: str, words: str) -> None:
+    with pytest.raises(SpecError, match=words):
+        bl.problem(spec)
