@@ -164,6 +164,11 @@ class InEveryArithmetic(ArrayProblem):
         """Return f at each row of X, shape (S,), unit (1, 0)."""
         return np.asarray(self.clients.value(X))
 
+    def rounding(self, x: Floats) -> tuple[float, float] | None:
+        """Return how far rounding may put the value and the gradient off."""
+        found = self.roundings(x[None])
+        return None if found is None else (float(found[0][0]), float(found[1][0]))
+
     def client_value(self, client: int, x: Array) -> float:
         """Return f_client(x), unit (1, 0)."""
         return float(self.clients.client_value(client, x))

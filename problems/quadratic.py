@@ -202,11 +202,6 @@ class Quadratic(InEveryArithmetic):
         out: NDArray[np.float64] = X @ self._mean.T - self._right
         return out
 
-    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
-        """Return how far rounding may put the value and the gradient off."""
-        value, gradient = self.roundings(x[None])
-        return float(value[0]), float(gradient[0])
-
     def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
 

@@ -147,11 +147,6 @@ class Separable(InEveryArithmetic):
         """Return weights and centres."""
         return self._drawing(Clients(SEPARABLE, self.loss.number, float(self.loss.width or 0.0), self.w, self.c))
 
-    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
-        """Return how far rounding may put the value and the gradient off."""
-        value, gradient = self.roundings(x[None])
-        return float(value[0]), float(gradient[0])
-
     def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
 

@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 def sections(audit: "Evidence") -> list[Section]:
     """Return the page."""
     tones = {"verdict": tone(audit)}
-    false = tones["verdict"] == "bad"
+    false, recovered = tones["verdict"] == "bad", audit.theorem.status.startswith("recovered")
     parts = (
         ("statement", "Statement", _statement(audit)),
         ("verdict", "Verdict", _verdict(audit)),
         ("checks", "Checks of the formula", _checks(audit)),
         ("counterexample", "Counterexample" if false else "The instance looked at", _case(audit)),
         ("slip", "Where the proof goes wrong" if false else "Its proof", proofs_of_theorem(audit)),
-        ("repair", f"{_whose(audit)} and repaired", side_by_side(audit)),
+        ("repair", f"{'Recovered' if recovered else 'Printed'} and repaired", side_by_side(audit)),
         ("support", "What supports the repair", _support(audit)),
         ("comparison", "Bound against error", comparison(audit)),
         ("open", "Not decided", _open(audit)),
@@ -55,10 +55,6 @@ def sections(audit: "Evidence") -> list[Section]:
     )
     found = (Section(name, title, tuple(blocks), tones.get(name, "")) for name, title, blocks in parts)
     return [one for one in found if one.blocks]
-
-
-def _whose(audit: "Evidence") -> str:
-    return "Recovered" if audit.theorem.status.startswith("recovered") else "Printed"
 
 
 def tone(audit: "Evidence") -> Tone:

@@ -34,7 +34,7 @@ from boundlab.delays._policy import (
     sample_events,
     why_not_iid,
 )
-from boundlab.delays._staleness import OLDEST, STALENESS_OPTIONS, read_staleness
+from boundlab.delays._staleness import OLDEST, STALENESS_OPTIONS, AtWork, read_staleness
 from boundlab.errors import SpecError
 from boundlab.options import Options
 
@@ -99,9 +99,7 @@ def renewal(
     """
 
     def build(options: Options, n: int) -> DelayModel:
-        found = law(options, 1.0 / read_rates(options, n))
-        options.finish()
-        return Renewal(name, n, found, options.used)
+        return _timed(name, n, law(options, 1.0 / read_rates(options, n)), options)
 
     return DelayType(name, summary, build, {**RATE_OPTIONS, **extra}, ({"spread": 3}, *examples))
 
@@ -109,8 +107,15 @@ def renewal(
 def _step_times(options: Options, n: int) -> DelayModel:
     steps = options.integer("steps", 1, minimum=1)
     law = TruncatedNormal(steps / read_rates(options, n), options.number("jitter", 0.05, minimum=1e-6, maximum=1.0))
+    return _timed("per-step", n, law, options)
+
+
+def _timed(name: str, n: int, law: DelayLaw, options: Options) -> DelayModel:
+    """Return the model of a law; with fewer clients at work than there are, of these."""
+    active = options.integer("active", n, minimum=1, maximum=n) if options.has("active") else n
     options.finish()
-    return Renewal("per-step", n, law, options.used)
+    found = Renewal(name, n, law, options.used)
+    return found if active == n else AtWork(found, active, name, n, options.used)
 
 
 def _iid(options: Options, n: int) -> DelayModel:

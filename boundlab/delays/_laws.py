@@ -26,6 +26,7 @@ RATE_OPTIONS = {
     "sd": "standard deviation of draw=normal",
     "negative": "what to do with a drawn rate that is not positive: redraw (default), clip or abs",
     "rate_seed": "seed of the drawn rates (default 0)",
+    "active": "clients at work at a time; who is done rests, and of those that rest one is drawn (default: all)",
 }
 _TRIES = 1000
 

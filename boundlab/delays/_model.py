@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -24,10 +25,20 @@ Ints = NDArray[np.int64]
 
 
 class DelayModel(BuiltFromWords, ABC):
-    """A source of arrivals of n clients."""
+    """A source of arrivals of n clients.
+
+    Parameters
+    ----------
+    options
+        Those that built it, defaults included.
+    says_arrivals
+        False if only algorithms that take :meth:`followed` can run under it.
+    """
 
     id: str
     n: int
+    options: Mapping[str, Any] = MappingProxyType({})
+    says_arrivals = True
 
     @abstractmethod
     def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
@@ -50,7 +61,7 @@ class DelayModel(BuiltFromWords, ABC):
 
     def spec(self) -> dict[str, Any]:
         """Return the JSON form that rebuilds this model for as many clients: {"type": id, …}, all options included."""
-        return {"type": self.id}
+        return {"type": self.id, **self.options}
 
     def files(self) -> tuple[Path, ...]:
         """Return the files that it was read from."""
@@ -73,11 +84,6 @@ class DelayModel(BuiltFromWords, ABC):
     def says_staleness(self) -> bool:
         """True if :meth:`followed` says of which model each update is made."""
         return False
-
-    @property
-    def says_arrivals(self) -> bool:
-        """False if only algorithms that take :meth:`followed` can run under it."""
-        return True
 
     def followed(self, streams: Streams, count: int, per: int) -> Events | None:
         """Return the first ``count`` updates of a trial, each with its staleness in versions; None: nothing says that.
@@ -120,10 +126,7 @@ class Renewal(DelayModel):
     n: int
     law: DelayLaw
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-    def spec(self) -> dict[str, Any]:
-        """Return the options, defaults included."""
-        return {"type": self.id, **self.options}
+    how_rates = "closed form 1/mean"
 
     def rates(self) -> NDArray[np.float64]:
         """Return 1/mean (the elementary renewal theorem)."""
@@ -138,11 +141,6 @@ class Renewal(DelayModel):
     def seconds(self) -> NDArray[np.float64] | None:
         """The means, where no time is drawn at random."""
         return self.law.mean if isinstance(self.law, Deterministic) else None
-
-    @property
-    def how_rates(self) -> str:
-        """The means are closed forms."""
-        return "closed form 1/mean"
 
     @property
     def memoryless(self) -> str:
@@ -241,6 +239,7 @@ class IndependentEvents(DelayModel):
     p_s: float
     id: str = "iid"
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    how_rates, memoryless = "given", ""
 
     def spec(self) -> dict[str, Any]:
         """Return the options as they were given, else the probabilities."""
@@ -254,16 +253,6 @@ class IndependentEvents(DelayModel):
     def rates(self) -> NDArray[np.float64]:
         """Return p: one event per unit of time."""
         return self.p
-
-    @property
-    def how_rates(self) -> str:
-        """The probabilities are given."""
-        return "given"
-
-    @property
-    def memoryless(self) -> str:
-        """Events are i.i.d. by construction."""
-        return ""
 
     def arrivals_of(self, streams: Streams, count: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Return the events of the server too: nobody's update arrives with them."""
@@ -300,6 +289,8 @@ class Trace(DelayModel):
     id: str = "trace"
     begun: Ints | None = field(default=None, compare=False)
     versions: bool = False
+    how_rates = "long-run estimate from the trace"
+    certain = True  # what was recorded is not drawn again
 
     def spec(self) -> dict[str, Any]:
         """Return the path of the file."""
@@ -312,11 +303,6 @@ class Trace(DelayModel):
     def rates(self) -> NDArray[np.float64]:
         """Return observed updates per unit of time."""
         return np.bincount(self.arrivals.actor, minlength=self.n) / float(self.arrivals.time[-1])
-
-    @property
-    def how_rates(self) -> str:
-        """Observed rates are estimates."""
-        return "long-run estimate from the trace"
 
     @property
     def says_staleness(self) -> bool:
@@ -336,11 +322,6 @@ class Trace(DelayModel):
                 f"version every {per} updates"
             )
         return Events(events.time, events.actor, tuple((one,) for one in tau.tolist()))
-
-    @property
-    def certain(self) -> bool:
-        """Always True: what was recorded is not drawn again."""
-        return True
 
     def clock(self, streams: Streams) -> Clock:
         """Return recorded arrival times: updates come with the next one of their client."""

@@ -146,11 +146,8 @@ def _widened(judge: Judge, candidates: Sequence[Candidate]) -> list[Candidate]:
                 continue
             spread |= zip(places, found.tolist(), strict=True)
     wide = ((one, spread.get(place)) for place, one in enumerate(candidates))
-    return [one if width is None else _with_room(judge.theorem, one, width) for one, width in wide if _usable(width)]
-
-
-def _usable(spread: float | None) -> bool:
-    return spread is None or 0.0 < spread < 1e6
+    usable = ((one, width) for one, width in wide if width is None or 0.0 < width < 1e6)
+    return [one if width is None else _with_room(judge.theorem, one, width) for one, width in usable]
 
 
 def _with_room(theorem: Theorem, candidate: Candidate, spread: float) -> Candidate:

@@ -1,7 +1,6 @@
 """Plots of FedStaleWeight's mechanism: long-run shares over clients, and utility over the reported rate."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from boundlab.mechanism import Sampled, frequencies, long_run_shares, truthful_l
 from boundlab.mechanism.shares import WEIGHTS
 from boundlab.mechanism.staleness import Values, as_rates, check_buffer
 from boundlab.mechanism.utility import D, b, gamma, n, r
-from boundlab.pages.plots import BLUE, GREEN, ORANGE, PURPLE, axes_for, check_format, new_figure, save_figure
+from boundlab.pages.plots import BLUE, GREEN, ORANGE, PURPLE, axes_for
 
 # Colour, line style, marker: any one of the three tells the lines apart.
 _STYLES = {"equal": (BLUE, "-", "o"), "E+1": (ORANGE, "--", "s"), "bE+1": (GREEN, "-.", "^")}
@@ -74,22 +73,6 @@ def draw_shares(
     return axes
 
 
-def plot_shares(
-    rates: Sequence[float] | Values, size: int, path: Path, sampled: Mapping[str, Sampled] | None = None
-) -> None:
-    """Save the figure of :func:`draw_shares`.
-
-    Raises
-    ------
-    SpecError, MissingExtraError, OutputError
-        If a rate is wrong, matplotlib is not installed, or the file cannot be written.
-    """
-    check_format(path)
-    figure, axes = new_figure()
-    draw_shares(rates, size, sampled, axes)
-    save_figure(figure, path)
-
-
 def draw_utility(others: Sequence[float] | Values, size: int, ax: Any = None) -> Any:
     """Draw what a client gets over the rate that it reports, under the weights b·E[τ]+1; return the axes.
 
@@ -129,17 +112,3 @@ def draw_utility(others: Sequence[float] | Values, size: int, ax: Any = None) ->
     axes.grid(visible=True, alpha=0.3)
     axes.legend(fontsize=8, handlelength=3.5)
     return axes
-
-
-def plot_utility(others: Sequence[float] | Values, size: int, path: Path) -> None:
-    """Save the figure of :func:`draw_utility`.
-
-    Raises
-    ------
-    SpecError, MissingExtraError, OutputError
-        If a rate is wrong, matplotlib is not installed, or the file cannot be written.
-    """
-    check_format(path)
-    figure, axes = new_figure()
-    draw_utility(others, size, axes)
-    save_figure(figure, path)

@@ -180,7 +180,7 @@ class _Lemma:
             if known is None or known.moving:
                 continue
             for side, end, open_ in (("H", known.high, known.below), ("L", known.low, known.above)):
-                below = None if end is None else _denominator(end)
+                below = None if end is None else _powers_below(end) * _below(end)  # what a quotient is divided by
                 if end is None or below is None or below.constant is not None or not here.positive(below):
                     continue
                 value, factor, top = (self._number(one) for one in (end, below, end * below))
@@ -309,11 +309,6 @@ def _below(value: Scalar) -> Scalar:
     for factor, count in shape(value).factors:
         found = found * factor**count
     return found
-
-
-def _denominator(value: Scalar) -> Scalar:
-    """Return what a quotient is divided by."""
-    return _powers_below(value) * _below(value)
 
 
 def _last_first(symbols: Iterable[Symbol], context: Context) -> list[Symbol]:

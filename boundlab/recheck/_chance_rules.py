@@ -153,7 +153,8 @@ def _mean(replay: Replay, law: Law, atom: Atom, now: Number, here: Context) -> C
             raise WrongError(f"{one.key} may depend on who acts")
     if not changed:
         return {atom: ONE}
-    owners = {(law.registers[one.name][0], one.indices[0].key if _of_client(law, one) else "") for one in changed}
+    whose = [(law.registers[one.name][0], one.indices) for one in changed]
+    owners = {(kind, indices[0].key if kind == "client" else "") for kind, indices in whose}
     if len(owners) > 1:
         raise WrongError(f"{atom.key} mixes registers that different events change")
     before = [Vec(v.name, (*v.indices[:-1], now)) if v in changed else v for v in atom.base.vectors]
@@ -170,10 +171,6 @@ def _mean(replay: Replay, law: Law, atom: Atom, now: Number, here: Context) -> C
 
 def _changes(law: Law, one: Vec, now: Number) -> bool:
     return one.name in law.registers and bool(one.indices) and one.indices[-1] == now + ONE
-
-
-def _of_client(law: Law, one: Vec) -> bool:
-    return law.registers[one.name][0] == "client"
 
 
 def _branch(law: Law, one: Vec, now: Number, client: Number) -> Combination:

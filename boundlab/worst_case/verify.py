@@ -37,7 +37,7 @@ def upper_value(program: SemidefiniteProgram, multipliers: Sequence[Fraction]) -
 
 def slack_matrix(program: SemidefiniteProgram, multipliers: Sequence[Fraction]) -> Matrix:
     """Return S = Σ λ_k·A_k − C, shape (points, points)."""
-    slack = _zeros(program.points)
+    slack = [[_ZERO] * program.points for _ in range(program.points)]
     for weight, one in [*zip(multipliers, program.rows, strict=True), (Fraction(-1), program.objective)]:
         if weight:
             _add(slack, weight, one.gram)
@@ -85,10 +85,6 @@ def positive_semidefinite(matrix: Matrix) -> bool:
         left = [[(pivot * left[i][j] - row[i] * row[j]) // before for j in keep] for i in keep]
         before = pivot
     return True
-
-
-def _zeros(n: int) -> Matrix:
-    return [[_ZERO] * n for _ in range(n)]
 
 
 def _add(matrix: Matrix, weight: Fraction, gram: Mapping[tuple[int, int], Fraction]) -> None:

@@ -412,11 +412,11 @@ def test_theorem_1_as_printed_is_vacuous_once_updates_are_stale():
 
 
 def test_plots_are_drawn(tmp_path):
-    from boundlab.mechanism.plots import WEIGHTS, plot_shares, plot_utility
+    from boundlab.mechanism.plots import WEIGHTS, draw_shares, draw_utility
 
     seen = {weights: simulate_mechanism([2, 1], 2, weights, aggregations=20, trials=2) for weights in WEIGHTS}
-    plot_shares([2, 1], 2, tmp_path / "shares.png", seen)
-    plot_utility([1, 1], 2, tmp_path / "utility.svg")
+    draw_shares([2, 1], 2, seen).figure.savefig(tmp_path / "shares.png")
+    draw_utility([1, 1], 2).figure.savefig(tmp_path / "utility.svg")
     assert (tmp_path / "shares.png").stat().st_size > 10_000
     assert "what throttling brings" in (tmp_path / "utility.svg").read_text().lower()
 
