@@ -191,3 +191,10 @@ def test_a_count_without_a_number_is_every_arrival():
     # An algorithm that counts by itself reads the same words.
     assert read_policy("count", delays, "count") == read_policy("count:every=1", delays, "count")
     assert read_policy("count:every=3", delays, "count").count == 3
+
+
+@pytest.mark.parametrize(("kind", "options"), [(one.id, words) for one in DELAYS for words in one.examples])
+def test_what_is_certain_is_the_same_in_every_trial(kind, options):
+    found = model(kind, 3, **options)
+    one, other = (found.sample(Streams(4, trial), 60, found.p_s if kind == "iid" else 0.0) for trial in (0, 1))
+    assert found.certain == (one.time.tolist() == other.time.tolist() and one.actor.tolist() == other.actor.tolist())

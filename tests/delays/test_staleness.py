@@ -13,6 +13,7 @@ from boundlab.algorithms import Algorithm
 from boundlab.case.build import build_delays
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 
 PARABOLA = "quadratic:A=[[[1]]],b=[[0]],x0=1"
@@ -57,6 +58,13 @@ def test_a_drawn_staleness_is_uniform_and_every_trial_has_its_own(tmp_path: Path
         counts = np.bincount(one, minlength=6)[2:] / len(one)
         assert set(one.tolist()) == {2, 3, 4, 5}
         assert np.abs(counts - 0.25).max() < 5 * math.sqrt(0.25 * 0.75 / len(one))
+
+
+def test_how_old_a_model_is_says_nothing_of_who_makes_the_update() -> None:
+    events = build_delays("staleness", {"uniform": "0..1"}, 2).followed(Streams(6, 0), 4000, 1)
+    assert events is not None
+    pairs = np.bincount(2 * events.actor + np.array([tau for (tau,) in events.detail]), minlength=4) / 4000
+    assert np.abs(pairs - 0.25).max() < 5 * math.sqrt(0.25 * 0.75 / 4000)
 
 
 def test_a_list_is_followed_line_by_line(tmp_path: Path) -> None:

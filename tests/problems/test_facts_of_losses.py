@@ -12,6 +12,7 @@ from boundlab.errors import CertificateError
 from boundlab.problems import losses
 from boundlab.problems.common import _FEW, norm_up, norms_up
 from boundlab.problems.polytope import fractions, maximise, steepest_mean
+from boundlab.problems.reach import of_risks
 
 KINDS = sorted(name for name, loss in losses.LOSSES.items() if np.isfinite(loss.slope))
 
@@ -108,3 +109,16 @@ def test_norms_of_rows_are_from_above_and_of_infinite_ones_infinite(rows: int) -
     found = norms_up(np.tile([3.0, -4.0], (rows, 1)), 0.1)
     assert all(Fraction(0.1) * 5 <= Fraction(one) <= Fraction(0.1) * 5 * (1 + Fraction(1, 10**14)) for one in found)
     assert norms_up(np.tile([np.inf, 1.0], (rows, 1))).tolist() == [np.inf] * rows
+
+
+@pytest.mark.parametrize("name", ["logistic", "softmax", "hinge", "lad-regression"])
+def test_gradients_reach_no_further_than_the_spectrum_of_the_features(name: str) -> None:
+    """Of many rows in all directions the spectral bound is the smaller one by far, and rounding adds little to it."""
+    rng, classes, loss = np.random.default_rng(2), 3 if name == "softmax" else 1, losses.LOSSES[name]
+    X, y = rng.normal(size=(400, 6)), targets(name, rng, 400, 3)
+    top = np.linalg.eigvalsh(X.T @ X)[-1:]
+    found = of_risks(loss, X, y, np.array([400]), np.array([2.0]), classes, top)
+    _, radius = losses.middles(loss, y, classes)
+    spectral = 2.0 * float(np.sqrt(top[0] / 400))
+    assert found.radius[0] == pytest.approx(radius * spectral, rel=1e-10)
+    assert found.radius[0] < 0.8 * np.linalg.norm(found.half[0])

@@ -10,6 +10,9 @@ import boundlab as bl
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import compiled, floats
 from boundlab.options import Options
+from boundlab.problems.losses import LOSSES
+from boundlab.problems.risk import Risk
+from boundlab.problems.smooth import _unregularised
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt
@@ -62,6 +65,26 @@ def test_the_certificate_holds_against_a_finer_minimiser() -> None:
     near = best.x + np.random.default_rng(1).normal(size=(50, problem.d)) * np.logspace(-7, -1, 50)[:, None]
     assert all(problem.value(x) >= best.value - best.gap for x in near)
     assert float(np.linalg.norm(problem.full_gradient(best.x))) <= 1e-9
+
+
+@pytest.mark.parametrize("kind", ["logistic", "softmax"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_distance_is_that_along_the_weakest_direction(kind: str, seed: int) -> None:
+    """Near x*, off along the eigenvector of the smallest curvature: softmax is flat along one, which moves no value."""
+    rng, classes = np.random.default_rng(seed), 3 if kind == "softmax" else 1
+    X = np.hstack([20.0 * rng.normal(size=(30, 2)), np.ones((30, 1))])
+    y = rng.integers(0, 3, size=30) if kind == "softmax" else rng.choice([-1.0, 1.0], size=30)
+    risk = Risk(LOSSES[kind], X, y, np.full(30, 1 / 30), 0.5, classes, free=classes)
+    x = np.zeros(risk.d)
+    for _ in range(60):
+        x = x - np.linalg.lstsq(risk.hessian(x), risk.gradient(x), rcond=1e-12)[0]
+    curved, directions = np.linalg.eigh(risk.hessian(x))
+    weakest = int(kind == "softmax")
+    assert curved[weakest + 1] > (1.0 if weakest else 20.0) * curved[weakest] > 0.0
+    found = _unregularised(risk, x + 1e-7 * directions[:, weakest], "here", "logistic")
+    assert found.distance is not None
+    assert 1e-7 * (1 - 1e-3) <= found.distance <= 1e-5
+    assert found.gap >= 0.4 * curved[weakest] * 1e-14
 
 
 def test_there_is_no_mu_and_theorems_that_need_it_say_so() -> None:
