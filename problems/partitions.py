@@ -107,7 +107,9 @@ def split(
     deal: dict[str, Callable[[Streams], Owners]] = {
         "iid": lambda streams: _iid(S, n, streams),
         "class": lambda streams: _by_class(labels, n, shards, streams),
-        "dirichlet": lambda streams: _shares(labels, _class_shares(labels, n, a, streams), streams),
+        "dirichlet": lambda streams: _shares(
+            labels, dirichlet(np.full((int(labels.max()) + 1, n), a), streams, _MIX), streams
+        ),
         "dual-dirichlet": lambda streams: _shares(
             labels, _dual_shares(labels, n, float(n) if a1 is None else a1, a2, streams), streams
         ),
@@ -136,10 +138,6 @@ def _by_class(labels: Labels, n: int, shards: int, streams: Streams) -> Owners:
     owners = np.empty(S, dtype=np.int64)
     owners[order] = dealt[np.arange(S) * pieces // S]
     return owners
-
-
-def _class_shares(labels: Labels, n: int, a: float, streams: Streams) -> NDArray[np.float64]:
-    return dirichlet(np.full((int(labels.max()) + 1, n), a), streams, _MIX)
 
 
 def _dual_shares(labels: Labels, n: int, a1: float, a2: float, streams: Streams) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.delays._clock import Clock
 from boundlab.delays._model import DelayModel, Renewal
 from boundlab.delays.recorded import MOST_UPDATES, text_of
 from boundlab.errors import SpecError
@@ -128,9 +129,13 @@ class AtWork(Followed):
             sums /= sums.max()  # only their ratios count
         return np.asarray(sums[:-1, -2] / sums[-1, -1] / means.mean())
 
+    def clock(self, streams: Streams) -> Clock:
+        """Return that of the law: who waits for several at once, as rounds do, is not limited."""
+        return self.law.clock(streams)
+
     def followed(self, streams: Streams, count: int, per: int) -> Events:
         """Return the updates, each of the version that there was when its client was drawn."""
-        clock, drawn = self.law.clock(streams), streams.uniforms(Stream.EVENT, 0, 0, count)[0].tolist()
+        clock, drawn = self.clock(streams), streams.uniforms(Stream.EVENT, 0, 0, count)[0].tolist()
         order = np.argsort(streams.uniforms(Stream.EVENT, 1, 0, self.n)[0], kind="stable").tolist()
         work, rest = [(clock.arrival(i, 0.0), i, 0) for i in order[: self.active]], order[self.active :]
         heapify(work)

@@ -43,12 +43,11 @@ def _metrics(result: "Simulation") -> Rows:
 
     columns = [head for name in result.metrics for head in (f"mean {METRICS[name].point}", "min", "max")]
     found = list(result.metrics.values())
-    rows = [(str(k), *(text for one in found for text in _figures_of(one[:, row]))) for row, k in enumerate(result.ks)]
+    looks = (np.mean, np.min, np.max)
+    rows = [
+        (str(k), *(figure(float(of(one[:, row]))) for one in found for of in looks)) for row, k in enumerate(result.ks)
+    ]
     return figures(("k", *columns), rows)
-
-
-def _figures_of(values: Any) -> tuple[str, str, str]:
-    return figure(values.mean()), figure(values.min()), figure(values.max())
 
 
 def _events_of_area(result: "Simulation") -> Rows:

@@ -1,5 +1,8 @@
 """The house does not grow: no room has more statements, and no concept more forms, than CONTRIBUTING.md allows."""
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from benchmarks.house import COUNTS
@@ -18,3 +21,9 @@ def test_no_room_is_above_its_number() -> None:
 @pytest.mark.parametrize("name", COUNTS)
 def test_no_concept_has_more_forms_than_it_had(name: str) -> None:
     assert COUNTS[name]() <= limits()[name]
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """Their folders are no packages, so that the second is not collected."""
+    names = Counter(path.name for path in Path(__file__).parents[1].rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []

@@ -93,6 +93,21 @@ def test_an_update_is_as_stale_in_the_mean_as_others_are_at_work(active: int) ->
     assert run.statistics[0].staleness.mean() == pytest.approx(active - 1, abs=0.02)
 
 
+def test_rounds_last_as_long_as_their_slowest_client_does() -> None:
+    plain, few = (
+        bl.run(
+            "sfedavg",
+            "huber:clients=3,x0=2",
+            f"exponential:spread=3{more}",
+            iterations=9,
+            trials=1,
+            settings={"alpha": 0.1},
+        )
+        for more in ("", ",active=2")
+    )
+    assert few.statistics[0].time == plain.statistics[0].time
+
+
 def test_all_at_work_is_the_model_itself() -> None:
     plain, all_of_them = (build_delays("exponential", {"rates": RATES, **more}, 4) for more in ({}, {"active": 4}))
     one, other = (model.sample(Streams(1, 0), 100, 0.5) for model in (plain, all_of_them))
