@@ -74,12 +74,20 @@ def tape_of(
     records: RecordAt | None = None,
     seed: int = 0,
     trial: int = 0,
+    exact: bool = False,
 ) -> Tape:
-    """Return one run of an algorithm; unless told otherwise it shows its end."""
+    """Return one run of an algorithm; unless told otherwise it shows its end.
+
+    Parameters
+    ----------
+    exact
+        Whether its numbers know what they stand for.
+    """
     algorithm = lookup("algorithms", name)
     model = delays_from(delays, clients) if isinstance(delays, str) else delays
     parameters, policy = algorithm.read(Options(name, options)), algorithm.policy(server, model)
     shown = RecordAt(np.array([iterations])) if records is None else records
+    parameters = parameters.known() if exact else parameters
     return compile_trial(algorithm, parameters, clients, model, policy, iterations, shown, Streams(seed, trial))
 
 

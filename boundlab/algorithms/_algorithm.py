@@ -142,6 +142,8 @@ class Algorithm(ABC, Generic[P]):
     def read(self, options: Options) -> P:
         """Return the parameters.
 
+        A number that is a :class:`boundlab.arithmetic.recipe.Recipe` stays one.
+
         Raises
         ------
         SpecError
@@ -168,7 +170,8 @@ class Algorithm(ABC, Generic[P]):
         """
         weigh = self.weights(parameters, clients)
         if events.detail and self.updates_a_version(parameters) is not None:
-            aged = Course(self.id, self.one_event(parameters, clients).aged(oldest(events)), clients)
+            program = self.one_event(parameters, clients).aged(oldest(events))
+            aged = Course(self.id, program, clients, exact=parameters.exact)
             return fold(aged, weigh, events, self.as_drawn(events), records, iterations)
         events = self.completed(parameters, events)
         with Course.of(self.id, (self.one_event, self.program), parameters, clients) as course:
@@ -200,23 +203,6 @@ class Algorithm(ABC, Generic[P]):
         if not events.detail:
             return events.actor
         return [(one, *more) for one, more in zip(events.actor.tolist(), events.detail, strict=True)]
-
-    def irrational(self, parameters: P, exact: Callable[[str], Any], iterations: int) -> Mapping[float, Any]:
-        """Return the weights of a tape that no fraction is, such as a momentum: as the tape has them → as balls.
-
-        Parameters
-        ----------
-        exact
-            The number of the present precision that an option stands for.
-        """
-        return {}
-
-    def fractions(self, parameters: P, tape: Tape) -> Mapping[float, Fraction | None]:
-        """Return the weights of a tape that are longer fractions than a float tells: as the tape has them → exactly.
-
-        None where several of them have one float.
-        """
-        return {}
 
     def events_for(self, parameters: P, clients: int, iterations: int) -> int:
         """Return a first guess of how many events hold so many iterations."""

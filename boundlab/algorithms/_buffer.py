@@ -138,6 +138,18 @@ class Buffered(Algorithm[P]):
         """Read [time, client], or [time, client, staleness]; see :func:`boundlab.events.read_aged`."""
         return read_aged(raw, clients, where) if aged(raw) else super().read_events(raw, clients, where)
 
+    def completed(self, parameters: P, events: Events) -> Events:
+        """Return the events.
+
+        Raises
+        ------
+        SpecError
+            If they say how stale updates are, where that decides which of them count.
+        """
+        if events.detail and self.stalest(parameters) is not None:
+            raise SpecError(f"{self.id} counts by itself how stale updates are; write its events as [time, client]")
+        return events
+
     def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
         """Return the arrivals, with those that are ignored."""
         return super().drawn_events(parameters, [(client,) for one in drawn for client in one])
@@ -395,7 +407,7 @@ class BufferProgram(EventProgram):
     ) -> tuple[Row, tuple[tuple[int, float], ...], Hashable]:
         """Return what a full buffer makes of x_s, the results with their weights, and the memory of these."""
         weights, memory = self._weigh(memory, buffer)
-        uses = tuple((desk.held(j), float(weight)) for j, weight in enumerate(weights))
+        uses = tuple((desk.held(j), weight) for j, weight in enumerate(weights))
         rest = [(1.0 - sum(weight for _, weight in uses), X_S)] if self._mixes else []
         return desk.server_update(*rest, *((weight, register) for register, weight in uses)), uses, memory
 

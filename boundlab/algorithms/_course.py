@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms._fill import follow, reader
+from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import X_S, Control, DescendRow, EventProgram, Row, Step
 from boundlab.arithmetic.compiled import worth
 from boundlab.delays import Clock
@@ -67,10 +68,16 @@ class _Effect(NamedTuple):
 
 @final
 class Course:
-    """The events of a run, each as the number of its effect; what is met once in a control state is known there."""
+    """The events of a run, each as the number of its effect; what is met once in a control state is known there.
 
-    def __init__(self, owner: str, program: EventProgram, clients: int) -> None:
-        self.owner, self.program, self.clients = owner, program, clients
+    Parameters
+    ----------
+    exact
+        Whether the numbers of its rows know what they stand for.
+    """
+
+    def __init__(self, owner: str, program: EventProgram, clients: int, *, exact: bool = False) -> None:
+        self.owner, self.program, self.clients, self.exact = owner, program, clients, exact
         self._states: dict[Control, int] = {}
         self._controls: list[Control] = []
         self._known: dict[tuple[int, Any], tuple[int, int]] = {}
@@ -102,13 +109,14 @@ class Course:
         makers
             What makes its program, first, and that of which it is made.
         """
-        key: Hashable = (*makers, parameters, clients)
+        exact = isinstance(parameters, Parameters) and parameters.exact
+        key: Hashable = (*makers, parameters, clients, exact)
         try:
             course = _KEPT.pop(key, None)
         except TypeError:  # parameters of a plug-in without a hash
             key = course = None
         if course is None:
-            course = cls(owner, makers[0](parameters, clients).compiled(), clients)
+            course = cls(owner, makers[0](parameters, clients).compiled(), clients, exact=exact)
         yield course
         course.restart()
         if key is not None and len(course.parts) <= _FEW and len(course._known) <= _FEW:

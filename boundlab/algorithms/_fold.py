@@ -38,6 +38,7 @@ from boundlab.algorithms._fill import (
 )
 from boundlab.algorithms._program import X_S, AffineRow, DescendRow, EventProgram, MoveRow, Row
 from boundlab.arithmetic.compiled import worth
+from boundlab.arithmetic.recipe import Recipe, column
 from boundlab.arithmetic.weights import Weights
 from boundlab.errors import SpecError, TapeError
 from boundlab.events import Events
@@ -51,7 +52,6 @@ from boundlab.tape import (
     RecordAt,
     Tape,
     Uses,
-    keep,
     verify,
 )
 
@@ -66,7 +66,7 @@ def of_staleness(weight: Callable[[int], float]) -> Weigh:
 
     def weigh(_: Ints, taus: Ints) -> Floats:
         often = np.bincount(taus, minlength=1)
-        return np.array([weight(tau) if count else 0.0 for tau, count in enumerate(often.tolist())])[taus]
+        return column([weight(tau) if count else 0.0 for tau, count in enumerate(often.tolist())])[taus]
 
     return weigh
 
@@ -81,7 +81,7 @@ class _Columns:
         The register that is recorded: rows of other points that nothing reads are left out.
     """
 
-    def __init__(self, program: EventProgram, parts: Sequence[Passage], shown: int) -> None:
+    def __init__(self, program: EventProgram, parts: Sequence[Passage], shown: int, *, exact: bool) -> None:
         self._program = program
         self._codes: list[tuple[int, int, int, float]] = []
         self._begun: list[DescendRow] = []
@@ -99,14 +99,21 @@ class _Columns:
         for part in parts:
             self._put(part)
             start.append(len(self._codes))
-        table = np.array(self._codes, dtype=np.float64).reshape(-1, 4)
-        kind, register, other = np.ascontiguousarray(table[:, :3].T).astype(np.int64)
+        self.values = [one[3] for one in self._codes]
+        table = np.array([one[:3] for one in self._codes], dtype=np.int64).reshape(-1, 3)
+        kind, register, other = np.ascontiguousarray(table.T)
+        # In place of a number that knows what it stands for stands where it is found.
+        own = [place if exact and one[0] in (TERM, USED) else one[3] for place, one in enumerate(self._codes)]
         clients, shifts = (np.array(one, dtype=np.int64) for one in ([row.client for row in self._begun], self._shifts))
-        self.codes = Codes(np.array(start), kind, register, other, table[:, 3].copy(), clients, shifts)
+        self.codes = Codes(np.array(start), kind, register, other, np.array(own, dtype=np.float64), clients, shifts)
         self.steps = np.array([row.steps for row in self._begun], dtype=np.int64)
-        self.size = np.array([row.step_size for row in self._begun], dtype=np.float64)
+        self.size = column([row.step_size for row in self._begun])
         self.k = np.array([NONE if row.k is None else row.k for row in self._begun], dtype=np.int64)
         self.implicit = np.array([row.implicit for row in self._begun], dtype=np.bool_)
+
+    def numbers(self, found: Floats) -> NDArray[Any]:
+        """Return the numbers for which a column stands; in exact runs it says where they are found."""
+        return np.array([self.values[int(one)] for one in found.tolist()], dtype=object)
 
     def sizes(self, parts: Ints) -> list[int]:
         """Return how many codes of each kind these parts have, all together."""
@@ -168,25 +175,27 @@ def _copies(row: AffineRow) -> bool:
 
 @final
 class _Average:
-    """Shares of server models in the averages of a run, as floats; and which fractions these stand for."""
+    """Shares of server models in the averages of a run."""
 
-    def __init__(self, weights: Weights) -> None:
-        self._weights, self.exact = weights, dict[float, Fraction | None]()
+    def __init__(self, weights: Weights, *, exact: bool) -> None:
+        self._weights, self._exact, self._equal = weights, exact, weights.values is None and not exact
 
     def share(self, first: Ints | int, last: Ints | int, whole: Ints | None = None) -> Floats:
         """Return (w_first + … + w_{last−1})/(w_0 + … + w_{whole−1}); without ``whole`` the sum itself."""
-        if self._weights.values is None:
+        if self._equal:
             return np.asarray((np.asarray(last) - first) / (1 if whole is None else whole), dtype=np.float64)
         ends = np.broadcast_arrays(first, last, 0 if whole is None else whole)
         before, rows = self._weights.before, zip(*(one.tolist() for one in ends), strict=True)
-        found = ((before(b) - before(a)) / (Fraction(1) if whole is None else before(c)) for a, b, c in rows)
-        return np.array([keep(self.exact, one) for one in found], dtype=np.float64)
+        return self._column([(before(b) - before(a)) / (1 if whole is None else before(c)) for a, b, c in rows])
 
     def inverse(self, whole: Ints) -> Floats:
         """Return 1/(w_0 + … + w_{whole−1})."""
-        if self._weights.values is None:
+        if self._equal:
             return np.asarray(1.0 / whole, dtype=np.float64)
-        return np.array([keep(self.exact, 1 / self._weights.before(one)) for one in whole.tolist()], dtype=np.float64)
+        return self._column([1 / self._weights.before(one) for one in whole.tolist()])
+
+    def _column(self, shares: list[Fraction]) -> NDArray[Any]:
+        return column([Recipe(one, one) if self._exact else float(one) for one in shares])
 
     def known(self, whole: Ints) -> NDArray[np.bool_]:
         """Return where there is an average: of nothing there is none."""
@@ -229,7 +238,7 @@ def _tape(course: Course, weigh: Weigh | None, events: Events, found: Ints, reco
     effects = np.concatenate([[course.opening], found])
     each = np.array([one[:4] for one in course.effects], dtype=np.int64)
     done, version = (np.cumsum(column[effects]) for column in (each[:, 2], each[:, 3]))
-    average, total, mean = _Average(records.weights), len(program.initial), len(program.initial) + 1
+    average, total, mean = _Average(records.weights, exact=course.exact), len(program.initial), len(program.initial) + 1
     averaged = records.average and not records.events
     shows = _shows(records, done)
     slots = np.full((len(effects), PLACES), NONE, dtype=np.int64)  # the parts of each
@@ -249,7 +258,7 @@ def _tape(course: Course, weigh: Weigh | None, events: Events, found: Ints, reco
 
     many, columns = course.laid.get(shown, (0, None))
     if many != len(course.parts):
-        columns = _Columns(program, course.parts, shown)
+        columns = _Columns(program, course.parts, shown, exact=course.exact)
         course.laid[shown] = len(course.parts), columns
     flat = slots.ravel()
     sheet = new_sheet(columns.sizes(flat[flat != NONE]))
@@ -264,20 +273,20 @@ def _tape(course: Course, weigh: Weigh | None, events: Events, found: Ints, reco
     if program.sizes is not None:
         k = columns.k[begun]
         size = np.where(k == NONE, size, program.sizes(k + sheet.slot - 1))
-    weight = sheet.weight
+    coef, weight = (columns.numbers(one) if course.exact else one for one in (sheet.coef, sheet.weight))
     if weigh is not None:
         weight = weigh(sheet.client[sheet.used], sheet.entered - sheet.version[sheet.used])
-        sheet.coef[sheet.role == WEIGHT] = weight
+        coef[sheet.role == WEIGHT] = weight
         if program.models:
-            sheet.coef[sheet.role == REST] = 1.0 - weight
+            coef[sheet.role == REST] = 1.0 - weight
     if program.coefficients is not None:
-        sheet.coef[sheet.role == VARIES] = [one for k in range(len(events)) for one in program.coefficients(k)]
+        coef[sheet.role == VARIES] = column([one for k in range(len(events)) for one in program.coefficients(k)])
     if averaged:
         start = sheet.start[:-1]
-        sheet.coef[start[sheet.dst == total] + 1] = held[held != 0.0]
+        coef[start[sheet.dst == total] + 1] = held[held != 0.0]
         of_mean = start[sheet.dst == mean]
-        sheet.coef[of_mean] = average.inverse(whole)
-        sheet.coef[of_mean[own != 0.0] + 1] = own[own != 0.0]
+        coef[of_mean] = average.inverse(whole)
+        coef[of_mean[own != 0.0] + 1] = own[own != 0.0]
     implicit = columns.implicit[begun]
     identities = (*program.sums, *([] if program.identity is None else [program.identity]))
     notes = {"dropped": sheet.dropped, "stopped": sheet.dropped[sheet.stopped == 1]}
@@ -287,14 +296,14 @@ def _tape(course: Course, weigh: Weigh | None, events: Events, found: Ints, reco
         op=sheet.op,
         row=sheet.row,
         event=sheet.event,
-        affine=Affine(sheet.dst, sheet.start, sheet.src, sheet.coef),
+        affine=Affine(sheet.dst, sheet.start, sheet.src, coef.astype(np.float64)),
         descend=Descend(
             dst=sheet.to,
             src=sheet.origin,
             client=sheet.client,
             update=sheet.update + program.first_update,
             steps=columns.steps[begun],
-            step_size=size,
+            step_size=size.astype(np.float64),
             version=sheet.version,
             arrival=sheet.arrival,
         ),
@@ -305,11 +314,11 @@ def _tape(course: Course, weigh: Weigh | None, events: Events, found: Ints, reco
         version=version,
         iterations=int(done[-1]),
         identities=tuple(Identity(one.name, desk.at[one.register], one.coef) for one in identities),
-        uses=Uses.none() if program.models else Uses(sheet.used, sheet.entered, weight),
-        local=program.local,
+        uses=Uses.none() if program.models else Uses(sheet.used, sheet.entered, weight.astype(np.float64)),
+        local=np.array(program.local, dtype=np.float64),
         implicit=implicit if implicit.any() else implicit[:0],
         notes={name: rows for name, rows in notes.items() if len(rows)},
-        exact=average.exact,
+        exact=(coef.tolist(), size.tolist(), list(program.local)) if course.exact else None,
     )
     verify(tape)
     return tape

@@ -10,12 +10,15 @@ help. Options that make one value together have one field: :func:`custom` or :fu
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, TypeVar, final
+from typing import Any, Self, TypeVar, final
 
 import numpy as np
 
+from boundlab.arithmetic.rational import stands_for
+from boundlab.arithmetic.recipe import Recipe
 from boundlab.options import Options
 
 _KEY = "option"
@@ -29,6 +32,22 @@ class Parameters:
     """Values of an algorithm's options; subclasses are frozen dataclasses."""
 
     __slots__ = ()
+
+    @property
+    def exact(self) -> bool:
+        """True if their numbers know what they stand for."""
+        return _exact(self)
+
+    def known(self, of: Callable[[float], Fraction] = stands_for) -> Self:
+        """Return them with numbers that know what they stand for; programs and tapes have such numbers then, too.
+
+        Parameters
+        ----------
+        of
+            What a float stands for that does not know it yet.
+        """
+        found: Self = _known(self, of)
+        return found
 
     def check(self, owner: str) -> None:
         """Refuse options that do not go together.
@@ -113,6 +132,19 @@ def choice(says: str, words: Sequence[str], default: str | None = None) -> Any:
 def flag(says: str) -> Any:
     """Declare a yes/no option, no by default."""
     return _simple(says, False, lambda options, name: options.flag(name), ("no", "yes"))
+
+
+def _exact(value: Any) -> bool:
+    parts = [getattr(value, one.name) for one in fields(value)] if is_dataclass(value) else value
+    return any(map(_exact, parts)) if isinstance(parts, (list, tuple)) else isinstance(value, Recipe)
+
+
+def _known(value: Any, of: Callable[[float], Fraction]) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: _known(getattr(value, one.name), of) for one in fields(value) if one.init})
+    if isinstance(value, tuple):
+        return tuple(_known(one, of) for one in value)
+    return Recipe(value, of(value)) if isinstance(value, float) and not isinstance(value, Recipe) else value
 
 
 def _within(values: Sequence[float], default: Any, limits: Mapping[str, float]) -> tuple[str, ...]:

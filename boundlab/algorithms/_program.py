@@ -15,8 +15,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.errors import SpecError
+from boundlab.arithmetic.recipe import as_fraction
 from boundlab.events import SERVER
 from boundlab.tape import Identity, Initial
 
@@ -140,19 +139,8 @@ class EventLaw(Generic[Share]):
         return [(event, share) for event in events]
 
     def coin(self, p: float) -> list[tuple[Event, Share]]:
-        """Return (1,) with probability p, and (0,) where that is not sure.
-
-        Raises
-        ------
-        SpecError
-            If the law is one of fractions and p stands for none that engines take.
-        """
-        heads: Any = p if isinstance(self.p_s, float) else rational(p, ENGINE)
-        if heads is None:
-            raise SpecError(
-                f"the probability {p!r} of a coin is no fraction with a denominator up to {ENGINE.denominator}, nor a "
-                f"decimal number of at most {ENGINE.digits} digits; exact engines need one"
-            )
+        """Return (1,) with probability p, and (0,) where that is not sure."""
+        heads: Any = p if isinstance(self.p_s, float) else as_fraction(p)
         both: list[tuple[Event, Share]] = [((1,), heads), ((0,), 1 - heads)]
         return both if p < 1.0 else both[:1]
 
@@ -199,7 +187,7 @@ class EventProgram(ABC):
     """
 
     initial: tuple[Initial, ...]
-    local: NDArray[np.float64] = np.empty(0)
+    local: tuple[float, ...] = ()
     slots: tuple[tuple[int, ...], ...] = ()
     alike: tuple[tuple[int, ...], ...] = ()
     interchangeable: bool = True

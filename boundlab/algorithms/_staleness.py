@@ -38,7 +38,8 @@ class Staleness:
             return 1.0
         if self.kind == "hinge":
             return 1.0 if tau <= self.b else 1.0 / (self.a * (tau - self.b) + 1.0)
-        return float((tau + 1.0) ** -self.a)
+        weight: float = (tau + 1.0) ** -self.a
+        return weight
 
 
 def staleness_function(says: str = f"staleness function: {FORMS}; default constant") -> Any:

@@ -13,6 +13,7 @@ import sympy
 from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
+from boundlab.arithmetic.recipe import Recipe
 from boundlab.errors import FormulaError, SpecError, UndecidedError
 from boundlab.formulas.enclose import walk
 from boundlab.formulas.parse import parse
@@ -28,11 +29,15 @@ class StepSize:
     c: float
     d: float | None = None
 
-    def at(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return α_k for an array of iterations."""
-        if self.d is None:
-            return np.full(np.shape(k), self.c)
-        return np.asarray(self.c / (k + self.d), dtype=np.float64)
+    def of(self, k: int) -> float:
+        """Return α_k."""
+        return self.c if self.d is None else self.c / (k + self.d)
+
+    def at(self, k: NDArray[np.int64]) -> NDArray[Any]:
+        """Return α_k for an array of iterations; an array of objects where numbers know what they stand for."""
+        if isinstance(self.c, Recipe):
+            return np.array([self.of(one) for one in k.ravel().tolist()], dtype=object).reshape(k.shape)
+        return np.full(np.shape(k), self.c) if self.d is None else np.asarray(self.c / (k + self.d))
 
     @classmethod
     def read(cls, options: Options) -> "StepSize":
@@ -143,15 +148,19 @@ class StepFactor:
         """Return whether no step is larger than the first, as far as that is known."""
         return bool(sympy.factor(sympy.diff(self.formula, VARIABLES[variable])).is_nonpositive)
 
-    def at(self, **known: int | None) -> float:
-        """Return the factor, rounded once.
+    def times(self, size: float, **known: int | None) -> float:
+        """Return the factor, rounded once, times a size.
 
         Raises
         ------
         SpecError
             If it is negative, infinite, or neither a fraction nor a root of one.
         """
-        return _factor(self, tuple(known.items()))[1]
+        exact, value = _factor(self, tuple(known.items()))
+        if not isinstance(size, Recipe):
+            return size * value
+        root = not isinstance(exact, Fraction)
+        return size * Recipe(value, ("pow", exact.base, Fraction(1, exact.degree)) if root else exact)
 
     def exactly(self, **known: int | None) -> Fraction:
         """Return the factor as a fraction.
@@ -243,11 +252,9 @@ class LocalSteps:
         return self.eta[0]
 
     @property
-    def relative(self) -> NDArray[np.float64]:
-        """Shape (Q,), or (0,) where all steps are equal."""
-        if len(set(self.eta)) == 1:
-            return np.empty(0)
-        return np.array(self.eta) / self.eta[0]
+    def relative(self) -> tuple[float, ...]:
+        """Q numbers, or none where all steps are equal."""
+        return () if len(set(self.eta)) == 1 else tuple(one / self.eta[0] for one in self.eta)
 
     @classmethod
     def read(cls, options: Options, rate: str, steps: str) -> "LocalSteps":

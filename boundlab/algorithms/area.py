@@ -99,7 +99,7 @@ class Area(Algorithm[AreaParameters]):
         every = 3
         if parameters.reply == "post":
             every, ahead = 2, ahead - 1
-        return Averages(parameters.M, float(parameters.step.at(np.array(0))), every, ahead)
+        return Averages(parameters.M, parameters.step.of(0), every, ahead)
 
     def drawn_events(self, parameters: AreaParameters, drawn: Sequence[Event]) -> Events:
         """Return clients and aggregations; where a count makes these, clients alone."""
@@ -165,8 +165,8 @@ class AreaProgram(EventProgram):
 
     def _answer(self, client: int, k: int) -> DescendRow:
         step = self._parameters.step
-        size, of = float(step.at(np.array(k))), None if step.d is None else k
-        return DescendRow(self.slots[client][0], _X_S, client, self._parameters.M, size, of)
+        of = None if step.d is None else k
+        return DescendRow(self.slots[client][0], _X_S, client, self._parameters.M, step.of(k), of)
 
 
 def _with_aggregations(events: Events, count: int | None) -> Events:

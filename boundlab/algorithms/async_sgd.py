@@ -50,7 +50,7 @@ class AsyncSgdParameters(Parameters):
 
     def weight(self, tau: int, clients: int) -> float:
         """Return α_k/α of a gradient that is τ versions old."""
-        return 1.0 if self.schedule.constant else self.schedule.at(tau=tau, n=clients)
+        return 1.0 if self.schedule.constant else self.schedule.times(type(self.alpha)(1.0), tau=tau, n=clients)
 
 
 @final

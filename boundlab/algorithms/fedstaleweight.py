@@ -1,9 +1,8 @@
 """FedStaleWeight: FedBuff with weights that grow with a client's average staleness (Ma et al.)."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal, final
@@ -14,7 +13,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import Buffered, BufferParameters, BufferProgram, Held, Reply, reply_option
 from boundlab.algorithms._fold import Floats, Ints, Weigh
 from boundlab.algorithms._steps import LocalSteps, local_steps
-from boundlab.arithmetic.rational import stands_for
+from boundlab.arithmetic.recipe import column
 from boundlab.tape import Tape, arrived, staleness
 
 
@@ -60,8 +59,8 @@ class _Averages:
         for update in buffer:
             self.add(update.client, update.tau)
 
-    def of(self, client: int, number: Callable[[float], Any] = float) -> Any:
-        """Return the average, 0 where nothing was observed."""
+    def of(self, client: int, number: type[float]) -> float:
+        """Return the average as such a number, 0 where nothing was observed."""
         taus = self.seen.get(client)
         return number(self.total[client]) / len(taus) if taus else number(0)
 
@@ -82,38 +81,25 @@ class _Averages:
         return averages
 
 
-def _weights(
-    parameters: FedStaleWeightParameters,
-    averages: _Averages,
-    buffer: Sequence[Held],
-    number: Callable[[float], Any] = float,
-) -> list[Any]:
-    """Return eta_g·(weight of each update, normalised over a full buffer), and observe its staleness.
-
-    Parameters
-    ----------
-    number
-        Makes the numbers in which that is done.
-    """
+def _weights(parameters: FedStaleWeightParameters, averages: _Averages, buffer: Sequence[Held]) -> list[float]:
+    """Return eta_g·(weight of each update, normalised over a full buffer), and observe its staleness."""
     # All of a buffer's observations come first, so that the order within it does not matter.
     if parameters.include == "current":
         averages.observe(buffer)
-    raw = [1 + number(parameters.scale) * averages.of(update.client, number) for update in buffer]
+    raw = [1 + parameters.scale * averages.of(update.client, type(parameters.scale)) for update in buffer]
     if parameters.include == "previous":
         averages.observe(buffer)
     total = sum(raw)
-    return [number(parameters.eta_g) * weight / total for weight in raw]
+    return [parameters.eta_g * weight / total for weight in raw]
 
 
-def _of_run(
-    parameters: FedStaleWeightParameters, clients: Ints, taus: Ints, number: Callable[[float], Any] = float
-) -> Iterator[Any]:
+def _of_run(parameters: FedStaleWeightParameters, clients: Ints, taus: Ints) -> Iterator[float]:
     """Yield the weights of all full buffers of a run."""
     averages, size = _Averages(parameters.window), parameters.count
     # A buffer at a time: many objects that live make Python look through all that there are.
     updates = map(Held, taus.tolist(), clients.tolist())
     for buffer in iter(lambda: [*islice(updates, size)], []):
-        yield from _weights(parameters, averages, buffer, number)
+        yield from _weights(parameters, averages, buffer)
 
 
 @final
@@ -130,23 +116,13 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
         """Return the normalised weights by the averages of a run."""
 
         def weigh(whose: Ints, taus: Ints) -> Floats:
-            return np.array([*_of_run(parameters, whose, taus)])
+            return column([*_of_run(parameters, whose, taus)])
 
         return weigh
 
     def heaviest(self, parameters: FedStaleWeightParameters) -> float:
         """Return eta_g, or the count-th part of it where all weights are equal."""
         return parameters.eta_g / (parameters.count if parameters.scale == 0.0 else 1)
-
-    def fractions(self, parameters: FedStaleWeightParameters, tape: Tape) -> dict[float, Fraction | None]:
-        """Return the weights: quotients of whole numbers that grow with the observations."""
-        update, known = tape.uses.update, dict[float, Fraction | None]()
-        taus = tape.uses.version - tape.descend.version[update]
-        found = _of_run(parameters, tape.descend.client[update], taus, stands_for)
-        for about, exact in zip(tape.uses.weight.tolist(), found, strict=True):
-            for sign in (1, -1):  # None: several have that float
-                known[sign * about] = sign * exact if known.get(sign * about, sign * exact) == sign * exact else None
-        return known
 
     def program(self, parameters: FedStaleWeightParameters, clients: int) -> BufferProgram:
         """Return one arrival; the observations that averages hold are part of the control state."""

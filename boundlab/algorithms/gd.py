@@ -28,6 +28,7 @@ from boundlab.algorithms._program import (
 )
 from boundlab.algorithms._rounds import Rounds, drawn_subset, uniform_subset, uniform_subsets
 from boundlab.algorithms._steps import StepFactor, StepSize, step_factor, step_size
+from boundlab.arithmetic.recipe import column
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_client, read_events, read_rows
@@ -89,15 +90,15 @@ class GdParameters(Parameters):
 
     def at(self, k: int) -> float:
         """Return α_k."""
-        size = float(self.step.at(np.array(k)))
+        size = self.step.of(k)
         if self.decay.constant:
             return size
         # No run that was told its horizon takes a step from there on.
-        return 0.0 if self.K is not None and k >= self.K else size * self.decay.at(k=k, K=self.K)
+        return 0.0 if self.K is not None and k >= self.K else self.decay.times(size, k=k, K=self.K)
 
     def sizes(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return α_k for an array of iterations."""
-        return self.step.at(k) if self.decay.constant else np.array([self.at(one) for one in k.tolist()])
+        return self.step.at(k) if self.decay.constant else column([self.at(one) for one in k.tolist()])
 
     @property
     def of_all(self) -> bool:

@@ -59,7 +59,7 @@ class Incremental(MemberRounds[IncrementalParameters]):
 
     def averages(self, parameters: IncrementalParameters, clients: int) -> Averages:
         """Each iteration is a pass of one step a client."""
-        return Averages(clients, float(parameters.step.at(np.array(0))), every=1, ahead=0)
+        return Averages(clients, parameters.step.of(0), every=1, ahead=0)
 
     def program(self, parameters: IncrementalParameters, clients: int) -> "IncrementalProgram":
         """Return one pass."""
@@ -127,7 +127,7 @@ class IncrementalProgram(EventProgram):
 
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Take the steps of all clients in their order; their changes add up to that of the model."""
-        size, k = float(self._step.at(np.array(number))), None if self._step.d is None else number
+        size, k = self._step.of(number), None if self._step.d is None else number
         steps = [DescendRow(place + 1, place, client, 1, size, k) for place, client in enumerate(event)]
         uses = tuple((place + 1, 1.0) for place in range(len(event)))
         return Step((*steps, AffineRow(X_S, ((1.0, len(event)),))), control, True, uses)

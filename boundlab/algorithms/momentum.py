@@ -1,7 +1,7 @@
 """Momentum: Polyak's heavy ball, Nesterov's accelerated gradient method, and the optimized gradient method."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 from math import nan
@@ -22,7 +22,7 @@ from boundlab.algorithms._program import (
     Step,
 )
 from boundlab.algorithms._rounds import Rounds
-from boundlab.arithmetic.numbers import ball, rational, square_root
+from boundlab.arithmetic.numbers import square_root
 from boundlab.events import SERVER
 from boundlab.tape import Initial
 
@@ -49,29 +49,16 @@ class Momentum(Rounds[P]):
     fixed: bool = False
 
     @abstractmethod
-    def coefficients(self, parameters: P, exact: Callable[[str], Any], t: "_Sequence", k: int) -> tuple[_Row, _Row]:
+    def coefficients(self, parameters: P, t: "_Sequence", k: int) -> tuple[_Row, _Row]:
         """Return the new model and the new memory as combinations of (step, model, memory).
 
         Here ``step`` is the point from which the gradient is taken, moved by −α·∇f.
 
         Parameters
         ----------
-        exact
-            What an option stands for, in the arithmetic of the coefficients: floats, or balls.
         t
-            Nesterov's sequence in this arithmetic.
+            Nesterov's sequence.
         """
-
-    def irrational(self, parameters: P, exact: Callable[[str], Any], iterations: int) -> Mapping[float, Any]:
-        """Return the coefficients of all iterations."""
-        own, floats, balls = partial(getattr, parameters), _Sequence(1.0), _Sequence(ball(rational(1)))
-        found: dict[float, Any] = {}
-        for k in range(iterations):
-            rows = (self.coefficients(parameters, of, t, k) for of, t in ((own, floats), (exact, balls)))
-            for about, weights in zip(*rows, strict=True):
-                pairs = zip(about, weights, strict=True)
-                found |= {one: weight for one, weight in pairs if not isinstance(weight, float)}
-        return found
 
     @abstractmethod
     def source(self) -> Literal["model", "memory"]:
@@ -79,8 +66,7 @@ class Momentum(Rounds[P]):
 
     def one_event(self, parameters: P, clients: int) -> "MomentumProgram":
         """Return one round."""
-        floats, t = partial(getattr, parameters), _Sequence(1.0)
-        weights = partial(self.coefficients, parameters, floats, t)
+        weights = partial(self.coefficients, parameters, _Sequence(type(parameters.alpha)(1.0)))
         source = X_S if self.source() == "model" else _MEMORY
         return MomentumProgram(parameters.alpha, clients, weights, source, fixed=self.fixed)
 
@@ -156,12 +142,9 @@ class HeavyBall(Momentum[HeavyBallParameters]):
         """Return the model."""
         return "model"
 
-    def coefficients(
-        self, parameters: HeavyBallParameters, exact: Callable[[str], Any], t: "_Sequence", k: int
-    ) -> tuple[_Row, _Row]:
+    def coefficients(self, parameters: HeavyBallParameters, t: "_Sequence", k: int) -> tuple[_Row, _Row]:
         """Return step + β·(model − memory), and the old model."""
-        beta = exact("beta")
-        return (1.0, beta, -beta), (0.0, 1.0, 0.0)
+        return (1.0, parameters.beta, -parameters.beta), (0.0, 1.0, 0.0)
 
     def program(self, parameters: HeavyBallParameters, clients: int) -> MomentumProgram:
         """Return one round: its weights are those of every round, and no roots."""
@@ -197,14 +180,12 @@ class Nesterov(Momentum[NesterovParameters]):
         """Return y, the memory."""
         return "memory"
 
-    def coefficients(
-        self, parameters: NesterovParameters, exact: Callable[[str], Any], t: "_Sequence", k: int
-    ) -> tuple[_Row, _Row]:
+    def coefficients(self, parameters: NesterovParameters, t: "_Sequence", k: int) -> tuple[_Row, _Row]:
         """Return the step, and the step + β·(step − model)."""
         if parameters.q is None:
             beta = (t[k] - 1.0) / t[k + 1]
         else:
-            root = square_root(exact("q"))
+            root = square_root(parameters.q)
             beta = (1.0 - root) / (1.0 + root)
         return (1.0, 0.0, 0.0), (1.0 + beta, -beta, 0.0)
 
@@ -238,9 +219,7 @@ class Ogm(Momentum[OgmParameters]):
         """Return x, the model."""
         return "model"
 
-    def coefficients(
-        self, parameters: OgmParameters, exact: Callable[[str], Any], t: "_Sequence", k: int
-    ) -> tuple[_Row, _Row]:
+    def coefficients(self, parameters: OgmParameters, t: "_Sequence", k: int) -> tuple[_Row, _Row]:
         """Return y_{k+1} + a·(y_{k+1} − y_k) + b·(y_{k+1} − x_k), and y_{k+1}; beyond K nothing moves."""
         if k >= parameters.K:
             return (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

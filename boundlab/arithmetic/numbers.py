@@ -164,8 +164,8 @@ def one_like(*values: Scalar) -> Scalar:
 
 
 def square_root(x: Any) -> Any:
-    """Return √x of a float or of a ball."""
-    return math.sqrt(x) if isinstance(x, float) else x.sqrt()
+    """Return √x of a float, or of what has a root of its own."""
+    return x.sqrt() if hasattr(x, "sqrt") else math.sqrt(x)
 
 
 def near(value: float, relative: float) -> Any:

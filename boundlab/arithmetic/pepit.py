@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any, final
 
 from boundlab.arithmetic.rational import PROGRAM, rational
+from boundlab.arithmetic.recipe import known_fraction
 
 
 @final
@@ -89,12 +90,15 @@ def fraction(number: float) -> Fraction:
     return number.value if isinstance(number, Exact) else Fraction(number)
 
 
-@lru_cache(maxsize=4096)
 def exact(number: Any) -> Exact:
-    """Return the simple fraction that a float stands for, or the float as it is.
+    """Return the fraction that a number is known to be, else the simple one that a float stands for, or the float.
 
     1/3 is meant, not its nearest float; see :func:`boundlab.arithmetic.rational.rational`.
     """
-    value = fraction(number)
-    simple = rational(value, PROGRAM)
-    return Exact(value if simple is None else simple)
+    known = known_fraction(number)
+    return _simple(fraction(number)) if known is None else Exact(known)
+
+
+@lru_cache(maxsize=4096)
+def _simple(value: Fraction) -> Exact:
+    return Exact(rational(value, PROGRAM) or value)

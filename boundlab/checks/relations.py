@@ -204,7 +204,7 @@ def _damped(theorem: Theorem, shorter: Sequence[str]) -> str:
 def _factor(found: Any, staleness: int) -> float:
     """Return what an option multiplies an update by at a staleness; 1 where it is no such function."""
     if isinstance(found, StepFactor) and found.reads("tau"):
-        return found.at(tau=staleness, n=1)
+        return found.times(1.0, tau=staleness, n=1)
     return found(staleness) if isinstance(found, Staleness) else 1.0
 
 

@@ -6,7 +6,7 @@ what a class of runs says of it, exactly. Tapes and event programs are both read
 """
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, NamedTuple, TypeAlias, final
@@ -15,6 +15,7 @@ import numpy as np
 
 from boundlab.algorithms import AffineRow, DescendRow, Event, EventLaw, EventProgram
 from boundlab.arithmetic.rational import stands_for
+from boundlab.arithmetic.recipe import as_fraction
 from boundlab.tape import Initial, Op, Tape
 
 X: Final = "x"
@@ -85,20 +86,12 @@ class Formal:
     odd: list[str] = field(default_factory=list)
 
 
-def of_tape(tape: Tape, known: Mapping[float, Fraction | None] | None = None) -> Formal:
-    """Read a tape.
-
-    Parameters
-    ----------
-    known
-        Fractions that the algorithm knows of its weights, by their floats: see
-        :meth:`boundlab.algorithms.Algorithm.fractions`.
-    """
-    told = {about: one for about, one in {**tape.exact, **(known or {})}.items() if one is not None}
+def of_tape(tape: Tape) -> Formal:
+    """Read a tape."""
     fold = _Fold(tape.initial.tolist(), tape.server, Formal(tape.clients, tape.events.actor.tolist()))
     affine, descend = tape.affine, tape.descend
     start, dst, src = affine.start.tolist(), affine.dst.tolist(), affine.src.tolist()
-    coef = [_exact(one, told) for one in affine.coef.tolist()]
+    coef = list(map(as_fraction, next(tape.recipes())))
     implicit = tape.implicit.tolist() or [False] * len(descend.dst)
     plain = not len(tape.local) or bool((tape.local == 1.0).all())
     columns = (descend.dst, descend.src, descend.client, descend.steps, descend.step_size, descend.update)
@@ -115,11 +108,11 @@ def of_tape(tape: Tape, known: Mapping[float, Fraction | None] | None = None) ->
             to, at, client, steps, size, update, of_prox = passes[row]
             fold.descend(to, at, client, steps, size, event, (client, update), plain, of_prox)
     fold.end(now, versions[now + 1])
-    fold.found.odd.extend(_tables(tape, fold.found, told))
+    fold.found.odd.extend(_tables(tape, fold.found))
     return fold.found
 
 
-def _tables(tape: Tape, found: Formal, told: Mapping[float, Fraction]) -> Iterator[str]:
+def _tables(tape: Tape, found: Formal) -> Iterator[str]:
     """Yield where a tape says of its passes what is not so: symbols of theorems are read off these columns."""
     versions, arrivals = tape.descend.version.tolist(), tape.descend.arrival.tolist()
     for number, (one, at) in enumerate(zip(found.passes, versions, strict=True)):
@@ -133,17 +126,13 @@ def _tables(tape: Tape, found: Formal, told: Mapping[float, Fraction]) -> Iterat
         return
     said: list[dict[int, Fraction]] = [{} for _ in found.models]
     for number, t, weight in zip(uses.update.tolist(), uses.version.tolist(), uses.weight.tolist(), strict=True):
-        said[t][number] = _exact(weight, told)
+        said[t][number] = stands_for(weight)
         if not 0 <= arrivals[number] <= found.events[t]:
             yield f"update {t}: pass {number} is used before it arrives"
     for t, (model, own) in enumerate(zip(found.models, said, strict=True)):
         moves = used(model)
         if moves.keys() != own.keys() or any(not near(moves[one], weight) for one, weight in own.items()):
             yield f"update {t}: x[{t + 1}] is not made of the passes that the tape says it uses"
-
-
-def _exact(weight: float, told: Mapping[float, Fraction]) -> Fraction:
-    return told[weight] if weight in told else stands_for(weight)
 
 
 def used(model: Combination) -> dict[int, Fraction]:
@@ -179,7 +168,7 @@ def _needed(tape: Tape) -> set[int]:
 def of_program(program: EventProgram, clients: int, events: Sequence[Event]) -> Formal:
     """Read the events of a program, one after the other, from its opening on."""
     fold = _Fold(program.initial, 0, Formal(clients, [one[0] for one in events]))
-    plain = not len(program.local) or bool((program.local == 1.0).all())
+    plain = all(one == 1.0 for one in program.local)
     rows, control = program.opening()
     _run(fold, rows, -1, plain=plain)
     fold.end(-1)
@@ -204,7 +193,7 @@ def drawn(program: EventProgram, law: EventLaw[float], many: int, seed: int) -> 
 def _run(fold: "_Fold", rows: Iterable[Any], event: int, *, plain: bool) -> None:
     for row in rows:
         if isinstance(row, AffineRow):
-            fold.affine(row.dst, [(stands_for(weight), src) for weight, src in row.terms])
+            fold.affine(row.dst, [(as_fraction(weight), src) for weight, src in row.terms])
         elif isinstance(row, DescendRow):
             key = (row.client, len(fold.found.passes))
             fold.descend(row.dst, row.src, row.client, row.steps, row.step_size, event, key, plain)

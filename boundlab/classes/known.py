@@ -6,10 +6,8 @@ from math import sqrt
 from types import MappingProxyType
 from typing import Any, Final
 
-import numpy as np
-
 from boundlab.algorithms import Algorithm
-from boundlab.arithmetic.rational import stands_for
+from boundlab.arithmetic.recipe import as_fraction
 from boundlab.classes.formal import ClientPass, models
 from boundlab.classes.runs import (
     LatestClass,
@@ -26,7 +24,7 @@ from boundlab.classes.runs import (
 
 def _gd(parameters: Any, clients: int) -> RunClass:
     count = clients if parameters.sampling == "all" else 1
-    local = StepsOfPasses(1, lambda one: float(parameters.step.at(np.array(version(one.start) or 0))))
+    local = StepsOfPasses(1, lambda one: parameters.step.of(version(one.start) or 0))
     return PassClass(local, count=count, weight=Fraction(1, count), current=True, everyone=count > 1)
 
 
@@ -36,7 +34,7 @@ def _async_sgd(parameters: Any, _: int) -> RunClass:
 
 def _buffer(parameters: Any, _: int) -> RunClass:
     local = StepsOfPasses(parameters.local.steps, lambda _: parameters.local.first)
-    return PassClass(local, count=parameters.count, total=stands_for(parameters.eta_g))
+    return PassClass(local, count=parameters.count, total=as_fraction(parameters.eta_g))
 
 
 def _fedcompass(parameters: Any, _: int) -> RunClass:
@@ -46,7 +44,7 @@ def _fedcompass(parameters: Any, _: int) -> RunClass:
 
 def _fedfa(parameters: Any, _: int) -> RunClass:
     local = StepsOfPasses(parameters.local.steps, lambda _: parameters.local.first)
-    rate = stands_for(parameters.eta_g) if parameters.mode == "delta" else None
+    rate = as_fraction(parameters.eta_g) if parameters.mode == "delta" else None
     return WindowClass(local, size=parameters.K, rate=rate)
 
 
@@ -56,26 +54,26 @@ def _afl_dga(parameters: Any, _: int) -> RunClass:
 
 def _area(parameters: Any, _: int) -> RunClass:
     def size(one: ClientPass) -> float:
-        return float(parameters.step.at(parameters.answers_with(one.event) if one.event >= 0 else 0))
+        return float(parameters.step.of(parameters.answers_with(one.event) if one.event >= 0 else 0))
 
     local = StepsOfPasses(parameters.M, size)
     return RegisterClass(local, opening=parameters.start == "algorithm", late=parameters.reply == "post")
 
 
 def _proximal_point(parameters: Any, _: int) -> RunClass:
-    size = StepsOfPasses(1, lambda one: float(parameters.step.at(np.array(version(one.start) or 0))), implicit=True)
+    size = StepsOfPasses(1, lambda one: parameters.step.of(version(one.start) or 0), implicit=True)
     return PassClass(size, weight=Fraction(1), current=True)
 
 
 def _incremental(parameters: Any, _: int) -> RunClass:
     def size(one: ClientPass) -> float:
-        return float(parameters.step.at(np.array(max(t for (_, t) in models(one.start)))))
+        return float(parameters.step.of(max(t for (_, t) in models(one.start))))
 
     return TurnsClass(StepsOfPasses(1, size))
 
 
 def _heavy_ball(parameters: Any, _: int) -> RunClass:
-    kept = stands_for(parameters.beta)
+    kept = as_fraction(parameters.beta)
     return MomentumClass(StepsOfPasses(1, lambda _: parameters.alpha), kept=lambda _: kept)
 
 

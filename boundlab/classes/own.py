@@ -69,6 +69,7 @@ def _outside(
 
 def own_runs(algorithm: Algorithm[Any], parameters: Any, clients: int) -> Iterator[Formal]:
     """Yield an algorithm's tapes for a few delays, and its program for drawn events, as algebra."""
+    parameters = parameters.known()
     for kind, options in _DELAYS:
         try:
             delays = lookup("delays", kind).build(Options(f"delays {kind}", dict(options)), clients)
@@ -78,7 +79,7 @@ def own_runs(algorithm: Algorithm[Any], parameters: Any, clients: int) -> Iterat
             tape = algorithm.schedule(parameters, events, clients, NOTHING, _ITERATIONS)
         except SpecError:  # such delays do not go with it, or so many events hold no iteration
             continue
-        yield of_tape(tape, algorithm.fractions(parameters, tape))
+        yield of_tape(tape)
     try:
         program = algorithm.program(parameters, clients)
     except SpecError:

@@ -90,13 +90,13 @@ def with_digits(
     parts = list[tuple[Fraction, Enclosure]]()
     try:
         for share, own in plan.summands:
-            exact = exact_tape(own, formulas, Streams(seed, trial))
+            tape = exact_tape(own, Streams(seed, trial))
             for _ in range(_TRIES):
-                if not budget.spend(operations(exact.tape, model, bits)):
+                if not budget.spend(operations(tape, model, bits)):
                     return None
                 try:
                     rates = partial(exact_rates, own, formulas, balls=True)
-                    parts.append((share, digits.along(own.metric, own.problem, exact, rates, own.ks, bits)))
+                    parts.append((share, digits.along(own.metric, own.problem, tape, rates, own.ks, bits)))
                 except TooFewDigitsError as error:
                     bits = max(error.bits, bits + 64)
                 else:

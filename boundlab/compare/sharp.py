@@ -262,7 +262,7 @@ class OneSchedule(Sharp):
         plan, model, function = self._plan, self._model, self._at
         if function is None or not (balls or (self._form is None and isinstance(model, RationalProblem))):
             raise TooLongError("noise, roots and exponentials are followed in balls")
-        tape = exact_tape(plan, formulas, self._streams)
+        tape = exact_tape(plan, self._streams)
         rates = exact_rates(plan, formulas, balls=balls)
         shown = list[Scalar]()
         run(

@@ -132,9 +132,8 @@ def _program(case: Case, exact: ExactEngine) -> tuple[Arithmetic[Scalar], EventL
     if case.events.detail:
         raise SpecError("events that say more than who arrives have no closed form")
     arithmetic, actors = exact.arithmetic()[0], _round(case.events)
-    turns = [InTurns(program, actors) for program in arithmetic.programs]
     law = EventLaw(np.array([Fraction(1, n)] * n, dtype=object), Fraction(0))
-    return replace(arithmetic, programs=turns), law
+    return replace(arithmetic, program=InTurns(arithmetic.program, actors)), law
 
 
 def _round(events: Events) -> list[int]:

@@ -1,10 +1,9 @@
 """The exact engine on one case: both sides in rational numbers, or in balls of any precision."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -28,7 +27,7 @@ from boundlab.exact._sentence import sentence
 from boundlab.exact._side import Side, weighted
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._trace import ExactTrace, Outcomes
-from boundlab.execute.rationals import ExactTape, TooLongError, run, understand
+from boundlab.execute.rationals import TooLongError, exactly, in_fractions, run
 from boundlab.expectation import (
     Arithmetic,
     core_of_schedule,
@@ -36,6 +35,7 @@ from boundlab.expectation import (
     engine,
     enumerated,
     enumerated_schedule,
+    exact_parameters,
     exact_program,
     folded,
     moments_of_schedule,
@@ -48,8 +48,7 @@ from boundlab.instance.from_case import plan_of
 from boundlab.instance.plan import Plan
 from boundlab.instance.seconds import require_last
 from boundlab.metrics import Quantity
-from boundlab.options import Options
-from boundlab.tape import RecordAt
+from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
 from boundlab.theorems import core as core_of
 
@@ -232,11 +231,7 @@ class ExactEngine:
         """Return how numbers of the program follow from rates, and 1 in the kind of numbers that they are."""
         plan = self.plan
         values, clients = plan.parameter_values, plan.problem.n
-        return exact_program(self.case.algorithm, values, clients, self._rates(), lambda name: self._rate(name)())
-
-    def _rates(self) -> dict[str, float]:
-        """Return the rates of the algorithm that the theorem sets."""
-        return {name: float(self.plan.parameter_values[name]) for name in self.plan.rates}
+        return exact_program(self.case.algorithm, values, clients, plan.rates, lambda name: self._rate(name)())
 
     def _rate(self, name: str) -> Callable[[], Scalar]:
         """Return a rate of the algorithm: the theorem's own, or the case's."""
@@ -248,29 +243,19 @@ class ExactEngine:
         return lambda: self.formulas.ball(found)
 
     def _on_tape(self) -> Side:
-        plan = self.plan
-        rates = self._rates()
-        chosen = {name: value for name, value in plan.parameter_values.items() if name not in rates}
+        plan, rates = self.plan, self.plan.rates
+        parameters = exact_parameters(plan.algorithm, plan.parameter_values, rates)
         k, events = int(plan.ks[-1]), self.case.events
         records, function = plan.metric.records([k]), AtMinimum.of(self.model, self.best)
         assert not isinstance(events, RandomEvents)  # noqa: S101  (for the type checker)
 
-        def compiled(shown: RecordAt, values: Mapping[str, float]) -> Any:
-            options = Options(plan.algorithm.id, {**chosen, **values})
-            return plan.algorithm.schedule(plan.algorithm.read(options), events, plan.problem.n, shown, k)
+        def compiled(shown: RecordAt) -> Tape:
+            return plan.algorithm.schedule(parameters, events, plan.problem.n, shown, k)
 
-        def of(name: str) -> Scalar:
-            return ball(self._rate(name)() if name in plan.theorem.step else rational(Fraction(chosen[name])))
+        tape = compiled(records)
 
-        def understood(shown: RecordAt) -> ExactTape:
-            return understand(partial(compiled, shown), rates, irrational, fractions)
-
-        irrational = partial(plan.algorithm.irrational, plan.parameters, of, k)
-        fractions = partial(plan.algorithm.fractions, plan.parameters)
-        tape = understood(records)
-
-        def in_full() -> ExactTape:
-            return tape if records.average else understood(RecordAt(np.arange(k + 1)))
+        def in_full() -> Tape:
+            return tape if records.average else compiled(RecordAt(np.arange(k + 1)))
 
         exact = [scalar(self.formulas.exact(plan.theorem.symbols[name].symbol)) for name in rates]
         bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
@@ -290,10 +275,10 @@ class ExactEngine:
         # Roots grow longer than balls; but at a kink to which signs lead back only equal numbers tell the side.
         kinks = any(one is None or one.kinks for one in bounds) and not plan.problem.noiseless
         roots = any(isinstance(rate, numbers.Surd) for rate in exact)
-        known = tape.rational and (kinks or not roots) and all(rate is not None for rate in exact)
+        known = all(rate is not None for rate in exact) and (kinks or not roots) and in_fractions(tape, exact)
 
         def trace() -> ExactTrace:
-            models = understood(RecordAt(np.arange(k + 1)))
+            models = compiled(RecordAt(np.arange(k + 1)))
             about = [ball(rate()) for rate in rate_balls]
             return record.of_models(models, self.model, exact, about, bounds, exact=known)
 
@@ -310,27 +295,27 @@ class ExactEngine:
         return self._with_precision(lambda: once([ball(rate()) for rate in rate_balls], balls=True))
 
     def _over_noise(
-        self, tape: ExactTape, in_full: Callable[[], ExactTape], rates: list[Scalar], k: int, *, balls: bool
+        self, tape: Tape, in_full: Callable[[], Tape], rates: list[Scalar], k: int, *, balls: bool
     ) -> Scalar:
         """Return the expectation over the noise, given the schedule; ``in_full`` gives its tape with all records."""
-        each, metric = tape.numbers(rates, balls=balls), self.plan.metric
+        each, metric = exactly(tape, rates, balls=balls), self.plan.metric
 
         def by_moments(core: Core | None) -> Scalar:
             def trace() -> ExactTrace:
                 full = in_full()
-                return record.of_moments_along(self.model, full.tape, full.numbers(rates, balls=balls), metric, k, core)
+                return record.of_moments_along(self.model, full, exactly(full, rates, balls=balls), metric, k, core)
 
             self._trace = trace
-            return moments_of_schedule(self.model, tape.tape, each, metric, k, core)
+            return moments_of_schedule(self.model, tape, each, metric, k, core)
 
         if has_moments(self.model):
             return by_moments(None)
         unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
-        core = core_of_schedule(self.model, tape.tape, each, unit)
+        core = core_of_schedule(self.model, tape, each, unit)
         if core is not None:
             return by_moments(core)
-        self._trace = lambda: record.of_signs(self.model, self.best, tape.tape, each, unit)
-        return enumerated_schedule(self.model, self.best, tape.tape, each, unit, metric, k)
+        self._trace = lambda: record.of_signs(self.model, self.best, tape, each, unit)
+        return enumerated_schedule(self.model, self.best, tape, each, unit, metric, k)
 
     def _with_precision(self, once: Callable[[], Scalar]) -> Side:
         """Run with more and more digits until every comparison is decided."""

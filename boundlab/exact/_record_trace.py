@@ -14,7 +14,7 @@ from boundlab.errors import SpecError, UndecidedError
 from boundlab.exact._derivation import MOST
 from boundlab.exact._trace import Models, MomentsOf, Outcomes, Point
 from boundlab.execute import Numbers
-from boundlab.execute.rationals import ExactTape, TooLongError, run
+from boundlab.execute.rationals import TooLongError, run
 from boundlab.expectation import (
     Arithmetic,
     Moments,
@@ -111,7 +111,7 @@ def of_moments_along(
 
 
 def of_models(
-    tape: ExactTape,
+    tape: Tape,
     model: RationalProblem,
     rates: Sequence[Scalar],
     balls: Sequence[Scalar],
@@ -144,7 +144,7 @@ def of_models(
             moved=lambda x, y: moves.append((tuple(x), tuple(y))),
             bounds=bounds,
         )
-        return Models(shown, tape.tape, moves)
+        return Models(shown, tape, moves)
 
     if exact:
         try:

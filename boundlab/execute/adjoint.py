@@ -8,12 +8,13 @@ from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import RationalQuadraticForm
 from boundlab.errors import SpecError
 from boundlab.execute._rows import Combine, Row, Show, Update, rows
-from boundlab.execute.rationals import ExactTape
+from boundlab.execute.rationals import exactly
 from boundlab.metrics import Metric
+from boundlab.tape import Tape
 
 
 def noise(
-    exact: ExactTape, form: RationalQuadraticForm, rates: Sequence[Scalar], metric: Metric, records: Sequence[int]
+    tape: Tape, form: RationalQuadraticForm, rates: Sequence[Scalar], metric: Metric, records: Sequence[int]
 ) -> list[Scalar]:
     """Return what noise adds to E of the quantity at some records, given the schedule: balls of the present precision.
 
@@ -23,7 +24,7 @@ def noise(
     Parameters
     ----------
     rates
-        In the order of :func:`boundlab.execute.rationals.understand`, as balls.
+        In the order of their recipes, as balls.
     records
         Rows of the tape's records.
 
@@ -34,7 +35,7 @@ def noise(
     """
     A, covariance, eye = [_of(one) for one in form.A], _of(form.covariance()), _eye(len(form.b[0]))
     weight = metric.of_matrix(eye, _of(form.mean()))
-    program = list(rows(exact.tape, exact.numbers(rates, balls=True)))
+    program = list(rows(tape, exactly(tape, rates, balls=True)))
     places = {row.row: place for place, row in enumerate(program) if isinstance(row, Show)}
     known: dict[tuple[int, Any], Any] = {}
 

@@ -17,7 +17,7 @@ from boundlab.errors import SpecError
 from boundlab.execute import enclosed
 from boundlab.execute._rows import Update
 from boundlab.execute.enclosed import TINY, UP, Point, norm
-from boundlab.execute.rationals import Balls, ExactTape
+from boundlab.execute.rationals import Balls, exactly
 from boundlab.metrics import Enclosure, Metric, Proved, Series
 from boundlab.objective import Array, Problem
 from boundlab.tape import Op, Tape
@@ -46,7 +46,7 @@ class TooFewDigitsError(SpecError):
 def along(
     metric: Metric,
     problem: Problem,
-    exact: ExactTape,
+    tape: Tape,
     rates: Callable[[], Sequence[Scalar]],
     ks: NDArray[np.int64],
     bits: int,
@@ -56,7 +56,7 @@ def along(
 
     Parameters
     ----------
-    exact
+    tape
         Its tape, with the records that :class:`boundlab.metrics.Watch` asks for at ``ks``.
     rates
         Gives the rates of the tape as balls of the present precision.
@@ -74,7 +74,7 @@ def along(
     UndecidedError
         If a ball meets a kink.
     """
-    model, proved, series, tape = problem.in_balls(), Proved(problem), Series(metric, ks, (3,)), exact.tape
+    model, proved, series, tape = problem.in_balls(), Proved(problem), Series(metric, ks, (3,)), tape
     if model is None:
         raise SpecError(f"problem {problem.id} is not known with more digits than floats have")
     rows = np.flatnonzero(tape.op == Op.RECORD).tolist()
@@ -95,7 +95,7 @@ def along(
 
     bounds = [problem.step_bounds(client) for client in range(problem.n)]
     with digits(bits), np.errstate(over="ignore", invalid="ignore"):
-        numbers = exact.numbers(rates(), balls=True)
+        numbers = exactly(tape, rates(), balls=True)
         parts = numbers.coefficients, numbers.step_sizes, numbers.local
         if min(ball(one).rel_accuracy_bits() for part in parts for one in part) < bits // 2:
             raise SpecError("a weight or step of the run is not known with more digits than floats have")

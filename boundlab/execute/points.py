@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from boundlab.arithmetic.pepit import Exact, exact, fraction
-from boundlab.execute._rows import Combine, Numbers, Show, Update, own_numbers, rows, starts
+from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
 from boundlab.tape import Tape
 
 
@@ -25,26 +24,23 @@ def run(
     start: Any,
     oracle: PointOracle,
     observe: Callable[[int, Any], None],
-    known: Mapping[float, Fraction] = MappingProxyType({}),
 ) -> None:
     """Execute a tape on points.
 
     Parameters
     ----------
     tape
-        The program; its coefficients are read as the fractions that they stand for.
+        The program; its numbers are read as the fractions that they stand for.
     start
         The PEPit point that START registers hold.
     oracle
         Gradients, as points.
     observe
         Called as observe(m, point) for record m.
-    known
-        What floats of the tape stand for where more is known of them: the step size 2/(mu + L), for one.
     """
     kind = type(start)
     registers: list[Any] = starts(tape, start, kind(is_leaf=False, decomposition_dict={}))
-    for row in rows(tape, _exactly(own_numbers(tape), known)):
+    for row in rows(tape, Numbers(*(list(map(exact, part)) for part in tape.recipes()))):
         match row:
             case Combine(dst, terms):
                 registers[dst] = combine(kind, [(coefficient, registers[source]) for coefficient, source in terms])
@@ -59,11 +55,6 @@ def run(
                 registers[row.dst] = point
             case Show():
                 observe(row.row, registers[row.src])
-
-
-def _exactly(numbers: Numbers[float], known: Mapping[float, Fraction]) -> Numbers[Exact]:
-    parts = (numbers.coefficients, numbers.step_sizes, numbers.local)
-    return Numbers(*([Exact(known[value]) if value in known else exact(value) for value in part] for part in parts))
 
 
 def combine(kind: Any, terms: list[tuple[Exact, Any]]) -> Any:

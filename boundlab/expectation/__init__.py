@@ -10,6 +10,7 @@ from boundlab.expectation._enumeration import marginals as marginals
 from boundlab.expectation._enumeration import marginals_of_schedule as marginals_of_schedule
 from boundlab.expectation._enumeration import outcomes as outcomes
 from boundlab.expectation._enumeration import outcomes_of_schedule as outcomes_of_schedule
+from boundlab.expectation._exactly import exact_parameters as exact_parameters
 from boundlab.expectation._exactly import in_exact_numbers as exact_arithmetic
 from boundlab.expectation._exactly import of_algorithm as exact_program
 from boundlab.expectation._graph import Arithmetic as Arithmetic
@@ -52,6 +53,7 @@ __all__ = [
     "event_sequences",
     "exact_arithmetic",
     "exact_event_law",
+    "exact_parameters",
     "exact_program",
     "folded",
     "left_side",

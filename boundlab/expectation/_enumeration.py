@@ -326,7 +326,7 @@ def looked_at(
         twins = ()  # clients that change places would show each other's vectors
     graph = Lowering(arithmetic, law, twins, average=average, told=told, weights=weights).graph(last)
     if metric.shows is not None:
-        graph = replace(graph, shown=register_of(arithmetic.programs[0], metric))
+        graph = replace(graph, shown=register_of(arithmetic.program, metric))
     ends = _ends(graph)
     terms = {ends[k]: weights.total(k) if average else Fraction(1) for k in metric.records(ks).at(last).tolist()}
     shown = [place in terms for place in range(max(terms) + 1)]

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, final
 
 from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, Event, EventLaw, EventProgram, MoveRow
+from boundlab.arithmetic.recipe import Recipe
 from boundlab.arithmetic.weights import EQUAL, Weights
 from boundlab.errors import SpecError
 from boundlab.tape import Initial
@@ -134,29 +135,19 @@ class Arithmetic(Generic[Number]):
 
     Parameters
     ----------
-    programs
-        The program, and the same with some rate doubled: how a number follows from the rates shows in how it changes.
+    program
+        Whose numbers know what they stand for, where the arithmetic is one of exact numbers.
     number
-        From what a number is in each of the programs.
-    step
-        α_k where it is c/(k + d); None: it is what the row says.
-    of
-        From a fraction; None: as from its float.
+        From a number of the program.
     """
 
-    programs: Sequence[EventProgram]
-    number: Callable[[tuple[float, ...]], Number]
-    step: Callable[[int], Number] | None = None
-    of: Callable[[Fraction], Number] | None = None
-
-    def fraction(self, value: Fraction) -> Number:
-        """Return a fraction as a number."""
-        return self.number((float(value),) * len(self.programs)) if self.of is None else self.of(value)
+    program: EventProgram
+    number: Callable[[float], Number]
 
 
 def in_floats(program: EventProgram) -> Arithmetic[float]:
     """Return the floats as they are."""
-    return Arithmetic([program], lambda value: value[0], of=float)
+    return Arithmetic(program, float)
 
 
 def all_end(each: Sequence[bool]) -> bool:
@@ -203,23 +194,20 @@ class Lowering(Generic[Number]):
         weights: Weights = EQUAL,
     ) -> None:
         self._arithmetic, self._law, self._told = arithmetic, law, told
-        self._program = program = arithmetic.programs[0]
+        self._program = program = arithmetic.program
         together = program.interchangeable and len(program.slots) > 0
         self._groups = [*program.alike, *(map(tuple, twins) if together else ())]
         self._average, self._weights = average, weights
         self._ended = [0]  # iterations after 0, 1, … events
         self.sum = len(program.initial)
-        self._one = arithmetic.number((1.0,) * len(arithmetic.programs))
+        self._one = arithmetic.number(1.0)
         self._known: dict[int, list[tuple[Number, int]]] = {}
         if program.identity is not None:
             *others, last = zip(program.identity.coef.tolist(), program.identity.register.tolist(), strict=True)
-            self._known[last[1]] = [(self._constant(-coef / last[0]), register) for coef, register in others]
+            self._known[last[1]] = [(arithmetic.number(-coef / last[0]), register) for coef, register in others]
         self._edges: dict[Control, tuple[list[tuple[Edge[Number], Control]], bool]] = {}
         self._clock: Hashable = None
-        self._numbers: dict[tuple[float, ...], Number] = {}
-
-    def _constant(self, value: float) -> Number:
-        return self._arithmetic.number((value,) * len(self._arithmetic.programs))
+        self._numbers: dict[Hashable, Number] = {}
 
     def graph(self, iterations: int) -> Graph[Number]:
         """Return all that can happen in so many iterations.
@@ -255,9 +243,9 @@ class Lowering(Generic[Number]):
 
     def opening(self) -> tuple[tuple[Row[Number], ...], Control, tuple[int, ...] | None]:
         """Return the rows before the first event, the control state after them, and new names of registers."""
-        written = [program.opening() for program in self._arithmetic.programs]
-        control, order = self._in_order(written[0][1])
-        rows = self._rows([rows for rows, _ in written])
+        written, first = self._program.opening()
+        control, order = self._in_order(first)
+        rows = self._rows(written)
         return (*rows, *self._added(0)) if self._weights.closed else rows, control, order
 
     def _added(self, k: int) -> tuple[SumRow[Number], ...]:
@@ -265,7 +253,7 @@ class Lowering(Generic[Number]):
         weight = self._weights.at(k) if self._average else Fraction(0)
         if not weight:
             return ()
-        return (SumRow(self.sum, ((self._one, self.sum), (self._arithmetic.fraction(weight), X_S))),)
+        return (SumRow(self.sum, ((self._one, self.sum), (self._arithmetic.number(Recipe(weight, weight)), X_S))),)
 
     def clock(self, number: int) -> Hashable:
         """Return what the edges read off the number of events before."""
@@ -281,14 +269,12 @@ class Lowering(Generic[Number]):
             found: dict[Hashable, tuple[Edge[Number], Control]] = {}
             ends: list[bool] = []
             for event, share in self._program.choices(control, self._law):
-                steps = [program.event(control, event, number) for program in self._arithmetic.programs]
-                if any((step.control, step.iteration) != (steps[0].control, steps[0].iteration) for step in steps):
-                    raise SpecError("the schedule depends on the step size; no exact engine applies")
-                ends.append(steps[0].iteration)
-                rows = self._rows([step.rows for step in steps])
+                step = self._program.event(control, event, number)
+                ends.append(step.iteration)
+                rows = self._rows(step.rows)
                 if ends[-1]:
                     rows = (*rows, *self._added(k + 1)) if self._weights.closed else (*self._added(k), *rows)
-                after, order = self._in_order(steps[0].control)
+                after, order = self._in_order(step.control)
                 found[event] = (Edge(share, rows, order, -1, (event,) if self._told else ()), after)
             self._edges[control] = list(found.values()), all_end(ends)
         self._ended[number + 1 :] = [k + self._edges[control][1]]
@@ -341,34 +327,27 @@ class Lowering(Generic[Number]):
                 order[register] = old
         return Control(tuple(slots), control.shared), tuple(order)
 
-    def _rows(self, written: Sequence[Sequence[Any]]) -> tuple[Row[Number], ...]:
+    def _rows(self, written: Sequence[Any]) -> tuple[Row[Number], ...]:
         out: list[Row[Number]] = []
-        for same in zip(*written, strict=True):
-            row = same[0]
+        for row in written:
             if row.dst in self._known:
                 continue
             match row:
                 case AffineRow():
-                    coefficients = zip(*([coef for coef, _ in one.terms] for one in same), strict=True)
-                    terms = [(self._number(key), src) for key, (_, src) in zip(coefficients, row.terms, strict=True)]
+                    terms = [(self._number(coef), src) for coef, src in row.terms]
                     out.append(SumRow(row.dst, self._without_known(terms)))
                 case DescendRow():
-                    out.append(PassRow(row.dst, row.src, row.client, self._sizes(same)))
+                    size, local = self._number(row.step_size), self._program.local
+                    sizes = tuple(size * self._number(part) for part in local)  # type: ignore[operator]
+                    out.append(PassRow(row.dst, row.src, row.client, sizes or (size,) * row.steps))
                 case _:
                     out.append(row)
         return tuple(out)
 
-    def _sizes(self, same: Sequence[DescendRow]) -> tuple[Number, ...]:
-        step = self._arithmetic.step
-        if step is not None and same[0].k is not None:
-            return (step(same[0].k),) * same[0].steps
-        size: Any = self._number(tuple(row.step_size for row in same))
-        relative = zip(*(program.local.tolist() for program in self._arithmetic.programs), strict=True)
-        return tuple(size * self._number(part) for part in relative) or (size,) * same[0].steps
-
-    def _number(self, key: tuple[float, ...]) -> Number:
+    def _number(self, value: float) -> Number:
+        key = value.formula if isinstance(value, Recipe) else value
         if key not in self._numbers:
-            self._numbers[key] = self._arithmetic.number(key)
+            self._numbers[key] = self._arithmetic.number(value)
         return self._numbers[key]
 
     def _without_known(self, terms: list[tuple[Number, int]]) -> tuple[tuple[Number, int], ...]:

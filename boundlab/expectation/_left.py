@@ -1,6 +1,5 @@
 """The exact left side of a theorem in floating point, by whichever engine applies."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -211,7 +210,7 @@ def left_side(
     try:
         return _enumeration.in_floats(problem, in_floats(program), law, twins(problem, law.p), left, points)
     except UndecidedError as error:
-        return _in_fractions(problem, parameters, program, law, left, points, str(error))
+        return _in_fractions(problem, parameters, who, law, left, points, str(error))
 
 
 def distinct_outcomes(
@@ -245,7 +244,7 @@ def distinct_outcomes(
 def _in_fractions(
     problem: Problem,
     parameters: Any,
-    program: EventProgram,
+    algorithm: Algorithm[Any],
     law: EventLaw[float],
     left: Metric,
     points: NDArray[np.int64],
@@ -257,8 +256,7 @@ def _in_fractions(
         best = None if model is None else model.minimum()
         if model is None or best is None:
             raise InexactError(f"problem {problem.id} is not evaluated in rational numbers")
-        # A float of the program is the fraction that it stands for; α_k follows from c and d.
-        arithmetic = in_exact_numbers(lambda _: program, {}, (), _diminishing(parameters))
+        arithmetic = in_exact_numbers(program_of(algorithm, parameters.known(), problem.n))
         shares = np.array([shortest_decimal(one) for one in law.p.tolist()], dtype=object)
         found = _enumeration.in_exact_numbers(
             model,
@@ -274,12 +272,3 @@ def _in_fractions(
         return Enclosure(*np.array([float_ends(ball(value)) for value in found]).T)
     except (SpecError, MissingExtraError) as error:
         raise UndecidedError(f"{why}, and {error}") from None
-
-
-def _diminishing(parameters: Any) -> Callable[[int], Any] | None:
-    """Return α_k in exact numbers where it is c/(k + d)."""
-    step = getattr(parameters, "step", None)
-    if step is None or step.d is None:
-        return None
-    c, d = rational(shortest_decimal(step.c)), rational(shortest_decimal(step.d))
-    return lambda k: c / (k + d)

@@ -1,6 +1,6 @@
 """All event sequences at once on PEPit points: what they share is done once, and equal states are one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -20,21 +20,6 @@ from boundlab.metrics import Metric
 Ints = NDArray[np.int64]
 
 
-def arithmetic(program: EventProgram, known: Mapping[float, Fraction]) -> Arithmetic[Exact]:
-    """Return the numbers of a program as the fractions that they stand for.
-
-    Parameters
-    ----------
-    known
-        What floats stand for where more is known of them: the step size 2/(mu + L), for one.
-    """
-
-    def number(value: tuple[float, ...]) -> Exact:
-        return Exact(known[value[0]]) if value[0] in known else exact(value[0])
-
-    return Arithmetic([program], number, of=Exact)
-
-
 def shown(
     program: EventProgram,
     law: EventLaw[Fraction],
@@ -42,7 +27,6 @@ def shown(
     k: int,
     start: Any,
     oracle: PointOracle,
-    known: Mapping[float, Fraction],
 ) -> list[tuple[Any, Exact]]:
     """Return what all runs of ``k`` iterations show for the left side, with the weight of each point in it.
 
@@ -58,7 +42,7 @@ def shown(
     SpecError
         If there are too many states.
     """
-    graph, seen, terms = looked_at(arithmetic(program, known), law, (), metric, np.array([k]))
+    graph, seen, terms = looked_at(Arithmetic(program, exact), law, (), metric, np.array([k]))
     values, shares = _PointValues(start, oracle), dict(zip(terms, metric.over.shares(len(terms)) or (), strict=True))
     out: list[tuple[Any, Exact]] = []
 

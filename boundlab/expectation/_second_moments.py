@@ -14,6 +14,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.exactly import exact_array
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Core, InexactError, RationalProblem
+from boundlab.arithmetic.recipe import Recipe
 from boundlab.errors import SpecError
 from boundlab.execute import Numbers, own_numbers
 from boundlab.expectation import _quadratics
@@ -140,7 +141,7 @@ def in_exact_numbers(
 
     def watch(k: int, found: Recursion[Scalar]) -> None:
         if told is not None:
-            told(_moments(k, found, X_S, model, hessian, metric, len(arithmetic.programs[0].initial) if add else None))
+            told(_moments(k, found, X_S, model, hessian, metric, len(arithmetic.program.initial) if add else None))
 
     def look(found: Recursion[Scalar], scale: Scalar) -> Scalar:
         return metric.of_second_moment(hessian, found.second() / scale if add else found.second())
@@ -277,7 +278,8 @@ def _expectations(
     def show() -> None:
         watch(k, moments)
         if k in wanted:
-            seen.append(look(moments, arithmetic.fraction(weights.total(k) ** 2) if average else where.one))
+            square = weights.total(k) ** 2
+            seen.append(look(moments, arithmetic.number(Recipe(square, square)) if average else where.one))
 
     show()
     while k < last:
@@ -298,8 +300,8 @@ def _recursion(
     """Return all that can happen at an event, and the moments before the first one."""
     average = metric.over.averages_iterates
     lowering = Lowering(arithmetic, law, (), average=average, weights=metric.over.weights)
-    shown = lowering.sum if average else register_of(arithmetic.programs[0], metric)
-    initial = (*arithmetic.programs[0].initial, *[Initial.ZERO] * average)
+    shown = lowering.sum if average else register_of(arithmetic.program, metric)
+    initial = (*arithmetic.program.initial, *[Initial.ZERO] * average)
     relative = lowering.sum if average else -1
     return lowering, Recursion(lowering, initial, where, share, shown=shown, relative=relative)
 

@@ -1,15 +1,13 @@
 """The run of a plan with its numbers as they stand: options at their word, steps by the theorem's formulas."""
 
-from collections.abc import Mapping
 from fractions import Fraction
-from functools import partial
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar, ball
-from boundlab.execute.rationals import ExactTape, TooLongError, understand
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.recipe import TooLongError
+from boundlab.expectation import exact_parameters
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.plan import Plan
-from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
 from boundlab.tape import RecordAt, Tape
@@ -47,8 +45,8 @@ def exact_rates(plan: Plan, formulas: Formulas, *, balls: bool) -> list[Scalar]:
     return [exact_rate(plan, formulas, name, balls=balls) for name in plan.rates]
 
 
-def exact_tape(plan: Plan, formulas: Formulas, streams: Streams, records: RecordAt | None = None) -> ExactTape:
-    """Return the tape of one trial with its numbers as rates make them.
+def exact_tape(plan: Plan, streams: Streams, records: RecordAt | None = None) -> Tape:
+    """Return the tape of one trial with numbers that know what they stand for.
 
     Parameters
     ----------
@@ -58,17 +56,7 @@ def exact_tape(plan: Plan, formulas: Formulas, streams: Streams, records: Record
         What it shows; None: what the metric needs at plan.ks.
     """
     shown = plan.metric.records(plan.ks) if records is None else records
-
-    def compiled(values: Mapping[str, float]) -> Tape:
-        options = Options(plan.algorithm.id, {**plan.parameter_values, **values})
-        parameters = plan.algorithm.read(options)
-        return compile_trial(
-            plan.algorithm, parameters, plan.problem.n, plan.delays, plan.policy, plan.iterations, shown, streams
-        )
-
-    def exact(name: str) -> Scalar:
-        return ball(exact_rate(plan, formulas, name, balls=True))
-
-    rates = {name: float(plan.parameter_values[name]) for name in plan.rates}
-    irrational = partial(plan.algorithm.irrational, plan.parameters, exact, plan.iterations)
-    return understand(compiled, rates, irrational, partial(plan.algorithm.fractions, plan.parameters))
+    parameters = exact_parameters(plan.algorithm, plan.parameter_values, plan.rates)
+    return compile_trial(
+        plan.algorithm, parameters, plan.problem.n, plan.delays, plan.policy, plan.iterations, shown, streams
+    )

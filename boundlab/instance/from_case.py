@@ -62,14 +62,6 @@ class FixedEvents(Algorithm[Any]):
         """Read what theorems ask for off the tape."""
         return self.inner.quantities(parameters, tape, until, settings)
 
-    def irrational(self, parameters: Any, exact: Callable[[str], Any], iterations: int) -> Mapping[float, Any]:
-        """Return the weights that no fraction is."""
-        return self.inner.irrational(parameters, exact, iterations)
-
-    def fractions(self, parameters: Any, tape: Tape) -> Mapping[float, Fraction | None]:
-        """Return the weights that are long fractions."""
-        return self.inner.fractions(parameters, tape)
-
     def stays_feasible(self, parameters: Any, clients: int) -> bool:
         """Return whether models are convex combinations of local results."""
         return self.inner.stays_feasible(parameters, clients)

@@ -12,7 +12,7 @@ from boundlab.expectation import event_law, why_no_law
 from boundlab.instance.plan import Plan
 from boundlab.randomness import Streams
 from boundlab.simulate.trial import compile_trial
-from boundlab.tape import NOTHING, Tape
+from boundlab.tape import NOTHING
 from boundlab.theorems import Theorem
 
 LOOKED: Final = 20_000  # iterations of all runs together: about half a second
@@ -77,9 +77,9 @@ def of_runs(plan: Plan, trials: int, seed: int) -> Membership | None:
     trials = max(trials, 1)
     far, looked = min(plan.iterations, max(1, LOOKED // trials)), min(trials, LOOKED)
     runs = "the run" if trials == 1 else f"all {trials} runs" if looked == trials else f"{looked} of {trials} runs"
-    run = (plan.algorithm, plan.parameters, n, plan.delays, plan.policy, far, NOTHING)
+    run = (plan.algorithm, plan.parameters.known(), n, plan.delays, plan.policy, far, NOTHING)
     tapes = (compile_trial(*run, Streams(seed, trial)) for trial in range(looked))
-    return _decided(plan, (_read(plan, tape) for tape in tapes), runs, far if far < plan.iterations else 0)
+    return _decided(plan, map(of_tape, tapes), runs, far if far < plan.iterations else 0)
 
 
 def of_events(plan: Plan, events: Events | None) -> Membership | None:
@@ -94,25 +94,21 @@ def of_events(plan: Plan, events: Events | None) -> Membership | None:
         return of_runs(plan, 0, 0)
     if not proved(plan.theorem):
         return None
-    tape = plan.algorithm.schedule(plan.parameters, events, plan.problem.n, NOTHING, plan.iterations)
-    return _decided(plan, [_read(plan, tape)], "the run")
+    tape = plan.algorithm.schedule(plan.parameters.known(), events, plan.problem.n, NOTHING, plan.iterations)
+    return _decided(plan, [of_tape(tape)], "the run")
 
 
 def _program(plan: Plan) -> EventProgram | None:
     """Return the program of which expectations are taken, where events are drawn independently."""
     try:
-        program = plan.algorithm.program(plan.parameters, plan.problem.n)
+        program = plan.algorithm.program(plan.parameters.known(), plan.problem.n)
     except SpecError:
         return None
     return None if program is None or why_no_law(program, plan.delays, plan.policy) else program
 
 
-def _read(plan: Plan, tape: Tape) -> Formal:
-    return of_tape(tape, plan.algorithm.fractions(plan.parameters, tape))
-
-
 def _decided(plan: Plan, runs: Iterable[Formal], words: str, far: int = 0) -> Membership:
-    known, late = class_of(plan.algorithm, plan.parameters, plan.problem.n), list[int]()
+    known, late = class_of(plan.algorithm, plan.parameters.known(), plan.problem.n), list[int]()
     for run in runs:
         for why in known.why_not(run):
             return Membership(known.id, words, outside=why)

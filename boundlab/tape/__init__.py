@@ -24,4 +24,3 @@ from boundlab.tape._verify import verify_identities as verify_identities
 from boundlab.tape._writer import SERVER_MODEL as SERVER_MODEL
 from boundlab.tape._writer import Term as Term
 from boundlab.tape._writer import Writer as Writer
-from boundlab.tape._writer import keep as keep

@@ -15,10 +15,9 @@ A tape knows nothing of problems; an executor knows nothing of algorithms.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -152,7 +151,8 @@ class Tape:
         entry an event. ``dropped`` holds rows of Descend that have arrived and that the server ignores, ``stopped``
         those of them that end there without being done.
     exact
-        Coefficients that weights of the left side make → the fractions that they are; None: several have one float.
+        Coefficients, step sizes and relative sizes of local steps as numbers that know what they stand for
+        (:class:`boundlab.arithmetic.recipe.Recipe`); None: floats are all that is known.
     """
 
     registers: int
@@ -173,10 +173,17 @@ class Tape:
     local: Floats = field(default_factory=lambda: np.empty(0))
     implicit: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    exact: Mapping[float, Fraction | None] = field(default_factory=dict)
+    exact: tuple[Sequence[float], Sequence[float], Sequence[float]] | None = None
 
     def __len__(self) -> int:
         return len(self.op)
+
+    def recipes(self) -> Iterator[Sequence[float]]:
+        """Yield coefficients, step sizes and relative sizes with all that is known of them; floats that differ win."""
+        columns = self.affine.coef, self.descend.step_size, self.local
+        own = [column.tolist() for column in columns]
+        for plain, known in zip(own, self.exact or own, strict=True):
+            yield known if np.array_equal(np.array(known, dtype=np.float64), plain) else plain
 
     def digest(self) -> bytes:
         """Return what only equal programs share: who does what in which order, events and their times apart."""

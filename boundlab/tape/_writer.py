@@ -1,12 +1,13 @@
 """Write a tape one event after the other: for algorithms whose iterations are server updates."""
 
 from array import array
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from boundlab.arithmetic.recipe import Recipe
 from boundlab.errors import TapeError
 from boundlab.events import Events
 from boundlab.tape._records import RecordAt
@@ -16,13 +17,6 @@ from boundlab.tape._verify import verify
 Term = tuple[float, int]
 _AFFINE, _DESCEND, _RECORD = Op.AFFINE.value, Op.DESCEND.value, Op.RECORD.value
 SERVER_MODEL = 0  # the register of x_s
-
-
-def keep(known: dict[float, Fraction | None], number: Fraction) -> float:
-    """Return a fraction as a float, and keep which one it is: None where several have that float."""
-    found = float(number)
-    known[found] = number if known.get(found, number) == number else None
-    return found
 
 
 class Writer:
@@ -40,16 +34,19 @@ class Writer:
         Relative sizes of the local steps, empty where all are 1.
     """
 
-    def __init__(self, events: Events, clients: int, records: RecordAt, iterations: int, local: ArrayLike = ()) -> None:
+    def __init__(
+        self, events: Events, clients: int, records: RecordAt, iterations: int, local: Sequence[float] = ()
+    ) -> None:
         self.events, self.clients, self.records, self.iterations = events, clients, records, iterations
         self.version = 0
         self.event = -1
-        self._local = np.asarray(local, dtype=np.float64)
+        self._local = [*local]
         self._initial = [int(Initial.START)]
         # Numbers and not objects: a long tape has millions of them.
         self._ops = _Table("op", "row", "event")
-        self._dst, self._start, self._src, self._coef = array("q"), array("q", [0]), array("q"), array("d")
-        self._descend, self._sizes = _Table("dst", "src", "client", "update", "steps", "version", "arrival"), array("d")
+        self._dst, self._start, self._src, self._coef = array("q"), array("q", [0]), array("q"), list[float]()
+        self._descend = _Table("dst", "src", "client", "update", "steps", "version", "arrival")
+        self._sizes = list[float]()
         self._record, self._times = _Table("src", "iteration", "version"), array("d")
         self._uses, self._weights = _Table("update", "version"), array("d")
         self._updates = [0] * clients
@@ -60,8 +57,6 @@ class Writer:
         self._wanted = None if chosen is None else frozenset(chosen.tolist())
         self._sum = self.register(Initial.ZERO) if records.average else -1
         self._mean = self.register() if records.average else -1
-        self._exact: dict[float, Fraction | None] = {}
-        self._equal = records.weights.values is None
         self._source = SERVER_MODEL if records.point is None else -1
         if not records.events and records.point is None:
             self._show()
@@ -154,8 +149,8 @@ class Writer:
 
     def replace_model(self, *terms: Term) -> None:
         """Write x_s ← Σ coef·src, count it, and record what is asked for."""
-        if self._sum >= 0 and (weight := 1.0 if self._equal else self._float(self.records.weights.at(self.version))):
-            self.affine(self._sum, (1.0, self._sum), (weight, SERVER_MODEL))
+        if self._sum >= 0 and (weight := self.records.weights.at(self.version)):
+            self.affine(self._sum, (1.0, self._sum), (Recipe(weight, weight), SERVER_MODEL))
         self.affine(SERVER_MODEL, *terms)
         self.version += 1
         if not self.records.events:
@@ -175,15 +170,16 @@ class Writer:
         """
         if self._source < 0:
             raise TapeError(f"records ask for the point {self.records.point}, which this algorithm does not have")
-        ops = self._ops.columns()
+        ops, exact = self._ops.columns(), (self._coef, self._sizes, self._local)
+        coef, sizes, local = (np.array(one, dtype=np.float64) for one in exact)
         tape = Tape(
             registers=len(self._initial),
             initial=np.array(self._initial, dtype=np.int8),
             op=ops["op"].astype(np.int8),
             row=ops["row"],
             event=ops["event"],
-            affine=Affine(np.array(self._dst), np.array(self._start), np.array(self._src), np.array(self._coef)),
-            descend=Descend(step_size=np.array(self._sizes), **self._descend.columns()),
+            affine=Affine(np.array(self._dst), np.array(self._start), np.array(self._src), coef),
+            descend=Descend(step_size=sizes, **self._descend.columns()),
             record=Record(time=np.array(self._times), **self._record.columns()),
             events=self.events.head(len(self._versions) - 1),
             clients=self.clients,
@@ -192,10 +188,10 @@ class Writer:
             iterations=self.version,
             identities=identities,
             uses=Uses(weight=np.array(self._weights), **self._uses.columns()),
-            local=self._local,
+            local=local,
             implicit=np.array(self._implicit if any(self._implicit) else [], dtype=np.bool_),
             notes={name: np.array(column) for name, column in self._notes.items()},
-            exact=self._exact,
+            exact=exact,
         )
         verify(tape)
         return tape
@@ -209,13 +205,10 @@ class Writer:
         if self._sum < 0:
             self._put_record(self._source)
         elif total := weights.total(k):
-            last = ((self._float(weights.at(k) / total), SERVER_MODEL),) if weights.closed else ()
-            self.affine(self._mean, (self._float(1 / total), self._sum), *last)
+            shares = [1 / total, *([weights.at(k) / total] if weights.closed else [])]
+            terms = zip((Recipe(one, one) for one in shares), (self._sum, SERVER_MODEL), strict=False)
+            self.affine(self._mean, *terms)
             self._put_record(self._mean)
-
-    def _float(self, weight: Fraction) -> float:
-        """Return a weight of the left side, and keep what it is."""
-        return keep(self._exact, weight) if not self._equal else float(weight)
 
     def _put_record(self, src: int) -> None:
         self._ops.add(_RECORD, len(self._times), self.event)

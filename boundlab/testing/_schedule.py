@@ -1,7 +1,7 @@
 """Checks of one schedule: the events of a run, their tape, what it does to a small problem, and what updates become."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -365,14 +365,14 @@ def _brought_in_vain(tape: Tape) -> set[int]:
     return set(tape.descend.arrival[np.setdiff1d(dropped, stopped)].tolist())
 
 
-def _run(rows: Iterable[object], registers: dict[int, Any], problem: Problem, local: Array) -> None:
+def _run(rows: Iterable[object], registers: dict[int, Any], problem: Problem, local: Sequence[float]) -> None:
     """Execute rows in place."""
     for row in rows:
         match row:
             case AffineRow():
                 registers[row.dst] = sum((coef * registers[src] for coef, src in row.terms), start=np.zeros(problem.d))
             case DescendRow():
-                sizes = row.step_size * (local if len(local) else np.ones(row.steps))
-                registers[row.dst] = local_steps(problem, row.client, registers[row.src], sizes.tolist())
+                sizes = [row.step_size * part for part in local or (1.0,) * row.steps]
+                registers[row.dst] = local_steps(problem, row.client, registers[row.src], sizes)
             case _:
                 registers[row.dst] = registers.pop(row.src)  # type: ignore[attr-defined]

@@ -124,7 +124,7 @@ def program_of(theorem: Theorem, plan: Question) -> tuple[FunctionClass, dict[st
     step = max((float(tape.descend.step_size.max(initial=0.0)) for tape, _ in plan.tapes()), default=0.0) or 1.0
     if kind.kind in ("ConvexFunction", "StronglyConvexFunction") and kind.gradient_square is None:
         constants["step"] = step
-    model = build(kind, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
+    model = build(kind, plan.metric, plan.runs(), plan.clients, constants)
     return kind, constants, step, model
 
 
@@ -135,7 +135,7 @@ def part_of(
     part = stand_in(kind, float(constants.get("R", 1.0)), step, SHARES[0])
     if part is None or part.relaxed or part.deviation is not None or part.gradient_square is not None:
         return None
-    return part, build(part, plan.metric, plan.runs(), plan.clients, constants, plan.exactly.steps)
+    return part, build(part, plan.metric, plan.runs(), plan.clients, constants)
 
 
 @final

@@ -9,6 +9,7 @@ import sympy
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.pepit import exact
+from boundlab.arithmetic.recipe import Formula
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
@@ -53,15 +54,15 @@ class RootStep:
 
     Parameters
     ----------
-    about
-        The float that stands in the tape.
+    name
+        Its option.
     square
         The step size squared.
     product
         The step size times the bound, both as the formulas give them.
     """
 
-    about: float
+    name: str
     square: Fraction
     product: Fraction
 
@@ -78,7 +79,7 @@ class Exactly:
     right
         The right side.
     steps
-        Step sizes that the theorem's formulas give as rational numbers, by the float that stands in the tape.
+        What step sizes stand for as the theorem's formulas give them, by the option.
     broken
         A condition that these numbers do not meet, in words, or ''.
     root
@@ -87,7 +88,7 @@ class Exactly:
 
     left: Metric
     right: RightSide
-    steps: Mapping[float, Fraction]
+    steps: Mapping[str, Formula]
     broken: str
     root: RootStep | None
 
@@ -108,7 +109,7 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
     known |= {name: KnownNumber.of(value) for name, value in _arrivals(theorem, values).items()}
     rules = {name: rule for name, rule in theorem.defining().items() if name not in known}
     formulas = Formulas(known, rules)
-    steps: dict[float, Fraction] = {}
+    steps: dict[str, Formula] = {}
     root = None
     for name in theorem.step:
         found = formulas.exact(_symbol(theorem, name)) if name in rules and name in options else None
@@ -116,9 +117,9 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
             continue
         about = float(options[name])
         if not found.is_Rational:
-            root = _root(theorem, formulas, found, about)
+            root, steps[name] = _root(theorem, name, formulas, found), ("about", about)
         elif abs(float(found) - about) <= _FAR * abs(about):
-            steps[about] = _fraction(found)
+            steps[name] = _fraction(found)
     left = left_side(theorem, lambda: formulas, int(values[theorem.horizon_symbol]))
     return Exactly(left, _right(theorem, formulas, values, bound), steps, _first_broken(theorem, formulas), root)
 
@@ -127,14 +128,14 @@ def _symbol(theorem: Theorem, name: str) -> sympy.Symbol:
     return theorem.symbols[name].symbol if name in theorem.symbols else symbol(name)
 
 
-def _root(theorem: Theorem, formulas: Formulas, step: sympy.Expr, about: float) -> RootStep | None:
+def _root(theorem: Theorem, name: str, formulas: Formulas, step: sympy.Expr) -> RootStep | None:
     square = sympy.expand(step**2)
     if not theorem.bound.closed or not square.is_Rational:
         return None
     product = formulas.exact(step * sympy.Add(*theorem.bound.expressions().values()))
     if product is None or not product.is_Rational:
         return None
-    return RootStep(about, _fraction(square), _fraction(product))
+    return RootStep(name, _fraction(square), _fraction(product))
 
 
 def _first_broken(theorem: Theorem, formulas: Formulas) -> str:

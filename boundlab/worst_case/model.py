@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -160,7 +159,6 @@ def build(
     runs: Iterable[tuple[Tape, Exact]] | AllEvents,
     clients: int,
     constants: Mapping[str, Any],
-    steps: Mapping[float, Fraction] = MappingProxyType({}),
 ) -> ProgramModel:
     """Build the program of the largest weighted mean of the left side over the runs.
 
@@ -171,8 +169,6 @@ def build(
     constants
         By symbol: R or F0 bound the start; zeta or G_star bound how far the clients differ, if they are given.
         ``step`` says how steep functions are that nothing else bounds: R/step.
-    steps
-        The rational step sizes that floats of the tapes stand for, as far as formulas say them.
 
     Raises
     ------
@@ -183,7 +179,7 @@ def build(
         raise SpecError(f"worst-case needs a left side that is a mean of recorded quantities, which {metric.id} is not")
     session = Session()
     with session.active() as module:
-        return _build(module, kind, metric, runs, clients, constants, steps)
+        return _build(module, kind, metric, runs, clients, constants)
 
 
 def _build(
@@ -193,7 +189,6 @@ def _build(
     runs: Iterable[tuple[Tape, Exact]] | AllEvents,
     clients: int,
     constants: Mapping[str, Any],
-    steps: Mapping[float, Fraction],
 ) -> ProgramModel:
     point, expression = module.Point, module.Expression
     oracle = _Clients(module, kind, clients)
@@ -210,7 +205,7 @@ def _build(
     _start(extra, oracle, start, constants)
     total = expression(is_leaf=False, decomposition_dict={})
     averages: dict[Any, tuple[Any, Exact]] = {}
-    for shown, share in _shown(runs, metric, start, oracle, steps):
+    for shown, share in _shown(runs, metric, start, oracle):
         known = key(shown)
         averages[known] = (shown, averages[known][1] + share if known in averages else share)
     for shown, weight in averages.values():
@@ -248,16 +243,14 @@ def _shown(
     metric: Metric,
     start: Any,
     oracle: _Clients,
-    steps: Mapping[float, Fraction],
 ) -> Iterator[tuple[Any, Exact]]:
     """Yield the points that runs show, with their weights in the left side."""
     if isinstance(runs, AllEvents):
-        yield from shown_points(runs.program, runs.law, metric, runs.horizon, start, oracle, steps)
+        yield from shown_points(runs.program, runs.law, metric, runs.horizon, start, oracle)
         return
     for tape, weight in runs:
         seen: list[Any] = []
-        known = {**{about: one for about, one in tape.exact.items() if one is not None}, **steps}
-        run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown), known)  # type: ignore[misc]
+        run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown))  # type: ignore[misc]
         shares = metric.over.shares(len(seen)) or ()
         yield from ((shown, weight * Exact(share)) for shown, share in zip(seen, shares, strict=True))
 

@@ -10,11 +10,11 @@ from fractions import Fraction
 from typing import Any
 
 from boundlab.arithmetic.pepit import Root, fraction
-from boundlab.arithmetic.rational import ENGINE, rational
+from boundlab.arithmetic.recipe import known_fraction
 from boundlab.metrics import Quantity
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.model import ProgramModel, build
-from boundlab.worst_case.specification import Question
+from boundlab.worst_case.specification import Question, exact_parameters
 
 
 def in_units_of_the_step(
@@ -27,13 +27,9 @@ def in_units_of_the_step(
     root = plan.exactly.root
     if root is None or kind.kind != "ConvexLipschitzFunction" or plan.metric.quantity is not Quantity.GAP:
         return None
-    steps: dict[float, Fraction] = {}
-    for tape, _ in plan.tapes():
-        for size in set(tape.descend.step_size.tolist()) - set(steps):
-            ratio = rational(size / root.about, ENGINE)
-            if ratio is None:
-                return None
-            steps[size] = ratio
+    own = replace(plan, parameters=exact_parameters(plan.algorithm, plan.options, {root.name: Fraction(1)}))
+    if any(known_fraction(size) is None for tape, _ in own.tapes() for size in [*tape.recipes()][1]):
+        return None
     steepest = Root(root.square * fraction(kind.constants["M"]) ** 2)
     unit = replace(kind, constants={"M": steepest})  # type: ignore[dict-item]  # PEPit takes its square only
-    return build(unit, plan.metric, plan.runs(), plan.clients, constants, steps), unit, root.product
+    return build(unit, plan.metric, own.runs(), plan.clients, constants), unit, root.product

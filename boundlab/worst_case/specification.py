@@ -11,10 +11,10 @@ import numpy as np
 from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram, undeclared_draws
 from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.arithmetic.rational import PROGRAM
+from boundlab.arithmetic.recipe import Formula, Recipe, known_fraction
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, SpecError, SymbolError
 from boundlab.events import Events
-from boundlab.execute import own_numbers
 from boundlab.expectation import event_sequences
 from boundlab.files import json_value
 from boundlab.formulas.assignments import of_arrivals, parse_values
@@ -121,13 +121,9 @@ class Question:
 
     def rounded(self) -> bool:
         """Return whether some number of the runs is rounded from its formula: a root, or a quotient of long numbers."""
-        known = {*self.exactly.steps, *(self.values[name] for name in self.theorem.step if name in self.values)}
-        found: set[float] = set()
-        for tape, _ in self.tapes():
-            own = own_numbers(tape)
-            known |= {about for about, exactly in tape.exact.items() if exactly is not None}
-            found.update(own.coefficients, own.step_sizes, own.local)
-        return any(exact(one).value.denominator > PROGRAM.denominator for one in found - known)
+        parts = (part for tape, _ in self.tapes() for part in tape.recipes())
+        found = {float(one) for part in parts for one in part if known_fraction(one) is None}
+        return any(exact(one).value.denominator > PROGRAM.denominator for one in found)
 
     def _compile(self, events: Events, records: RecordAt) -> Tape:
         return self.algorithm.schedule(self.parameters, events, self.clients, records, self.iterations)
@@ -206,9 +202,9 @@ def ask(
         options, events_found, bound, scheduled = _single(
             theorem, algorithm, chosen, values, clients, iterations, model, events, yours
         )
-    parameters = algorithm.read(Options(algorithm.id, options))
-    sequences = _sequences(algorithm, parameters, values, clients, iterations) if average else ()
     rational = exactly(theorem, values, options, bound)
+    parameters = exact_parameters(algorithm, options, rational.steps)
+    sequences = _sequences(algorithm, parameters, values, clients, iterations) if average else ()
     beside = f"these numbers do not meet {rational.broken}, by however little" if rational.broken else ""
     if not average and several:
         beside = "the theorem bounds the mean over random events, and this is one run"
@@ -218,6 +214,18 @@ def ask(
         noise(theorem), (*undefined(theorem, values, clients), *_uncertified(theorem, values, yours - scheduled)),
         asked,
     )  # fmt: skip
+
+
+def exact_parameters(algorithm: Algorithm[Any], options: Mapping[str, Any], steps: Mapping[str, Formula]) -> Any:
+    """Return parameters whose numbers know what they stand for.
+
+    Parameters
+    ----------
+    steps
+        What some options stand for; others are read as the program reads floats.
+    """
+    own = {name: Recipe(float(options[name]), one) for name, one in steps.items()}
+    return algorithm.read(Options(algorithm.id, {**options, **own})).known(lambda value: exact(value).value)
 
 
 def _plain(value: Any) -> Any:

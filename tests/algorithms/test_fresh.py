@@ -161,3 +161,12 @@ def test_three_clients_of_which_one_is_ignored_by_hand() -> None:
     second = first - (first - 16) / 2
     case = make_case("ringmaster", THREE, {"alpha": 0.5, "threshold": 1}, in_order([1, 2, 2, 0]))
     assert_replays(case, [1, 1, 2, 2], [first, first, second, second])
+
+
+@pytest.mark.parametrize(("name", "options"), [("rennala", {"count": "1"}), ("ringmaster", {"threshold": "2"})])
+def test_events_that_say_how_stale_updates_are_are_refused(name: str, options: dict[str, str]) -> None:
+    # Read as who was ignored before, client 0 would act in place of client 1.
+    algorithm, parameters = lookup("algorithms", name), read(name, {"alpha": "0.1", **options})
+    events = algorithm.read_events([[1, 1, 0], [2, 0, 1]], 2, "this case")
+    with pytest.raises(SpecError, match=f"{name} counts by itself how stale updates are; write its events as"):
+        algorithm.schedule(parameters, events, 2, RecordAt(), 2)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from run_makers import plan_of, tape_of
 
 from boundlab.arithmetic.numbers import fraction, rational
+from boundlab.arithmetic.recipe import Recipe
 from boundlab.case import load_case, own_case, read_case
 from boundlab.case.build import build_delays, build_problem
 from boundlab.compare import compare
@@ -19,7 +20,7 @@ from boundlab.delays import read_policy
 from boundlab.errors import SpecError
 from boundlab.exact import evaluate
 from boundlab.execute import moments
-from boundlab.execute.rationals import run, understand
+from boundlab.execute.rationals import run
 from boundlab.expectation import left_side
 from boundlab.metrics import Watch, metric
 from boundlab.options import Options
@@ -56,11 +57,10 @@ def drawn(name, problem, iterations, records, **rates):
 
 def test_a_step_size_of_one_third_stays_one_third():
     problem = build_problem("quadratic", {"A": [[[1]]], "b": [[0]], "x0": 1})
-    compiled = lambda rates: tape_of("fedbuff", {"count": 1, **rates}, 1, 4, "deterministic")  # noqa: E731
     seen: list[Fraction] = []
-    rates = {"eta_l": 1 / 3, "eta_g": 1.0}
+    rates = {"eta_l": Recipe(1 / 3, ("rate", 0)), "eta_g": Recipe(1.0, ("rate", 1))}
     run(
-        understand(compiled, rates),
+        tape_of("fedbuff", {"count": 1, **rates}, 1, 4, "deterministic", exact=True),
         problem.rational({}),
         [rational(Fraction(1, 3)), rational(1)],
         lambda _m, x: seen.append(fraction(x[0])),

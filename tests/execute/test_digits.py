@@ -2,8 +2,6 @@
 
 import os
 from fractions import Fraction
-from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_makers import plan_of, tape_of
 
-from boundlab.algorithms import Algorithm
 from boundlab.arithmetic.numbers import Scalar, ball, digits, flint
 from boundlab.arithmetic.numbers import rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
-from boundlab.arithmetic.rational import Limits, stands_for
+from boundlab.arithmetic.recipe import Recipe
 from boundlab.case.build import problem_from
 from boundlab.compare import compare
 from boundlab.errors import SpecError
@@ -25,8 +22,6 @@ from boundlab.execute import enclosed, iterates, rationals
 from boundlab.expectation import folded
 from boundlab.metrics import METRICS, Enclosure
 from boundlab.objective import Problem, StepBounds
-from boundlab.options import Options
-from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 from boundlab.verdict import Verdict
 
@@ -50,18 +45,12 @@ PROBLEMS = (
 )
 
 
-def exact_tape(name: str, options: dict[str, str], n: int, T: int, records: RecordAt, law: str) -> rationals.ExactTape:
-    """Return a tape with the fractions that its numbers stand for."""
-    a: Algorithm[Any] = lookup("algorithms", name)
-    tape = tape_of(name, options, n, T, law, records=records)
-    longer = a.fractions(a.read(Options(name, options)), tape)
-    columns = tape.affine.coef, tape.descend.step_size, tape.local
-    return rationals.ExactTape(
-        tape, *([(longer.get(one, stands_for(one)), one, ()) for one in part.tolist()] for part in columns)
-    )
+def exact_tape(name: str, options: dict[str, str], n: int, T: int, records: RecordAt, law: str) -> Tape:
+    """Return a tape whose numbers know what they stand for."""
+    return tape_of(name, options, n, T, law, records=records, exact=True)
 
 
-def with_enough(problem: Problem, tape: rationals.ExactTape, ks: Any, metric: str = "gradient-norm") -> Enclosure:
+def with_enough(problem: Problem, tape: Tape, ks: Any, metric: str = "gradient-norm") -> Enclosure:
     """Return left sides with as many digits as they take."""
     bits = 64
     while True:
@@ -71,7 +60,7 @@ def with_enough(problem: Problem, tape: rationals.ExactTape, ks: Any, metric: st
             bits = max(error.bits, bits + 1)
 
 
-def entry_by_entry(problem: Problem, tape: rationals.ExactTape, ks: Any, bits: int) -> list[Scalar]:
+def entry_by_entry(problem: Problem, tape: Tape, ks: Any, bits: int) -> list[Scalar]:
     """Return the same in balls that go through all steps, and that no bound of errors makes smaller."""
     model, shown = problem.in_balls(), list[Scalar]()
     assert model is not None
@@ -98,7 +87,7 @@ def test_digits_hold_the_run_and_are_narrow_where_floats_lose_it(
             assert value.rad() < 1e-30 * value
             assert flint().arb(low) <= value <= flint().arb(high)
             assert high - low <= 1e-9 * high
-        floats = iterates.along(metric, problem, tape.tape, problem.full_gradients(), ks)
+        floats = iterates.along(metric, problem, tape, problem.full_gradients(), ks)
         assert (floats.lower <= found.upper).all()
         assert (found.lower <= floats.upper).all()
 
@@ -108,7 +97,7 @@ def test_errors_that_grow_by_1e30_leave_the_digits_narrow() -> None:
     problem, T = problem_from(PROBLEMS[1]), 350
     metric, ks = METRICS["gradient-norm"], np.array([T])
     tape = exact_tape("fedbuff", {"M": "2", "count": "2", "eta_l": "0.5"}, 4, T, metric.records(ks), RATES)
-    floats = iterates.along(metric, problem, tape.tape, problem.full_gradients(), ks)
+    floats = iterates.along(metric, problem, tape, problem.full_gradients(), ks)
     assert floats.upper[0] > 1e30
     found = with_enough(problem, tape, ks)
     assert found.upper[0] - found.lower[0] <= 1e-12 * found.upper[0]
@@ -142,7 +131,7 @@ def off(seed: int, bits: int, share: float = 2.7, T: int = 12, **more: str) -> l
     rationals.run(tape, model, [], lambda _m, x: exact.append([fraction(one) for one in x]), balls=False, longest=10**6)
     with digits(bits):
         vectors = rationals.Balls(model, bounds)
-        enclosed.run(tape.tape, tape.numbers([], balls=True), vectors, lambda _m, point: found.append(point))
+        enclosed.run(tape, rationals.exactly(tape, [], balls=True), vectors, lambda _m, point: found.append(point))
         return [
             (
                 sum(((fraction(a.mid().fmpq()) - b) ** 2 for a, b in zip(point.value, x, strict=True)), Fraction(0)),
@@ -191,7 +180,7 @@ def test_who_looks_at_local_steps_sees_points_with_their_distance_from_the_exact
     metric, ks, seen = METRICS["gradient-norm"], np.array([T]), list[tuple[int, Any, float]]()
     tape = exact_tape("fedbuff", {"M": "2", "count": "2", "eta_l": "0.2"}, 4, T, metric.records(ks), RATES)
     in_digits.along(metric, problem, tape, list, ks, 256, lambda *one: seen.append(one))
-    assert [client for client, _, _ in seen] == np.repeat(tape.tape.descend.client, 2).tolist()
+    assert [client for client, _, _ in seen] == np.repeat(tape.descend.client, 2).tolist()
     model, exact = problem.in_balls(), list[Any]()
     assert model is not None
     with digits(1000):
@@ -202,57 +191,32 @@ def test_who_looks_at_local_steps_sees_points_with_their_distance_from_the_exact
             assert error <= 1e-14 * (1.0 + np.linalg.norm(x))
 
 
-def test_weights_by_average_staleness_are_told_as_fractions_that_sum_to_one() -> None:
-    a: Algorithm[Any] = lookup("algorithms", "fedstaleweight")
-    chosen = {"eta_l": "0.1", "M": "1", "count": "3", "scale": "0.3", "eta_g": "0.7"}
-    tape = tape_of("fedstaleweight", chosen, 5, 60, "exponential", seed=4)
-    told = a.fractions(a.read(Options("fedstaleweight", chosen)), tape)
-    weights = tape.uses.weight.tolist()
-    for begin, end in pairwise(range(0, len(weights) + 1, 3)):
-        assert sum((told[one] for one in weights[begin:end]), Fraction(0)) == Fraction(7, 10)
-    assert all(abs(float(exact) - about) <= 1e-15 for about, exact in told.items())
-    with digits(300):
-        exact = exact_tape("fedstaleweight", chosen, 5, 60, RecordAt(np.array([60])), "exponential")
-        assert min(one.rel_accuracy_bits() for one in exact.numbers([], balls=True).coefficients) > 200
-
-
 @pytest.mark.parametrize("server_rate", ["0.7", "rate"])
-def test_what_an_algorithm_says_of_its_weights_goes_before_what_their_floats_look_like(
-    monkeypatch: pytest.MonkeyPatch, server_rate: str
-) -> None:
-    # Here every float looks like a simple fraction, as one in 10⁷ does by chance.
-    monkeypatch.setattr("boundlab.execute.rationals.ENGINE", Limits(10**4, 30))
-    a: Algorithm[Any] = lookup("algorithms", "fedstaleweight")
-    rates = {"eta_g": 0.7} if server_rate == "rate" else {}
-
-    def chosen(rates: Any) -> dict[str, str]:
-        return {"eta_l": "0.1", "M": "1", "count": "3", "scale": "0.3", "eta_g": repr(rates.get("eta_g", 0.7))}
-
-    def compiled(rates: Any) -> Tape:
-        return tape_of("fedstaleweight", chosen(rates), 5, 60, "exponential", seed=4)
-
-    told = partial(a.fractions, a.read(Options("fedstaleweight", chosen(rates))))
-    trusting, asking = rationals.understand(compiled, rates), rationals.understand(compiled, rates, dict, told)
-    exact, share = told(compiled(rates)), Fraction(7, 10) if rates else Fraction(1)
-    weights = compiled(rates).affine.coef.tolist()
-    pairs = [(exact[one], found) for one, found in zip(weights, trusting.coefficients, strict=True) if one in exact]
-    wrong = [one for one, (simple, _, powers) in pairs if simple * share ** sum(powers) != one]
-    assert len(wrong) > 30
-    for weight, found in zip(weights, asking.coefficients, strict=True):
-        assert weight not in exact or found[0] is None or found[0] * share ** sum(found[2]) == exact[weight]
+def test_weights_by_average_staleness_are_fractions_that_sum_to_one(server_rate: str) -> None:
+    rates = [Fraction(7, 10)] if server_rate == "rate" else []
+    given = Recipe(0.7, ("rate", 0)) if rates else server_rate
+    chosen = {"eta_l": "0.1", "M": "1", "count": "3", "scale": "0.3", "eta_g": given}
+    tape = tape_of("fedstaleweight", chosen, 5, 60, "exponential", seed=4, exact=True)
+    own = list(map(rational_number, rates))
+    exact = [fraction(one) for one in rationals.exactly(tape, own, balls=False).coefficients]
+    start = tape.affine.start.tolist()
+    updates = [row for row, dst in enumerate(tape.affine.dst.tolist()) if dst == 0]
+    assert len(updates) == 60
+    for row in updates:  # x_s, and three updates
+        assert sum(exact[start[row] + 1 : start[row + 1]], Fraction(0)) == Fraction(7, 10)
+    assert exact == pytest.approx(tape.affine.coef.tolist(), rel=1e-15)
     with digits(300):
-        seen = asking.numbers([ball(rational_number(Fraction(7, 10)))] * len(rates), balls=True).coefficients
-        for weight, number in zip(weights, seen, strict=True):
-            assert exact.get(weight) is None or number.contains(rational_number(exact[weight]))
+        found = rationals.exactly(tape, own, balls=True).coefficients
+        assert all(ball.contains(rational_number(one)) for ball, one in zip(found, exact, strict=True))
+        assert min(one.rel_accuracy_bits() for one in found) > 200
 
 
 def test_weights_that_are_known_as_floats_alone_do_not_get_digits() -> None:
     problem, metric, ks = problem_from(PROBLEMS[0]), METRICS["gradient-norm"], np.array([9])
     options = {"eta_l": "0.1", "staleness": "polynomial", "count": "1"}
     tape = tape_of("fedbuff", options, 4, 9, RATES, records=metric.records(ks))
-    understood = rationals.understand(lambda _: tape, {})
     with pytest.raises(SpecError, match="not known with more digits"):
-        in_digits.along(metric, problem, understood, list, ks, 256)
+        in_digits.along(metric, problem, tape, list, ks, 256)
 
 
 def test_a_long_run_with_stale_gradients_is_shown_with_its_digits() -> None:

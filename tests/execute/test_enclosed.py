@@ -3,8 +3,8 @@
 import os
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +20,7 @@ from boundlab.algorithms.example_options import surroundings
 from boundlab.arithmetic.numbers import ball, digits, flint
 from boundlab.arithmetic.numbers import rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
-from boundlab.arithmetic.rational import ENGINE, rational
+from boundlab.arithmetic.recipe import Recipe
 from boundlab.case.build import build_problem, problem_from
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.execute import iterates, rationals
@@ -55,9 +55,7 @@ SMOOTHED = ("smoothed-max-affine:clients={n},dimension={d},seed={s},x0=3,mu=0.2"
 STEPS = (1e-6, 0.05, 0.5, 1.0, 1.9)  # times 1/L
 
 
-def drawn(
-    seed: int, longest: int, problems: Sequence[str] = PROBLEMS
-) -> tuple[Problem, Metric, rationals.ExactTape, Any] | None:
+def drawn(seed: int, longest: int, problems: Sequence[str] = PROBLEMS) -> tuple[Problem, Metric, Tape, Any] | None:
     """Return a random run: any algorithm with random options, a problem, delays, a metric and its horizons."""
     rng = random.Random(seed)  # noqa: S311  (no cryptography)
     name = rng.choice(sorted(registered("algorithms")))
@@ -79,24 +77,17 @@ def drawn(
     delays = rng.choice(("exponential", "deterministic:spread=3", "uniform", "markov"))
     ks = np.array(sorted({max(metric.first, 1), max(iterations // 2, 1), iterations}))
     try:
-        tape = tape_of(name, chosen, problem.n, iterations, delays, records=metric.records(ks), seed=seed)
+        tape = tape_of(name, chosen, problem.n, iterations, delays, records=metric.records(ks), seed=seed, exact=True)
     except BoundlabError:
         return None
-    return problem, metric, understood(a, a.read(Options(name, chosen)), tape), ks
+    return problem, metric, with_steps_as_they_are(tape), ks
 
 
-def understood(a: Algorithm[Any], parameters: Any, tape: Tape) -> rationals.ExactTape:
+def with_steps_as_they_are(tape: Tape) -> Tape:
     """Return a tape whose steps are the fractions that their floats are."""
-    weights = [(rational(one, ENGINE) or Fraction(one), one, ()) for one in tape.affine.coef.tolist()]
-    sizes = [(Fraction(one), one, ()) for one in tape.descend.step_size.tolist()]
-    local = [(rational(one, ENGINE) or Fraction(one), one, ()) for one in tape.local.tolist()]
-    irrational = partial(a.irrational, parameters, partial(stands_for, parameters), tape.iterations)
-    return rationals.ExactTape(tape, weights, sizes, local, irrational)
-
-
-def stands_for(parameters: Any, option: str) -> Any:
-    """Return an option as a ball: the fraction that its float is."""
-    return ball(rational_number(Fraction(getattr(parameters, option))))
+    assert tape.exact is not None
+    sizes = [Recipe(one, Fraction(one)) for one in tape.descend.step_size.tolist()]
+    return replace(tape, exact=(tape.exact[0], sizes, tape.exact[2]))
 
 
 def reads(a: Algorithm[Any], options: dict[str, str]) -> bool:
@@ -107,9 +98,7 @@ def reads(a: Algorithm[Any], options: dict[str, str]) -> bool:
     return True
 
 
-def exactly(
-    problem: Problem, metric: Metric, tape: rationals.ExactTape, ks: Any, bits: int, *, proved: bool
-) -> list[Any] | None:
+def exactly(problem: Problem, metric: Metric, tape: Tape, ks: Any, bits: int, *, proved: bool) -> list[Any] | None:
     """Return the left sides as balls: a number that is a simple fraction is that fraction, a momentum itself."""
     model = Smoothed(problem) if isinstance(problem, SmoothedMaxAffine) else problem.rational({})
     assert model is not None
@@ -184,11 +173,10 @@ def test_what_an_algorithm_adds_up_is_enclosed_where_a_proximal_map_follows_shor
         own |= {"K": "15"} if "K" in setting else {}
         for law in ("deterministic", "exponential"):
             try:
-                tape = tape_of(name, {**setting, **own}, problem.n, 15, law, records=metric.records(ks))
+                tape = tape_of(name, {**setting, **own}, problem.n, 15, law, records=metric.records(ks), exact=True)
             except BoundlabError:  # options that do not go together, or with three clients
                 continue
-            parameters = a.read(Options(name, {**setting, **own}))
-            encloses((problem, metric, understood(a, parameters, tape), ks))
+            encloses((problem, metric, with_steps_as_they_are(tape), ks))
 
 
 def encloses(run: tuple[Problem, Metric, Tape, Any] | None) -> None:
@@ -196,7 +184,7 @@ def encloses(run: tuple[Problem, Metric, Tape, Any] | None) -> None:
         return
     problem, metric, tape, ks = run
     try:
-        found = iterates.along(metric, problem, tape.tape, problem.full_gradients(), ks)
+        found = iterates.along(metric, problem, tape, problem.full_gradients(), ks)
     except BoundlabError:  # a kink, or no implicit step
         return
     exact = exactly(problem, metric, tape, ks, 64 + 8 * int(ks[-1]), proved=False)
@@ -206,9 +194,9 @@ def encloses(run: tuple[Problem, Metric, Tape, Any] | None) -> None:
     assert (found.value <= found.upper)[known].all()
 
 
-def summed(tape: rationals.ExactTape, weights: list[Any]) -> list[Any]:
+def summed(tape: Tape, weights: list[Any]) -> list[Any]:
     """Return the sum of the weights of each combination."""
-    ends = tape.tape.affine.start.tolist()
+    ends = tape.affine.start.tolist()
     return [sum(weights[begin:end], start=weights[begin]) for begin, end in pairwise(ends) if begin < end]
 
 
@@ -217,34 +205,28 @@ def test_weights_that_sum_to_a_whole_number_do_so_in_balls(name: str) -> None:
     # 1 + β and −β, rounded one by one, do not: a run of such a tape settles beside x*.
     a: Algorithm[Any] = lookup("algorithms", name)
     n = 1 if name == "proximal_point" else 3
-    exact, seen = (lambda one: ball(rational_number(Fraction(one)))), 0
+    seen = 0
     for chosen in surroundings(name, a, n, 0):
         rates = {rate: float(chosen[rate]) for rate in a.step_size_symbols if rate in chosen}
-
-        def compiled(values: Any, chosen: dict[str, str] = chosen) -> Tape:
-            return tape_of(name, {**chosen, **{rate: repr(value) for rate, value in values.items()}}, n, 9, seed=1)
-
+        recipes = {rate: Recipe(value, ("rate", place)) for place, (rate, value) in enumerate(rates.items())}
         try:
-            own = a.read(Options(name, dict(chosen)))
-            tape = rationals.understand(
-                compiled, rates, lambda own=own: a.irrational(own, lambda option: exact(getattr(own, option)), 9)
-            )
+            tape = tape_of(name, {**chosen, **recipes}, n, 9, seed=1, exact=True)
         except BoundlabError:  # options of another number of clients
             continue
         with digits(400):
-            balls = tape.numbers([rational_number(Fraction(rate)) for rate in rates.values()], balls=True).coefficients
-            for total, about in zip(summed(tape, balls), summed(tape, tape.tape.affine.coef.tolist()), strict=True):
+            numbers = rationals.exactly(tape, [rational_number(Fraction(rate)) for rate in rates.values()], balls=True)
+            pairs = zip(summed(tape, numbers.coefficients), summed(tape, tape.affine.coef.tolist()), strict=True)
+            for total, about in pairs:
                 seen += abs(about - round(about)) < 1e-12
                 assert abs(about - round(about)) >= 1e-12 or ball(total).contains(round(about)), (name, chosen)
     assert seen > 5
 
 
 def test_a_momentum_is_known_to_every_digit() -> None:
-    nesterov: Algorithm[Any] = lookup("algorithms", "nesterov")
-    parameters = nesterov.read(Options("nesterov", {"alpha": "1", "q": "0.1"}))
+    tape = tape_of("nesterov", {"alpha": "1", "q": "0.1"}, 1, 1, exact=True)
     with digits(300):
         tenth = ball(rational_number(Fraction(1, 10)))
-        more, less = nesterov.irrational(parameters, lambda _: tenth, 1).values()
+        more, less = rationals.exactly(tape, [], balls=True).coefficients[2:4]
         assert more.overlaps(2 / (1 + tenth.sqrt()))
         assert (more + less).contains(1)
         assert min(more.rel_accuracy_bits(), less.rel_accuracy_bits()) > 280
@@ -269,7 +251,7 @@ def test_intervals_of_long_runs_are_narrow() -> None:
             continue
         problem, metric, tape, ks = run
         try:
-            found = iterates.along(metric, problem, tape.tape, problem.full_gradients(), ks)
+            found = iterates.along(metric, problem, tape, problem.full_gradients(), ks)
         except BoundlabError:
             continue
         if not np.isfinite(found.value[-1]):

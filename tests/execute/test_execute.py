@@ -108,11 +108,10 @@ def by_rows(tape: Tape, problem: Problem) -> list[float]:
 
 
 def by_rationals(tape: Tape, problem: Problem, *, balls: bool) -> list[float]:
-    compiled = rationals.understand(lambda _rates: tape, {})
     seen: list[float] = []
     model = problem.rational(problem.spec())
     with numbers.digits(128):
-        rationals.run(compiled, model, [], lambda _m, x: seen.append(float(numbers.ball(x[0]))), balls=balls)
+        rationals.run(tape, model, [], lambda _m, x: seen.append(float(numbers.ball(x[0]))), balls=balls)
     return seen
 
 
@@ -169,7 +168,7 @@ def test_all_arithmetics_run_the_same_program(name: str, options: dict[str, Any]
         "floats with errors": with_errors(tape, problem),
         "points": by_points(tape, problem),
     }
-    if rationals.understand(lambda _rates: tape, {}).rational:
+    if rationals.in_fractions(tape, []):
         others["rationals"] = by_rationals(tape, problem, balls=False)
     if not tape.implicit.any():
         others["symbols"] = by_symbols(tape, problem)

@@ -58,10 +58,7 @@ def found(problem: Problem, parameters: AreaParameters, p: list[float], side: st
 
 def in_fractions(problem: Problem, parameters: AreaParameters, p: list[float], side: str, ks: list[int]) -> list[Any]:
     """Return it in exact numbers, from the moments of every register."""
-    step, program = parameters.step, AREA.program(parameters, problem.n)
-    arithmetic = exact_arithmetic(
-        lambda _: program, {}, (), lambda k: numbers.rational(Fraction(float(step.at(np.array(k)))))
-    )
+    arithmetic = exact_arithmetic(AREA.program(parameters.known(Fraction), problem.n))
     shares = [Fraction(one) for one in p]
     law = EventLaw(np.array(shares, dtype=object), 1 - sum(shares))
     return second_moments(problem.rational({}), arithmetic, law, metric(side), np.array(ks))

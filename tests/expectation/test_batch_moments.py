@@ -118,7 +118,7 @@ def test_all_batches_one_by_one(sampling: str, batch: int, replacement: bool, M:
     assert model is not None
     parameters = GD.read(Options("gd", {"alpha": 0.25, "M": M, "sampling": sampling}))
     delays = build_delays("deterministic", {}, 2)
-    arithmetic = exact_arithmetic(lambda _: GD.program(parameters, 2), {}, (), None)
+    arithmetic = exact_arithmetic(GD.program(parameters.known(), 2))
     law = EventLaw(np.array([Fraction(1, 2)] * 2, dtype=object), Fraction(0))
     for side, expected in brute_force(sampling == "uniform", batch, replacement, M, K).items():
         exact = second_moments(model, arithmetic, law, metric(side), np.array([K]))[0]

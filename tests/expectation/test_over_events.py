@@ -259,17 +259,9 @@ def brute_force(name: str, parameters: Any, curve: str, K: int) -> dict[str, Fra
 LAW = EventLaw(np.array(P, dtype=object), P_S)
 
 
-def diminishing(options: dict[str, str]) -> Any:
-    """Return α_k = c/(k + d) as a fraction, or None."""
-    if "c" not in options:
-        return None
-    c, d = (numbers.rational(Fraction(options[key])) for key in ("c", "d"))
-    return lambda k: c / (k + d)
-
-
 def exactly(name: str, options: dict[str, str], parameters: Any, problem: Any, side: str, K: int, how: str) -> Fraction:
     compiler, model = lookup("algorithms", name), problem.rational({})
-    arithmetic = exact_arithmetic(lambda _: compiler.program(parameters, len(P)), {}, (), diminishing(options))
+    arithmetic = exact_arithmetic(compiler.program(parameters.known(), len(P)))
     ks = np.array([K])
     if how == "moments":
         return numbers.fraction(second_moments(model, arithmetic, LAW, metric_at(side, K), ks)[0])
@@ -314,8 +306,7 @@ def test_merging_states_of_equal_clients_changes_nothing(name: str, options: dic
     parameters, problem = read(name, options), build_problem("huber", EQUAL)
     assert twins(problem, LAW.p.astype(np.float64)) == [[1, 2]]
     compiler, model, merged = lookup("algorithms", name), problem.rational({}), []
-    step = diminishing(options)
-    arithmetic = exact_arithmetic(lambda _: compiler.program(parameters, len(P)), {}, (), step)
+    arithmetic = exact_arithmetic(compiler.program(parameters.known(), len(P)))
     best, one = model.minimum(), numbers.rational(1)
     for side in ("ergodic-gap", "gradient-norm"):
         found = [

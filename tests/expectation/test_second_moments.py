@@ -83,13 +83,7 @@ def test_noise_in_the_plane_over_all_sequences(
     noisy = build_problem("quadratic", {**options, "sigma": SIGMA})
     model = noisy.rational({})
     law = EventLaw(np.array(P, dtype=object), 1 - sum(P))
-    sizes = STEPS[step]
-
-    def exactly(k: int) -> Any:
-        return numbers.rational(Fraction(sizes.c) / (k + Fraction(sizes.d)) if sizes.d else Fraction(sizes.c))
-
-    program = AREA.program(parameters, problem.n)
-    arithmetic = exact_arithmetic(lambda _, program=program: program, {}, (), exactly if sizes.d else None)
+    arithmetic = exact_arithmetic(AREA.program(parameters.known(Fraction), problem.n))
     for side in SIDES:
         expected = one_by_one(problem, parameters, side, K)
         found = left_side(side, "area", noisy, parameters, delays, policy, K).value[0]
@@ -113,10 +107,7 @@ def test_noise_of_either_sign_over_all_sequences(name: str) -> None:
         assert found == pytest.approx(expected, rel=1e-11), side
         # The unit vector along (1, −2) is not rational; its covariance is.
         assert noisy.rational(options).sign_noise() is None
-        program = AREA.program(parameters, 2)
-        arithmetic = exact_arithmetic(
-            lambda _, program=program: program, {}, (), lambda k: numbers.rational(Fraction(1, 2) / (k + 3))
-        )
+        arithmetic = exact_arithmetic(AREA.program(parameters.known(Fraction), 2))
         exact = second_moments(noisy.rational(options), arithmetic, law, metric(side), np.array([3]))[0]
         assert float(numbers.fraction(exact)) == pytest.approx(expected, rel=1e-11), side
 
@@ -135,12 +126,7 @@ def test_the_ends_of_a_long_run_hold_its_fraction(options: dict[str, Any], size:
     law = EventLaw(
         np.array([Fraction(float(one)) for one in P], dtype=object), 1 - sum(Fraction(float(one)) for one in P)
     )
-
-    def exactly(k: int) -> Any:
-        return numbers.rational(Fraction(float(size.at(np.array(k)))))
-
-    program, K = AREA.program(parameters, 2), 40
-    arithmetic = exact_arithmetic(lambda _: program, {}, (), exactly)
+    arithmetic, K = exact_arithmetic(AREA.program(parameters.known(Fraction), 2)), 40
     for side in SIDES:
         found = left_side(side, "area", noisy, parameters, delays, AREA.policy(None, delays), K)
         exact = numbers.fraction(second_moments(noisy.rational({}), arithmetic, law, metric(side), np.array([K]))[0])

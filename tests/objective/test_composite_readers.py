@@ -105,7 +105,7 @@ def test_exact_numbers_do_the_same(simple: str, tape: Tape) -> None:
             shown.append([float(numbers.ball(entry)) for entry in x])
 
         with numbers.digits(256):
-            rationals.run(rationals.understand(lambda _: tape, {}), model, [], observe, balls=balls)
+            rationals.run(tape, model, [], observe, balls=balls)
         expected = by_floats(tape, problem)
         assert np.allclose(
             np.array(shown).reshape(-1, 2), expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max(initial=0.0))

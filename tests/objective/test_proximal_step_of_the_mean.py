@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import boundlab as bl
 from boundlab.arithmetic import numbers
+from boundlab.arithmetic.recipe import Recipe
 from boundlab.case import load_case, read_case
 from boundlab.case.build import problem_from
 from boundlab.cli import invoke
@@ -115,14 +116,11 @@ def test_rationals_are_the_recursion_and_floats_enclose_it(
     given = make_case("gd", {"type": "quadratic", **options}, {"alpha": float(alpha), "sampling": "mean"}, rounds(K))
     problem = minimised(given.problem, GD, given.parameters)
 
-    def compiled(rates: Any) -> Any:
-        parameters = GD.read(Options("gd", {"sampling": "mean", **rates}))
-        return GD.schedule(parameters, given.events, len(clients), RecordAt(np.arange(1, K + 1)), K)
-
     shown: list[Fraction] = []
     model = problem.rational(options)
     assert model is not None
-    tape = rationals.understand(compiled, {"alpha": float(alpha)})
+    parameters = GD.read(Options("gd", {"sampling": "mean", "alpha": Recipe(float(alpha), ("rate", 0))}))
+    tape = GD.schedule(parameters, given.events, len(clients), RecordAt(np.arange(1, K + 1)), K)
     observe = lambda _, at: shown.append(numbers.fraction(at[0]))  # noqa: E731
     rationals.run(tape, model, [numbers.rational(alpha)], observe, balls=False)
     assert shown == models
@@ -130,7 +128,7 @@ def test_rationals_are_the_recursion_and_floats_enclose_it(
     assert trajectory_of(given)[1].ravel() == pytest.approx([float(one) for one in models], rel=1e-12, abs=1e-12)
     metric, best = METRICS["squared-distance"], model.minimum()
     assert best is not None
-    found = given_tape.left_side(metric, problem, tape.tape, np.arange(1, K + 1))
+    found = given_tape.left_side(metric, problem, tape, np.arange(1, K + 1))
     for low, high, one in zip(found.lower, found.upper, models, strict=True):
         assert Fraction(float(low)) <= (one - best.x[0]) ** 2 <= Fraction(float(high))
         assert high - low <= 1e-9

@@ -40,7 +40,7 @@ def solved(name: str) -> tuple[Compiled, Solution, Fraction]:
     if name == "classics.proximal-point":
         constants["step"] = 0.5
     kind = function_class(theorem, plan.values, 1)
-    program = build(kind, plan.metric, plan.tapes(), 1, constants, plan.exactly.steps).program
+    program = build(kind, plan.metric, plan.tapes(), 1, constants).program
     bound = plan.exactly.right.exact
     assert bound is not None
     compiled = Compiled(program)

@@ -270,7 +270,7 @@ def test_all_event_sequences_at_once_show_what_they_show_one_by_one(
             oracle = model._Clients(module, kind, plan.clients)
             start, total = module.Point(is_leaf=True), dict[Any, Any]()
             # Gradients are the functions' own at equal points, so that equal runs show equal combinations of them.
-            for shown, share in model._shown(runs, plan.metric, start, oracle, plan.exactly.steps):
+            for shown, share in model._shown(runs, plan.metric, start, oracle):
                 at = tuple(sorted(shown.decomposition_dict.values()))
                 total[at] = total.get(at, 0) + share
             weights.append(total)
