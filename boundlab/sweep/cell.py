@@ -10,6 +10,7 @@ from boundlab.options import parse_spec
 Row = dict[str, Any]  # of a cell: its coordinates and its answer, as JSON has them
 Ask = Literal["compare", "exact", "worst-case", "falsify", "check", "prove"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
+UNANSWERED = ("over time", "over memory", "killed", "crashed", "refused")  # of a row, how its cell failed
 # Of a cell, and the list of a plan that holds their values.
 COORDINATES = {"theorem": "theorems", "problem": "problems", "delays": "delays", "server": "servers"}
 

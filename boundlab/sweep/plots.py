@@ -197,7 +197,7 @@ def _short(name: str, values: Sequence[Any]) -> list[str]:
 
 
 def _setting(name: str) -> str:
-    """Return a setting as the plan calls it; see :func:`boundlab.sweep.store.column`."""
+    """Return a setting as the plan calls it; see :func:`boundlab.sweep.folder.column`."""
     return name.removeprefix("set_")
 
 
