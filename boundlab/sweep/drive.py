@@ -7,6 +7,7 @@ worker of a cluster. Each drives a process apart, since a limit ends the process
 import os
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, contextmanager
@@ -23,7 +24,7 @@ from boundlab.registry import VARIABLE
 from boundlab.sweep.cell import UNANSWERED, Row
 from boundlab.sweep.folder import Folder, Lines
 from boundlab.sweep.plan import SweepPlan
-from boundlab.sweep.question import key, theorem_of
+from boundlab.sweep.question import key
 from boundlab.sweep.worker import answer_apart, stop
 from boundlab.verdict import ExitCode
 
@@ -57,7 +58,7 @@ class Progress:
     asked: int
     cached: int
     done: int
-    verdicts: dict[str, int]
+    verdicts: Counter[str]
     started: float
 
     def left(self) -> float:
@@ -102,15 +103,13 @@ def run(
     """
     if again not in AGAIN:
         raise SpecError(f"again={again!r}: {nearest(again, AGAIN[1:])}")
-    for name in plan.theorems:
-        theorem_of(name)
     with ExitStack() as stack:
         append = stack.enter_context(folder.writing("{}-of-{}".format(*shard)))
         known = Lines(folder).known(again)
         keys = [bytes.fromhex(key(cell)) for cell in plan.cells()]
         folder.note_cells(b"".join(keys))
         cached = [found in known for found in keys if in_shard(found, *shard)]
-        progress = Progress(len(cached), sum(cached), 0, {}, time.monotonic())
+        progress = Progress(len(cached), sum(cached), 0, Counter(), time.monotonic())
         tell(progress, None)
         if executor is None:
             executor = stack.enter_context(ThreadPoolExecutor(jobs))
@@ -127,7 +126,7 @@ def run(
             append(row)
             word = row["verdict"] or row["status"]
             progress.done += 1
-            progress.verdicts[word] = progress.verdicts.get(word, 0) + 1
+            progress.verdicts[word] += 1
             tell(progress, row)
     return progress
 
@@ -138,12 +137,24 @@ def in_shard(found: bytes, part: int, parts: int) -> bool:
 
 
 def _finished(futures: Iterator["Future[Row]"], ahead: int) -> Generator[Row, None, None]:
-    """Yield the results of futures, as they are finished; so many of them are begun before they are waited for."""
+    """Yield the results of futures, as they are finished; so many of them are begun before they are waited for.
+
+    Raises
+    ------
+    ExecutorError
+        If one has none, or cannot be begun.
+    """
     begun: set[Future[Row]] = set()
     try:
         while begun := begun | {*islice(futures, ahead - len(begun))}:
             done, begun = wait(begun, return_when=FIRST_COMPLETED)
-            yield from map(_result, sorted(done, key=_is_lost))  # what is finished is kept
+            for future in sorted(done, key=_is_lost):  # what is finished is kept
+                yield future.result()
+    except Exception as error:  # of whatever carries the cells: a lost scheduler, a worker without boundlab
+        cause = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 300)
+        raise ExecutorError(
+            f"the executor failed ({cause}); what is finished is kept, ask again for the rest"
+        ) from None
     finally:
         for future in begun:
             future.cancel()
@@ -151,16 +162,6 @@ def _finished(futures: Iterator["Future[Row]"], ahead: int) -> Generator[Row, No
 
 def _is_lost(future: "Future[Row]") -> bool:
     return future.cancelled() or future.exception() is not None
-
-
-def _result(future: "Future[Row]") -> Row:
-    try:
-        return future.result()
-    except Exception as error:  # of whatever carries the cells: a lost scheduler, a worker without boundlab
-        cause = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 300)
-        raise ExecutorError(
-            f"the executor failed ({cause}); what is finished is kept, ask again for the rest"
-        ) from None
 
 
 @contextmanager

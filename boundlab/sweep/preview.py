@@ -47,7 +47,7 @@ def why_not(cell: Cell) -> str:
     """Return why a cell does not apply; empty where it does, or where only the answer says."""
     try:
         theorem = theorem_of(cell.theorem)
-        if cell.ask == "compare":
+        if cell.run.ask == "compare":
             from boundlab.instance import make_plan
 
             algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
@@ -59,9 +59,9 @@ def why_not(cell: Cell) -> str:
                 problem,
                 delays,
                 policy,
-                cell.iterations[0],
+                cell.run.iterations[0],
                 dict(cell.settings),
-                trials=cell.trials,
+                trials=cell.run.trials,
                 seed=cell.seed,
                 forms=True,
             )

@@ -16,8 +16,7 @@ from boundlab.arguments import checked
 from boundlab.errors import MissingExtraError
 from boundlab.files import replacing, schema, write_csv
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
-from boundlab.pages.results import figure
-from boundlab.sweep.cell import UNANSWERED, Row
+from boundlab.sweep.cell import UNANSWERED, Row, shown
 from boundlab.sweep.drive import Executor, Progress, exit_code, in_shard, run
 from boundlab.sweep.folder import Folder, Lines
 from boundlab.sweep.plan import SweepPlan
@@ -129,8 +128,8 @@ class Swept(Shown):
     def _listed(self) -> Iterator[Block]:
         names = ["theorem", "problem", "delays", *self.plan.names(), "verdict", "ratio"]
         found = list(islice(self.rows(), MOST_ROWS + 1))
-        shown = [tuple(_cell(row.get(name)) for name in names) for row in found[:MOST_ROWS]]
-        yield figures(tuple(names), shown, words=range(len(names) - 1))
+        rows = [tuple(shown(row.get(name)) for name in names) for row in found[:MOST_ROWS]]
+        yield figures(tuple(names), rows, words=range(len(names) - 1))
         if len(found) > MOST_ROWS:
             yield words(f"the first {MOST_ROWS}; --csv FILE writes all")
         if found and found[0]["command"]:
@@ -266,10 +265,6 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _end(row: Mapping[str, Any]) -> str:
     return str(row["verdict"] or row["status"])
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else figure(value) if isinstance(value, float) else str(value)
 
 
 @checked
