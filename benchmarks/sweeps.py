@@ -2,7 +2,7 @@
 
 ``mean``: cells whose bound is the exact mean, each with a seed of its own: how many are called violated, and what a
 cell costs over its question. ``compare``: cells of `compare area.theorem8 --problem huber:x0=3 -k 10,100 -r 40`.
-``rows``: a million recorded rows are indexed, asked and listed. ``data``: hinge loss on 3 data sets × 4 M × 5 p_s × 3
+``rows``: so many recorded rows are read, asked and listed. ``data``: hinge loss on 3 data sets × 4 M × 5 p_s × 3
 degrees of heterogeneity, with its pictures; BOUNDLAB_DATA names the folder of a9a and MNIST.
 """
 
@@ -13,14 +13,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from boundlab.pages.plots import save_figure
-from boundlab.sweep.lines import Appender
+from boundlab.sweep.folder import Folder
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.results import Swept, results, sweep
-from boundlab.sweep.store import Store
 
 MEAN = """
 id = "mean"
@@ -59,7 +59,7 @@ def _timed(plan: Mapping[str, Any], folder: Path, jobs: int) -> Swept:
     wall = time.perf_counter() - before[1]
     parent = _spent(resource.RUSAGE_SELF)
     cpu = parent + _spent(resource.RUSAGE_CHILDREN) - before[0]
-    asked = sum(row["cpu"] for row in found.index.select())
+    asked = sum(row["cpu"] for row in found.rows())
     cells = found.plan.total()
     _say(found.line())
     _say(
@@ -81,8 +81,7 @@ def _mean(folder: Path, cells: int, jobs: int) -> None:
         "run": {"iterations": 1, "trials": 20, "seeds": list(range(cells // 4)), "rate": 0.5},
     }
     found = _timed(plan, folder / "mean", jobs)
-    wrong = sum(1 for _ in found.index.select("verdict = 'violated'"))
-    above = sum(1 for _ in found.index.select("left > bound"))
+    wrong, above = (_count(found, where) for where in ("verdict = 'violated'", "left > bound"))
     _say(f"{wrong} false alarms where at most 0.5 is the chance of any; {above} sample means are above the bound")
 
 
@@ -103,14 +102,16 @@ def _rows(folder: Path, cells: int, _jobs: int) -> None:
         "problems": ["huber:x0=3"],
         "set": {"M": f"1:{side}:lin:{side}", "B": f"1:{side}:lin:{side}"},
     }
-    store = Store.make(folder / "rows", plan)
+    store = Folder.make(folder / "rows", plan)
     (cell,) = SweepPlan.of({**plan, "set": {"M": [1]}}).cells()
     from boundlab.sweep.question import answer
 
-    one, lines = answer(cell), Appender(store.folder)
+    one = answer(cell)
     one.pop("case", None)
-    lines.append(one, {})
-    (path,) = (store.folder / "lines").iterdir()
+    with store.writing("1-of-1") as append:
+        append(one | {"common": {}})
+    store.note_cells(bytes.fromhex(one["key"]) + b"".join(place.to_bytes(32) for place in range(1, cells)))
+    path = store.path / "lines" / "1-of-1.jsonl"
     with path.open("a", encoding="utf-8") as file:
         for place in range(1, cells):
             verdict = "violated" if place % 1000 == 0 else "consistent"
@@ -122,8 +123,8 @@ def _rows(folder: Path, cells: int, _jobs: int) -> None:
             }
             file.write(json.dumps(row) + "\n")
     start = time.perf_counter()
-    found = results(store.folder)
-    _say(f"{cells} rows of {len(json.dumps(one))} bytes are indexed in {time.perf_counter() - start:.1f} s")
+    found = results(store.path)
+    _say(f"{cells} rows of {len(json.dumps(one))} bytes are read in {time.perf_counter() - start:.1f} s")
     for what, ask in _QUERIES.items():
         start = time.perf_counter()
         number = ask(found)
@@ -133,11 +134,13 @@ def _rows(folder: Path, cells: int, _jobs: int) -> None:
     _say(f"memory: {before:.0f} MB, and {_memory(resource.RUSAGE_SELF):.0f} MB when all are listed")
 
 
+def _count(found: Swept, where: str) -> int:
+    return sum(1 for _ in replace(found, where=where).rows())
+
+
 _QUERIES: Mapping[str, Callable[[Swept], int]] = {
-    "verdict = 'violated' AND M > 500": lambda found: sum(
-        1 for _ in found.index.select("verdict = 'violated' AND M > 500")
-    ),
-    "ratio > 2": lambda found: sum(1 for _ in found.index.select("ratio > 2")),
+    "verdict = 'violated' AND M > 500": lambda found: _count(found, "verdict = 'violated' AND M > 500"),
+    "ratio > 2": lambda found: _count(found, "ratio > 2"),
     "counts of the last table": lambda found: len(found.page()),
 }
 
@@ -160,7 +163,7 @@ def _data(folder: Path, _cells: int, jobs: int) -> None:
 _KINDS: Mapping[str, tuple[Callable[[Path, int, int], None], int]] = {
     "mean": (_mean, 10_000),
     "compare": (_compare, 1_000),
-    "rows": (_rows, 1_000_000),
+    "rows": (_rows, 200_000),
     "data": (_data, 0),
 }
 

@@ -5,13 +5,40 @@ from functools import lru_cache
 from typing import Any, Literal, final, get_args
 
 from boundlab.errors import SpecError
-from boundlab.options import parse_spec
+from boundlab.options import Default, parse_spec
 
 Row = dict[str, Any]  # of a cell: its coordinates and its answer, as JSON has them
 Ask = Literal["compare", "exact", "worst-case", "falsify", "check", "prove"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
+DEFAULT_RATE = 0.01  # of false alarms of a whole sweep
+UNANSWERED = ("over time", "over memory", "killed", "crashed", "refused")  # of a row, how its cell failed
 # Of a cell, and the list of a plan that holds their values.
 COORDINATES = {"theorem": "theorems", "problem": "problems", "delays": "delays", "server": "servers"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CellQuestion:
+    """The question that every cell asks, and the limits of a cell.
+
+    Parameters
+    ----------
+    iterations
+        Horizons; a cell is one run for each, judged jointly.
+    rate
+        Of false alarms among all sampled cells together.
+    seconds, memory
+        Limits of a cell; memory in bytes; None: none.
+    """
+
+    ask: Ask = "compare"
+    iterations: tuple[int, ...] = (Default.ITERATIONS,)
+    trials: int = Default.TRIALS
+    seeds: tuple[int, ...] = (Default.SEED,)
+    candidates: int = 100
+    rate: float = DEFAULT_RATE
+    seconds: float = 600.0
+    memory: int | None = None
 
 
 @final
@@ -31,23 +58,25 @@ class Cell:
         The names that its specs had in braces, with their values.
     """
 
-    ask: Ask
+    run: CellQuestion
     theorem: str
     problem: str
     delays: str
     server: str
     settings: tuple[tuple[str, str], ...]
-    iterations: tuple[int, ...]
-    trials: int
     seed: int
-    candidates: int
     level: float
     filled: tuple[tuple[str, str], ...] = ()
 
     def where(self) -> dict[str, Any]:
         """Return the coordinates, as a row has them."""
-        own = {name: getattr(self, name) for name in ("ask", *COORDINATES, "seed")}
-        return {**own, "settings": dict(self.filled + self.settings)}
+        own = {name: getattr(self, name) for name in (*COORDINATES, "seed")}
+        return {"ask": self.run.ask, **own, "settings": dict(self.filled + self.settings)}
+
+
+def shown(value: Any) -> str:
+    """Return a value of a row: a float with four significant digits, nothing where there is none."""
+    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 @lru_cache(maxsize=4096)

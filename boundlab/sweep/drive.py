@@ -1,40 +1,36 @@
-"""Runs a sweep: chunks of cells go to an executor, and rows come back as they are found.
+"""Runs a sweep: cells go to an executor one by one, and rows come back to the one process that writes them.
 
-A chunk is answered by :func:`answer_chunk` wherever the executor runs it: a thread here, a process, a worker of a
-cluster. Each drives a warm process of its own, since a limit ends the process and must not end the worker, and appends
-rows to a file of its own where the folder of the sweep is there; elsewhere they come back with the chunk.
+A cell is answered by :func:`boundlab.sweep.worker.answer_apart` wherever the executor runs it: a thread here, or a
+worker of a cluster. Each drives a process apart, since a limit ends the process and must not end the worker.
 """
 
 import os
-import threading
+import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, final
 
-from boundlab.errors import BoundlabError, ExecutorError, MissingExtraError, SpecError, shortened
+from boundlab.errors import ExecutorError, MissingExtraError, SpecError, shortened
 from boundlab.files import check_readable
 from boundlab.options import nearest
 from boundlab.registry import VARIABLE
-from boundlab.sweep.cell import Cell, Row
-from boundlab.sweep.lines import Appender
+from boundlab.sweep.cell import UNANSWERED, Row
+from boundlab.sweep.folder import Folder, Lines
 from boundlab.sweep.plan import SweepPlan
-from boundlab.sweep.question import key, machine, theorem_of
-from boundlab.sweep.store import UNANSWERED, Store
-from boundlab.sweep.worker import EndedError, Warm, as_cell, as_json, refused
+from boundlab.sweep.question import key
+from boundlab.sweep.worker import answer_apart, stop
 from boundlab.verdict import ExitCode
 
 AGAIN = ("", "failed", "stale")
-_CHUNK = 8
 _CONNECT = 10  # seconds
-_OTHER = "the files that it names are not those that were there when it was asked"
-_Keyed = tuple[Cell, bytes]
-_AHEAD = 2  # chunks that are handed out, for each one that is worked on
+_AHEAD = 2  # cells that are handed out, for each one that is worked on
 
 
 class Executor(Protocol):
@@ -62,7 +58,7 @@ class Progress:
     asked: int
     cached: int
     done: int
-    verdicts: dict[str, int]
+    verdicts: Counter[str]
     started: float
 
     def left(self) -> float:
@@ -72,86 +68,9 @@ class Progress:
         return 0.0 if not waiting else spent / self.done * waiting if self.done else float("inf")
 
 
-def answer_chunk(
-    cells: Sequence[Row], seconds: float, memory: int | None, folder: str, sweep: str, variables: dict[str, str]
-) -> list[Row]:
-    """Answer some cells; rows that could not be appended to the folder have ``unwritten`` set, to what they share.
-
-    Parameters
-    ----------
-    cells
-        As :func:`boundlab.sweep.worker.as_json` writes them, each with the ``key`` that it was asked under.
-    seconds, memory
-        Limits of each cell.
-    folder, sweep
-        Where lines are written, if it is the folder of that sweep.
-    variables
-        Of the environment: plug-ins.
-    """
-    os.environ.update(variables)
-    hand = _hand(memory, folder, sweep)
-    found = []
-    for one in cells:
-        expected = one.pop("key")
-        row = hand.warm.ask(as_cell(one), seconds)
-        if row["key"] != expected:  # the files here are not those of the machine that asks, or no longer
-            row = refused(as_cell(one), _OTHER) | {"key": expected}
-        if hand.lines is None:
-            found.append(row | {"unwritten": machine()})
-        else:
-            hand.lines.append(row, machine())
-            found.append({name: row.get(name) for name in ("key", "status", "verdict")} | {"unwritten": None})
-    return found
-
-
-@final
-@dataclass(slots=True)
-class _Hand:
-    """The warm process of a thread and its file of lines, where the folder of the sweep is there."""
-
-    sweep: str
-    warm: Warm
-    lines: Appender | None
-
-    def close(self) -> None:
-        self.warm.end()
-        if self.lines is not None:
-            self.lines.close()
-
-
-_HANDS: dict[int, _Hand] = {}  # by thread
-
-
-def _hand(memory: int | None, folder: str, sweep: str) -> _Hand:
-    thread = threading.get_ident()
-    found = _HANDS.get(thread)
-    if found is None or found.sweep != sweep:
-        if found is not None:
-            found.close()
-        try:
-            here = Store(Path(folder)).id == sweep
-        except BoundlabError:
-            here = False
-        found = _Hand(sweep, Warm(memory), Appender(Path(folder)) if here else None)
-        _HANDS[thread] = found
-    return found
-
-
-def _end(sweep: str) -> None:
-    """End the warm processes of a sweep at once: who waits for a row of theirs gets none."""
-    for hand in [one for one in _HANDS.values() if one.sweep == sweep]:
-        hand.warm.kill()
-
-
-def _close(sweep: str) -> None:
-    """Give back what the threads of a sweep held."""
-    for thread in [one for one, hand in _HANDS.items() if hand.sweep == sweep]:
-        _HANDS.pop(thread).close()
-
-
 def run(
     plan: SweepPlan,
-    store: Store,
+    folder: Folder,
     executor: Executor | None = None,
     *,
     jobs: int = 1,
@@ -164,8 +83,8 @@ def run(
     Parameters
     ----------
     executor
-        Takes the chunks; None: as many threads as ``jobs``, each with a process. ``jobs`` says how many chunks it
-        works on at a time.
+        Takes the cells; None: as many threads as ``jobs``, each with a process. ``jobs`` says how many cells it works
+        on at a time.
     shard
         (i, n): only the cells whose key says that they are of the i-th of n parts.
     again
@@ -184,44 +103,32 @@ def run(
     """
     if again not in AGAIN:
         raise SpecError(f"again={again!r}: {nearest(again, AGAIN[1:])}")
-    for name in plan.theorems:
-        theorem_of(name)
-    part, parts = shard
     with ExitStack() as stack:
-        stack.enter_context(store.held(f"{part}-of-{parts}"))
-        index = store.index()
-        stack.callback(index.close)
-        known = index.keys(again)
-        keys = [found for _, found in _keyed(plan)]
-        store.note_cells(b"".join(keys))
-        answered = [found in known for found in keys if in_shard(found, part, parts)]
-        waiting = (one for one in _keyed(plan) if in_shard(one[1], part, parts) and one[1] not in known)
-        progress = Progress(len(answered), sum(answered), 0, {}, time.monotonic())
+        append = stack.enter_context(folder.writing("{}-of-{}".format(*shard)))
+        known = Lines(folder).known(again)
+        keys = [bytes.fromhex(key(cell)) for cell in plan.cells()]
+        folder.note_cells(b"".join(keys))
+        cached = [found in known for found in keys if in_shard(found, *shard)]
+        progress = Progress(len(cached), sum(cached), 0, Counter(), time.monotonic())
         tell(progress, None)
-        own = Appender(store.folder)
-        stack.callback(own.close)
-        stack.callback(_close, store.id)
         if executor is None:
-            pool = ThreadPoolExecutor(jobs)
-            executor = pool
-            stack.callback(pool.shutdown, cancel_futures=True)
-        stack.callback(_end, store.id)
-        chunks = _chunks(waiting, progress.asked - progress.cached, jobs)
-        for row in _rows(plan, store, executor, chunks, jobs):
-            common = row.pop("unwritten")
-            if common is not None:
-                own.append(row, common)
+            executor = stack.enter_context(ThreadPoolExecutor(jobs))
+        mark = secrets.token_hex(8)
+        stack.callback(stop, mark)
+        variables = {name: os.environ[name] for name in (VARIABLE, "BOUNDLAB_DATA") if name in os.environ}
+        rest = (mark, plan.run.seconds, plan.run.memory, variables)
+        futures = (
+            executor.submit(answer_apart, cell, found.hex(), *rest)
+            for cell, found in zip(plan.cells(), keys, strict=True)  # made anew: a million cells take a gigabyte
+            if in_shard(found, *shard) and found not in known
+        )
+        for row in stack.enter_context(closing(_finished(futures, _AHEAD * jobs))):
+            append(row)
             word = row["verdict"] or row["status"]
             progress.done += 1
-            progress.verdicts[word] = progress.verdicts.get(word, 0) + 1
+            progress.verdicts[word] += 1
             tell(progress, row)
     return progress
-
-
-def _keyed(plan: SweepPlan) -> Iterator[_Keyed]:
-    """Yield the cells with their keys: made twice, since a million of them take a gigabyte."""
-    for cell in plan.cells():
-        yield cell, bytes.fromhex(key(cell))
 
 
 def in_shard(found: bytes, part: int, parts: int) -> bool:
@@ -229,45 +136,32 @@ def in_shard(found: bytes, part: int, parts: int) -> bool:
     return int.from_bytes(found[:6]) % parts == part - 1
 
 
-def _rows(
-    plan: SweepPlan, store: Store, executor: Executor, chunks: Iterator[Sequence[_Keyed]], jobs: int
-) -> Iterator[Row]:
-    variables = {name: os.environ[name] for name in (VARIABLE, "BOUNDLAB_DATA") if name in os.environ}
-    rest = (plan.run.seconds, plan.run.memory, str(store.folder.absolute()), store.id, variables)
-    futures: set[Future[list[Row]]] = set()
-    try:
-        while True:
-            for chunk in islice(chunks, _AHEAD * max(jobs, 1) - len(futures)):
-                asked = [{**as_json(cell), "key": name.hex()} for cell, name in chunk]
-                futures.add(executor.submit(answer_chunk, asked, *rest))
-            if not futures:
-                return
-            done, futures = wait(futures, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield from _result(future)
-    finally:
-        for future in futures:
-            future.cancel()
+def _finished(futures: Iterator["Future[Row]"], ahead: int) -> Generator[Row, None, None]:
+    """Yield the results of futures, as they are finished; so many of them are begun before they are waited for.
 
-
-def _result(future: "Future[list[Row]]") -> list[Row]:
+    Raises
+    ------
+    ExecutorError
+        If one has none, or cannot be begun.
+    """
+    begun: set[Future[Row]] = set()
     try:
-        return future.result()
-    except (BoundlabError, EndedError):
-        raise
-    except Exception as error:  # of whatever carries the chunks: a lost scheduler, a pool whose process was killed
+        while begun := begun | {*islice(futures, ahead - len(begun))}:
+            done, begun = wait(begun, return_when=FIRST_COMPLETED)
+            for future in sorted(done, key=_is_lost):  # what is finished is kept
+                yield future.result()
+    except Exception as error:  # of whatever carries the cells: a lost scheduler, a worker without boundlab
         cause = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 300)
         raise ExecutorError(
             f"the executor failed ({cause}); what is finished is kept, ask again for the rest"
         ) from None
+    finally:
+        for future in begun:
+            future.cancel()
 
 
-def _chunks(cells: Iterator[_Keyed], number: int, jobs: int) -> Iterator[Sequence[_Keyed]]:
-    """Yield parts of so many cells, of one problem each, so small that no worker ends long after the others."""
-    size = max(1, min(_CHUNK, number // (4 * max(jobs, 1))))
-    for _, some in groupby(cells, lambda one: one[0].problem):
-        while chunk := list(islice(some, size)):
-            yield chunk
+def _is_lost(future: "Future[Row]") -> bool:
+    return future.cancelled() or future.exception() is not None
 
 
 @contextmanager
@@ -312,15 +206,15 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
         yield client.get_executor(), threads
 
 
-def exit_code(rows: Sequence[tuple[Any, ...]]) -> ExitCode:
+def exit_code(endings: Iterable[tuple[str, int]]) -> ExitCode:
     """Return how a sweep ends: 70 if a cell crashed, else 1 if one is refuted, 3 if one is open, else 0.
 
     Parameters
     ----------
-    rows
-        (status, code, how many).
+    endings
+        Status and code of each cell.
     """
-    codes = {70 if status == "crashed" else 3 if status in UNANSWERED else int(code) for status, code, _ in rows}
+    codes = {70 if status == "crashed" else 3 if status in UNANSWERED else code for status, code in endings}
     worst = (ExitCode.UNFORESEEN, ExitCode.REFUTED, ExitCode.UNDECIDED)
     return next((one for one in worst if one in codes), ExitCode.STANDS)
 

@@ -9,27 +9,28 @@ import itertools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
+from math import prod
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast, final
+from typing import Any, final
 
 from boundlab.errors import SpecError
 from boundlab.files import read_text
 from boundlab.formulas.assignments import axis_texts
 from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, Default, count, nearest, number, typed
-from boundlab.sweep.cell import ASKS, COORDINATES, Ask, Cell, Row, normal
+from boundlab.sweep.cell import ASKS, COORDINATES, DEFAULT_RATE, Ask, Cell, CellQuestion, Row, normal
 
-# What a question is about beside the theorem.
+# What a question is about.
 _ABOUT: Mapping[Ask, frozenset[str]] = MappingProxyType(
     {
-        "compare": frozenset({"problems", "delays", "servers", "set", "iterations", "seeds", "trials"}),
-        "exact": frozenset({"problems", "delays", "servers", "set", "iterations"}),
-        "worst-case": frozenset({"delays", "set", "iterations"}),
-        "falsify": frozenset({"candidates", "seeds"}),
-        "check": frozenset(),
-        "prove": frozenset(),
+        "compare": frozenset({"theorems", "problems", "delays", "servers", "set", "iterations", "seeds", "trials"}),
+        "exact": frozenset({"theorems", "problems", "delays", "servers", "set", "iterations"}),
+        "worst-case": frozenset({"theorems", "delays", "set", "iterations"}),
+        "falsify": frozenset({"theorems", "candidates", "seeds"}),
+        "check": frozenset({"theorems"}),
+        "prove": frozenset({"theorems"}),
     }
 )
 _LISTS = ("theorems", "problems", "delays", "servers")
@@ -42,36 +43,10 @@ _EXAMPLES = {
 }
 _NAME = re.compile(r"\{(\w+)\}")
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-DEFAULT_RATE = 0.01  # of false alarms of a whole sweep
 MOST_CELLS = 10**7
 _LEAST_RATE = 1e-6  # a level of a cell of the largest sweep that is not 1 in floats
 _LEAST_MEMORY, _MOST_MEMORY = 1 << 26, 1 << 60  # bytes: Python and NumPy alone take the least
 _MOST_SECONDS = 1e9
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CellQuestion:
-    """The question that every cell asks, and the limits of a cell.
-
-    Parameters
-    ----------
-    iterations
-        Horizons; a cell is one run for each, judged jointly.
-    rate
-        Of false alarms among all sampled cells together.
-    seconds, memory
-        Limits of a cell; memory in bytes; None: none.
-    """
-
-    ask: Ask = "compare"
-    iterations: tuple[int, ...] = (Default.ITERATIONS,)
-    trials: int = Default.TRIALS
-    seeds: tuple[int, ...] = (Default.SEED,)
-    candidates: int = 100
-    rate: float = DEFAULT_RATE
-    seconds: float = 600.0
-    memory: int | None = None
 
 
 @final
@@ -120,25 +95,11 @@ class SweepPlan:
 
     def size(self) -> int:
         """Return how many cells there are before any is left out."""
-        lists = (self.theorems, self.problems, self.delays, self.servers, self.run.seeds)
-        found = 1
-        for one in (*lists, *self.axes):
-            found *= len(one)
-        return found
-
-    def empty(self) -> bool:
-        """Return whether every cell is left out."""
-        return next(self._cells(0.0), None) is None
+        return prod(map(len, (self.theorems, self.problems, self.delays, self.servers, self.run.seeds, *self.axes)))
 
     def total(self) -> int:
         """Return how many cells there are."""
-        lists = (self.theorems, self.problems, self.delays, self.servers, *self.axes)
-        twice = any(
-            len(one) > len({repr(normal(each) if isinstance(each, str) else each) for each in one}) for one in lists
-        )
-        if twice or self.exclude or self.inside():
-            return sum(1 for _ in self._cells(0.0))
-        return self.size()
+        return sum(1 for _ in self._cells(0.0)) if self.exclude or self.inside() else self.size()
 
     def names(self) -> tuple[str, ...]:
         """Return the names that are given values: symbols, options, and those in braces."""
@@ -168,16 +129,13 @@ class SweepPlan:
             others = itertools.product(self.theorems, self.delays, self.servers, run.seeds)
             for theorem, delays, server, seed in others:
                 found = Cell(
-                    run.ask,
+                    run,
                     theorem,
                     _filled(problem, assigned),
                     _filled(delays, assigned),
                     _filled(server, assigned),
                     settings,
-                    run.iterations,
-                    run.trials,
                     seed,
-                    run.candidates,
                     level,
                     tuple((name, assigned[name]) for name in dict.fromkeys(_NAME.findall(problem + delays + server))),
                 )
@@ -215,8 +173,11 @@ class _PlanReader:
 
     def plan(self) -> SweepPlan:
         self._known(self.raw, (*_LISTS, *_TABLES), "")
-        run = self._run(self._table("run"))
-        lists = {key: self._texts(key, self.raw.get(key, default)) for key, default in self._defaults().items()}
+        table = self._table("run")
+        ask = table.get("ask", "compare")
+        if ask not in ASKS:
+            raise self._wrong(f"[run] ask: there is no question {ask!r}; {nearest(str(ask), ASKS)}")
+        run, lists = self._run(ask, table), self._lists(ask)
         grid = self._axes("set", self._table("set"))
         axes = [[{key: one} for one in some] for key, some in grid.items()]
         for number_, table in enumerate(self._tables("zip"), 1):
@@ -224,7 +185,8 @@ class _PlanReader:
             if len({len(one) for one in columns.values()}) > 1:
                 long = ", ".join(f"{key} has {len(one)}" for key, one in columns.items())
                 raise self._wrong(f"[[zip]] {number_}: values that go in step are equally many; {long}")
-            axes.append([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+            rows = dict.fromkeys(zip(*columns.values(), strict=True))
+            axes.append([dict(zip(columns, row, strict=True)) for row in rows])
         names = [key for axis in axes for key in axis[0]]
         twice = next((key for place, key in enumerate(names) if key in names[:place]), None)
         if twice is not None:
@@ -243,37 +205,23 @@ class _PlanReader:
             )
         if found.size() > MOST_CELLS:
             raise self._wrong(f"these are {found.size()} cells, at most {MOST_CELLS} are one sweep")
-        if found.exclude and found.empty():
+        if found.exclude and next(found._cells(0.0), None) is None:
             raise self._wrong("[[exclude]] leaves out every cell")
         return found
 
-    def _defaults(self) -> dict[str, Any]:
-        """Return what stands where a list is left out, and refuse lists that the question is not about."""
-        about = _ABOUT[self._ask()]
-        wanted: dict[str, Any] = {"theorems": None, "problems": None, "delays": Default.DELAYS, "servers": ""}
-        if self._ask() == "worst-case":
-            wanted["delays"] = ""
-        for key in (*_LISTS[1:], "set"):
-            if key not in about and self.raw.get(key):
-                raise self._wrong(f"{key}: {self._ask()} is about a theorem alone; leave it out")
+    def _lists(self, ask: Ask) -> dict[str, tuple[str, ...]]:
+        """Return the lists; where the question is not about one, the empty word."""
         for key in ("theorems", "problems"):
-            if (key == "theorems" or key in about) and not self.raw.get(key):
+            if key in _ABOUT[ask] and not self.raw.get(key):
                 raise self._wrong(f'it needs {key}, a list such as {key} = ["{_EXAMPLES[key]}"]')
-        return {key: one if key == "theorems" or key in about else "" for key, one in wanted.items()}
+        given = {"delays": "" if ask == "worst-case" else Default.DELAYS, "servers": "", **self.raw}
+        return {key: self._texts(key, given[key]) if key in _ABOUT[ask] else ("",) for key in _LISTS}
 
-    def _ask(self) -> Ask:
-        ask = self._table("run").get("ask", "compare")
-        if ask not in ASKS:
-            raise self._wrong(f"[run] ask: there is no question {ask!r}; {nearest(str(ask), ASKS)}")
-        return cast(Ask, ask)
-
-    def _run(self, table: Mapping[str, Any]) -> CellQuestion:
-        known = ("ask", "iterations", "trials", "seeds", "candidates", "rate", "seconds", "memory")
-        self._known(table, known, "[run] ")
-        about, ask = _ABOUT[self._ask()], self._ask()
-        for key in ("iterations", "trials", "seeds", "candidates"):
-            if key in table and key not in about:
-                raise self._wrong(f"[run] {key}: {ask} has none; leave it out")
+    def _run(self, ask: Ask, table: Mapping[str, Any]) -> CellQuestion:
+        self._known(table, tuple(one.name for one in fields(CellQuestion)), "[run] ")
+        for key in (*_LISTS, "set", "iterations", "trials", "seeds", "candidates"):
+            if key not in _ABOUT[ask] and (self.raw.get(key) or key in table):
+                raise self._wrong(f"{key}: {ask} has none; leave it out")
         given = _listed(table.get("iterations", Default.ITERATIONS))
         horizons = sorted(count(one, "iterations", 1, MOST_ITERATIONS) for one in given)
         if not horizons or len(set(horizons)) < len(horizons):
@@ -290,7 +238,7 @@ class _PlanReader:
             raise self._wrong(f"[run] seconds: a limit above 0 and at most {_MOST_SECONDS:g}, got {seconds:g}")
         return CellQuestion(
             ask,
-            tuple(horizons) if "iterations" in about else (),
+            tuple(horizons) if "iterations" in _ABOUT[ask] else (),
             count(table.get("trials", Default.TRIALS), "trials", 2, MOST_TRIALS),
             tuple(dict.fromkeys(count(one, "seeds", 0) for one in seeds)),
             count(table.get("candidates", 100), "candidates", 1, 10**9),
@@ -339,7 +287,7 @@ class _PlanReader:
         some = _listed(value)
         if not some or not all(isinstance(one, str) for one in some):
             raise self._wrong(f'{key}: a list of texts, such as {key} = ["{_EXAMPLES[key]}"]')
-        return tuple(dict.fromkeys(some))
+        return tuple({normal(one): one for one in some}.values())  # each once, however it is written
 
     def _table(self, key: str) -> Mapping[str, Any]:
         found = self.raw.get(key, {})

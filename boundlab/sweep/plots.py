@@ -1,7 +1,6 @@
 """Pictures of a sweep: a map of verdicts and slack over two settings, and bounds with their bands, one panel a cell."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from boundlab.errors import SpecError
 from boundlab.pages.comparison_plots import plain
 from boundlab.pages.plots import BLACK, BLUE, ORANGE, SKY, blank_figure
-from boundlab.sweep.cell import Row
+from boundlab.sweep.cell import Row, shown
 
 _MOST_PANELS = 24
 _COLUMNS = 4  # panels side by side
@@ -40,33 +39,27 @@ def draw_map(rows: Iterator[Row], names: Sequence[str], x: str, y: str) -> Any:
     for name in (x, y):
         if name not in names:
             raise SpecError(f"--heat: {name} is not a coordinate of this sweep; these are {', '.join(names)}")
-    panels: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        panels.setdefault(tuple(row.get(name) for name in names if name not in (x, y)), []).append(row)
-        _few(panels)
-    panels = dict(sorted(panels.items(), key=lambda panel: [_order(one) for one in panel[0]]))
-    across, up = (_values(panels, name) for name in (x, y))
-    titles = _titles(panels, [name for name in names if name not in (x, y)])
+    panels = _panels(rows, [name for name in names if name not in (x, y)])
+    found = [row for _, some in panels for row in some]
+    across, up = (_values(found, name) for name in (x, y))
     height = 1.2 + max(1.6, 0.32 * len(up))
     figure, axes = _grid(len(panels), 1.6 + max(2.0, 0.45 * len(across)), height)
-    slack = [row["log_slack"] for some in panels.values() for row in some if row["log_slack"] is not None]
+    slack = [row["log_slack"] for row in found if row["log_slack"] is not None]
     low, high = (min(slack), max(slack)) if slack else (0.0, 1.0)
-    image = None
-    for axis, title, some in zip(axes, titles, panels.values(), strict=True):
+    for axis, (title, some) in zip(axes, panels, strict=True):
         image = _draw_squares(axis, some, (x, across), (y, up), (low, max(high, low + 1e-9)))
         axis.set_title(title, fontsize=8)
         axis.set_xlabel(_setting(x))
         axis.set_ylabel(_setting(y))
-    if image is not None:
-        figure.colorbar(image, ax=axes, label="log₁₀(bound / left side)")
-    found = {_mark(row) for some in panels.values() for row in some}
+    figure.colorbar(image, ax=axes, label="log₁₀(bound / left side)")
+    marks = {*map(_mark, found)}
     words = {
         "×": "× violated",
         "–": "– not applicable",
         "?": "? open, or no answer",
         "~": "~ consistent: nothing guaranteed",
     }
-    figure.supxlabel("   ".join(text for mark, text in words.items() if mark in found), fontsize=9)
+    figure.supxlabel("   ".join(text for mark, text in words.items() if mark in marks), fontsize=9)
     return figure
 
 
@@ -88,8 +81,8 @@ def _draw_squares(
     for (row_place, column), mark in marks.items():
         dark = np.isfinite(values[row_place, column]) and values[row_place, column] < sum(limits) / 2.0
         axis.text(column, row_place, mark, ha="center", va="center", color="white" if dark else BLACK, weight="bold")
-    axis.set_xticks(range(len(x[1])), [_word(one) for one in x[1]], rotation=45 if len(x[1]) > 4 else 0, fontsize=8)
-    axis.set_yticks(range(len(y[1])), [_word(one) for one in y[1]], fontsize=8)
+    axis.set_xticks(range(len(x[1])), [shown(one) for one in x[1]], rotation=45 if len(x[1]) > 4 else 0, fontsize=8)
+    axis.set_yticks(range(len(y[1])), [shown(one) for one in y[1]], fontsize=8)
     return image
 
 
@@ -112,14 +105,9 @@ def draw_curves(rows: Iterator[Row], names: Sequence[str]) -> Any:
     SpecError
         If no row has points, or there are too many.
     """
-    some = list(islice((row for row in rows if row.get("points")), _MOST_PANELS + 1))
-    _few(some)
-    if not some:
-        raise SpecError("--curve: none of these cells has points; those of comparisons that apply have")
-    figure, axes = _grid(len(some), 3.0, 2.4)
-    some.sort(key=lambda row: [_order(row.get(name)) for name in names])
-    places = [tuple(row.get(name) for name in names) for row in some]
-    for axis, title, row in zip(axes, _titles(places, names), some, strict=True):
+    panels = _panels((row for row in rows if row.get("points")), names)
+    figure, axes = _grid(len(panels), 3.0, 2.4)
+    for axis, (title, (row, *_)) in zip(axes, panels, strict=True):
         ks, mean, lower, upper, bound = np.array(sorted(row["points"])).T
         axis.plot(ks, bound, color=ORANGE, linewidth=3.5, alpha=0.85, label="bound")
         axis.fill_between(ks, np.maximum(lower, 1e-3 * upper), upper, color=SKY, alpha=0.5, label="band")
@@ -158,16 +146,24 @@ def _ticks(values: Any) -> tuple[list[float], list[str]]:
     return places, [f"{one:g}" for one in places]
 
 
-def _few(panels: Sized) -> None:
-    if len(panels) > _MOST_PANELS:
-        raise SpecError(f"more than {_MOST_PANELS} panels are no picture; --where takes some of the cells")
-
-
-def _values(panels: Mapping[tuple[Any, ...], Sequence[Row]], name: str) -> list[Any]:
-    """Return the values of a column, numbers by size and then words."""
-    found = {row.get(name) for rows in panels.values() for row in rows}
+def _panels(rows: Iterable[Row], names: Sequence[str]) -> list[tuple[str, list[Row]]]:
+    """Return the rows of each combination of some coordinates, with what tells it from the others."""
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row.get(name) for name in names), []).append(row)
+        if len(found) > _MOST_PANELS:
+            raise SpecError(f"more than {_MOST_PANELS} panels are no picture; --where takes some of the cells")
     if not found:
-        raise SpecError("--heat: there are no cells; --where takes none, or the sweep has not begun")
+        raise SpecError(
+            "there are no cells to draw: --where takes none, none is answered, or none is a comparison that applies"
+        )
+    places = sorted(found, key=lambda place: [_order(one) for one in place])
+    return list(zip(_titles(places, names), [found[place] for place in places], strict=True))
+
+
+def _values(rows: Iterable[Row], name: str) -> list[Any]:
+    """Return the values of a column, numbers by size and then words."""
+    found = {row.get(name) for row in rows}
     if len(found) > _MOST_TICKS:
         raise SpecError(f"--heat: {name} has {len(found)} values, at most {_MOST_TICKS} are a picture")
     return sorted(found, key=_order)
@@ -178,18 +174,17 @@ def _order(value: Any) -> tuple[bool, bool, Any]:
     return value is None, isinstance(value, str), 0 if value is None else value
 
 
-def _titles(places: Iterable[tuple[Any, ...]], names: Sequence[str]) -> list[str]:
+def _titles(places: Sequence[tuple[Any, ...]], names: Sequence[str]) -> list[str]:
     """Return what tells panels apart: those coordinates in which they differ."""
-    rows = list(places)
-    differ = [place for place in range(len(names)) if len({row[place] for row in rows}) > 1]
-    columns = [_short(names[place], [row[place] for row in rows]) for place in differ]
-    return [plain("\n".join(words)) for words in zip(*columns, strict=True)] if columns else [""] * len(rows)
+    columns = zip(names, zip(*places, strict=True), strict=True)
+    differ = [_short(name, values) for name, values in columns if len({*values}) > 1]
+    return [plain("\n".join(words)) for words in zip(*differ, strict=True)] or [""] * len(places)
 
 
 def _short(name: str, values: Sequence[Any]) -> list[str]:
     """Return the values of a coordinate in words; of specs, their names and the options in which they differ."""
     if name not in ("theorem", "problem", "delays", "server"):
-        return [f"{_setting(name)} = {_word(value)}" for value in values]
+        return [f"{_setting(name)} = {shown(value)}" for value in values]
     parts = [str(value).split(",") for value in values]
     shared = set.intersection(*map(set, parts))
     found = (",".join(part for place, part in enumerate(one) if not place or part not in shared) for one in parts)
@@ -197,9 +192,5 @@ def _short(name: str, values: Sequence[Any]) -> list[str]:
 
 
 def _setting(name: str) -> str:
-    """Return a setting as the plan calls it; see :func:`boundlab.sweep.store.column`."""
+    """Return a setting as the plan calls it; see :func:`boundlab.sweep.folder.column`."""
     return name.removeprefix("set_")
-
-
-def _word(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)

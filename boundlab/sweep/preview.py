@@ -14,7 +14,7 @@ from boundlab.registry import lookup
 from boundlab.simulate.parallel import processes
 from boundlab.sweep.cell import Cell
 from boundlab.sweep.plan import SweepPlan
-from boundlab.sweep.question import problem_of, theorem_of
+from boundlab.sweep.question import key, problem_of, theorem_of
 from boundlab.sweep.worker import Warm
 
 _LOOKED_AT, _TIMED = 1000, 10
@@ -30,13 +30,13 @@ def preview(plan: SweepPlan, jobs: int | None) -> Iterator[Block]:
         share = "" if len(looked) == number else f" (of {len(looked)} that were looked at)"
         rows = [(why, str(number)) for why, number in reasons.most_common()]
         yield table(f"cells that do not apply{share}", ("why", "cells"), rows, numbers=(1,))
-    warm = Warm(plan.run.memory)
+    warm, most = Warm(memory=plan.run.memory), plan.run.seconds
     try:
-        warm.ask(looked[0], plan.run.seconds)  # begins the process
+        warm.ask(looked[0], key(looked[0]), most)  # begins the process
         timed = _spread(iter(looked), len(looked), _TIMED)
-        spent = [float(warm.ask(cell, plan.run.seconds).get("seconds", plan.run.seconds)) for cell in timed]
+        spent = [float(warm.ask(cell, key(cell), most).get("seconds", most)) for cell in timed]
     finally:
-        warm.end()
+        warm.stop()
     mean, many = float(np.mean(spent)), processes(jobs)
     yield words(
         f"about {_time(mean * number / many)} with {many} processes: {mean:.2g} s a cell, the mean of {len(spent)}"
@@ -47,7 +47,7 @@ def why_not(cell: Cell) -> str:
     """Return why a cell does not apply; empty where it does, or where only the answer says."""
     try:
         theorem = theorem_of(cell.theorem)
-        if cell.ask == "compare":
+        if cell.run.ask == "compare":
             from boundlab.instance import make_plan
 
             algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
@@ -59,9 +59,9 @@ def why_not(cell: Cell) -> str:
                 problem,
                 delays,
                 policy,
-                cell.iterations[0],
+                cell.run.iterations[0],
                 dict(cell.settings),
-                trials=cell.trials,
+                trials=cell.run.trials,
                 seed=cell.seed,
                 forms=True,
             )

@@ -3,7 +3,7 @@
 import json
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -28,25 +28,22 @@ from boundlab.verdict import ExitCode
 NO_CASE = "CASE.json"  # in a command, where the case of its row belongs
 
 
-_Stamp = tuple[str, int, int, int]  # of a file: another one where it was written again
+_Stamps = tuple[tuple[str, int, int, int], ...]  # of files: another one where one was written again
 
 
-def _stamp(path: Path) -> _Stamp:
-    found = path.stat()
-    return str(path), found.st_mtime_ns, found.st_size, found.st_ino
+def _stamps(files: Iterable[Path]) -> _Stamps:
+    """Return the stamps of those files that are there."""
+    there = [(file, file.stat()) for file in files if is_file(file)]
+    return tuple((str(file), found.st_mtime_ns, found.st_size, found.st_ino) for file, found in there)
 
 
 def theorem_of(name: str) -> Theorem:
     """Return a theorem, read once, and again where its file has changed."""
-    return _theorem(name, _stamp_of(name))[0]
-
-
-def _stamp_of(name: str) -> _Stamp | None:
-    return _stamp(Path(name)) if is_file(Path(name)) else None
+    return _theorem(name, _stamps([Path(name)]))[0]
 
 
 @lru_cache(maxsize=256)
-def _theorem(name: str, _file: _Stamp | None) -> tuple[Theorem, tuple[str, ...]]:
+def _theorem(name: str, _of: _Stamps) -> tuple[Theorem, tuple[str, ...]]:
     """Return a theorem, its id, and the hashes of the cores that an answer may be about: a form may take its place."""
     found = load_theorem(name)
     return found, (found.id, *(core(one).sha256 for one in (found, form_along_run(found)) if one is not None))
@@ -54,11 +51,11 @@ def _theorem(name: str, _file: _Stamp | None) -> tuple[Theorem, tuple[str, ...]]
 
 def problem_of(spec: str) -> Problem:
     """Return a problem, built once, and again where its files have changed."""
-    return _problem(spec, tuple(map(_stamp, _files(spec, True))))
+    return _problem(spec, _stamps(_named(spec, True)))
 
 
 @lru_cache(maxsize=16)  # constants and x* are computed once for all cells of a problem
-def _problem(spec: str, _of: tuple[_Stamp, ...]) -> Problem:
+def _problem(spec: str, _of: _Stamps) -> Problem:
     return problem_from(spec)
 
 
@@ -73,42 +70,42 @@ def key(cell: Cell) -> str:
         If the theorem is none.
     """
     fields = {
-        "ask": cell.ask,
-        "theorem": _theorem(cell.theorem, _stamp_of(cell.theorem))[1],
+        "ask": cell.run.ask,
+        "theorem": _theorem(cell.theorem, _stamps([Path(cell.theorem)]))[1],
         "problem": _words(cell.problem, True),
         "delays": _words(cell.delays),
         "server": _words(cell.server),
         "settings": [
             (name, _words(value) if value.startswith("@") else value) for name, value in sorted(cell.settings)
         ],
-        "iterations": cell.iterations,
-        "trials": cell.trials,
+        "iterations": cell.run.iterations,
+        "trials": cell.run.trials,
         "seed": cell.seed,
-        "candidates": cell.candidates,
+        "candidates": cell.run.candidates,
         "level": cell.level,
         "backend": "numpy",
-        "plugins": _plugins(),
+        "plugins": _hashes(map(Path, plugins())),
     }
     return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def _words(spec: str, is_problem: bool = False) -> Any:
     """Return a spec in any order of its options, and what the files that it names hold."""
-    return normal(spec), sorted(_sha256(_stamp(file)) for file in _files(spec, is_problem))
+    return normal(spec), _hashes(_named(spec, is_problem))
+
+
+def _hashes(files: Iterable[Path]) -> list[str]:
+    return sorted(_sha256(path, *stamp) for path, *stamp in _stamps(files))
 
 
 @lru_cache(maxsize=4096)
-def _sha256(file: _Stamp) -> str:
-    return next(iter(hashes([Path(file[0])]).values()))
-
-
-def _files(spec: str, is_problem: bool) -> list[Path]:
-    """Return the files that are there of those that a spec names."""
-    return [file for file in _named(spec, is_problem) if is_file(file)]
+def _sha256(path: str, *_stamp: int) -> str:
+    return next(iter(hashes([Path(path)]).values()))
 
 
 @lru_cache(maxsize=4096)
 def _named(spec: str, is_problem: bool) -> tuple[Path, ...]:
+    """Return the files that a spec may name."""
     kind, options = "", {"": spec}
     if not spec.startswith("@"):
         with suppress(SpecError):
@@ -118,10 +115,6 @@ def _named(spec: str, is_problem: bool) -> tuple[Path, ...]:
     with suppress(BoundlabError):  # which the answer will name
         files += lookup("problems", kind).files(options) if is_problem and kind else ()
     return tuple(dict.fromkeys(files))
-
-
-def _plugins() -> list[str]:
-    return sorted(_sha256(_stamp(Path(file))) for file in plugins())
 
 
 def machine() -> Row:
@@ -140,12 +133,12 @@ def _processor() -> str:
 
 def command(cell: Cell) -> str:
     """Return the command that repeats a cell by itself."""
-    words = [*_ARGUMENTS[cell.ask](cell)]
-    if cell.ask in ("compare", "worst-case"):
+    words = [*_ARGUMENTS[cell.run.ask](cell)]
+    if cell.run.ask in ("compare", "worst-case"):
         words += [word for name, value in cell.settings for word in ("--set", f"{name}={value}")]
-    if cell.ask == "compare":
-        words += ["--trials", str(cell.trials), "--seed", str(cell.seed), "--level", repr(cell.level)]
-    return command_line(cell.ask, *words)
+    if cell.run.ask == "compare":
+        words += ["--trials", str(cell.run.trials), "--seed", str(cell.seed), "--level", repr(cell.level)]
+    return command_line(cell.run.ask, *words)
 
 
 def _world(cell: Cell) -> list[str]:
@@ -155,12 +148,13 @@ def _world(cell: Cell) -> list[str]:
 
 _ARGUMENTS: Mapping[Ask, Callable[[Cell], list[str]]] = MappingProxyType(
     {
-        "compare": lambda cell: [*_world(cell), "--iterations", ",".join(map(str, cell.iterations))],
+        "compare": lambda cell: [*_world(cell), "--iterations", ",".join(map(str, cell.run.iterations))],
         "exact": lambda cell: [cell.theorem, NO_CASE],
         "worst-case": lambda cell: [
-            cell.theorem, "--iterations", str(cell.iterations[0]), *(["--delays", cell.delays] if cell.delays else []),
+            cell.theorem, "--iterations", str(cell.run.iterations[0]),
+            *(["--delays", cell.delays] if cell.delays else []),
         ],
-        "falsify": lambda cell: [cell.theorem, "--candidates", str(cell.candidates), "--seed", str(cell.seed)],
+        "falsify": lambda cell: [cell.theorem, "--candidates", str(cell.run.candidates), "--seed", str(cell.seed)],
         "check": lambda cell: [cell.theorem],
         "prove": lambda cell: [*theorem_of(cell.theorem).proofs],
     }
@@ -175,7 +169,7 @@ def answer(cell: Cell) -> Row:
     """
     start, wall = time.process_time(), time.perf_counter()
     try:
-        found = {"status": "done", **_ASK[cell.ask](cell)}
+        found = {"status": "done", **_ASK[cell.run.ask](cell)}
     except AssumptionError as error:
         found = {"status": "done", "verdict": "not applicable", "code": ExitCode.NOT_APPLICABLE, "reason": str(error)}
     except BoundlabError as error:
@@ -192,8 +186,8 @@ def _compared(cell: Cell) -> Row:
         problem_of(cell.problem),
         cell.delays,
         server=cell.server or None,
-        iterations=list(cell.iterations),
-        trials=cell.trials,
+        iterations=list(cell.run.iterations),
+        trials=cell.run.trials,
         seed=cell.seed,
         level=cell.level,
         jobs=1,
@@ -220,7 +214,7 @@ def _exactly(cell: Cell) -> Row:
         "parameters": dict(cell.settings),
         "delays": cell.delays,
         **({"server": cell.server} if cell.server else {}),
-        "iterations": cell.iterations[0],
+        "iterations": cell.run.iterations[0],
         "theorem": theorem.id,
     }
     found = exact(theorem, case, derivation=False)
@@ -231,14 +225,14 @@ def _worst(cell: Cell) -> Row:
     from boundlab.api import worst_case
 
     delays, settings = cell.delays or None, dict(cell.settings)
-    found = worst_case(theorem_of(cell.theorem), cell.iterations[0], delays=delays, settings=settings)
+    found = worst_case(theorem_of(cell.theorem), cell.run.iterations[0], delays=delays, settings=settings)
     return _judged(found.verdict, found.reason) | _sides(found.primal, float(found.bound))
 
 
 def _searched(cell: Cell) -> Row:
     from boundlab.api import falsify
 
-    found = falsify(theorem_of(cell.theorem), candidates=cell.candidates, seed=cell.seed, jobs=1)
+    found = falsify(theorem_of(cell.theorem), candidates=cell.run.candidates, seed=cell.seed, jobs=1)
     case = {} if found.best is None else {"case": found.case, "ratio": float(found.best.ratio)}
     return _judged(found.verdict, found.line()) | case
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,19 +16,17 @@ from boundlab.arguments import checked
 from boundlab.errors import MissingExtraError
 from boundlab.files import replacing, schema, write_csv
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
-from boundlab.pages.results import figure
-from boundlab.sweep.cell import Row
+from boundlab.sweep.cell import UNANSWERED, Row, shown
 from boundlab.sweep.drive import Executor, Progress, exit_code, in_shard, run
+from boundlab.sweep.folder import Folder, Lines
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import NO_CASE
-from boundlab.sweep.store import Index, Store, column
 from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     import pandas
 
 MOST_ROWS = 50  # that a page lists
-_HIDDEN = ("row", "common", "code")
 _INSIDE = ("points", "settings")  # of a row, no columns of a table
 _SAMPLED = "compare"
 
@@ -45,9 +44,9 @@ class Swept(Shown):
         (i, n): the cells of which an answer is due are those of the i-th of n parts.
     """
 
-    store: Store
+    folder: Folder
     plan: SweepPlan
-    index: Index
+    lines: Lines
     where: str = ""
     shard: tuple[int, int] = (1, 1)
 
@@ -61,17 +60,11 @@ class Swept(Shown):
         SpecError
             If ``where`` is no expression of the columns.
         """
-        for row in self.index.select(self.where):
-            whole = json.loads(row.pop("row"))
-            more = {name: whole[name] for name in _INSIDE if name in whole}
-            case = self.store.case(row["key"])
-            yield {
-                **{name: one for name, one in row.items() if name not in _HIDDEN},
-                "case": str(case) if case.is_file() else None,
-                "command": _repeats(whole.get("command"), case),
-                **json.loads(row["common"]),
-                **more,
-            }
+        for row in self.lines.rows(self.where):
+            case = self.folder.case(row["key"])
+            more = {"case": str(case) if case.is_file() else None, "command": _repeats(row.get("command"), case)}
+            inside = {name: row[name] for name in _INSIDE if name in row}
+            yield self.lines.values(row) | more | row["common"] | inside
 
     @property
     def exit_code(self) -> ExitCode:
@@ -81,29 +74,26 @@ class Swept(Shown):
     @property
     def missing(self) -> int:
         """How many cells of the plan have no row: not asked yet, or lost with their lines."""
-        due = self.index.unanswered()
-        lost = self.plan.total() - self.index.noted if self.shard == (1, 1) else 0
-        return max(lost, 0) + sum(in_shard(one, *self.shard) for one in due)
+        if self.shard == (1, 1):
+            return max(self.plan.total() - len(self.lines.planned), 0)
+        return sum(in_shard(one, *self.shard) for one in self.lines.unanswered)
 
     def ending(self, require: str | None = None) -> ExitCode:
         """Return how the command ends where ``holds`` is required: 3 if a cell is consistent, too."""
-        left_open = self.index.counts("verdict") if require == "holds" else []
-        open_too = [("done", ExitCode.UNDECIDED, count) for word, count in left_open if word == Verdict.CONSISTENT]
-        without = [("not asked", ExitCode.UNDECIDED, self.missing)] if self.missing else []
-        return exit_code([*self.index.counts("status", "code"), *open_too, *without])
+        endings = {(one.status, one.code) for one in self.lines.planned}
+        consistent = require == "holds" and any(one.verdict == Verdict.CONSISTENT for one in self.lines.planned)
+        return exit_code(endings | {("done", int(ExitCode.UNDECIDED))} if consistent or self.missing else endings)
 
     @property
     def verdict(self) -> str:
         """The counts of all verdicts, and of what failed."""
-        found = [
-            *self.index.counts("verdict", "status"),
-            *([("", "without an answer", self.missing)] * bool(self.missing)),
-        ]
-        return ", ".join(f"{number} {verdict or status}" for verdict, status, number in found) or "nothing yet"
+        counts = Counter(one.verdict or one.status for one in self.lines.planned).most_common()
+        counts += [("without an answer", self.missing)] * bool(self.missing)
+        return ", ".join(f"{number} {word}" for word, number in counts) or "nothing yet"
 
     def line(self) -> str:
         """Return how many cells ended in which way."""
-        return f"{self.store.folder}: {self.verdict}"
+        return f"{self.folder.path}: {self.verdict}"
 
     def page(self, verbose: bool = False) -> list[Block]:
         """Return the last table of a sweep; where rows are asked for, these; ``verbose``: both."""
@@ -111,15 +101,19 @@ class Swept(Shown):
         return [*summary, *(self._listed() if self.where or verbose else ())]
 
     def _summary(self) -> Iterator[Block]:
-        counts = self.index.counts("theorem", "verdict", "status")
-        rows = [(theorem, line((word, tone_of(word))), str(number)) for theorem, word, number in _words(counts)]
+        planned, missing = self.lines.planned, self.missing
+        counts = Counter((one.theorem, one.verdict or one.status) for one in planned).most_common()
+        rows = [(theorem, line((word, tone_of(word))), str(number)) for (theorem, word), number in counts]
         yield table("", ("theorem", "ends in", "cells"), rows, numbers=(2,), whole=(0,))
-        failed = self.index.counts("status", "reason", where="status <> 'done'")
-        if self.missing:
-            failed.append(("without an answer", "no line of it is here; the same sweep asks", self.missing))
+        failed = Counter((one.status, one.reason) for one in planned if one.status in UNANSWERED).most_common()
+        failed += [(("without an answer", "no line of it is here; the same sweep asks"), missing)] * bool(missing)
         if failed:
-            reasons = [(status, why, str(number)) for status, why, number in failed[:MOST_ROWS]]
+            reasons = [(*why, str(number)) for why, number in failed[:MOST_ROWS]]
             yield table("not answered", ("status", "why", "cells"), reasons, numbers=(2,))
+        if self.lines.strange:
+            yield words(
+                f"{self.lines.strange} lines are no rows of cells and are passed over; a kill tears the last one"
+            )
         if self.plan.run.ask == _SAMPLED:
             total = self.plan.total()
             rate = self.plan.run.rate
@@ -127,41 +121,36 @@ class Swept(Shown):
                 f"false alarms of the whole sweep: at most {rate:.3g}; each of {total} cells is judged at "
                 f"level {1.0 - rate / max(total, 1):.9g}"
             )
-        for key, first, second in self.index.disagreements():
+        for key, first, second in self.lines.disagreements:
             both = f"{first['verdict']} and {second['verdict']}"
             yield words(("two answers to one cell differ: ", "bad"), f"{key}: {both}; this is a defect of boundlab")
 
     def _listed(self) -> Iterator[Block]:
         names = ["theorem", "problem", "delays", *self.plan.names(), "verdict", "ratio"]
-        found = list(islice(self.index.select(self.where), MOST_ROWS + 1))
-        shown = [[_cell(row, name) for name in names] for row in found[:MOST_ROWS]]
-        yield figures(tuple(names), [tuple(row) for row in shown], words=range(len(names) - 1))
+        found = list(islice(self.rows(), MOST_ROWS + 1))
+        rows = [tuple(shown(row.get(name)) for name in names) for row in found[:MOST_ROWS]]
+        yield figures(tuple(names), rows, words=range(len(names) - 1))
         if len(found) > MOST_ROWS:
             yield words(f"the first {MOST_ROWS}; --csv FILE writes all")
-        commands = [one["command"] for one in islice(self.rows(), 1)]
-        for command in filter(None, commands):
-            yield words("repeat the first: ", (command, "command"))
+        if found and found[0]["command"]:
+            yield words("repeat the first: ", (found[0]["command"], "command"))
 
     def changes(self, old: "Swept") -> Iterator[Block]:
         """Yield how the answers of an older sweep differ, cell by cell: those that both have, by their coordinates."""
-        before = {_place(row): row for row in old.index.select(self.where)}
-        rows = []
-        gone = set(before)
-        new = 0
-        for row in self.index.select(self.where):
-            place = _place(row)
-            gone.discard(place)
-            other = before.get(place)
-            if other is None:
-                new += 1
-            elif (other["verdict"], other["status"]) != (row["verdict"], row["status"]):
-                ends = [one["verdict"] or one["status"] for one in (other, row)]
-                rows.append(
-                    (*place[1:4], json.dumps(dict(place[6]))[1:-1], *(line((end, tone_of(end))) for end in ends))
-                )
+        before, now = ({_place(row): _end(row) for row in one.lines.rows(self.where)} for one in (old, self))
+        rows = [
+            (
+                *place[1:4],
+                json.dumps(dict(place[6]))[1:-1],
+                *(line((end, tone_of(end))) for end in (before[place], end)),
+            )
+            for place, end in now.items()
+            if before.get(place, end) != end
+        ]
         if rows:
             yield table("", ("theorem", "problem", "delays", "settings", "before", "now"), rows[:MOST_ROWS], whole=(0,))
-        yield words(f"{len(rows)} cells end in another way, {new} are new, {len(gone)} are gone")
+        new, gone = len(now.keys() - before.keys()), len(before.keys() - now.keys())
+        yield words(f"{len(rows)} cells end in another way, {new} are new, {gone} are gone")
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a row for each cell.
@@ -183,7 +172,7 @@ class Swept(Shown):
             "delays",
             "server",
             "seed",
-            *(column(name) for name in self.plan.names()),
+            *self.lines.columns.values(),
         ]
 
     def heat(self, x: str, y: str) -> Any:
@@ -198,7 +187,7 @@ class Swept(Shown):
         """
         from boundlab.sweep.plots import draw_map
 
-        x, y = (column(name) if name in self.plan.names() else name for name in (x, y))
+        x, y = (self.lines.columns.get(name, name) for name in (x, y))
         return draw_map(map(self.plan.templates, self.rows()), self.coordinates(), x, y)
 
     def curves(self) -> Any:
@@ -248,17 +237,18 @@ class Swept(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields: the counts, and no rows; ``--csv`` has those."""
+        ends = Counter((one.theorem, one.status, one.verdict) for one in self.lines.planned).most_common()
         return {
             "schema": schema("sweep"),
-            "folder": str(self.store.folder),
+            "folder": str(self.folder.path),
             "asked": self.plan.total(),
             "rate": self.plan.run.rate,
             "missing": self.missing,
             "ends": [
                 {"theorem": theorem, "status": status, "verdict": verdict, "cells": number}
-                for theorem, status, verdict, number in self.index.counts("theorem", "status", "verdict")
+                for (theorem, status, verdict), number in ends
             ],
-            "disagreements": [key for key, _, _ in self.index.disagreements()],
+            "disagreements": [key for key, _, _ in self.lines.disagreements],
         }
 
 
@@ -267,21 +257,14 @@ def _repeats(command: str | None, case: Path) -> str | None:
     return command and command.replace(NO_CASE, shlex.quote(str(case)))
 
 
-def _words(counts: list[tuple[Any, ...]]) -> Iterator[tuple[str, str, int]]:
-    for theorem, verdict, status, number in counts:
-        yield theorem, verdict or status, number
-
-
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the coordinates of a row."""
-    whole = json.loads(row["row"])
     names = ("ask", "theorem", "problem", "delays", "server", "seed")
-    return (*(whole.get(name) for name in names), tuple(sorted(whole.get("settings", {}).items())))
+    return (*(row.get(name) for name in names), tuple(sorted(row.get("settings", {}).items())))
 
 
-def _cell(row: Mapping[str, Any], name: str) -> str:
-    value = row.get(name)
-    return "" if value is None else figure(value) if isinstance(value, float) else str(value)
+def _end(row: Mapping[str, Any]) -> str:
+    return str(row["verdict"] or row["status"])
 
 
 @checked
@@ -298,8 +281,9 @@ def results(folder: str | Path, where: str = "") -> Swept:
     OutputError
         If it is not the folder of a sweep.
     """
-    store = Store(Path(folder))
-    return Swept(store, SweepPlan.of(store.plan, str(store.folder)), store.index(), where)
+    opened = Folder(Path(folder))
+    plan = SweepPlan.of(opened.plan, str(opened.path))
+    return Swept(opened, plan, Lines(opened, plan.names()), where)
 
 
 @checked
@@ -337,6 +321,6 @@ def sweep(
         read = plan
     else:
         read = SweepPlan.of(plan) if isinstance(plan, Mapping) else SweepPlan.read(Path(plan))
-    store = Store.make(Path(out), read.raw)
-    run(read, store, executor, jobs=processes(jobs), shard=shard, again=again, tell=tell)
-    return Swept(store, read, store.index(), shard=shard)
+    folder = Folder.make(Path(out), read.raw)
+    run(read, folder, executor, jobs=processes(jobs), shard=shard, again=again, tell=tell)
+    return Swept(folder, read, Lines(folder, read.names()), shard=shard)

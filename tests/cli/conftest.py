@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_examples import FILES, PLAN, TRACE
 
-from boundlab.sweep.store import Store
+from boundlab.sweep.folder import Folder
 
 
 @pytest.fixture
@@ -18,6 +18,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "trace.csv").write_text(TRACE)
-    Store.make(tmp_path / "swept", tomllib.loads(PLAN))
+    Folder.make(tmp_path / "swept", tomllib.loads(PLAN))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path

@@ -7,17 +7,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from boundlab.errors import ExecutorError, MissingExtraError, SpecError
 from boundlab.sweep.drive import cluster
-from boundlab.sweep.lines import read_lines
+from boundlab.sweep.folder import answered
 from boundlab.sweep.results import results, sweep
-from boundlab.sweep.store import answered
+from boundlab.verdict import ExitCode
 
 PLAN: dict[str, Any] = {
     "theorems": ["area.theorem8.repaired"],
@@ -34,35 +37,32 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
-    return {row["key"]: answered(json.loads(row["row"])) for row in results(folder).index.select()}
+    return {row["key"]: answered(row) for row in results(folder).lines.rows()}
 
 
-def lines_of(folder: Path) -> list[str]:
-    """Return the keys of all lines, repeated as they are."""
-    return [row["key"] for path in (folder / "lines").iterdir() for _, row in read_lines(path, 0) if "key" in row]
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of all lines, repeated as they are; a torn one is none."""
+    texts = (text for path in (folder / "lines").iterdir() for text in path.read_text().splitlines())
+    found = []
+    for text in texts:
+        with suppress(ValueError):
+            found.append(json.loads(text))
+    return [row for row in found if "key" in row]
 
 
-class _Elsewhere:
-    """An executor on a machine that does not see the folder."""
-
-    def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self.pool = pool
-
-    def submit(
-        self, call: Callable[..., Any], cells: Any, seconds: float, memory: Any, _folder: str, *rest: Any
-    ) -> Any:
-        return self.pool.submit(call, cells, seconds, memory, "/nowhere", *rest)
+def keys_of(folder: Path) -> list[str]:
+    return [row["key"] for row in lines_of(folder)]
 
 
 class _Lost:
-    """An executor that answers one chunk and is then lost."""
+    """An executor that answers one cell and is then lost."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self.pool, self.chunks = pool, 0
+        self.pool, self.cells = pool, 0
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        self.chunks += 1
-        if self.chunks == 1:
+        self.cells += 1
+        if self.cells == 1:
             found = self.pool.submit(call, *arguments)
             found.result()
             return found
@@ -72,12 +72,12 @@ class _Lost:
 
 
 @pytest.mark.slow
-def test_rows_come_back_with_the_chunk_where_the_folder_is_not_seen(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(1) as pool:
-        sweep(PLAN, tmp_path / "far", _Elsewhere(pool), jobs=1)
+def test_any_executor_answers_as_threads_here_do(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        sweep(PLAN, tmp_path / "far", pool, jobs=2)
     sweep(PLAN, tmp_path / "near", jobs=1)
     assert rows_of(tmp_path / "far") == rows_of(tmp_path / "near")
-    assert len(lines_of(tmp_path / "far")) == 8
+    assert len(keys_of(tmp_path / "far")) == 8
     row = next(results(tmp_path / "far").rows())
     assert row["python"] == sys.version.split()[0]
     assert row["points"]
@@ -86,10 +86,10 @@ def test_rows_come_back_with_the_chunk_where_the_folder_is_not_seen(tmp_path: Pa
 def test_a_lost_executor_ends_the_sweep_in_one_line_and_what_is_finished_is_kept(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool, pytest.raises(ExecutorError, match=r"ConnectionError: the scheduler is gone\)"):
         sweep(PLAN, tmp_path / "out", _Lost(pool), jobs=1)
-    kept = lines_of(tmp_path / "out")
+    kept = keys_of(tmp_path / "out")
     assert 0 < len(kept) < 8
     sweep(PLAN, tmp_path / "out", jobs=1)
-    assert sorted(lines_of(tmp_path / "out")) == sorted(rows_of(tmp_path / "out"))
+    assert sorted(keys_of(tmp_path / "out")) == sorted(rows_of(tmp_path / "out"))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x", "/nowhere/scheduler.json"])
@@ -111,11 +111,22 @@ class _Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.file = folder, folder / "scheduler.json"
+        self.said = folder / "stderr.txt"
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def begin(self, program: str, *more: str) -> "subprocess.Popen[bytes]":
         words = [sys.executable, "-m", f"distributed.cli.dask_{program}", "--scheduler-file", str(self.file), *more]
         found = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.processes.append(found)
+        return found
+
+    def worker(self) -> "subprocess.Popen[bytes]":
+        return self.begin("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
+
+    def sweep(self, plan: Path, out: Path) -> "subprocess.Popen[bytes]":
+        words = [sys.executable, "-m", "boundlab", "sweep", str(plan), "--out", str(out), "--dask", str(self.file)]
+        with self.said.open("wb") as said:
+            found = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=said)
         self.processes.append(found)
         return found
 
@@ -125,8 +136,8 @@ def dask(tmp_path: Path) -> Iterator[_Cluster]:
     """Begin a scheduler, and end whatever was begun."""
     pytest.importorskip("distributed")
     found = _Cluster(tmp_path)
-    found.begin("scheduler", "--port", "0", "--no-dashboard")
     try:
+        found.begin("scheduler", "--port", "0", "--no-dashboard")
         _until(found.file.exists)
         yield found
     finally:
@@ -148,25 +159,28 @@ def _count(folder: Path) -> int:
 
 def _sweep_and_kill(plan: Path, out: Path, dask: _Cluster, first: int, then: int) -> set[str]:
     """Kill a worker when so many rows are there, and the client at some more; return what is on disk."""
-    workers = [dask.begin("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in range(2)]
-    words = [sys.executable, "-m", "boundlab", "sweep", str(plan), "--out", str(out), "--dask", str(dask.file)]
-    client = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    dask.processes.append(client)
+    workers = [dask.worker() for _ in range(2)]
+    client = dask.sweep(plan, out)
     _until(lambda: _count(out) >= first or client.poll() is not None)
     os.kill(workers[0].pid, signal.SIGKILL)
     _until(lambda: _count(out) >= then)
     os.kill(client.pid, signal.SIGKILL)
     client.wait()
-    time.sleep(1.0)  # the worker that is left may finish what it has in hand
-    return set(lines_of(out))
+    return set(keys_of(out))
+
+
+def _seeds(folder: Path, number: int) -> Path:
+    """Write the plan of so many cells that differ in their seeds."""
+    plan = folder / "plan.toml"
+    plan.write_text(
+        'theorems = ["area.theorem8.repaired"]\nproblems = ["lad:x0=3"]\ndelays = ["iid:p_s=0.5"]\n'
+        f"[set]\nM = [10]\n[run]\niterations = 3\ntrials = 20\nseeds = {list(range(number))}\n"
+    )
+    return plan
 
 
 def _killed_and_resumed(tmp_path: Path, dask: _Cluster, values: int, first: int, then: int) -> None:
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        'theorems = ["area.theorem8.repaired"]\nproblems = ["lad:x0=3"]\ndelays = ["iid:p_s=0.5"]\n'
-        f"[set]\nM = [10]\n[run]\niterations = 3\ntrials = 20\nseeds = {list(range(values))}\n"
-    )
+    plan = _seeds(tmp_path, values)
     kept = _sweep_and_kill(plan, tmp_path / "out", dask, first, then)
     assert first <= len(kept) < values
     asked: list[str] = []
@@ -179,7 +193,7 @@ def _killed_and_resumed(tmp_path: Path, dask: _Cluster, values: int, first: int,
             tell=lambda _, row: asked.append(row["key"]) if row else None,
         )
     assert not kept & set(asked)
-    assert results(tmp_path / "out").index.disagreements() == []
+    assert results(tmp_path / "out").lines.disagreements == []
     sweep(plan, tmp_path / "serial", jobs=1)
     assert len(rows_of(tmp_path / "out")) == values
     assert {row["status"] for row in rows_of(tmp_path / "out").values()} == {"done"}
@@ -194,6 +208,127 @@ def test_a_killed_worker_and_a_killed_client_lose_no_row(tmp_path: Path, dask: _
 @pytest.mark.nightly
 def test_two_hundred_cells_survive_a_killed_worker_and_a_killed_client(tmp_path: Path, dask: _Cluster) -> None:
     _killed_and_resumed(tmp_path, dask, 200, 60, 120)
+
+
+def _ended_in_one_line(client: "subprocess.Popen[bytes]", said: str) -> None:
+    """Whatever libraries log before it, the last line is boundlab's, and there is no traceback of its own."""
+    assert client.returncode == ExitCode.UNFORESEEN
+    assert said.splitlines()[-1].startswith("boundlab: ")
+    assert "the executor failed" in said.splitlines()[-1]
+    assert 'boundlab/sweep/drive.py"' not in said
+
+
+@pytest.mark.slow
+def test_a_killed_scheduler_ends_the_sweep_in_one_line_and_what_is_finished_is_kept(
+    tmp_path: Path, dask: _Cluster
+) -> None:
+    plan, out = _seeds(tmp_path, 400), tmp_path / "out"
+    dask.worker()
+    client = dask.sweep(plan, out)
+    _until(lambda: _count(out) >= 3 or client.poll() is not None)
+    dask.processes[0].kill()
+    _until(lambda: client.poll() is not None)
+    _ended_in_one_line(client, dask.said.read_text())
+    assert 3 <= len(rows_of(out)) < 400
+
+
+@pytest.mark.slow
+def test_a_worker_without_boundlab_ends_the_sweep_in_one_line(tmp_path: Path, dask: _Cluster) -> None:
+    (tmp_path / "boundlab.py").write_text("raise ModuleNotFoundError('there is no boundlab')")  # found first
+    dask.worker()
+    client = dask.sweep(_seeds(tmp_path, 3), tmp_path / "out")
+    _until(lambda: client.poll() is not None)
+    _ended_in_one_line(client, dask.said.read_text())
+
+
+def _children(client: "subprocess.Popen[bytes]") -> list[int]:
+    """Return the processes that a process has begun; none where it has ended."""
+    try:
+        return [
+            int(one) for file in Path(f"/proc/{client.pid}/task").glob("*/children") for one in file.read_text().split()
+        ]
+    except OSError:
+        return []
+
+
+def _killed_at_random(tmp_path: Path, kills: int) -> None:
+    """Begin a sweep so often, kill a process that answers and then the one that writes; each at any moment."""
+    plan, out, random = _seeds(tmp_path, 5 * kills), tmp_path / "out", Random(kills)  # noqa: S311
+    words = [sys.executable, "-m", "boundlab", "sweep", str(plan), "--out", str(out), "--jobs", "2"]
+    for _ in range(kills):
+        before = _count(out)
+        client = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            _until(lambda: _count(out) > before or client.poll() is not None)  # noqa: B023  (called here)
+            for victims in (lambda: _children(client), lambda: [client.pid]):  # noqa: B023
+                time.sleep(random.expovariate(10.0))
+                for one in random.sample(found := victims(), min(1, len(found))):
+                    with suppress(ProcessLookupError):
+                        os.kill(one, signal.SIGKILL)
+        finally:
+            client.kill()
+            client.wait()
+    sweep(plan, out, jobs=2, again="failed")  # a cell whose process was killed twice
+    sweep(plan, tmp_path / "serial", jobs=1)
+    assert results(out).lines.disagreements == []
+    assert results(out).missing == 0
+    assert rows_of(out) == rows_of(tmp_path / "serial")
+    lines = lines_of(out)
+    failed = [row for row in lines if row["status"] == "killed"]
+    assert len(lines) - len(failed) == len(rows_of(out)), "what is done is not done again"
+
+
+@pytest.mark.slow
+def test_kills_at_random_lose_no_row(tmp_path: Path) -> None:
+    _killed_at_random(tmp_path, 2)
+
+
+@pytest.mark.nightly
+def test_sixty_kills_at_random_lose_no_row(tmp_path: Path) -> None:
+    _killed_at_random(tmp_path, 60)
+
+
+GREW = """
+import os, resource, sys
+from concurrent.futures import Future
+from pathlib import Path
+from boundlab.sweep.plan import SweepPlan
+from boundlab.sweep.question import machine
+from boundlab.sweep.results import results, sweep
+
+
+class Known:
+    def submit(self, call, cell, key, *rest):
+        ends = {"status": "done", "verdict": "holds", "code": 0, "reason": "", "points": [[1, 0.1, 0.1, 0.1, 0.2]] * 10}
+        found = Future()
+        found.set_result({"key": key, **cell.where(), **ends, "left": 0.1, "bound": 0.2, "common": machine()})
+        return found
+
+
+os.fsync = lambda _: None  # the disk has nothing to do with it
+
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+plan = {"theorems": ["area.theorem8"], "problems": ["lad:x0=3"], "run": {"seeds": list(range(10))}}
+sweep(plan, sys.argv[1] + "/few", Known()).page()
+before = peak()
+plan["run"]["seeds"] = list(range(10_000))
+found = sweep(plan, sys.argv[1] + "/many", Known())
+found.save_csv(Path(sys.argv[1]) / "all.csv")
+assert "10000 holds" in found.line()
+print(before, peak())
+"""
+
+
+@pytest.mark.slow
+def test_ten_thousand_cells_take_fifteen_megabytes_more_than_ten(tmp_path: Path) -> None:
+    # Python and the libraries take 86 MB before the first cell: together that is about 100 MB.
+    done = subprocess.run([sys.executable, "-c", GREW, str(tmp_path)], capture_output=True, text=True, check=True)
+    before, after = map(int, done.stdout.split())
+    assert after - before < 15 * 1024
 
 
 def test_a_full_disk_ends_the_sweep_in_one_line_and_space_lets_it_go_on(tmp_path: Path) -> None:
@@ -217,7 +352,7 @@ def test_a_full_disk_ends_the_sweep_in_one_line_and_space_lets_it_go_on(tmp_path
         rest.unlink()
         assert subprocess.run(words, capture_output=True, check=False).returncode == 0
         assert len(rows_of(out)) == 8
-        assert results(out).index.disagreements() == []
+        assert results(out).lines.disagreements == []
     finally:
         subprocess.run(["umount", "-l", str(small)], check=False)
 
@@ -232,6 +367,6 @@ def _written(folder: Path) -> Path:
 
 
 def _fill(file: Path, folder: Path) -> None:
-    """Leave four pages: those of sweep.json, of the lock and of some lines."""
+    """Leave four pages: those of sweep.json and of some lines."""
     stat = os.statvfs(folder)
     file.write_bytes(bytes(stat.f_bavail * stat.f_bsize - 4 * stat.f_frsize))

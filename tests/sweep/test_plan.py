@@ -104,7 +104,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"run": {"seeds": [10**30]}}, "seeds must be"),
     ({"set": {"M": [[1, 2]]}}, "a list or a table"),
     ({"run": {"memory": 7}}, 'a size such as "2 GiB"'),
-    ({"run": {"ask": "check"}}, "problems: check is about a theorem alone"),
+    ({"run": {"ask": "check"}}, "problems: check has none; leave it out"),
     ({"problems": [], "run": {"ask": "check", "trials": 5}}, "trials: check has none"),
     ({"run": {"ask": "exact", "iterations": [3, 4]}}, "asked at one horizon"),
     ({"set": {"M": "1:1e4:log:5000", "B": "1:1e4:lin:5000"}}, "cells, at most"),

@@ -2,10 +2,6 @@
 
 import json
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,15 +11,15 @@ from typing import Any
 import pytest
 
 import boundlab as bl
+from boundlab.cli import invoke
 from boundlab.errors import OutputError, SpecError
 from boundlab.registry import registered
 from boundlab.sweep import question
 from boundlab.sweep.drive import exit_code, read_shard
-from boundlab.sweep.lines import Appender, read_lines
+from boundlab.sweep.folder import Folder, Lines, answered
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.question import answer, command, key
 from boundlab.sweep.results import Swept, results, sweep
-from boundlab.sweep.store import Store, answered
 from boundlab.theorems import ALONG_RUN, core
 
 PLAN: dict[str, Any] = {
@@ -81,7 +77,7 @@ def answered_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("once") / "out"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder.parent / "cache"))
-        sweep(PLAN, folder, jobs=1).index.close()
+        sweep(PLAN, folder, jobs=1)
     return folder
 
 
@@ -93,7 +89,21 @@ def done(answered_once: Path, tmp_path: Path) -> Path:
 
 
 def rows_of(found: Swept) -> dict[str, dict[str, Any]]:
-    return {row["key"]: json.loads(row["row"]) for row in found.index.select()}
+    return {row["key"]: row for row in found.lines.rows()}
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of all lines, as they are; a torn one is none."""
+    texts = (text for path in (folder / "lines").iterdir() for text in path.read_text().splitlines(keepends=True))
+    return [row for text in texts if text.endswith("\n") and "key" in (row := json.loads(text))]
+
+
+def write(folder: Path, *rows: dict[str, Any]) -> Path:
+    """Append rows to the lines of a shard that there is none of, and return the file."""
+    with Folder(folder).writing("other") as append:
+        for row in rows:
+            append(row)
+    return folder / "lines" / "other.jsonl"
 
 
 def test_each_row_is_what_the_question_answers(done: Path) -> None:
@@ -109,7 +119,7 @@ def test_each_row_is_what_the_question_answers(done: Path) -> None:
         row = rows[key(cell)]
         assert (row["verdict"], row["reason"]) == (alone.verdict, alone.reason)
         assert row["points"][-1][4] == alone.comparisons[-1].bound[-1]
-        assert json.loads(found.store.case(key(cell)).read_text())["theorem"] == cell.theorem
+        assert json.loads(found.folder.case(key(cell)).read_text())["theorem"] == cell.theorem
     assert found.exit_code == 1
     assert "1 violated" in found.line()
 
@@ -129,8 +139,7 @@ def test_shards_have_each_cell_once_and_together_all(done: Path, tmp_path: Path)
     assert {name: answered(row) for name, row in rows_of(last).items()} == {
         name: answered(row) for name, row in rows_of(whole).items()
     }
-    lines = [row for path in (tmp_path / "parts" / "lines").iterdir() for _, row in read_lines(path, 0) if "key" in row]
-    assert len(lines) == 4
+    assert len(lines_of(tmp_path / "parts")) == 4
 
 
 def test_any_executor_with_submit_may_answer(tmp_path: Path) -> None:
@@ -140,9 +149,9 @@ def test_any_executor_with_submit_may_answer(tmp_path: Path) -> None:
 
 
 def test_the_same_shard_twice_at_once_is_refused_and_another_is_not(tmp_path: Path) -> None:
-    store = Store.make(tmp_path / "out", PLAN)
-    with store.held("1-of-2"):
-        with pytest.raises(OutputError, match="shard 1-of-2 is being worked on by process"):
+    folder = Folder.make(tmp_path / "out", PLAN)
+    with folder.writing("1-of-2"):
+        with pytest.raises(OutputError, match="shard 1-of-2 is being worked on by another process"):
             sweep(PLAN, tmp_path / "out", jobs=1, shard=(1, 2))
         sweep(PLAN, tmp_path / "out", jobs=1, shard=(2, 2))
     sweep(PLAN, tmp_path / "out", jobs=1, shard=(1, 2))
@@ -158,11 +167,11 @@ def test_whatever_ends_a_cell_is_a_row_with_its_cause_and_the_rest_goes_on(tmp_p
     cells = list(SweepPlan.of(plan).cells())
     from boundlab.sweep.worker import Warm
 
-    warm = Warm(3 << 30)
+    warm = Warm(memory=3 << 30)
     try:
-        rows = [warm.ask(cell, 8.0) for cell in cells]
+        rows = [warm.ask(cell, key(cell), 8.0) for cell in cells]
     finally:
-        warm.end()
+        warm.stop()
     assert [row["status"] for row in rows] == [
         "over time", "over memory", "crashed", "crashed", "killed", "crashed", "refused", "done",
     ]  # fmt: skip
@@ -184,30 +193,24 @@ def test_a_torn_last_line_is_the_cell_in_flight(done: Path) -> None:
 
 def test_two_answers_to_one_cell_that_differ_are_shown_as_a_defect(done: Path) -> None:
     row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
-    other = Appender(done)
-    other.append({**row, "cpu": 7.0}, {})
-    assert results(done).index.disagreements() == []
-    other.append({**row, "verdict": "holds"}, {})
-    other.close()
+    write(done, {**row, "cpu": 7.0})
+    assert results(done).lines.disagreements == []
+    write(done, {**row, "verdict": "holds"})
     opened = results(done)
-    assert [name for name, _, _ in opened.index.disagreements()] == [row["key"]]
+    assert [name for name, _, _ in opened.lines.disagreements] == [row["key"]]
     assert rows_of(opened)[row["key"]]["verdict"] == "violated"
 
 
 @pytest.mark.parametrize("name", ["!", "~"])  # before all other files in the alphabet, and behind them
 def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(done: Path, name: str) -> None:
     row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
-    before = {*(done / "lines").iterdir()}
-    other = Appender(done)
-    other.append({**row, "verdict": "holds"}, {"boundlab": "0.0"})
-    other.close()
-    (written,) = {*(done / "lines").iterdir()} - before
+    written = write(done, {**row, "verdict": "holds", "common": {"boundlab": "0.0"}})
     written.rename(written.with_name(f"{name}.jsonl"))
     opened = results(done)
-    assert opened.index.disagreements() == []
+    assert opened.lines.disagreements == []
     assert rows_of(opened)[row["key"]]["verdict"] == "holds"
-    assert bytes.fromhex(row["key"]) not in opened.index.keys("stale")
-    assert bytes.fromhex(row["key"]) in opened.index.keys() & opened.index.keys("failed")
+    assert bytes.fromhex(row["key"]) not in opened.lines.known("stale")
+    assert bytes.fromhex(row["key"]) in opened.lines.known() & opened.lines.known("failed")
 
 
 def test_rows_of_an_edited_theorem_are_kept_and_not_counted(tmp_path: Path) -> None:
@@ -219,9 +222,9 @@ def test_rows_of_an_edited_theorem_are_kept_and_not_counted(tmp_path: Path) -> N
     for factor in ("0.0001", "1", "0.0001"):
         file.write_text(text.format(factor))
         found = sweep(plan, tmp_path / "out", jobs=1)
-        ends[factor] = [row["verdict"] for row in found.index.select()]
+        ends[factor] = [row["verdict"] for row in found.rows()]
     assert ends == {"0.0001": ["violated"], "1": ["holds"]}
-    assert len(found.index.keys()) == 2
+    assert len(found.lines.known()) == 2
 
 
 def test_a_list_in_a_file_is_part_of_the_key(tmp_path: Path) -> None:
@@ -242,38 +245,61 @@ def test_a_file_that_changes_while_it_is_asked_makes_no_row(tmp_path: Path, monk
     from boundlab.sweep import worker
 
     (cell,) = SweepPlan.of({**PLAN, "theorems": ["area.theorem8"], "set": {"M": [50]}}).cells()
-    monkeypatch.setattr("boundlab.sweep.question.answer", lambda _cell: {"key": "of other files"})
-    assert worker._row(cell)["status"] == "refused"
+    monkeypatch.setattr(worker, "answer", lambda _cell: {"key": "of other files"})
+    assert worker._row(cell, key(cell))["status"] == "refused"
 
 
-def test_lines_that_are_none_are_passed_over(done: Path) -> None:
-    before = results(done)
-    rows = rows_of(before)
+def test_lines_that_are_none_are_passed_over_counted_and_told(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of(results(done))
     wrong = ['{"foo": 1}', '{"key": "zz", "status": "done"}', "[1]", "nonsense"]
     (done / "lines" / "other.jsonl").write_text("\n".join(wrong) + "\n")
-    shutil.rmtree(done / "locks")
     assert rows_of(sweep(PLAN, done, jobs=1)) == rows
+    assert results(done).lines.strange == 4
+    invoke(["results", str(done)])
+    assert "4 lines are no rows" in capsys.readouterr().out
+
+
+def test_a_folder_of_an_earlier_version_is_read_and_continued(done: Path) -> None:
+    # Until 0.5 each process had a file of lines by a random name, the folder a mark, and shards had locks beside.
+    rows = rows_of(results(done))
+    (file,) = (done / "lines").iterdir()
+    file.rename(file.with_name("host-17-263d6c1e.jsonl"))
+    about = done / "sweep.json"
+    about.write_text(json.dumps({**json.loads(about.read_text()), "sweep": "01912233e1a19fa5"}))
+    (done / "locks").mkdir()
+    (done / "locks" / "1-of-1.lock").write_text("process 17 on host")
+    assert rows_of(results(done)) == rows
+    asked: list[Any] = []
+    assert rows_of(sweep(PLAN, done, jobs=1, tell=lambda _, row: asked.append(row))) == rows
+    assert asked == [None]
 
 
 def test_a_setting_may_be_called_like_a_column(done: Path) -> None:
     row = next(one for one in rows_of(results(done)).values() if one["verdict"] == "violated")
-    other = Appender(done)
-    other.append({**row, "key": "ab" * 32, "settings": {"m": 1, "M": 2, "id": 3, "Status": 4, 'a"b': 5}}, {})
-    other.close()
-    Store(done).note_cells(b"\xab" * 32)
-    (found,) = results(done).index.select("set_m = 1 AND M = 2 AND set_id = 3")
-    assert (found["set_Status"], found['a"b'], found["status"]) == (4, 5, "done")
+    settings = {"m": 1, "M": 2, "id": 3, "Status": 4, 'a"b': 5, 'A"B': 6}
+    write(done, {**row, "key": "ab" * 32, "settings": settings})
+    folder = Folder(done)
+    folder.note_cells(b"\xab" * 32)
+    lines = Lines(folder, list(settings))
+    (found,) = map(lines.values, lines.rows("set_m = 1 AND M = 2 AND id = 3"))
+    assert (found["set_Status"], found['a"b'], found['A"B'], found["status"]) == (4, 5, 6, "done")
 
 
 def test_where_reads_rows_and_can_change_nothing(done: Path) -> None:
     found = results(done)
-    assert [row["M"] for row in found.index.select("M > 5 AND theorem = 'area.theorem8'")] == [50]
-    for words in ("1); DELETE FROM cells; --", "M = (DELETE FROM cells)", "nonsense > 3", "load_extension('x')", "("):
+    assert [row["M"] for row in results(done, "M > 5 AND theorem = 'area.theorem8'").rows()] == [50]
+    for words in (
+        "1); DELETE FROM cells; --",
+        "M = (DELETE FROM cells)",
+        "nonsense > 3",
+        "load_extension('x')",
+        "(",
+    ):
         with pytest.raises(SpecError, match="the columns are"):
-            list(found.index.select(words))
+            list(results(done, words).rows())
     for words, why in ((" ", "empty"), ("theorem = '\udcff'", "UTF-8")):
         with pytest.raises(SpecError, match=f"{why}.*the columns are"):
-            list(found.index.select(words))
+            list(results(done, words).rows())
     assert len(rows_of(found)) == 4
 
 
@@ -304,7 +330,7 @@ def without_cells(folder: Path) -> None:
 
 
 def of_other_cells(folder: Path) -> None:
-    Store(folder).note_cells(b"\xab" * 32 * 4)
+    Folder(folder).note_cells(bytes(range(128)))
 
 
 def cells_cut(folder: Path) -> None:
@@ -373,29 +399,6 @@ def test_parquet_of_numbers_beside_texts(tmp_path: Path) -> None:
     plan = PLAN | {"theorems": ["area.theorem8"], "set": {"M": [1, "sqrt(4)"]}}
     sweep(plan, tmp_path / "out", jobs=1).save_parquet(tmp_path / "all.parquet")
     assert sorted(pandas.read_parquet(tmp_path / "all.parquet")["M"]) == ["1", "sqrt(4)"]
-
-
-@pytest.mark.slow
-def test_a_killed_sweep_keeps_every_row_and_goes_on(tmp_path: Path) -> None:
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        'theorems = ["area.theorem8.repaired"]\nproblems = ["huber:x0=3"]\n[set]\nM = "1:12:lin:12"\n'
-        "[run]\niterations = [20]\ntrials = 20\n"
-    )
-    words = [sys.executable, "-m", "boundlab", "sweep", str(plan), "--out", str(tmp_path / "out"), "--jobs", "2"]
-    child = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    lines = tmp_path / "out" / "lines"
-    deadline = time.monotonic() + 120.0
-    while time.monotonic() < deadline and sum(text.count("\n") for text in map(Path.read_text, lines.glob("*"))) < 6:
-        time.sleep(0.05)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    kept = {row["key"] for path in lines.iterdir() for _, row in read_lines(path, 0) if "key" in row}
-    assert 0 < len(kept) < 12
-    found: list[str] = []
-    again = sweep(plan, tmp_path / "out", jobs=1, tell=lambda _, row: found.append(row["key"]) if row else None)
-    assert len(rows_of(again)) == 12
-    assert not kept & set(found)
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
@@ -505,16 +508,11 @@ def test_a_sweep_of_trials_alone_is_open_where_holds_is_required(tmp_path: Path)
 
 
 def test_a_sweep_ends_with_the_worst_that_it_found() -> None:
-    rows = {"done": ("done", 0, 3), "bad": ("done", 1, 1), "open": ("done", 3, 1), "aside": ("done", 4, 2)}
+    rows = {"done": ("done", 0), "bad": ("done", 1), "open": ("done", 3), "aside": ("done", 4)}
     assert exit_code([rows["done"], rows["aside"]]) == 0
-    assert (
-        exit_code([rows["done"], rows["open"]])
-        == exit_code([("over time", 3, 1)])
-        == exit_code([("refused", 2, 1)])
-        == 3
-    )
+    assert exit_code([rows["done"], rows["open"]]) == exit_code([("over time", 3)]) == exit_code([("refused", 2)]) == 3
     assert exit_code([rows["open"], rows["bad"]]) == 1
-    assert exit_code([rows["bad"], ("crashed", 70, 1)]) == 70
+    assert exit_code([rows["bad"], ("crashed", 70)]) == 70
 
 
 def test_a_shard_is_written_i_of_n() -> None:
