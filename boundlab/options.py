@@ -201,7 +201,7 @@ def number(text: object, what: str) -> float:
     vanishes = not value and isinstance(text, str) and set("123456789") & set(re.split("[eE/]", text)[0])
     if vanishes or (value and not _SMALLEST <= abs(value) <= _LARGEST):
         raise SpecError(f"{what} must be 0 or of a size between {_SMALLEST:g} and {_LARGEST:g}, got {_cut(text)}")
-    return text if isinstance(text, float) else value  # which may know what it stands for
+    return text if isinstance(text, float) and hasattr(text, "formula") else value  # one that knows what it stands for
 
 
 def _shown(value: int) -> str:

@@ -170,7 +170,7 @@ class Algorithm(ABC, Generic[P]):
         """
         weigh = self.weights(parameters, clients)
         if events.detail and self.updates_a_version(parameters) is not None:
-            program = self.one_event(parameters, clients).aged(oldest(events))
+            program = self.one_event(parameters, clients).compiled().aged(oldest(events))
             aged = Course(self.id, program, clients, exact=parameters.exact)
             return fold(aged, weigh, events, self.as_drawn(events), records, iterations)
         events = self.completed(parameters, events)
@@ -331,6 +331,12 @@ class Algorithm(ABC, Generic[P]):
         A set that no schedule leaves follows (:mod:`boundlab.instance.delayed`).
         """
         return None
+
+    def under(self, parameters: P, clients: int, delays: DelayModel) -> EventProgram | None:
+        """Return what one event does where delays may say how stale each update is; None: nobody wrote it."""
+        program = self.program(parameters, clients)
+        aged = program is not None and delays.ages and self.follows(parameters, delays)
+        return program.aged(len(delays.ages) - 1) if program is not None and aged else program
 
     def program(self, parameters: P, clients: int) -> EventProgram | None:
         """Return what one event does, where events are independent given a small control state; None: nobody wrote it.

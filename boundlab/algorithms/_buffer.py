@@ -297,8 +297,8 @@ class BufferProgram(EventProgram):
         stops: bool = False,
     ) -> None:
         check_wait(name, reply, count, clients)
-        self._reply, self._clients, self._weigh, self._memory = reply, clients, weigh, memory
-        self._ages, self._named, self._mixes, self.models = ages or stalest is not None, named, mixes, models
+        self._reply, self._clients, self._weigh, self.memory = reply, clients, weigh, memory
+        self.ages, self.named, self._mixes, self.models = ages or stalest is not None, named, mixes, models
         self.stalest, self.stops, self._blind = stalest, stops, False
         self._steps, self.count = local, count
         self._desk = self.desk(clients)
@@ -315,12 +315,12 @@ class BufferProgram(EventProgram):
     def compiled(self) -> "BufferProgram":
         """Return the program whose control knows neither ages nor memory: weights are those of fresh results."""
         found = copy(self)
-        found._blind, found._ages, found._named = True, False, False
+        found._blind, found.ages, found.named = True, False, False
         return found
 
     def aged(self, most: int) -> "AgedProgram":
         """Return the program of updates whose staleness is given."""
-        return AgedProgram(self.compiled(), most)
+        return AgedProgram(self, most)
 
     def ignored(self, client: int) -> Step:
         """Return that a result is ignored, and its client begins anew."""
@@ -329,7 +329,7 @@ class BufferProgram(EventProgram):
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Everybody works on x0, and the buffer is empty."""
         ages: dict[int, int] = {} if self._blind else dict.fromkeys(range(self._clients), 0)
-        return self._desk.begin_all(), self._control(ages, [], self._memory)
+        return self._desk.begin_all(), self._control(ages, [], self.memory)
 
     def _control(self, ages: Mapping[int, int], buffer: Sequence[Held], memory: Hashable) -> Control:
         if self._blind:
@@ -340,7 +340,7 @@ class BufferProgram(EventProgram):
         """Return the ages, the buffer and the memory; who is not named works on a fresh model."""
         if self._blind:
             held, waiting = cast("tuple[int, tuple[int, ...]]", control.shared)
-            return dict.fromkeys(waiting, _WAITS), [Held(0, -1)] * held, self._memory
+            return dict.fromkeys(waiting, _WAITS), [Held(0, -1)] * held, self.memory
         ages = cast("tuple[int, ...]", control.slots[: self._clients])
         return dict(enumerate(ages)), [one for one in control.slots if isinstance(one, Held)], control.shared
 
@@ -386,7 +386,7 @@ class BufferProgram(EventProgram):
         if (age := ages.get(client, 0)) == _WAITS:
             raise SpecError(_IDLE.format(client=client))
         rows.append(MoveRow(desk.held(len(buffer)), desk.result(client)))
-        buffer.append(Held(age, client if self._named else -1))
+        buffer.append(Held(age, client if self.named else -1))
         full, uses, ages[client] = len(buffer) == self.count, tuple[tuple[int, float], ...](), _WAITS
         if self._reply == "pre" or (self._reply == "post" and not full):
             rows += desk.begin(client)
@@ -394,7 +394,7 @@ class BufferProgram(EventProgram):
         if full:
             update, uses, memory = self.update(desk, memory, buffer)
             rows.append(update)
-            if self._ages:
+            if self.ages:
                 ages = {i: self._older(one) for i, one in ages.items()}
             for waiting in sorted(i for i, one in ages.items() if one == _WAITS):
                 rows += desk.begin(waiting)
@@ -406,10 +406,14 @@ class BufferProgram(EventProgram):
         self, desk: ClientSlots, memory: Hashable, buffer: Sequence[Held]
     ) -> tuple[Row, tuple[tuple[int, float], ...], Hashable]:
         """Return what a full buffer makes of x_s, the results with their weights, and the memory of these."""
-        weights, memory = self._weigh(memory, buffer)
+        weights, then = self._weigh(memory, buffer)
         uses = tuple((desk.held(j), weight) for j, weight in enumerate(weights))
         rest = [(1.0 - sum(weight for _, weight in uses), X_S)] if self._mixes else []
-        return desk.server_update(*rest, *((weight, register) for register, weight in uses)), uses, memory
+        return (
+            desk.server_update(*rest, *((weight, register) for register, weight in uses)),
+            uses,
+            self.memory if self._blind else then,
+        )
 
     def _older(self, age: int) -> int:
         """Return the age after an aggregation; what is too old is so for ever, or begins anew with those that wait."""
@@ -424,7 +428,7 @@ class AgedProgram(EventProgram):
 
     Registers: x_s; the models 1, 2, … versions old, which are x0 before there are any; the result that is made; results
     that the server holds.
-    Control: how many these are.
+    Control: what is in the buffer, the memory of the weights, and how many versions there were, where that matters.
     """
 
     draws = True  # steps begin when the event before ends: an update is begun before it arrives
@@ -435,24 +439,29 @@ class AgedProgram(EventProgram):
         self.initial = (*[Initial.START] * (1 + most), *[Initial.UNWRITTEN] * (1 + of.count))
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
-        """Return nothing: who makes which update is an input."""
-        return []
+        """Return who makes an update of which age, where these are drawn; else they are an input."""
+        ages = [(age, share) for age, share in enumerate(law.ages) if share]
+        each: list[tuple[Event, Share]] = law.clients()
+        return [((who[0], age), share * one) for who, share in each for age, one in ages]
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Begin with an empty buffer."""
-        return (), Control(shared=0)
+        return (), Control(shared=((), self._of.memory, 0))
 
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Make the update, and aggregate if the buffer is full."""
-        (client, age), held, desk = event, cast("int", control.shared), self._desk
-        made = desk.result(self._most)
-        rows = [*desk.begin(client, made, X_S if age == 0 else desk.result(age - 1)), MoveRow(desk.held(held), made)]
-        if held + 1 < self._of.count:
-            return Step(tuple(rows), Control(shared=held + 1), iteration=False)
-        update, uses, _ = self._of.update(desk, None, [Held(0, -1)] * self._of.count)
+        (client, age), desk, made = event, self._desk, self._desk.result(self._most)
+        held, memory, versions = cast("tuple[tuple[Held, ...], Hashable, int]", control.shared)
+        rows = [*desk.begin(client, made, X_S if age == 0 else desk.result(age - 1))]
+        rows.append(MoveRow(desk.held(len(held)), made))
+        held = (*held, Held(min(age, versions), client if self._of.named else -1))
+        if len(held) < self._of.count:
+            return Step(tuple(rows), Control(shared=(held, memory, versions)), iteration=False)
+        update, uses, memory = self._of.update(desk, memory, held)
+        versions = min(versions + 1, self._most) if self._of.ages else 0  # no model is older than the first
         older: list[Row] = [MoveRow(desk.result(j), desk.result(j - 1)) for j in range(self._most - 1, 0, -1)]
         newest: list[Row] = [AffineRow(desk.result(0), ((1.0, X_S),))] if self._most else []
-        return Step((*rows, *older, *newest, update), Control(shared=0), True, uses)
+        return Step((*rows, *older, *newest, update), Control(shared=((), memory, versions)), True, uses)
 
 
 def check_wait(name: str, reply: Reply, count: int, clients: int) -> None:

@@ -117,10 +117,13 @@ class EventLaw(Generic[Share]):
         Shape (n,): those of the clients; fractions in an array of objects.
     p_s
         That of an aggregation, where events name them.
+    ages
+        Those of a staleness 0, 1, …, where each update has one of its own; else none.
     """
 
     p: NDArray[Any]
     p_s: Share
+    ages: tuple[Share, ...] = ()
 
     def clients(self, busy: Iterable[int] | None = None) -> list[tuple[Event, Share]]:
         """Return who arrives next among clients at work, by default all of them, with probabilities of sum 1."""

@@ -334,6 +334,7 @@ class OverEvents(Sharp):
             plan.algorithm,
             plan.parameter_values,
             plan.problem.n,
+            plan.delays,
             plan.rates,
             lambda name: exact_rate(plan, formulas, name, balls=balls),
         )

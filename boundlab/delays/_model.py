@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
@@ -84,6 +85,11 @@ class DelayModel(BuiltFromWords, ABC):
     def says_staleness(self) -> bool:
         """True if :meth:`followed` says of which model each update is made."""
         return False
+
+    @property
+    def ages(self) -> tuple[Fraction, ...]:
+        """The probability of each staleness from 0 on, where that is drawn for each update by itself; else none."""
+        return ()
 
     def followed(self, streams: Streams, count: int, per: int) -> Events | None:
         """Return the first ``count`` updates of a trial, each with its staleness in versions; None: nothing says that.

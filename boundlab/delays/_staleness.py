@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from heapq import heapify, heapreplace
 from pathlib import Path
 from typing import Any, Final, final
@@ -75,6 +76,12 @@ class GivenStaleness(Followed):
     def rates(self) -> Floats:
         """Return 1/n each: one update a unit of time."""
         return np.full(self.n, 1.0 / self.n)
+
+    @property
+    def ages(self) -> tuple[Fraction, ...]:
+        """0 below the lowest, and equal ones from there on; none where they are listed."""
+        several = self.high + 1 - self.low
+        return () if self.listed is not None else (*[Fraction(0)] * self.low, *[Fraction(1, several)] * several)
 
     @property
     def certain(self) -> bool:

@@ -231,7 +231,8 @@ class ExactEngine:
         """Return how numbers of the program follow from rates, and 1 in the kind of numbers that they are."""
         plan = self.plan
         values, clients = plan.parameter_values, plan.problem.n
-        return exact_program(self.case.algorithm, values, clients, plan.rates, lambda name: self._rate(name)())
+        of = self.case.algorithm, values, clients, plan.delays
+        return exact_program(*of, plan.rates, lambda name: self._rate(name)())
 
     def _rate(self, name: str) -> Callable[[], Scalar]:
         """Return a rate of the algorithm: the theorem's own, or the case's."""

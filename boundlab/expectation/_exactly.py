@@ -6,6 +6,7 @@ from typing import Any
 from boundlab.algorithms import Algorithm, EventProgram
 from boundlab.arithmetic.numbers import Scalar, one_like, read_number
 from boundlab.arithmetic.recipe import Recipe, evaluated
+from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
 from boundlab.expectation._graph import Arithmetic
 from boundlab.options import Options, number
@@ -54,6 +55,7 @@ def of_algorithm(
     algorithm: Algorithm[Any],
     values: Mapping[str, Any],
     clients: int,
+    delays: DelayModel,
     rates: Sequence[str],
     exact: Callable[[str], Scalar],
 ) -> tuple[Arithmetic[Scalar], Scalar]:
@@ -66,7 +68,7 @@ def of_algorithm(
     exact
         What rates are without rounding, or as balls.
     """
-    program = algorithm.program(exact_parameters(algorithm, values, rates), clients)
+    program = algorithm.under(exact_parameters(algorithm, values, rates), clients, delays)
     assert program is not None  # noqa: S101  (there is an engine)
     known = [exact(name) for name in rates]
     return in_exact_numbers(program, known), one_like(*known)

@@ -27,7 +27,7 @@ def why_no_law(program: EventProgram, delays: DelayModel, policy: ServerPolicy) 
 def event_law(delays: DelayModel, policy: ServerPolicy) -> EventLaw[float]:
     """Return the law of events, where :func:`why_no_law` has nothing against it."""
     p, p_s = frequencies(delays, policy)
-    return EventLaw(p, float(p_s))
+    return EventLaw(p, float(p_s), tuple(map(float, delays.ages)))
 
 
 _Past = tuple[Any, Event] | None  # the events before, the last one first
@@ -67,11 +67,11 @@ def exact_event_law(delays: DelayModel, policy: ServerPolicy, *, counted: bool) 
     if server is None or any(rate is None for rate in rates):
         return None
     total = sum((rate for rate in rates if rate is not None), server)
-    return _law([rate / total for rate in rates if rate is not None], server / total)
+    return _law([rate / total for rate in rates if rate is not None], server / total, delays.ages)
 
 
-def _law(p: Sequence[Fraction], p_s: Fraction) -> EventLaw[Fraction]:
-    return EventLaw(np.array(p, dtype=object), p_s)
+def _law(p: Sequence[Fraction], p_s: Fraction, ages: tuple[Fraction, ...] = ()) -> EventLaw[Fraction]:
+    return EventLaw(np.array(p, dtype=object), p_s, ages)
 
 
 def twins(problem: Problem, p: NDArray[np.float64]) -> list[list[int]]:

@@ -7,16 +7,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.algorithms import Algorithm, EventLaw, EventProgram
 from boundlab.algorithms.area import AreaParameters
-from boundlab.arithmetic.numbers import ball, float_ends, rational
+from boundlab.arithmetic.numbers import Scalar, ball, float_ends, rational
 from boundlab.arithmetic.problem import InexactError
-from boundlab.arithmetic.rational import shortest_decimal
+from boundlab.arithmetic.rational import shortest_decimal, stands_for
 from boundlab.arithmetic.weights import EQUAL
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 from boundlab.expectation import _area_moments, _enumeration, _quadratics, _second_moments
 from boundlab.expectation._cost import area_moments_operations, enumeration_operations, moments_operations
 from boundlab.expectation._exactly import in_exact_numbers
-from boundlab.expectation._graph import in_floats
+from boundlab.expectation._graph import Arithmetic, in_floats
 from boundlab.expectation._law import event_law, twins, why_no_law
 from boundlab.metrics import Enclosure, Metric, Quantity, summands, terms_of
 from boundlab.metrics import metric as metric_of
@@ -26,6 +26,7 @@ from boundlab.theorems import Theorem
 
 ENUMERATION = "enumeration of all event sequences, equal states merged"
 MOMENTS = "first and second moments by linear recursion"
+_LATEST, _WIDEST_LATE = 4, 40  # under drawn staleness: versions of an enumeration; versions·d of moments
 _FRACTIONS = 40_000  # most states of one event in fractions: about a second
 
 
@@ -45,7 +46,7 @@ def engine(
         return "" if why else "; ".join(dict.fromkeys(how for how, _ in each)), why
     if not left.from_expectations:
         return "", f"the expectation of {left.id}, which is not a mean of recorded quantities, has no exact engine"
-    program = who.program(parameters, problem.n)
+    program = who.under(parameters, problem.n, delays)
     if program is None:
         return "", f"{who.id} has no one-event program; replace delays by events"
     reason = why_no_law(program, delays, policy)
@@ -54,11 +55,14 @@ def engine(
     if left.quantity is Quantity.CONTROL:
         why = "" if problem.noiseless else "control variates of gradients with noise have no exact engine"
         return "" if why else ENUMERATION, why
+    late = len(delays.ages) if who.follows(parameters, delays) else 0
     batches = _quadratics.by_batches(problem)
     if batches and problem.d > _quadratics.WIDEST:
         return "", f"moments under mini-batches take at most {_quadratics.WIDEST} coordinates, got {problem.d}"
     if batches or problem.quadratic() is not None:
-        return MOMENTS, ""
+        wide = late * problem.d
+        why = f"moments under drawn staleness take versions times coordinates up to {_WIDEST_LATE}, got {wide}"
+        return ("", why) if wide > _WIDEST_LATE else (MOMENTS, "")
     if problem.simple is not None and left.quantity is Quantity.SLOPE:
         return "", f"problem {problem.id} with {problem.simple.words} has no gradient norm"
     if not problem.noiseless and problem.sign_noise is None:
@@ -67,6 +71,8 @@ def engine(
         )
     if left.quantity is Quantity.DISTANCE and problem.optimum().distance is None:
         return "", f"problem {problem.id} has no unique minimiser with a certified distance"
+    if late > _LATEST + 1:
+        return "", f"enumeration takes a staleness of at most {_LATEST}, and delays say up to {late - 1}"
     return ENUMERATION, ""
 
 
@@ -81,7 +87,7 @@ def _algorithm(algorithm: Algorithm[Any] | str) -> Algorithm[Any]:
     return found
 
 
-def program_of(algorithm: Algorithm[Any] | str, parameters: Any, clients: int) -> EventProgram:
+def program_of(algorithm: Algorithm[Any] | str, parameters: Any, clients: int, delays: DelayModel) -> EventProgram:
     """Return one event of an algorithm as a program.
 
     Raises
@@ -90,7 +96,7 @@ def program_of(algorithm: Algorithm[Any] | str, parameters: Any, clients: int) -
         If it has none.
     """
     who = _algorithm(algorithm)
-    program = who.program(parameters, clients)
+    program = who.under(parameters, clients, delays)
     if program is None:
         raise SpecError(f"no exact engine applies: {who.id} has no one-event program")
     return program
@@ -136,7 +142,7 @@ def operations(
     if reason:
         return float("inf")
     average = left.over.averages_iterates
-    program, law = program_of(algorithm, parameters, problem.n), event_law(delays, policy)
+    program, law = program_of(algorithm, parameters, problem.n, delays), event_law(delays, policy)
     if _fast(problem, parameters, left) and how == MOMENTS:
         return area_moments_operations(problem, iterations)
     mixing = _quadratics.by_batches(problem)
@@ -198,7 +204,7 @@ def left_side(
     points = np.array([iterations]) if ks is None else np.asarray(ks, dtype=np.int64)
     if points.size == 0 or points.min() < first or points.max() > iterations:
         raise SpecError(f"iterations must be between {first} and {iterations}")
-    law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n)
+    law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n, delays)
     if terms_of(left):
         words = who, problem, parameters, delays, policy, iterations, points
         return Enclosure.weighted([(share, left_side(one, *words)) for share, one in summands(left, problem.n)])
@@ -210,7 +216,8 @@ def left_side(
     try:
         return _enumeration.in_floats(problem, in_floats(program), law, twins(problem, law.p), left, points)
     except UndecidedError as error:
-        return _in_fractions(problem, parameters, who, law, left, points, str(error))
+        exact = in_exact_numbers(program_of(algorithm, parameters.known(), problem.n, delays))
+        return _in_fractions(problem, exact, law, left, points, str(error))
 
 
 def distinct_outcomes(
@@ -237,14 +244,13 @@ def distinct_outcomes(
         raise SpecError(f"no exact engine applies: {reason}")
     if how == MOMENTS:
         return 1
-    law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n)
+    law, program = event_law(delays, policy), program_of(algorithm, parameters, problem.n, delays)
     return _enumeration.distinct_outcomes(problem, in_floats(program), law, twins(problem, law.p), left, iterations)
 
 
 def _in_fractions(
     problem: Problem,
-    parameters: Any,
-    algorithm: Algorithm[Any],
+    arithmetic: Arithmetic[Scalar],
     law: EventLaw[float],
     left: Metric,
     points: NDArray[np.int64],
@@ -256,14 +262,13 @@ def _in_fractions(
         best = None if model is None else model.minimum()
         if model is None or best is None:
             raise InexactError(f"problem {problem.id} is not evaluated in rational numbers")
-        arithmetic = in_exact_numbers(program_of(algorithm, parameters.known(), problem.n))
         shares = np.array([shortest_decimal(one) for one in law.p.tolist()], dtype=object)
         found = _enumeration.in_exact_numbers(
             model,
             best,
             arithmetic,
             rational(1),
-            EventLaw(shares, shortest_decimal(law.p_s)),
+            EventLaw(shares, shortest_decimal(law.p_s), tuple(map(stands_for, law.ages))),
             twins(problem, law.p),
             left,
             points,

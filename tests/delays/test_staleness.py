@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,15 @@ import pytest
 
 import boundlab as bl
 from boundlab.algorithms import Algorithm
-from boundlab.case.build import build_delays
+from boundlab.case.build import build_delays, delays_from, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.expectation import applicable, left_side
+from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
+from boundlab.simulate.trial import run_once
+from boundlab.tape import RecordAt
 
 PARABOLA = "quadratic:A=[[[1]]],b=[[0]],x0=1"
 REST = (  # devices that rest before they read
@@ -189,3 +194,79 @@ def test_algorithms_that_go_by_arrivals_say_what_would_fit(capsys: Any) -> None:
     assert invoke(["run", "area", "-p", "lad:x0=1", "-d", "staleness:constant=1", "--set", "alpha=0.1"]) == 2
     said = capsys.readouterr().err
     assert "area goes by who arrives when; async_sgd, fedasync, fedbuff or fedstaleweight would fit" in said
+
+
+OPTIONS = {
+    "asfedavg": {"alpha": "0.3", "count": "2"},
+    "async_sgd": {"alpha": "0.3", "schedule": "1/(tau + 1)"},
+    "fedasync": {"eta_l": "0.3", "beta": "0.6", "s": "inverse"},
+    "fedbuff": {"eta_l": "0.3", "count": "2", "staleness": "polynomial:a=0.5", "eta_g": "0.7"},
+    "fedstaleweight": {"eta_l": "0.3", "count": "2", "scale": "1"},
+}
+
+
+@pytest.mark.parametrize("spec", ["quadratic:A=[[[1]],[[2]]],b=[[0],[1]],x0=2", "huber:c=[0,1],w=[1,2],x0=2"])
+@pytest.mark.parametrize("name", sorted(OPTIONS))
+def test_expectations_over_a_drawn_staleness_are_means_over_all_sequences(name: str, spec: str) -> None:
+    algorithm, problem, K = lookup("algorithms", name), problem_from(spec), 2
+    parameters, delays = algorithm.read(Options(name, OPTIONS[name])), delays_from("staleness:uniform=1..2", 2)
+    own = algorithm, problem, parameters, delays, algorithm.policy(None, delays)
+    updates, values = K * (algorithm.updates_a_version(parameters) or 0), []
+    for said in product(product(range(2), (1, 2)), repeat=updates):
+        raw = [[place, *one] for place, one in enumerate(said, 1)]
+        events = algorithm.read_events(raw, 2, "this sequence")
+        tape = algorithm.schedule(parameters, events, 2, RecordAt(np.array([K])), K)
+        run_once(tape, problem, Streams(0), lambda _, x: values.append(problem.value(x) - problem.optimum().value))
+    assert len(values) == 4**updates
+    found = left_side("gap", *own, K)
+    assert found.value[0] == pytest.approx(np.mean(values), rel=1e-12)
+    assert found.lower[0] <= np.mean(values) * (1 + 1e-12)
+
+
+def test_more_versions_than_an_engine_keeps_are_refused_in_one_line() -> None:
+    algorithm = lookup("algorithms", "async_sgd")
+    parameters = algorithm.read(Options("async_sgd", {"alpha": "0.1"}))
+
+    def why(problem: str, delays: str) -> str:
+        law = delays_from(delays, 2)
+        return applicable("gap", algorithm, problem_from(problem), parameters, law, algorithm.policy(None, law))
+
+    assert why("huber:clients=2", "staleness:uniform=0..4") == ""
+    assert "a staleness of at most 4, and delays say up to 5" in why("huber:clients=2", "staleness:uniform=0..5")
+    assert why("quadratic:clients=2,dimension=4", "staleness:uniform=0..9") == ""
+    assert "up to 40, got 44" in why("quadratic:clients=2,dimension=4", "staleness:uniform=0..10")
+    assert "who is at work does not follow from who arrives" in why("huber:clients=3", "exponential:active=1")
+
+
+LATE = """
+id = "late"
+algorithm = "async_sgd"
+metric = "squared-distance"
+about = "the mean"
+assumptions = ["strongly-convex", "smooth", "minimiser"]
+settable = ["alpha"]
+[options]
+schedule = "constant"
+[step]
+alpha = "1/(2*L)"
+[terms]
+bound = "R**2"
+"""
+
+
+def test_a_mean_over_a_drawn_staleness_is_exact(tmp_path: Path) -> None:
+    # f = x²/2, α = 1/2: x_1 = 1/2, and x_2 = 1/4 for τ = 0, else 0, since x_(−1) = x_0 = 1. A third of 1/16.
+    (tmp_path / "late.toml").write_text(LATE, encoding="utf-8")
+    found = bl.compare(tmp_path / "late.toml", PARABOLA, "staleness:uniform=0..2", iterations=2)
+    assert found.band.mean[-1] == pytest.approx(1 / 48, rel=1e-12)
+    assert "moments" in found.band.method
+    case = {
+        "algorithm": "async_sgd",
+        "iterations": 2,
+        "x0": 1,
+        "parameters": {"alpha": "1/2"},
+        "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]]},
+        "delays": "staleness:uniform=0..2",
+    }
+    (tmp_path / "late.json").write_text(json.dumps(case), encoding="utf-8")
+    assert bl.exact(tmp_path / "late.toml", tmp_path / "late.json").left == pytest.approx(1 / 48, rel=1e-15)
