@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -140,12 +139,6 @@ def test_shards_have_each_cell_once_and_together_all(done: Path, tmp_path: Path)
         name: answered(row) for name, row in rows_of(whole).items()
     }
     assert len(lines_of(tmp_path / "parts")) == 4
-
-
-def test_any_executor_with_submit_may_answer(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(1) as pool:
-        found = sweep(PLAN, tmp_path / "out", pool)
-    assert len(rows_of(found)) == 4
 
 
 def test_the_same_shard_twice_at_once_is_refused_and_another_is_not(tmp_path: Path) -> None:
