@@ -34,8 +34,8 @@ from boundlab.objective import Array
 from boundlab.options import Options
 from boundlab.problems.common import calm
 from boundlab.problems.erm import EmpiricalRisk
-from boundlab.problems.idx import opened
 from boundlab.problems.losses import values
+from boundlab.problems.tables import opened
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.trial import run_once

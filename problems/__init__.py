@@ -3,6 +3,7 @@
 Importing this package loads neither SciPy, CVXPY nor scikit-learn: each is imported where it is first used.
 """
 
+from functools import partial
 from typing import Any
 
 from boundlab.objective import ProblemType
@@ -41,7 +42,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(
         "hinge",
         "hinge loss (support vector machine) on data split over clients",
-        samples.builder("hinge"),
+        partial(samples.build, "hinge"),
         samples.describe("hinge"),
         _sampled(_LABELS),
         files=files_of_options,
@@ -49,21 +50,21 @@ PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(
         "huber",
         "weighted Huber losses around centres, linear beyond delta",
-        separable.builder("huber"),
+        partial(separable.build, "huber"),
         separable.OPTIONS["huber"],
         _DRAWN,
     ),
     ProblemType(
         "lad",
         "least absolute deviations; by default f = |x|",
-        separable.builder("lad"),
+        partial(separable.build, "lad"),
         separable.OPTIONS["lad"],
         _DRAWN,
     ),
     ProblemType(
         "lad-regression",
         "least absolute deviations of a linear model on data split over clients",
-        samples.builder("lad-regression"),
+        partial(samples.build, "lad-regression"),
         samples.describe("lad-regression"),
         _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
         files=files_of_options,
@@ -71,7 +72,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(
         "least-squares",
         "least squares of a linear model on data split over clients, ridge regression with nu > 0",
-        samples.builder("least-squares"),
+        partial(samples.build, "least-squares"),
         samples.describe("least-squares"),
         _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
         files=files_of_options,
@@ -79,7 +80,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(
         "logistic",
         "binary logistic regression on data split over clients",
-        samples.builder("logistic"),
+        partial(samples.build, "logistic"),
         samples.describe("logistic"),
         (*_sampled(_LABELS), {**_LABELS, **_FREE}),
         files=files_of_options,
@@ -88,7 +89,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(
         "poisson",
         "Poisson regression on data split over clients, on a box or a ball: needs box=[low,high] or ball=r",
-        samples.builder("poisson"),
+        partial(samples.build, "poisson"),
         samples.describe("poisson"),
         tuple({**one, "box": [-0.5, 0.25]} for one in _sampled({**_ROWS, "targets": _COUNTS, "nu": 0.25})),
         constrained=True,
@@ -97,7 +98,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(
         "pseudo-huber",
         "weighted pseudo-Huber losses around centres",
-        separable.builder("pseudo-huber"),
+        partial(separable.build, "pseudo-huber"),
         separable.OPTIONS["pseudo-huber"],
         _DRAWN,
     ),
@@ -118,7 +119,7 @@ PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(
         "softmax",
         "multinomial logistic regression on data split over clients",
-        samples.builder("softmax"),
+        partial(samples.build, "softmax"),
         samples.describe("softmax"),
         (*_sampled(_THREE), {**_THREE, **_FREE}),
         files=files_of_options,

@@ -3,15 +3,12 @@
 import math
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from boundlab.formulas.symbols import having
-from boundlab.objective import Constant, Optimum, Problem
-from boundlab.problems.common import EPS, clip_up
+from boundlab.objective import Array, Constant, Floats, Optimum, Problem, alike
+from boundlab.problems.common import EPS, clip_up, distance
 
-Floats = NDArray[np.float64]
 SHARED = Constant(0.0, "exact", "x* is the minimiser of every client")  # as zeta
+COMPARISON = "distance to the solver's point; its gap widens the comparison"  # as R, where x* is not certified
 NONNEGATIVE = "f(x0) − inf f ≤ f(x0), as the loss ≥ 0"
 
 
@@ -50,10 +47,9 @@ def met(
     }
 
 
-def alike(problem: Problem, found: dict[str, Constant]) -> dict[str, Constant]:
+def of_alike(problem: Problem, found: dict[str, Constant]) -> dict[str, Constant]:
     """Return the constants with no heterogeneity where all clients have one function: none, not what rounding adds."""
-    first = problem.client_key(0)
-    if first is None or any(problem.client_key(client) != first for client in range(1, problem.n)):
+    if not alike(problem):
         return found
     none = Constant(0.0, "exact", "all clients have the same function")
     return found | dict.fromkeys(found.keys() & having("heterogeneity"), none)
@@ -126,11 +122,13 @@ def zeta(away: float, off: float, how: str) -> Constant:
     return SHARED if away == off == 0.0 else Constant(clip_up(away + off, 2), "upper", how)
 
 
-def start_gap(start: float, best: Optimum | None, floor: float | None) -> dict[str, Constant]:
-    """Return F0 = f(x0) − inf f, or nothing where f has no known lower bound.
+def of_start(x0: Array, start: float, best: Optimum | None, floor: float | None) -> dict[str, Constant]:
+    """Return R = ‖x0 − x*‖, where x* is known, and F0 = f(x0) − inf f, where f has a known lower bound.
 
     Parameters
     ----------
+    x0
+        Shape (d,).
     start
         f(x0), rounded up.
     best
@@ -144,4 +142,9 @@ def start_gap(start: float, best: Optimum | None, floor: float | None) -> dict[s
     lower = max(certified, -math.inf if floor is None else floor)
     how = NONNEGATIVE if best is None or certified < lower else f"f(x0) − f* with f* from below: {best.how}"
     gap = max(start - lower, 0.0) + 2.0 * EPS * (abs(start) + abs(lower))
-    return {"F0": Constant(gap, "upper", how)}
+    found = {"F0": Constant(gap, "upper", how)}
+    if best is not None:
+        away = distance(x0, best.x, best.distance)
+        unsure = Constant(away, "exact", COMPARISON)
+        found["R"] = unsure if best.distance is None else Constant(away, "upper", best.how)
+    return found

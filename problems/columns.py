@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import DataError, SpecError
+from boundlab.objective import Floats
 from boundlab.options import device_order, nearest, typed
 
 LARGEST = 150_000_000  # entries of a dense feature matrix: 1.2 GB in float64
 _MOST = 1_000_000  # columns
 _SHOWN = 60  # characters of a wrong entry in its message
 _LISTED = 12  # columns in a message
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.threads import one_thread
 from boundlab.errors import SpecError
 from boundlab.files import SHARE, bytes_text, free_bytes
-from boundlab.objective import Array
+from boundlab.objective import EPS as EPS
+from boundlab.objective import Array, Floats
 from boundlab.options import Options, number, numbers
 
-EPS = float(np.finfo(np.float64).eps)
 LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB
 _COPIES = 12  # of an array that are held while a problem is generated and its constants are computed
 _CALM = 5_000_000
@@ -33,7 +32,7 @@ def _nested(text: str, what: str) -> Any:
         raise SpecError(f"{what} must be nested lists of numbers, e.g. [[1,2],[3,4]], got {text[:60]!r}") from None
 
 
-def read_array(options: Options, key: str, ndim: int) -> NDArray[np.float64]:
+def read_array(options: Options, key: str, ndim: int) -> Floats:
     """Return an explicit array of finite numbers.
 
     Parameters
@@ -51,50 +50,21 @@ def read_array(options: Options, key: str, ndim: int) -> NDArray[np.float64]:
     raw, what = options.require(key), f"{options.owner}: {key}"
     if isinstance(raw, str) and raw.startswith("[["):
         raw = _nested(raw, what)
-    if not isinstance(raw, (list, tuple)):
-        flat = numbers(raw, what)
-        if ndim == 1:
-            return np.asarray(flat, dtype=np.float64)
-        if ndim == 2:
-            return np.asarray(flat, dtype=np.float64)[:, None]
+    listed = isinstance(raw, (list, tuple))
+    if not listed and ndim > 2:
         raise SpecError(f"{what} must be nested lists with {ndim} levels, got {raw!r}; give it in a JSON case file")
-    if ndim == 2 and raw and not any(isinstance(row, (list, tuple)) for row in raw):
-        return np.asarray(numbers(raw, what), dtype=np.float64)[:, None]
-    shape = _shape(raw, what)
-    if len(shape) != ndim:
-        raise SpecError(f"{what} must have {ndim} axes, got {len(shape)} with lengths {list(shape)}")
-    if 0 in shape:
-        raise SpecError(f"{what} is empty; its axes have lengths {list(shape)}")
-    flat = []
-    _flatten(raw, shape, what, flat)
-    return np.asarray(flat, dtype=np.float64).reshape(shape)
-
-
-def _shape(raw: Any, what: str) -> tuple[int, ...]:
-    shape: list[int] = []
-    while isinstance(raw, (list, tuple)):
-        if len(shape) == 4:
-            raise SpecError(f"{what} is nested too deeply")
-        shape.append(len(raw))
-        if not raw:
-            break
-        raw = raw[0]
-    if int(np.prod(shape, dtype=np.float64)) > LARGEST:
+    if not listed or (ndim == 2 and raw and not any(isinstance(row, (list, tuple)) for row in raw)):
+        return np.array(numbers(raw, what)).reshape((-1, 1)[:ndim])
+    table = np.array(raw, dtype=object)
+    if table.size > LARGEST:
         raise SpecError(f"{what} has more than {LARGEST} entries")
-    return tuple(shape)
-
-
-def _flatten(raw: Any, shape: tuple[int, ...], what: str, out: list[float]) -> None:
-    if not shape:
-        if isinstance(raw, (list, tuple)):
-            raise SpecError(f"{what} is ragged: a list stands where a number should")
-        out.append(number(raw, what))
-        return
-    if not isinstance(raw, (list, tuple)) or len(raw) != shape[0]:
-        got = len(raw) if isinstance(raw, (list, tuple)) else repr(raw)
-        raise SpecError(f"{what} is ragged: a row has {got} entries where the first has {shape[0]}")
-    for row in raw:
-        _flatten(row, shape[1:], what, out)
+    if table.ndim <= ndim and any(isinstance(entry, (list, tuple)) for entry in table.flat):
+        raise SpecError(f"{what} is ragged: its lists differ in length, or one stands where a number should")
+    if table.ndim != ndim:
+        raise SpecError(f"{what} must have {ndim} axes, got {table.ndim} with lengths {list(table.shape)}")
+    if not table.size:
+        raise SpecError(f"{what} is empty; its axes have lengths {list(table.shape)}")
+    return np.array([number(entry, what) for entry in table.flat]).reshape(table.shape)
 
 
 def check_shape(options: Options, key: str, array: Array, shape: tuple[int, ...], axes: str, other: str) -> None:
@@ -110,7 +80,7 @@ def check_shape(options: Options, key: str, array: Array, shape: tuple[int, ...]
         raise SpecError(f"{options.owner}: {key} must be {axes} = {wanted} to fit {other}, got {got}")
 
 
-def read_start(options: Options, d: int, default: float = 0.0) -> NDArray[np.float64]:
+def read_start(options: Options, d: int, default: float = 0.0) -> Floats:
     """Return the start point x0, shape (d,), unit (0, 1), from a number or a list of d numbers.
 
     Raises
@@ -121,7 +91,7 @@ def read_start(options: Options, d: int, default: float = 0.0) -> NDArray[np.flo
     return read_vector(options, "x0", d, default)
 
 
-def read_vector(options: Options, key: str, d: int, default: float = 0.0) -> NDArray[np.float64]:
+def read_vector(options: Options, key: str, d: int, default: float = 0.0) -> Floats:
     """Return a vector of shape (d,) from a list of d numbers, or from one number, which then is every entry.
 
     Raises
@@ -157,6 +127,22 @@ def check_size(options: Options, entries: int, what: str, most: int = LARGEST) -
         )
 
 
+def read_drawn(options: Options, d: int) -> dict[str, Any]:
+    """Read how a generated problem is drawn: clients, dimension (by default d), spread and seed.
+
+    Raises
+    ------
+    SpecError
+        If one of them is wrong.
+    """
+    return {
+        "clients": options.integer("clients", 5, minimum=1),
+        "dimension": options.integer("dimension", d, minimum=1),
+        "spread": options.number("spread", 1.0, minimum=0.0),
+        "seed": options.integer("seed", 0),
+    }
+
+
 def clip_up(value: float, ulps: float) -> float:
     """Return value·(1 + ulps·2⁻⁵²), so that rounding cannot have put it below the truth."""
     return value * (1.0 + ulps * EPS)
@@ -179,7 +165,7 @@ def norm_up(x: Sequence[float | Fraction]) -> float:
         return math.inf
 
 
-def norms_up(rows: NDArray[np.float64], factor: float = 1.0) -> NDArray[np.float64]:
+def norms_up(rows: Floats, factor: float = 1.0) -> Floats:
     """Return the norms of factor·rows from above, shape (n,); exactly rounded where there are few entries."""
     if rows.size <= _FEW and np.isfinite(rows).all():
         by = Fraction(factor)
@@ -187,7 +173,7 @@ def norms_up(rows: NDArray[np.float64], factor: float = 1.0) -> NDArray[np.float
     return np.asarray(np.linalg.norm(rows, axis=1) * (factor * (1.0 + (rows.shape[1] + 4) * EPS)))
 
 
-def in_parts(of: Callable[[Array], NDArray[np.float64]], X: Array, entries: int) -> NDArray[np.float64]:
+def in_parts(of: Callable[[Array], Floats], X: Array, entries: int) -> Floats:
     """Return what a function makes of the rows of X, few of them at a time: each takes so many entries."""
     size = max(1, _PART // max(1, entries))
     if len(X) <= size:

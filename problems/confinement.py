@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundlab.objective import Array
+from boundlab.objective import Array, Floats
 from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, Pull, plain
 from boundlab.problems import losses
 from boundlab.problems.common import EPS, clip_up, distance
-from boundlab.problems.losses import Loss, Targets
-
-Floats = NDArray[np.float64]
+from boundlab.problems.risk import Risk
 
 
 @final
@@ -78,25 +75,20 @@ class OfRisk(InvariantSets):
 
     Parameters
     ----------
-    X, y
-        Shape (S, p) and (S,), all samples.
+    risk
+        Of all samples; neither its weights nor its ν are read.
     norm
         max ‖a_j‖, from above.
     factor
         max w_i.
-    classes
-        For softmax, else 1.
     solved
         Gives the solver's point, shape (d,); called for ν > 0 only.
     """
 
-    loss: Loss
-    X: Array
-    y: Targets
+    risk: Risk
     norm: float
     factor: float
     nu: float
-    classes: int
     x0: Array
     solved: Callable[[], Array]
 
@@ -110,7 +102,7 @@ class OfRisk(InvariantSets):
         if most * self.nu <= 1.0:
             radius = max(distance(self.x0, origin), clip_up(self._slope / self.nu, 16))
             found.append(InvariantBall(origin, radius, "the regulariser pulls back as much as the loss can push"))
-        if self.loss.smooth and most * (2.0 * self.nu + self._curvature) <= 2.0:
+        if self.risk.loss.smooth and most * (2.0 * self.nu + self._curvature) <= 2.0:
             best = plain(self.solved())
             radius = max(distance(self.x0, best), clip_up(self._largest_gradient(best) / self.nu, 16))
             found.append(InvariantBall(best, radius, "every step contracts"))
@@ -130,27 +122,25 @@ class OfRisk(InvariantSets):
 
     def excess(self, z: Floats) -> float | None:
         """Return the largest w_i·(loss + ν/2‖z‖²) of a single sample at z."""
-        X = self.X.astype(np.float64)
-        largest = float(losses.values(self.loss, X @ self._matrix(z), self.y).max()) + 0.5 * self.nu * float(z @ z)
+        X = self.risk.X.astype(np.float64)
+        each = losses.values(self.risk.loss, X @ self.risk.matrix(z), self.risk.y)
+        largest = float(each.max()) + 0.5 * self.nu * float(z @ z)
         margins = self._slope * float(np.linalg.norm(z))
         out: float = self.factor * (largest + (X.shape[1] + 32) * EPS * (largest + 1.0 + margins))
         return out
 
-    def _matrix(self, z: Floats) -> Floats:
-        return z if self.classes == 1 else z.reshape(-1, self.classes)
-
     @property
     def _slope(self) -> float:
-        return self.loss.slope * self.norm
+        return self.risk.loss.slope * self.norm
 
     @property
     def _curvature(self) -> float:
-        return (self.loss.curvature or 0.0) * self.norm**2
+        return (self.risk.loss.curvature or 0.0) * self.norm**2
 
     def _largest_gradient(self, z: Floats) -> float:
         """Return max_j ‖∇loss_j(z) + νz‖ over all samples, from above."""
-        X = self.X.astype(np.float64)
-        slopes = losses.slopes(self.loss, X @ self._matrix(z), self.y).reshape(len(X), -1)
+        X = self.risk.X.astype(np.float64)
+        slopes = losses.slopes(self.risk.loss, X @ self.risk.matrix(z), self.risk.y).reshape(len(X), -1)
         # ‖a⊗p + νz‖² = ‖a‖²‖p‖² + 2ν·aᵀZp + ν²‖z‖²
         Z = self.nu * z.reshape(X.shape[1], -1)
         squares = (X**2).sum(axis=1) * (slopes**2).sum(axis=1) + 2.0 * ((X @ Z) * slopes).sum(axis=1) + (Z**2).sum()

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import DataError, MissingExtraError, SpecError
+from boundlab.files import is_file
+from boundlab.objective import Floats
 from boundlab.options import nearest
 from boundlab.problems.columns import LARGEST, Dataset, Wanted, choose, parsed, samples, values, words
-from boundlab.problems.idx import check_text, files_of_folder, opened, read_folder
-from boundlab.problems.tables import read_csv, read_npy, read_npz, read_parquet
+from boundlab.problems.tables import check_text, opened, read_csv, read_npy, read_npz, read_parquet
 
 Scale = Literal["auto", "none", "range"]
 SCALES: tuple[Scale, ...] = ("auto", "none", "range")
@@ -44,6 +45,7 @@ _TABLES: Mapping[str, Callable[[Path, Wanted], Dataset]] = {
     "parquet": read_parquet,
 }
 _DEFAULT = Wanted()
+_PARTS = {"train-images": 3, "train-labels": 1}  # of a folder with IDX files, and how many axes each array has
 _HUGE = 1e50  # squares of squares of a feature must not overflow
 
 
@@ -110,7 +112,7 @@ def files_of(name: str) -> tuple[Path, ...]:
     kind, _, place = _resolved(name).partition(":")
     if kind in (*_TABLES, "libsvm"):
         return (_path(place),)
-    return files_of_folder(_path(place)) if kind in ("idx", "mnist") else ()
+    return tuple(_part(_path(place), stem) for stem in _PARTS) if kind in ("idx", "mnist") else ()
 
 
 def files_of_options(options: Mapping[str, Any]) -> tuple[Path, ...]:
@@ -196,8 +198,43 @@ def _libsvm(place: str) -> Dataset:
 
 
 def _idx(place: str) -> Dataset:
-    pixels, labels = read_folder(_path(place))
-    return Dataset(place, pixels.astype(np.float64), labels.astype(np.float64), 255.0)
+    """Read the training images and labels of a folder, each file with or without ``.gz``."""
+    folder = _path(place)
+    if not os.path.isdir(folder):  # noqa: PTH112  (Path.is_dir raises where a name is too long)
+        raise DataError(f"{folder} is not a folder with IDX files")
+    images, labels = (_unpacked(_part(folder, stem), axes) for stem, axes in _PARTS.items())
+    if len(images) != len(labels):
+        raise DataError(f"{folder} holds {len(images)} images but {len(labels)} labels")
+    if len(images) == 0:
+        raise DataError(f"{folder} holds no images")
+    return Dataset(place, images.reshape(len(images), -1).astype(np.float64), labels.astype(np.float64), 255.0)
+
+
+def _part(folder: Path, stem: str) -> Path:
+    names = [f"{stem}{mark}idx{_PARTS[stem]}-ubyte{end}" for mark in "-." for end in ("", ".gz")]
+    found = [folder / name for name in names if is_file(folder / name)]
+    if not found:
+        raise DataError(f"{folder} has no {names[0]} or {names[1]}")
+    return found[0]
+
+
+def _unpacked(path: Path, axes: int) -> NDArray[np.uint8]:
+    """Return the array of bytes that an IDX file holds."""
+    with opened(path) as stream:
+        header, wanted = stream.read(4 + 4 * axes), 0x0800 + axes
+        if len(header) < 4 + 4 * axes:
+            raise DataError(f"{path} is truncated: its header has {len(header)} bytes, not {4 + 4 * axes}")
+        magic, *shape = np.frombuffer(header, dtype=">u4").tolist()
+        if magic != wanted:
+            raise DataError(f"{path}: the magic number is {magic:#010x}, not {wanted:#010x}; is it an IDX file?")
+        size = math.prod(shape)
+        if size > LARGEST:
+            raise DataError(f"{path} says that it holds {size} bytes; at most {LARGEST} are read")
+        raw = stream.read(size + 1)
+    if len(raw) != size:
+        word = "truncated" if len(raw) < size else "longer than its header says"
+        raise DataError(f"{path} is {word}: {'×'.join(map(str, shape))} values need {size} bytes, got {len(raw)}")
+    return np.frombuffer(raw, dtype=np.uint8).reshape(shape)
 
 
 def _openml(place: str) -> Dataset:
@@ -225,13 +262,10 @@ def _openml(place: str) -> Dataset:
 
 def _path(place: str) -> Path:
     """Return the path; a ``~`` that is nobody's home stays."""
-    try:
-        return Path(place).expanduser()
-    except RuntimeError:
-        return Path(place)
+    return Path(os.path.expanduser(place))  # noqa: PTH111  (Path.expanduser raises there)
 
 
-def prepare(data: Dataset, scale: Scale, *, normalise: bool, bias: bool) -> NDArray[np.float64]:
+def prepare(data: Dataset, scale: Scale, *, normalise: bool, bias: bool) -> Floats:
     """Return the features as the problem uses them.
 
     Parameters
@@ -262,7 +296,7 @@ def prepare(data: Dataset, scale: Scale, *, normalise: bool, bias: bool) -> NDAr
     return features
 
 
-def classes(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def classes(data: Dataset) -> tuple[Floats, NDArray[np.int64]]:
     """Return the distinct labels, and each sample's place among them.
 
     Raises
@@ -281,7 +315,7 @@ def classes(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return values, places.astype(np.int64)
 
 
-def binary(data: Dataset, positive: str) -> NDArray[np.float64]:
+def binary(data: Dataset, positive: str) -> Floats:
     """Return ±1 targets.
 
     Parameters

@@ -2,21 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Array, Constant, Optimum, Oracle
+from boundlab.objective import Array, Constant, Floats, Optimum, Oracle
+from boundlab.objective.sought import SoughtMinimiser
 from boundlab.problems import bounds
-from boundlab.problems.common import EPS, clip_up, distance
+from boundlab.problems.common import EPS, clip_up
 from boundlab.problems.noise import additive_noise
-from boundlab.problems.sought import SoughtMinimiser
 from boundlab.randomness import Stream, Streams
 
-Floats = NDArray[np.float64]
 Value = Callable[[int, Floats], float]
 Gradient = Callable[[int, Floats], ArrayLike]
 _SIZES = (1e-5, 1.0, 1e2)  # of the moves between points at which claims are checked, over 1 + ‖x0‖
@@ -191,25 +189,20 @@ class SmoothProblem(SoughtMinimiser):
         norms = np.array([float(np.linalg.norm(self.gradient(client, best.x))) for client in range(self.n)])
         return np.asarray(norms * (1.0 + (self.d + 64) * EPS) + self._rounding(best.x) + self.L * best.distance)
 
-    @cached_property
-    def _constants(self) -> dict[str, Constant]:
+    def _find_constants(self) -> dict[str, Constant]:
+        """Return L and sigma; with mu > 0 mu, R, F0 and zeta, which rest on L and mu."""
         out = bounds.smoothness(Constant(self.L, "upper", _SAID))
         out |= bounds.noise(Constant(self.sigma, "exact", "additive Gaussian noise"))
         best = self._best
         start = self.value(self.x0)
-        out |= bounds.start_gap(start + 64.0 * (self.n + 8.0) * EPS * abs(start), best, self.lower)
+        out |= bounds.of_start(self.x0, start + 64.0 * (self.n + 8.0) * EPS * abs(start), best, self.lower)
         if best is not None:
             norms = self.gradient_norms_at_optimum()
             assert best.distance is not None and norms is not None  # noqa: PT018, S101  (for the type checker)
             out["mu"] = Constant(self.mu, "lower", _SAID)
-            out["R"] = Constant(distance(self.x0, best.x, best.distance), "upper", best.how)
             zeta = 0.0 if self.n == 1 else clip_up(float(norms.max()) / self.mu, 4)
             out["zeta"] = Constant(zeta, "upper", "‖∇f_i(x*)‖/mu with your mu")
         return out
-
-    def constants(self) -> Mapping[str, Constant]:
-        """Return L and sigma; with mu > 0 mu, R, F0 and zeta, which rest on L and mu."""
-        return self._constants
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met, if L and mu are what they are said to be."""

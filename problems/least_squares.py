@@ -9,13 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundlab.objective import Array, Constant, GradientsOnSet, LeastSquaresForm, Optimum, QuadraticForm
+from boundlab.objective import Array, Constant, Floats, GradientsOnSet, LeastSquaresForm, Optimum, QuadraticForm, alike
 from boundlab.problems import bounds, normal_equations
 from boundlab.problems.common import EPS, calm, clip_up, distance, norm_up
 from boundlab.problems.linear_model import LinearModel
-from boundlab.problems.sought import SoughtMinimiser
+from boundlab.problems.risk import Risk
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import Rows
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from boundlab.objective.simple import BoundedSet
     from boundlab.problems.rational import RationalLeastSquares
 
-Floats = NDArray[np.float64]
 _FORM = 20_000_000  # n·d² entries of the matrices of all clients: 160 MB
 _PROVED = 1_000_000  # S·d² up to which normal equations are solved in rational numbers: seconds
 _LOOSE = 1e-6  # of a constant: where rounding may add more to it, rational numbers decide
@@ -35,7 +33,7 @@ _DIFFERENT = "the clients' AᵀA differ, so ∇f_i − ∇f is unbounded; try la
 
 @final
 @dataclass(frozen=True, eq=False)
-class LeastSquares(LinearModel, SoughtMinimiser):
+class LeastSquares(LinearModel):
     """Squared errors of linear predictions; targets are numbers, of classes their labels."""
 
     def gradients(self, client: int, X: Array) -> Array:
@@ -43,23 +41,21 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         rows, factor = self.rows(client), float(self.factors[client])
         data = self.X[rows]
         errors = X @ data.T - self.y[rows]
-        out: Array = (factor / len(data)) * (errors @ data) + (factor * self.nu) * X
-        return out
+        return (factor / len(data)) * (errors @ data) + (factor * self.nu) * X
 
     def values(self, X: Array) -> Floats:
         """Return f at each row of X, shape (S,), unit (1, 0)."""
         errors, wide = X @ self.X.T - self.y, np.asarray(X, dtype=np.float64)
         return np.asarray(0.5 * (errors**2 @ self.total.omega + self.total.nu * (wide**2).sum(axis=1)))
 
-    def _rounding(self, x: Floats) -> tuple[float, float]:
-        return normal_equations.value_rounding(self.total, x), normal_equations.gradient_rounding(self.total, x)
+    def _rounding(self, risk: Risk, x: Floats) -> tuple[float, float]:
+        return normal_equations.value_rounding(risk, x), normal_equations.gradient_rounding(risk, x)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the solution z of (z − x)/step_size + ∇f_client(z) = 0, shape (d,), unit (0, 1)."""
         hessian = normal_equations.hessian(self.part(client))
         move = np.linalg.solve(np.eye(self.d) + step_size * hessian, step_size * self.gradient(client, x))
-        out: Array = x - move.astype(x.dtype)
-        return out
+        return x - move.astype(x.dtype)
 
     def least_squares(self) -> LeastSquaresForm:
         """Return the rows and targets of each client, its weight, and how mini-batches are drawn."""
@@ -150,19 +146,6 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         return min(normal_equations.curvature(normal_equations.hessian(part), part) for part in parts)
 
     @cached_property
-    def _gradient_norms(self) -> Floats:
-        """‖∇f_i(x*)‖ from above, shape (n,)."""
-        best = self.optimum()
-        x = np.asarray(best.x, dtype=np.float64)
-        norms = np.array([normal_equations.gradient_norm(self.part(client), x) for client in range(self.n)])
-        out: Floats = norms + self._smoothness * (best.distance or 0.0)
-        return out
-
-    def gradient_norms_at_optimum(self) -> Floats | None:
-        """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None where x* is not certified."""
-        return None if self._best is None else self._gradient_norms
-
-    @cached_property
     def _zeta(self) -> Constant:
         best = self.optimum()
         off, away, sure, apart = best.distance or 0.0, 0.0, 0.0, False
@@ -207,50 +190,34 @@ class LeastSquares(LinearModel, SoughtMinimiser):
         """Where mini-batches are no smaller than all samples, 0; else there is no bound for all x."""
         return None if self._share.any() else Constant(0.0, "exact", "full gradients")
 
-    @cached_property
-    def _constants(self) -> dict[str, Constant]:
-        with calm(int(self.sizes.max()) * self.d):
-            return bounds.alike(self, self._find_constants())
-
     def _find_constants(self) -> dict[str, Constant]:
+        """Return L and F0; R where x* is certified; mu and zeta where every client is strongly convex.
+
+        sigma with full gradients alone: the variance of mini-batches has no bound. L_max, and sigma_star at x*.
+        """
         out = bounds.smoothness(Constant(float(self._smoothness.max()), "upper", "λ_max(A_iᵀA_i/s_i) + nu"))
         if self._sigma is not None:
             out |= bounds.noise(self._sigma)
         best = self._best
         if self._mu > 0.0:
-            how = "λ_min(A_iᵀA_i/s_i) + nu, rounding allowed for" if self._mu > self._ridge else "nu·min w_i"
+            how = (
+                "λ_min(A_iᵀA_i/s_i) + nu, rounding allowed for"
+                if self._mu > self.nu * self.factors.min()
+                else "nu·min w_i"
+            )
             out["mu"] = Constant(self._mu, "lower", how)
             if best is not None:  # of clients alone it may be sure where of all together rounding hides it
                 out["zeta"] = self._zeta
-        if self._equal:
+        if alike(self):
             out |= bounds.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
         x0 = np.asarray(self.x0, dtype=np.float64)
         start = self.total.value(x0)
-        out |= bounds.start_gap(start + normal_equations.value_rounding(self.total, x0), best, 0.0)
+        out |= bounds.of_start(self.x0, start + normal_equations.value_rounding(self.total, x0), best, 0.0)
         # The least value is found without rounding where the minimiser is no certain one, too.
         if (best is None or best.how == _EXACT) and self._twin is not None:
             fallen = _value(self._twin, self._twin.x0) - self._twin.minimum().value
             out["F0"] = Constant(norm_up([fallen]), "upper", f"f(x0) − f*, {_EXACT}")
-        out |= self._of_samples(best)
-        if best is not None:
-            out["R"] = Constant(distance(self.x0, best.x, best.distance), "upper", best.how)
-        return out
-
-    @property
-    def _ridge(self) -> float:
-        return float(self.factors.min()) * self.nu
-
-    @cached_property
-    def _equal(self) -> bool:
-        """True if all clients have the same function."""
-        return len({self.client_key(client) for client in range(self.n)}) == 1
-
-    def constants(self) -> Mapping[str, Constant]:
-        """Return L and F0; R where x* is certified; mu and zeta where every client is strongly convex.
-
-        sigma with full gradients alone: the variance of mini-batches has no bound. L_max, and sigma_star at x*.
-        """
-        return self._constants
+        return out | self._of_samples(best)
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
@@ -258,7 +225,7 @@ class LeastSquares(LinearModel, SoughtMinimiser):
             strongly_convex="" if self._mu > 0.0 else "the AᵀA of some client is singular, or nearly; set nu > 0",
             steep=_UNBOUNDED,
             variance=_GROWS if self._sigma is None else "",
-            spread="" if self._equal else _DIFFERENT,
+            spread="" if alike(self) else _DIFFERENT,
             minimiser=self._no_minimiser,
             below="",
         )

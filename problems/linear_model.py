@@ -15,13 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import BATCHES, EXACT, SAMPLES, Clients
-from boundlab.objective import Array, Constant, FullGradients, GradientsOnSet, Optimum, Oracle, Problem, StepBounds
+from boundlab.objective import (
+    Array,
+    Constant,
+    Floats,
+    FullGradients,
+    Optimum,
+    Oracle,
+    StepBounds,
+)
+from boundlab.objective.sought import SoughtMinimiser
 from boundlab.problems import bounds, losses
 from boundlab.problems import data as datasets
-from boundlab.problems.common import EPS, clip_up, key_of
+from boundlab.problems.common import EPS, calm, clip_up, key_of
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
 from boundlab.problems.minibatch import MiniBatch
-from boundlab.problems.reach import Reach
 from boundlab.problems.risk import Risk, largest_eigenvalue
 from boundlab.randomness import Streams
 
@@ -29,16 +37,14 @@ if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.tensors import Batched
-    from boundlab.objective.simple import BoundedSet
 
 Weights = Literal["equal", "size", "paper"]
-Floats = NDArray[np.float64]
 _EXACT = 100_000  # S·p entries in exact numbers
 _CHUNK = 1024  # rows whose gradients are held at a time
 
 
 @dataclass(frozen=True, eq=False)
-class LinearModel(Problem):
+class LinearModel(SoughtMinimiser):
     """f_i = w_i·f̂_i with f̂_i(x) = (1/s_i)·Σ_j loss(a_j, y_j; x) + ν/2‖x‖² over client i's samples.
 
     A final class says what its loss makes of the constants, the minimiser and the assumptions.
@@ -108,8 +114,8 @@ class LinearModel(Problem):
         return int(self.y.max()) + 1 if self.id == "softmax" else 1
 
     @abstractmethod
-    def _rounding(self, x: Floats) -> tuple[float, float]:
-        """Bound what rounding does to the value and to the gradient, in float64."""
+    def _rounding(self, risk: Risk, x: Floats) -> tuple[float, float]:
+        """Bound what rounding does to the value and to the gradient of f or of a client, in float64."""
 
     def scaled(self, factors: Sequence[Fraction]) -> Self:
         """Return the problem with factor_i·w_i in place of w_i."""
@@ -123,14 +129,12 @@ class LinearModel(Problem):
     @cached_property
     def factors(self) -> Floats:
         """Return the weights w_i of the f̂_i, shape (n,)."""
-        shares = self.sizes / float(self.sizes.sum())
-        own = {"equal": np.ones(self.n), "size": self.n * shares, "paper": shares}[self.weights]
-        return own * np.array(self.multipliers) if self.multipliers else own
+        return np.array([float(weight) for weight in self.exact_weights()])
 
     def exact_weights(self) -> list[Fraction]:
         """Return the w_i without rounding."""
-        sizes = [Fraction(size) for size in self.sizes.tolist()]
-        shares = [size / sum(sizes) for size in sizes]
+        total = int(self.sizes.sum())
+        shares = [Fraction(size, total) for size in self.sizes.tolist()]
         own = {"equal": [Fraction(1)] * self.n, "size": [self.n * share for share in shares], "paper": shares}
         more = self.multipliers or (1.0,) * self.n
         return [weight * Fraction(factor) for weight, factor in zip(own[self.weights], more, strict=True)]
@@ -171,12 +175,9 @@ class LinearModel(Problem):
         first = int(self.offsets[client])
         return slice(first, first + int(self.sizes[client]))
 
-    def _matrix(self, x: Array) -> Array:
-        return x if self.classes == 1 else x.reshape(-1, self.classes)
-
     def value(self, x: Array) -> float:
         """Return f(x), unit (1, 0); margins in the type of X, sums in float64."""
-        each = losses.values(self.loss, self.X @ self._matrix(x), self.y)
+        each = losses.values(self.loss, self.X @ self.total.matrix(x), self.y)
         wide = np.asarray(x, dtype=np.float64)
         return float(self.total.omega @ each) + 0.5 * float((self.total.ridge * wide) @ wide)
 
@@ -188,7 +189,7 @@ class LinearModel(Problem):
         """Return a (sub)gradient of f_client, shape (d,), unit (1, −1); 0 is taken at a kink."""
         rows, factor = self.rows(client), float(self.factors[client])
         X = self.X[rows]
-        slope = losses.slopes(self.loss, X @ self._matrix(x), self.y[rows])
+        slope = losses.slopes(self.loss, X @ self.total.matrix(x), self.y[rows])
         slope *= factor / len(X)
         out: Array = (X.T @ slope).reshape(-1)
         if self.nu:
@@ -232,17 +233,7 @@ class LinearModel(Problem):
         if self.batch == 0:
             return FullGradients(self)
         return MiniBatch(
-            self.id,
-            self.X,
-            self.y,
-            self.offsets,
-            self.sizes,
-            self.factors,
-            self.ridge,
-            self.classes,
-            self.batch,
-            self.replacement,
-            streams,
+            self.total, self.offsets, self.sizes, self.factors, self.ridge, self.batch, self.replacement, streams
         )
 
     def compiled(self) -> Clients:
@@ -278,8 +269,7 @@ class LinearModel(Problem):
     def _smoothness(self) -> Floats:
         """L_i = w_i·(c·λ_max(A_iᵀA_i/s_i) + ν), shape (n,)."""
         curvature = (self.loss.curvature or 0.0) * self._top / self.sizes
-        out: Floats = self.factors * (curvature + self.nu) * (1.0 + 8.0 * EPS)
-        return out
+        return self.factors * (curvature + self.nu) * (1.0 + 8.0 * EPS)
 
     @cached_property
     def _top(self) -> Floats:
@@ -305,7 +295,19 @@ class LinearModel(Problem):
 
     def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put the value and the gradient off; None where margins are float32."""
-        return self._rounding(x) if self.X.dtype == np.float64 else None
+        return self._rounding(self.total, x) if self.X.dtype == np.float64 else None
+
+    def gradient_norms_at_optimum(self) -> Floats | None:
+        """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None where not smooth, or x* is not certified."""
+        return self._gradient_norms if self.loss.smooth and self._best is not None else None
+
+    @cached_property
+    def _gradient_norms(self) -> Floats:
+        best, up = self.optimum(), 1.0 + (self.d + 4) * EPS
+        x = np.asarray(best.x, dtype=np.float64)
+        parts = [self.part(client) for client in range(self.n)]
+        norms = [float(np.linalg.norm(part.gradient(x))) * up + self._rounding(part, x)[1] for part in parts]
+        return np.array(norms) + self._smoothness * (best.distance or 0.0)
 
     def _of_samples(self, best: Optimum | None) -> dict[str, Constant]:
         """Return L_max of smooth losses, and sigma_star where x* is certified."""
@@ -343,8 +345,7 @@ class LinearModel(Problem):
 
     def _means(self, values: Floats) -> Floats:
         """Return the means of the clients' rows, shape (n,), of a number for each of all rows."""
-        out: Floats = np.add.reduceat(values, self.offsets) / self.sizes
-        return out
+        return np.add.reduceat(values, self.offsets) / self.sizes
 
     @cached_property
     def _same_samples(self) -> bool:
@@ -375,50 +376,12 @@ class LinearModel(Problem):
             digest.update(np.ascontiguousarray(one).data)
         return digest.hexdigest()
 
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        _ = self._attempt  # which takes as many threads as it likes; then clients are looked at one by one
+        with calm(int(self.sizes.max()) * self.X.shape[1]):
+            return bounds.of_alike(self, self._find_constants())
+
     def spec(self) -> dict[str, Any]:
         """Return the options that rebuild this problem."""
         return {"type": self.id, **self.source}
-
-
-class BoundedSlopes(LinearModel):
-    """A linear model whose loss has bounded slopes in all margins that it is asked for."""
-
-    @property
-    @abstractmethod
-    def _second(self) -> Floats:
-        """Bounds of the mean squared gradient of a single sample's loss, shape (n,)."""
-
-    def _second_moment(self, how: str) -> Constant:
-        """Return sigma from the mean squared gradients of single samples, where these are bounded."""
-        if self.batch == 0:
-            return Constant(0.0, "exact", "full gradients")
-        value = float((self.factors * np.sqrt(self._second * self._share)).max())
-        return Constant(clip_up(value, 16), "upper", how)
-
-    def _gradient_bounds(self, norms: Floats, how: str) -> dict[str, Constant]:
-        """Return G_sq and G from bounds of ‖∇f_i‖, shape (n,), where there is no regulariser."""
-        # E‖g‖² = ‖∇f_i‖² + share·(mean_j ‖∇loss_j‖² − ‖∇f_i‖²), with and without replacement.
-        second = (1.0 - self._share) * norms**2 + self._share * self.factors**2 * self._second
-        return bounds.gradients(norms, second * (1.0 + 16 * EPS), how)
-
-    @property
-    @abstractmethod
-    def _reach(self) -> Reach:
-        """Where the clients' gradients, without regulariser, can be."""
-
-    def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
-        """Return bounds on a bounded set: slopes have them anywhere, and there the regulariser's gradient has one."""
-        ridge = self.factors * self.nu * region.farthest
-        norms = (self._reach.gradient_norms() + ridge) * (1.0 + 8.0 * EPS)
-        return GradientsOnSet(norms, "range of the slopes, and nu times the largest ‖x‖ there")
-
-    @property
-    def _of_regulariser(self) -> dict[str, str]:
-        """Reasons against assumptions that a regulariser brings, as :func:`boundlab.problems.bounds.met` takes them."""
-        differ = "clients of different weight pull differently by the regulariser; set nu=0 or weights=equal"
-        flat = "its intercept is free, and so it has no mu; intercept=regularised would fit" if self.free else ""
-        return {
-            "strongly_convex": flat if self.nu > 0.0 else "without regulariser it has no mu; set nu > 0",
-            "steep": "the regulariser's gradient is unbounded; set nu=0" if self.nu > 0.0 else "",
-            "spread": "" if self._cancels else differ,
-        }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import POISSON, SOFTMAX
 from boundlab.arithmetic.numbers import FLOATS, Numbers, Operations
-from boundlab.objective import Array
+from boundlab.objective import Array, Floats
 from boundlab.problems.clients import AbsoluteLoss, HingeLoss, LogisticLoss, ScalarLoss, SquareLoss
 from boundlab.problems.common import EPS
 
@@ -118,7 +118,7 @@ def from_kink(loss: Loss, z: Array, y: Targets) -> Array:
     return loss.of.from_kink(y * z if loss.signed else z - y)
 
 
-def middles(loss: Loss, y: Targets, classes: int) -> tuple[NDArray[np.float64], float]:
+def middles(loss: Loss, y: Targets, classes: int) -> tuple[Floats, float]:
     """Return points m_j and a radius: the derivative in z is within the radius of m_j, whatever z is.
 
     logistic, hinge: −y·u with u in [0, 1]; lad-regression: u in [−1, 1]; softmax: p − e_y with p in the simplex, the
@@ -163,5 +163,4 @@ def curve(loss: Loss, weight: Array, dz: Array) -> Array:
         out: Array = weight * dz
         out -= weight * out.sum(axis=1, keepdims=True)
         return out
-    turned: Array = weight * dz
-    return turned
+    return weight * dz

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -11,20 +10,19 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Optimum, StepBounds
+from boundlab.objective import Array, Constant, Floats, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.clients import Pieces
-from boundlab.problems.common import EPS, check_shape, check_size, distance, key_of, norms_up, read_array
+from boundlab.problems.common import EPS, check_shape, check_size, distance, key_of, norms_up, read_array, read_drawn
+from boundlab.problems.heterogeneity import Reach
 from boundlab.problems.noise import HEAD_OPTIONS, InEveryArithmetic, head_spec, read_head
-from boundlab.problems.reach import Reach
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy, repair
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
     from boundlab.problems.rational import RationalMaxAffine
 
-Floats = NDArray[np.float64]
 _LARGEST_PROGRAM = 5_000_000  # entries of the dual's equations
 
 
@@ -45,14 +43,14 @@ class MaxAffine(InEveryArithmetic):
         Shape (d,), the x* to be certified where there are many; None: Clarabel's.
     """
 
-    a: NDArray[np.float64]
-    b: NDArray[np.float64]
-    x0: NDArray[np.float64]
-    minimiser: NDArray[np.float64] | None = None
+    a: Floats
+    b: Floats
+    x0: Floats
+    minimiser: Floats | None = None
     id = "max-affine"
 
     @property
-    def _rows(self) -> NDArray[np.float64]:
+    def _rows(self) -> Floats:
         return self.a
 
     def functions(self, by: Operations) -> Pieces:
@@ -71,7 +69,7 @@ class MaxAffine(InEveryArithmetic):
         moved = room * (apart + size[top][:, None] + size) + offset[top][:, None] + offset
         return np.asarray(((gap <= moved) & (apart > 0.0)).any(axis=1))
 
-    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
+    def rounding(self, x: Floats) -> tuple[float, float]:
         """Return how far rounding may put the value off, and the slopes where it may choose another piece."""
         share, sizes = (self.n + self.d + 8) * EPS, (np.abs(self.a) @ np.abs(x) + np.abs(self.b)).max(axis=1)
         steepest = np.linalg.norm(self.a, axis=2).max(axis=1)
@@ -146,8 +144,8 @@ class MaxAffine(InEveryArithmetic):
 
         return not self.functions(EXACT).full_gradient(exact_array(x)).any()
 
-    @cached_property
-    def _constants(self) -> dict[str, Constant]:
+    def _find_constants(self) -> dict[str, Constant]:
+        """Return B, sigma, G, sigma_g and, where f is bounded below, R and F0."""
         norms = norms_up(self.a.reshape(-1, self.d)).reshape(self.a.shape[:2]).max(axis=1)
         how = "closed form max‖a_ij‖"
         reach = self._reach(norms)
@@ -159,24 +157,19 @@ class MaxAffine(InEveryArithmetic):
         }
         best = self._best
         if best is not None:
-            how = "distance to the solver's point; its gap widens the comparison"
-            out["R"] = Constant(distance(self.x0, best.x), "exact", how)
             size = float((np.abs(self.a) @ np.abs(self.x0) + np.abs(self.b)).max())
             start = self.value(self.x0) + (self.n + self.d + 8) * EPS * size
-            out |= bounds.start_gap(start, best, None)
-        return bounds.alike(self, out)
+            out |= bounds.of_start(self.x0, start, best, None)
+            out["R"] = Constant(distance(self.x0, best.x), "exact", bounds.COMPARISON)
+        return bounds.of_alike(self, out)
 
-    def _reach(self, norms: NDArray[np.float64]) -> Reach:
+    def _reach(self, norms: Floats) -> Reach:
         """Bound where the slopes of each client lie."""
         low, high = self.a.min(axis=1), self.a.max(axis=1)
         centre, up = (low + high) / 2.0, 1.0 + (self.d + 8) * EPS
         half = (high - low) / 2.0 + 4.0 * EPS * np.maximum(np.abs(low), np.abs(high))
         radius = np.linalg.norm(self.a - centre[:, None, :], axis=2).max(axis=1) * up + 4.0 * EPS * norms
         return Reach(centre[:, :, None], half, radius, norms)
-
-    def constants(self) -> Mapping[str, Constant]:
-        """Return B, sigma, G, sigma_g and, where f is bounded below, R and F0."""
-        return self._constants
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
@@ -246,16 +239,12 @@ def build(options: Options) -> MaxAffine:
     if options.has("a") or options.has("b"):
         a, b, rest = read_pieces(options, "b")
         return MaxAffine(a, b, **rest)
-    n = options.integer("clients", 5, minimum=1)
-    m = options.integer("pieces", 4, minimum=2)
-    d = options.integer("dimension", 3, minimum=1)
-    spread = options.number("spread", 1.0, minimum=0.0)
-    seed = options.integer("seed", 0)
+    source = {**read_drawn(options, 3), "pieces": options.integer("pieces", 4, minimum=2)}
+    n, d, m = source["clients"], source["dimension"], source["pieces"]
     check_size(options, n * m * d, "a")
     head = read_head(options, d)
-    streams, clients = Streams(seed), np.arange(n)
+    streams, clients = Streams(source["seed"]), np.arange(n)
     a = streams.normals(Stream.PARTITION, clients, 0, m * d).reshape(n, m, d)
     a -= a.mean(axis=1, keepdims=True)  # 0 is a convex combination of the slopes: f_i is bounded below
-    b = spread * streams.normals(Stream.PARTITION, clients, 1, m)
-    source = {"clients": n, "pieces": m, "dimension": d, "spread": spread, "seed": seed}
+    b = source["spread"] * streams.normals(Stream.PARTITION, clients, 1, m)
     return MaxAffine(a, b, source=source | head_spec(**head), **head)

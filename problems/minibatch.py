@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import FLOATS
-from boundlab.objective import Array, Oracle
-from boundlab.problems.losses import LOSSES, LossId, Targets, scalar_slopes
+from boundlab.objective import Array, Floats, Oracle
+from boundlab.problems.losses import scalar_slopes
+from boundlab.problems.risk import Risk
 from boundlab.randomness import Stream, Streams
 
 _LARGE = 2  # rows of a client over those of a mini-batch up to which no rows are gathered
@@ -25,20 +26,14 @@ class MiniBatch(Oracle):
 
     Parameters
     ----------
-    loss
-        Which loss.
-    X
-        Shape (S, p), client i's rows are ``offsets[i]`` … ``offsets[i] + sizes[i] − 1``.
-    y
-        Shape (S,): ±1, class numbers or values; for poisson pairs, shape (S, 2).
+    risk
+        Loss, rows and targets; client i's rows are ``offsets[i]`` … ``offsets[i] + sizes[i] − 1``.
     offsets, sizes
         Shape (n,).
     factors
         Shape (n,): the weights w_i of the f̂_i.
     nu
         Regulariser, one number or one a coordinate.
-    classes
-        Number of classes for softmax, else 1.
     batch
         Mini-batch size b.
     replacement
@@ -47,14 +42,11 @@ class MiniBatch(Oracle):
         BATCH numbers, keyed by client and update.
     """
 
-    loss: LossId
-    X: Array
-    y: Targets
+    risk: Risk
     offsets: NDArray[np.int64]
     sizes: NDArray[np.int64]
-    factors: NDArray[np.float64]
+    factors: Floats
     nu: Any
-    classes: int
     batch: int
     replacement: bool
     streams: Streams
@@ -67,14 +59,14 @@ class MiniBatch(Oracle):
     def __post_init__(self) -> None:
         self._factors = self.factors.tolist()
         self._spans = list(zip(self.offsets.tolist(), self.sizes.tolist(), strict=True))
-        kind = self.X.dtype
+        kind = self.risk.X.dtype
         # Softmax subtracts e_y; a small table of unit vectors makes that one more gather.
-        if self.loss == "softmax":
-            self._targets = np.zeros((len(self.y), self.classes), dtype=kind)
-            self._targets[np.arange(len(self.y)), self.y] = 1.0
+        if self.risk.loss.id == "softmax":
+            self._targets = np.zeros((len(self.risk.y), self.risk.classes), dtype=kind)
+            self._targets[np.arange(len(self.risk.y)), self.risk.y] = 1.0
         else:
-            self._targets = np.asarray(self.y, dtype=kind)
-        shape = (self.X.shape[1], self.classes) if self.loss == "softmax" else (self.X.shape[1],)
+            self._targets = np.asarray(self.risk.y, dtype=kind)
+        shape = (self.risk.X.shape[1], self.risk.classes) if self.risk.loss.id == "softmax" else (self.risk.X.shape[1],)
         self._change = np.empty(shape, dtype=kind)
 
     def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
@@ -92,7 +84,7 @@ class MiniBatch(Oracle):
         return rows.reshape(-1, steps, self.batch)
 
     def _distinct(
-        self, uniform: NDArray[np.float64], sizes: NDArray[np.int64], offsets: NDArray[np.int64]
+        self, uniform: Floats, sizes: NDArray[np.int64], offsets: NDArray[np.int64]
     ) -> list[NDArray[np.intp]]:
         """Draw uniform subsets by Floyd's algorithm: b numbers a subset, however many rows there are.
 
@@ -120,8 +112,8 @@ class MiniBatch(Oracle):
 
     def _scratch(self, size: int) -> tuple[Array, ...]:
         if size not in self._buffers:
-            kind, p, q = self.X.dtype, self.X.shape[1], self.classes
-            wide = (size, q) if self.loss == "softmax" else (size,)
+            kind, p, q = self.risk.X.dtype, self.risk.X.shape[1], self.risk.classes
+            wide = (size, q) if self.risk.loss.id == "softmax" else (size,)
             column = np.empty((size, 1), dtype=kind)
             self._buffers[size] = (
                 np.empty((size, p), dtype=kind),
@@ -133,17 +125,17 @@ class MiniBatch(Oracle):
 
     def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one mini-batch step in place; ``draw`` holds the row numbers, shape (b,)."""
-        if self.loss == "least-squares" and self._spans[client][1] <= _LARGE * len(draw):
+        if self.risk.loss.id == "least-squares" and self._spans[client][1] <= _LARGE * len(draw):
             self._step_on_all_rows(x, client, draw, step_size)
             return
         rows, z, target, column = self._scratch(len(draw))
-        self.X.take(draw, 0, rows, "clip")
+        self.risk.X.take(draw, 0, rows, "clip")
         self._targets.take(draw, 0, target, "clip")
         change = self._change
         matrix = x.reshape(change.shape) if x.flags.c_contiguous else x.copy().reshape(change.shape)
         np.dot(rows, matrix, z)
         factor = step_size * self._factors[client]
-        if self.loss == "softmax":
+        if self.risk.loss.id == "softmax":
             np.maximum.reduce(z, 1, out=column, keepdims=True)
             z -= column
             np.exp(z, z)
@@ -151,7 +143,7 @@ class MiniBatch(Oracle):
             z /= column
             z -= target
         else:
-            z = scalar_slopes(LOSSES[self.loss], z, target, FLOATS)
+            z = scalar_slopes(self.risk.loss, z, target, FLOATS)
         z *= -factor / len(draw)
         np.dot(rows.T, z, change)
         if np.any(self.nu):
@@ -160,7 +152,7 @@ class MiniBatch(Oracle):
 
     def _step_on_all_rows(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         first, size = self._spans[client]
-        rows, change = self.X[first : first + size], self._change
+        rows, change = self.risk.X[first : first + size], self._change
         errors = rows @ x
         errors -= self._targets[first : first + size]
         errors *= np.bincount(draw - first, minlength=size)

@@ -5,39 +5,32 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundlab.objective import Array
+from boundlab.objective import Array, Floats
 from boundlab.problems.common import EPS
 
+Real = Fraction | float
 _TOGETHER = 1 << 16  # numbers bisected at a time
 
 
-def nearest_zero(
-    centres: NDArray[np.float64], weights: NDArray[np.float64], delta: float | None, start: float
-) -> tuple[float, float]:
-    """Return the minimiser of Σ w_i·φ(x − c_i) that is closest to ``start``, and how far it may be off.
+def nearest_zero(centres: Sequence[Real], weights: Sequence[Real], delta: Real | None, start: Real) -> Fraction:
+    """Return the minimiser of Σ w_i·φ(x − c_i) that is closest to ``start``, in rational numbers.
 
     The derivative is piecewise linear (Huber) or piecewise constant (absolute value) and not decreasing;
-    one sweep over its break points in rational arithmetic finds the interval on which it is zero.
+    one sweep over its break points finds the interval on which it is zero.
 
     Parameters
     ----------
     centres, weights
-        Shape (n,); weights ≥ 0.
+        n numbers each; weights ≥ 0.
     delta
         Huber's width, or None for the absolute value.
     start
         The minimiser closest to this number is returned.
-
-    Returns
-    -------
-    tuple
-        The minimiser, rounded to float64, and a bound on the rounding.
     """
-    used = [(c, w) for c, w in zip(centres.tolist(), weights.tolist(), strict=True) if w > 0]
+    used = [(c, w) for c, w in zip(centres, weights, strict=True) if w > 0]
     if not used:
-        return start, 0.0
+        return Fraction(start)
     # Whole numbers of two units, of length and of weight: fractions would be reduced at each step.
     (*places, width), unit = _whole([*(c for c, _ in used), delta or 0.0])
     heavy, _ = _whole([w for _, w in used])
@@ -70,23 +63,17 @@ def nearest_zero(
         high = place
     if low is None:  # pragma: no cover - the derivative ends positive, so the sweep meets its zero
         low = high
-    best = Fraction(min(max(Fraction(start) * unit, low), high)) / unit
-    x = float(best)
-    away = abs(Fraction(x) - best)
-    # Among the smallest numbers rounding is no matter of proportion.
-    return x, float(away) * (1.0 + 2.0 * EPS) + math.ulp(0.0) if away else 0.0
+    return Fraction(min(max(Fraction(start) * unit, low), high)) / unit
 
 
-def _whole(numbers: Sequence[float]) -> tuple[list[int], int]:
-    """Return numbers as multiples of a unit, and how many units make 1: a power of two, for numbers are binary."""
+def _whole(numbers: Sequence[Real]) -> tuple[list[int], int]:
+    """Return numbers as multiples of a unit, and how many units make 1: of floats a power of two."""
     ratios = [number.as_integer_ratio() for number in numbers]
-    unit = max(below for _, below in ratios)
+    unit = math.lcm(*(below for _, below in ratios))
     return [above * (unit // below) for above, below in ratios], unit
 
 
-def bisect(
-    centres: NDArray[np.float64], weights: NDArray[np.float64], slope: Callable[[Array], Array]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def bisect(centres: Floats, weights: Floats, slope: Callable[[Array], Array]) -> tuple[Floats, Floats]:
     """Return the roots of Σ_i w_ij·φ'(x_j − c_ij) from brackets that rounding cannot break.
 
     A point moves the lower (upper) end only where the computed sum is below −e (above e), e bounding its
@@ -115,9 +102,7 @@ def bisect(
     return x, away
 
 
-def _bisect(
-    centres: NDArray[np.float64], weights: NDArray[np.float64], slope: Callable[[Array], Array]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _bisect(centres: Floats, weights: Floats, slope: Callable[[Array], Array]) -> tuple[Floats, Floats]:
     """Return what :func:`bisect` does, all columns at a time."""
 
     def sign(x: Array, centres: Array, weights: Array) -> Array:
@@ -126,8 +111,7 @@ def _bisect(
         # |φ''| ≤ 1: the rounding of x − c_i moves φ' by at most eps·|x − c_i|.
         error = EPS * ((len(r) + 8) * np.abs(terms).sum(axis=0) + (weights * np.abs(r)).sum(axis=0))
         total = terms.sum(axis=0)
-        out: Array = np.where(np.abs(total) <= error, 0.0, np.sign(total))
-        return out
+        return np.where(np.abs(total) <= error, 0.0, np.sign(total))
 
     def shrink(least: Array, most: Array, side: int) -> Array:
         """Return the ends on ``side`` (−1 low, 1 high), moved as far in as their signs can be told."""

@@ -1,14 +1,12 @@
 """Minimise a weighted sum of squares Σ_j ω_j·½(a_jᵀx − y_j)² + ν/2‖x‖², with a certificate that allows for rounding."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError
-from boundlab.objective import Array, Optimum
+from boundlab.objective import Array, Floats, Optimum
 from boundlab.problems.common import EPS, clip_up
 from boundlab.problems.risk import Risk, smallest_eigenvalue
 
-Floats = NDArray[np.float64]
 _DENSE = 4000  # up to this d the normal equations are solved
 _REGULARISED = 2 * _DENSE  # with a regulariser, which fills their matrix whatever the rows are: 10 s
 _REFINED = 3

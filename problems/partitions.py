@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
+from boundlab.objective import Floats
 from boundlab.randomness import Stream, Streams
 
 Partition = Literal["iid", "dirichlet", "class", "dual-dirichlet", "column"]
@@ -21,8 +22,7 @@ _SHUFFLE, _SIZES, _MIX, _SUBSAMPLE = 0, 1, 2, 3
 
 def permutation(streams: Streams, key: int, count: int) -> NDArray[np.int64]:
     """Return a random permutation of 0…count−1."""
-    out: NDArray[np.int64] = np.argsort(streams.uniforms(Stream.PARTITION, key, 0, count)[0], kind="stable")
-    return out
+    return np.argsort(streams.uniforms(Stream.PARTITION, key, 0, count)[0], kind="stable")
 
 
 def subsample(seed: int, count: int, keep: int) -> NDArray[np.int64]:
@@ -30,7 +30,7 @@ def subsample(seed: int, count: int, keep: int) -> NDArray[np.int64]:
     return permutation(Streams(seed), _SUBSAMPLE, count)[:keep]
 
 
-def dirichlet(a: NDArray[np.float64], streams: Streams, key: int) -> NDArray[np.float64]:
+def dirichlet(a: Floats, streams: Streams, key: int) -> Floats:
     """Return Dirichlet-distributed rows.
 
     A Gamma(a) variable is Gamma(a + 1)·U^(1/a); in logarithms nothing underflows, even for a = 0.01.
@@ -53,7 +53,7 @@ def dirichlet(a: NDArray[np.float64], streams: Streams, key: int) -> NDArray[np.
     uniform = streams.uniforms(Stream.PARTITION, key, np.arange(rows), 2 * k)
     logs = np.log(gammaincinv(a + 1.0, uniform[:, :k])) + np.log(uniform[:, k:]) / a
     parts = np.exp(logs - logs.max(axis=1, keepdims=True))
-    out: NDArray[np.float64] = parts / parts.sum(axis=1, keepdims=True)
+    out: Floats = parts / parts.sum(axis=1, keepdims=True)
     return out
 
 
@@ -140,7 +140,7 @@ def _by_class(labels: Labels, n: int, shards: int, streams: Streams) -> Owners:
     return owners
 
 
-def _dual_shares(labels: Labels, n: int, a1: float, a2: float, streams: Streams) -> NDArray[np.float64]:
+def _dual_shares(labels: Labels, n: int, a1: float, a2: float, streams: Streams) -> Floats:
     """Share of each class that each client gets, shape (classes, n), columns of Algorithm 5."""
     prior = np.bincount(labels) / len(labels)
     sizes = dirichlet(np.full((1, n), a1 / n), streams, _SIZES)[0]
@@ -151,7 +151,7 @@ def _dual_shares(labels: Labels, n: int, a1: float, a2: float, streams: Streams)
     return np.where(total > 0.0, weight / np.where(total > 0.0, total, 1.0), 1.0 / n)
 
 
-def _shares(labels: Labels, shares: NDArray[np.float64], streams: Streams) -> Owners:
+def _shares(labels: Labels, shares: Floats, streams: Streams) -> Owners:
     """Cut every class, shuffled, at the rounded cumulative shares."""
     owners = np.empty(len(labels), dtype=np.int64)
     order = permutation(streams, _SHUFFLE, len(labels))

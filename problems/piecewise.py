@@ -10,10 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError
-from boundlab.objective import Optimum
+from boundlab.objective import Floats, Optimum
 from boundlab.problems.common import EPS, clip_up
 from boundlab.problems.risk import Risk
 from boundlab.problems.smooth import Solver
@@ -21,10 +20,9 @@ from boundlab.problems.solvers import ALLOWED, TIGHT, check_gap, clarabel, cvxpy
 
 CLARABEL_LIMIT = 5_000_000  # S·d entries: seconds, at most a minute, for a linear or quadratic program
 _WIDTHS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
-Vector = NDArray[np.float64]
 
 
-def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
+def solve(risk: Risk, x0: Floats, solver: Solver, what: str) -> Optimum:
     """Return a minimiser of a risk with kinks, and how far f may be above its minimum.
 
     Parameters
@@ -89,7 +87,7 @@ def solve(risk: Risk, x0: Vector, solver: Solver, what: str) -> Optimum:
     return Optimum(x, value, gap, distance, how)
 
 
-def _nearer(rows: Vector, offset: Vector, low: float, risk: Risk, x: Vector, x0: Vector, what: str) -> Vector:
+def _nearer(rows: Floats, offset: Floats, low: float, risk: Risk, x: Floats, x0: Floats, what: str) -> Floats:
     """Return a point closer to x0 that gives up at most 1e-4 of f(x0) − f(x), and half of what is allowed.
 
     A bound holds with any comparison point, at the cost of its gap. Minimisers of hinge losses may lie far
@@ -106,7 +104,7 @@ def _nearer(rows: Vector, offset: Vector, low: float, risk: Risk, x: Vector, x0:
     return near if float(np.linalg.norm(moved)) < away else x
 
 
-def _program(rows: Vector, offset: Vector, low: float, risk: Risk, what: str) -> tuple[Vector, Vector]:
+def _program(rows: Floats, offset: Floats, low: float, risk: Risk, what: str) -> tuple[Floats, Floats]:
     """Solve the linear (ν = 0) or quadratic program with Clarabel; return x and the dual u."""
     cp = cvxpy()
     x, t, z = cp.Variable(rows.shape[1]), cp.Variable(len(rows)), cp.Variable(len(rows))
@@ -125,11 +123,11 @@ def _program(rows: Vector, offset: Vector, low: float, risk: Risk, what: str) ->
     return np.asarray(x.value, dtype=np.float64), u
 
 
-def _smoothed(rows: Vector, offset: Vector, low: float, risk: Risk, start: Vector) -> tuple[Vector, Vector]:
+def _smoothed(rows: Floats, offset: Floats, low: float, risk: Risk, start: Floats) -> tuple[Floats, Floats]:
     """Follow the minimisers of max_u(u·z − width·u²/2) as the width shrinks; return x and u."""
     from scipy.optimize import minimize
 
-    def smooth(x: Vector, width: float) -> tuple[float, Vector]:
+    def smooth(x: Floats, width: float) -> tuple[float, Floats]:
         z = rows @ x + offset
         u = np.clip(z / width, low, 1.0)
         value = float(risk.omega @ (u * z - 0.5 * width * u * u)) + 0.5 * risk.nu * float(x @ x)

@@ -13,19 +13,17 @@ from functools import cached_property
 from typing import Final, NoReturn, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError, DataError, SpecError
-from boundlab.objective import Array, Constant
+from boundlab.objective import Array, Constant, Floats
 from boundlab.objective.simple import ProxFunction, read_simple
 from boundlab.options import Options
 from boundlab.problems import bounds
-from boundlab.problems.common import EPS, calm, clip_up
-from boundlab.problems.linear_model import BoundedSlopes
-from boundlab.problems.reach import Reach
-from boundlab.problems.risk import largest_eigenvalue
+from boundlab.problems.common import EPS, clip_up
+from boundlab.problems.erm import BoundedSlopes
+from boundlab.problems.heterogeneity import Reach
+from boundlab.problems.risk import Risk, largest_eigenvalue
 
-Floats = NDArray[np.float64]
 _STEEPEST: Final = 60.0  # e^60 = 1e26; beyond, 1/L is no step size
 _OUTSIDE = "its minimum is sought on its box or ball; f alone need not have one"
 
@@ -75,23 +73,20 @@ class PoissonRegression(BoundedSlopes):
     @cached_property
     def _rates(self) -> Floats:
         """e^{t_j}, from above: the largest rate that the model predicts for row j on the set, shape (S,)."""
-        out: Floats = np.exp(self.y[:, 1]) * (1.0 + 8.0 * EPS)
-        return out
+        return np.exp(self.y[:, 1]) * (1.0 + 8.0 * EPS)
 
     @cached_property
     def _steepest(self) -> Floats:
         """‖∇loss_j‖ from above, shape (S,)."""
         slopes = np.maximum(self.y[:, 0], self._rates - self.y[:, 0])
-        out: Floats = slopes * self._row_norms * (1.0 + 4.0 * EPS)
-        return out
+        return slopes * self._row_norms * (1.0 + 4.0 * EPS)
 
     @cached_property
     def _smoothness(self) -> Floats:
         """L_i = w_i·(λ_max(A_iᵀ·diag(e^t)·A_i/s_i) + ν), shape (n,)."""
         parts = [self.rows(client) for client in range(self.n)]
         top = np.array([largest_eigenvalue(np.sqrt(self._rates[rows])[:, None] * self.X[rows]) for rows in parts])
-        out: Floats = self.factors * (top / self.sizes + self.nu) * (1.0 + 16.0 * EPS)
-        return out
+        return self.factors * (top / self.sizes + self.nu) * (1.0 + 16.0 * EPS)
 
     def _of_margins(self, rows: slice) -> tuple[float, float]:
         """Return the largest rate, and the largest slope."""
@@ -121,57 +116,36 @@ class PoissonRegression(BoundedSlopes):
             norms[client] = weight * float(self._steepest[rows].sum()) * (1.0 + slip)
         return Reach(centre, half, np.linalg.norm(half, axis=1) * (1.0 + (p + 8) * EPS), norms)
 
-    def _rounding(self, x: Floats) -> tuple[float, float]:
+    def _rounding(self, risk: Risk, x: Floats) -> tuple[float, float]:
         """Bound what rounding does to the value and to the gradient.
 
         A margin's error moves the loss by its slope, and its slope by the rate, both taken a little further on.
         """
-        (S, p), size, omega = self.X.shape, float(np.linalg.norm(x)), self.total.omega
-        z = self.X @ x
-        rate = np.exp(np.minimum(z, self.y[:, 1])) * (1.0 + np.maximum(z - self.y[:, 1], 0.0))
-        off = (p + 16) * EPS * self._row_norms * size
+        (S, p), size, (counts, top) = risk.X.shape, float(np.linalg.norm(x)), risk.y.T
+        z, norms = risk.X @ x, np.linalg.norm(risk.X, axis=1) * (1.0 + (p + 4) * EPS)
+        rate = np.exp(np.minimum(z, top)) * (1.0 + np.maximum(z - top, 0.0))
+        off = (p + 16) * EPS * norms * size
         ahead = rate * np.exp(off)
-        terms = ahead + self.y[:, 0] * (np.abs(z) + 1.0)
-        value = float(omega @ ((ahead + self.y[:, 0]) * off + (S + 48) * EPS * terms))
-        slopes = ahead * off + (S + 32) * EPS * (ahead + self.y[:, 0])
-        gradient = float(omega @ (self._row_norms * slopes))
-        nu = self.total.nu * size
+        terms = ahead + counts * (np.abs(z) + 1.0)
+        value = float(risk.omega @ ((ahead + counts) * off + (S + 48) * EPS * terms))
+        slopes = ahead * off + (S + 32) * EPS * (ahead + counts)
+        gradient = float(risk.omega @ (norms * slopes))
+        nu = risk.nu * size
         return value + (self.d + 16) * EPS * nu * size, gradient + 8.0 * EPS * nu
 
-    def optimum(self) -> NoReturn:
-        """Refuse: the minimiser is that of F = f + h.
-
-        Raises
-        ------
-        CertificateError
-            Always.
-        """
+    def _solve(self) -> NoReturn:
+        """Refuse: the minimiser is that of F = f + h."""
         raise CertificateError(f"{self._what}: {_OUTSIDE}")
 
-    @cached_property
-    def _constants(self) -> dict[str, Constant]:
-        # Clients are looked at one by one.
-        with calm(int(self.sizes.max()) * self.d):
-            return bounds.alike(self, self._find_constants())
-
     def _find_constants(self) -> dict[str, Constant]:
+        """Return L and sigma; with ν > 0 mu, with ν = 0 B and G; sigma_g with ν = 0, or with equal weights."""
         how = "λ_max(A_iᵀ·diag(e^t)·A_i/s_i) + nu with the largest margins t on the set"
         out = bounds.noise(self._sigma)
         out |= bounds.smoothness(Constant(float(self._smoothness.max()), "upper", how))
         how = "range of the slopes on the set, feature by feature"
-        if self.nu > 0.0:
-            out["mu"] = Constant(self.nu * float(self.factors.min()) * (1.0 - 4 * EPS), "lower", "nu·min w_i")
-        else:
-            norms = self._reach.gradient_norms()
-            out["B"] = Constant(clip_up(float(norms.max()), 4), "upper", how)
-            out |= self._gradient_bounds(norms, how)
-        if self._cancels:
-            out |= bounds.heterogeneity(self._reach.deviations(), self._reach.mean_deviation(), how)
-        return out
-
-    def constants(self) -> Mapping[str, Constant]:
-        """Return L and sigma; with ν > 0 mu, with ν = 0 B and G; sigma_g with ν = 0, or with equal weights."""
-        return self._constants
+        if self.nu == 0.0:
+            out["B"] = Constant(clip_up(float(self._reach.gradient_norms().max()), 4), "upper", how)
+        return out | self._of_slopes(how)
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""

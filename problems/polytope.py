@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundlab.objective import Array
+from boundlab.objective import Array, Floats
 
-Floats = NDArray[np.float64]
 _RIDGE = 1e-13
 _ENOUGH = 1e-14
 _LARGEST_HULL = 12  # pieces on top at once whose weights are found in rational numbers
@@ -57,21 +55,16 @@ def _stationary(
     height: Sequence[Fraction], slopes: Sequence[Sequence[Fraction]], width: Fraction, chosen: Sequence[int]
 ) -> list[Fraction] | None:
     """Return the weights of sum 1 at which all chosen pieces gain the same, or None if that does not determine them."""
-    k = len(chosen)
-    rows = [[dot(slopes[i], slopes[j]) / width for j in chosen] + [Fraction(1), height[i]] for i in chosen]
-    rows.append([Fraction(1)] * k + [Fraction(0), Fraction(1)])
-    for column in range(k + 1):
-        pivot = next((row for row in range(column, k + 1) if rows[row][column]), None)
-        if pivot is None:
-            return None
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        lead = rows[column][column]
-        rows[column] = [entry / lead for entry in rows[column]]
-        for row in range(k + 1):
-            factor = rows[row][column]
-            if row != column and factor:
-                rows[row] = [entry - factor * other for entry, other in zip(rows[row], rows[column], strict=True)]
-    return [rows[row][k + 1] for row in range(k)]
+    from boundlab.arithmetic.exactly import EXACT, exact_array
+    from boundlab.arithmetic.exactly import fractions as rationals
+
+    gains = [[*(dot(slopes[i], slopes[j]) / width for j in chosen), Fraction(1)] for i in chosen]
+    sums = [Fraction(1)] * len(chosen) + [Fraction(0)]
+    try:
+        found = EXACT.solve(exact_array([*gains, sums]), exact_array([*(height[i] for i in chosen), Fraction(1)]))
+    except ZeroDivisionError:  # a singular matrix
+        return None
+    return list(rationals(found[:-1]))
 
 
 def maximise(height: Floats, slopes: Floats, width: float) -> Floats:

@@ -7,18 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import QUADRATIC, SQUARE, Clients
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, GradientsOnSet, Optimum, QuadraticForm
+from boundlab.objective import Array, Constant, Floats, GradientsOnSet, Optimum, QuadraticForm
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.clients import Matrices
-from boundlab.problems.common import EPS, check_shape, check_size, clip_up, distance, in_parts, key_of, read_array
+from boundlab.problems.common import EPS, check_shape, check_size, clip_up, in_parts, key_of, read_array, read_drawn
+from boundlab.problems.heterogeneity import on_set, root_mean_square
 from boundlab.problems.noise import HEAD_OPTIONS, InEveryArithmetic, head_spec, read_head
-from boundlab.problems.reach import on_set, root_mean_square
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
@@ -50,9 +49,9 @@ class Quadratic(InEveryArithmetic):
         If a matrix is asymmetric or indefinite, or f has no unique minimiser.
     """
 
-    A: NDArray[np.float64]
-    b: NDArray[np.float64]
-    x0: NDArray[np.float64]
+    A: Floats
+    b: Floats
+    x0: Floats
     id = "quadratic"
 
     def __post_init__(self) -> None:
@@ -71,16 +70,16 @@ class Quadratic(InEveryArithmetic):
             raise SpecError("problem quadratic: the mean of the A_i is singular, so f has no unique minimiser")
 
     @property
-    def _rows(self) -> NDArray[np.float64]:
+    def _rows(self) -> Floats:
         return self.b
 
     @cached_property
-    def _mean(self) -> NDArray[np.float64]:
+    def _mean(self) -> Floats:
         mean = self.A.mean(axis=0)
         return np.asarray((mean + mean.T) / 2.0)
 
     @cached_property
-    def _slack(self) -> NDArray[np.float64]:
+    def _slack(self) -> Floats:
         # Backward error of a symmetric eigensolver: a modest multiple of d·eps·‖A‖ (LAPACK Users' Guide,
         # section 4.7); none is needed for diagonal matrices, whose eigenvalues are read off.
         off = self.A * (1.0 - np.eye(self.d))
@@ -88,7 +87,7 @@ class Quadratic(InEveryArithmetic):
         return np.where(np.abs(off).max(axis=(1, 2), initial=0.0) > 0.0, 4.0 * self.d * EPS * norms, 0.0)
 
     @cached_property
-    def _range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _range(self) -> tuple[Floats, Floats]:
         """Eigenvalue ranges, two arrays of shape (n,), before the allowance for rounding."""
         values = np.linalg.eigvalsh((self.A + self.A.transpose(0, 2, 1)) / 2.0)
         diagonal = np.diagonal(self.A, axis1=1, axis2=2)
@@ -116,7 +115,7 @@ class Quadratic(InEveryArithmetic):
         gemv(-step_size, matrices[client], x - centres[client], 1.0, x, 0, 1, 0, 1, 1, 1)
 
     @cached_property
-    def _blas(self) -> tuple[Callable[..., Any], list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    def _blas(self) -> tuple[Callable[..., Any], list[Floats], list[Floats]]:
         """BLAS product, the A_i in the order of columns, as BLAS has them, and the b_i: lists are fast to index."""
         from scipy.linalg import get_blas_funcs
 
@@ -149,28 +148,18 @@ class Quadratic(InEveryArithmetic):
         return self._drawing(Clients(QUADRATIC, SQUARE, 0.0, self._columns, self.b))
 
     @cached_property
-    def _columns(self) -> NDArray[np.float64]:
+    def _columns(self) -> Floats:
         """The columns of all A_i, one below the other."""
         return np.ascontiguousarray(self.A.transpose(0, 2, 1)).reshape(-1, self.d)
 
     @cached_property
-    def _right(self) -> NDArray[np.float64]:
-        out: NDArray[np.float64] = np.einsum("nde,ne->d", self.A, self.b) / self.n
+    def _right(self) -> Floats:
+        out: Floats = np.einsum("nde,ne->d", self.A, self.b) / self.n
         return out
 
-    def full_gradient(self, x: Array) -> NDArray[np.float64]:
+    def full_gradient(self, x: Array) -> Floats:
         """Return mean(A_i)·x − mean(A_i·b_i), shape (d,), unit (1, −1)."""
-        out: NDArray[np.float64] = self._mean @ x - self._right
-        return out
-
-    @cached_property
-    def _gradient_norms(self) -> NDArray[np.float64]:
-        best = self.optimum()
-        assert best.distance is not None  # noqa: S101  (a fact of _solve, for the type checker)
-        gradients = np.einsum("nde,ne->nd", self.A, best.x - self.b)
-        norms = np.linalg.norm(gradients, axis=1) * (1.0 + (self.d + 4) * EPS)
-        out: NDArray[np.float64] = norms + (self._range[1] + self._slack) * best.distance + self._rounding(best.x)
-        return out
+        return self._mean @ x - self._right
 
     def gradients_on(self, region: "BoundedSet") -> GradientsOnSet:
         """Return bounds of A_i(x − b_i), and of its distance to the mean, where x is in a bounded set.
@@ -191,32 +180,29 @@ class Quadratic(InEveryArithmetic):
         apart = on_set(spread, at - at.mean(axis=0), off, steepest, region)
         return GradientsOnSet(norms, "the largest ‖A_i(x − b_i)‖ there", apart)
 
-    def _rounding(self, x: Array) -> NDArray[np.float64]:
+    def _rounding(self, x: Array) -> Floats:
         """Bound the rounding error of each ‖A_i(x − b_i)‖, shape (n,)."""
         sizes = np.linalg.norm(self.A, axis=(1, 2)) * np.linalg.norm(np.abs(x) + np.abs(self.b), axis=1)
-        out: NDArray[np.float64] = (self.d + 4.0) * EPS * sizes
+        out: Floats = (self.d + 4.0) * EPS * sizes
         return out
 
-    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
+    def full_gradients_at(self, X: Array) -> Floats:
         """Return ∇f at each row of X, shape (S, d), unit (1, −1)."""
-        out: NDArray[np.float64] = X @ self._mean.T - self._right
-        return out
+        return X @ self._mean.T - self._right
 
-    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def roundings(self, X: Floats) -> tuple[Floats, Floats]:
         """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
 
-        def of(some: Array) -> NDArray[np.float64]:
-            found: NDArray[np.float64] = (self._sizes * np.linalg.norm(some[:, None] - self.b, axis=2) ** 2).mean(
-                axis=1
-            )
-            return found
+        def of(some: Array) -> Floats:
+            out: Floats = (self._sizes * np.linalg.norm(some[:, None] - self.b, axis=2) ** 2).mean(axis=1)
+            return out
 
         return self._room * in_parts(of, X, self.b.size), self.gradient_roundings(X)
 
-    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gradient_roundings(self, X: Floats) -> Floats:
         """Return how far rounding may put gradients off at each row of X, shape (S,)."""
         mean, far = float(self._sizes.mean()), float((self._sizes * np.linalg.norm(self.b, axis=1)).mean())
-        out: NDArray[np.float64] = self._room * (mean * np.linalg.norm(X, axis=1) + far)
+        out: Floats = self._room * (mean * np.linalg.norm(X, axis=1) + far)
         return out
 
     @property
@@ -224,7 +210,7 @@ class Quadratic(InEveryArithmetic):
         return (self.n + 2.0 * self.d + 8.0) * EPS
 
     @cached_property
-    def _sizes(self) -> NDArray[np.float64]:
+    def _sizes(self) -> Floats:
         return np.asarray(np.linalg.norm(self.A, axis=(1, 2)))
 
     def _solve(self) -> Optimum:
@@ -242,16 +228,21 @@ class Quadratic(InEveryArithmetic):
         rounding = (self.n + 2 * self.d + 8) * EPS * float(sizes.mean())
         return Optimum(x, self.value(x), residual**2 / (2.0 * mu) + rounding, residual / mu, "linear solve, ‖∇f‖/mu")
 
-    def gradient_norms_at_optimum(self) -> NDArray[np.float64]:
+    def gradient_norms_at_optimum(self) -> Floats:
         """Return ‖A_i(x* − b_i)‖ from above, shape (n,), unit (1, −1)."""
-        return self._gradient_norms
+        best = self.optimum()
+        assert best.distance is not None  # noqa: S101  (a fact of _solve, for the type checker)
+        gradients = np.einsum("nde,ne->nd", self.A, best.x - self.b)
+        norms = np.linalg.norm(gradients, axis=1) * (1.0 + (self.d + 4) * EPS)
+        out: Floats = norms + (self._range[1] + self._slack) * best.distance + self._rounding(best.x)
+        return out
 
     @cached_property
     def _mu(self) -> float:
         return float((self._range[0] - self._slack).min())
 
-    @cached_property
-    def _constants(self) -> dict[str, Constant]:
+    def _find_constants(self) -> dict[str, Constant]:
+        """Return L, sigma, R, F0; where every A_i is positive definite mu, zeta; where they are equal sigma_g."""
         exact = not self._slack.any()
         how = "diagonal entries" if exact else "eigenvalues, rounding allowed for"
         best = self.optimum()
@@ -263,8 +254,7 @@ class Quadratic(InEveryArithmetic):
         out = {
             **bounds.smoothness(top),
             **bounds.noise(self._noise),
-            "R": Constant(distance(self.x0, best.x, best.distance), "upper", best.how),
-            **bounds.start_gap(start, best, 0.0),
+            **bounds.of_start(self.x0, start, best, 0.0),
         }
         if self._equal:
             out |= self._heterogeneity()
@@ -272,7 +262,7 @@ class Quadratic(InEveryArithmetic):
             out["mu"] = Constant(self._mu, "exact" if exact else "lower", how)
             away = float(np.linalg.norm(best.x - self.b, axis=1).max())
             out["zeta"] = bounds.zeta(clip_up(away, self.d + 4), best.distance, "closed form max‖x* − b_i‖")
-        return bounds.alike(self, out)
+        return bounds.of_alike(self, out)
 
     @cached_property
     def _equal(self) -> bool:
@@ -287,10 +277,6 @@ class Quadratic(InEveryArithmetic):
             each = np.linalg.norm((mean - self.b) @ self.A[0].T, axis=1) * (1.0 + (self.d + 8) * EPS)
             each += rounding * (np.linalg.norm(self.b, axis=1) + np.linalg.norm(np.abs(self.b).mean(axis=0)))
         return bounds.heterogeneity(each, root_mean_square(each), "closed form ‖A(mean(b) − b_i)‖, as all A_i are A")
-
-    def constants(self) -> Mapping[str, Constant]:
-        """Return L, sigma, R, F0; where every A_i is positive definite mu, zeta; where they are equal sigma_g."""
-        return self._constants
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
@@ -329,22 +315,17 @@ def build(options: Options) -> Quadratic:
             raise SpecError(f"{options.owner}: A must be n×d×d, got {'×'.join(map(str, A.shape))}")
         check_shape(options, "b", b, A.shape[:2], "n×d", "A")
         return Quadratic(A, b, **read_head(options, A.shape[1]))
-    n = options.integer("clients", 5, minimum=1)
-    d = options.integer("dimension", 10, minimum=1)
+    source = read_drawn(options, 10)
+    n, d = source["clients"], source["dimension"]
     mu = options.number("mu", 1.0, above=0.0)
     L = options.number("L", max(10.0, mu), minimum=mu)
-    spread = options.number("spread", 1.0, minimum=0.0)
-    seed = options.integer("seed", 0)
     check_size(options, n * d * d, "A")
     head = read_head(options, d)
-    A, b = _generate(n, d, mu, L, spread, Streams(seed))
-    source = {"clients": n, "dimension": d, "mu": mu, "L": L, "spread": spread, "seed": seed, **head_spec(**head)}
-    return Quadratic(A, b, source=source, **head)
+    A, b = _generate(n, d, mu, L, source["spread"], Streams(source["seed"]))
+    return Quadratic(A, b, source={**source, "mu": mu, "L": L, **head_spec(**head)}, **head)
 
 
-def _generate(
-    n: int, d: int, mu: float, L: float, spread: float, streams: Streams
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _generate(n: int, d: int, mu: float, L: float, spread: float, streams: Streams) -> tuple[Floats, Floats]:
     """Random orthogonal bases, log-uniform eigenvalues in [mu, L] with both ends attained."""
     clients = np.arange(n)
     frames = streams.normals(Stream.PARTITION, clients, 0, d * d).reshape(n, d, d)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundlab.objective import Array
+from boundlab.objective import Array, Floats
 from boundlab.problems import losses
 from boundlab.problems.common import EPS, calm
 from boundlab.problems.losses import Loss, Targets
@@ -41,7 +40,7 @@ class Risk:
     loss: Loss
     X: Array
     y: Targets
-    omega: NDArray[np.float64]
+    omega: Floats
     nu: float
     classes: int
     free: int = 0
@@ -60,7 +59,7 @@ class Risk:
         """Return x with the shape (p,) or (p, classes)."""
         return x if self.classes == 1 else x.reshape(self.X.shape[1], self.classes)
 
-    def _chunks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    def _chunks(self) -> Iterator[tuple[slice, Floats]]:
         if self.X.dtype == np.float64:
             yield slice(0, len(self.X)), self.X.astype(np.float64, copy=False)
             return
@@ -75,19 +74,19 @@ class Risk:
             total += float(self.omega[part] @ losses.values(self.loss, X @ self.matrix(x), self.y[part]))
         return total
 
-    def value_and_gradient(self, x: Array) -> tuple[float, NDArray[np.float64]]:
+    def value_and_gradient(self, x: Array) -> tuple[float, Floats]:
         """Return the risk and a (sub)gradient, shape (d,)."""
         total = 0.5 * float((self.ridge * x) @ x)
-        gradient: NDArray[np.float64] = np.multiply(self.ridge, x, dtype=np.float64)
+        gradient: Floats = np.multiply(self.ridge, x, dtype=np.float64)
         for part, X in self._chunks():
             z = X @ self.matrix(x)
             total += float(self.omega[part] @ losses.values(self.loss, z, self.y[part]))
             gradient += (X.T @ self._scaled(losses.slopes(self.loss, z, self.y[part]), part)).ravel()
         return total, gradient
 
-    def gradient(self, x: Array) -> NDArray[np.float64]:
+    def gradient(self, x: Array) -> Floats:
         """Return a (sub)gradient alone, shape (d,), in float64."""
-        gradient: NDArray[np.float64] = np.multiply(self.ridge, x, dtype=np.float64)
+        gradient: Floats = np.multiply(self.ridge, x, dtype=np.float64)
         for part, X in self._chunks():
             slopes = losses.slopes(self.loss, X @ self.matrix(x), self.y[part])
             gradient += (X.T @ self._scaled(slopes, part)).ravel()
@@ -102,15 +101,15 @@ class Risk:
         parts = [losses.weights(self.loss, X @ self.matrix(x)) for part, X in self._chunks()]
         return np.concatenate(parts)
 
-    def hessian_product(self, weight: Array, v: Array) -> NDArray[np.float64]:
+    def hessian_product(self, weight: Array, v: Array) -> Floats:
         """Return ∇²f·v, shape (d,), for the weights of a point."""
-        out: NDArray[np.float64] = np.multiply(self.ridge, v, dtype=np.float64)
+        out: Floats = np.multiply(self.ridge, v, dtype=np.float64)
         for part, X in self._chunks():
             turned = losses.curve(self.loss, weight[part], X @ self.matrix(v))
             out += (X.T @ self._scaled(turned, part)).ravel()
         return out
 
-    def hessian(self, x: Array) -> NDArray[np.float64]:
+    def hessian(self, x: Array) -> Floats:
         """Return ∇²f(x), shape (d, d)."""
         p, q = self.X.shape[1], self.classes
         out = np.zeros((self.d, self.d))
@@ -171,7 +170,7 @@ def largest_eigenvalue(X: Array) -> float:
     return top + _rounding(k, max(X.shape), float(np.trace(gram)))
 
 
-def smallest_eigenvalue(gram: NDArray[np.float64], rows: int) -> float:
+def smallest_eigenvalue(gram: Floats, rows: int) -> float:
     """Return the smallest eigenvalue of a sum of outer products from below, at least 0.
 
     Parameters

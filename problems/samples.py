@@ -1,15 +1,13 @@
 """The options of problems on data: from words to rows sorted by client."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.objective import Array
+from boundlab.objective import Array, Floats
 from boundlab.options import Options
 from boundlab.problems import data as datasets
 from boundlab.problems.columns import Dataset, Wanted
@@ -70,11 +68,6 @@ def describe(kind: str) -> dict[str, str]:
     if kind in ("logistic", "hinge"):
         out["positive"] = "labels counted as +1: [0,1,2], even, odd or auto, the upper half (default auto)"
     return out
-
-
-def builder(kind: LossId) -> Callable[[Options], LinearModel]:
-    """Return the function that builds one of the problems on data."""
-    return partial(build, kind)
 
 
 def build(kind: LossId, options: Options) -> LinearModel:
@@ -292,8 +285,8 @@ def _targets(kind: LossId, data: Dataset, positive: str, scale: Scale) -> tuple[
     return datasets.binary(data, positive), places
 
 
-def _start(options: Options, start: Any, d: int, seed: int) -> NDArray[np.float64]:
+def _start(options: Options, start: Any, d: int, seed: int) -> Floats:
     if start == "uniform":
-        out: NDArray[np.float64] = Streams(seed).uniforms(Stream.START, 0, 0, d)[0] - 0.5
+        out: Floats = Streams(seed).uniforms(Stream.START, 0, 0, d)[0] - 0.5
         return out
     return read_start(options, d)

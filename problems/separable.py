@@ -1,9 +1,9 @@
 """Huber, pseudo-Huber and least absolute deviations: f_i(x) = Σ_j w_ij·φ(x_j − c_ij)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.compiled import SEPARABLE, Clients
 from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Optimum, StepBounds
+from boundlab.objective import Array, Constant, Floats, Optimum, StepBounds, against_mean
 from boundlab.options import Options
 from boundlab.problems import bounds
 from boundlab.problems.clients import Coordinates, Kind, ScalarLoss, loss_of
@@ -21,16 +21,16 @@ from boundlab.problems.common import (
     check_shape,
     check_size,
     clip_up,
-    distance,
     in_parts,
     key_of,
+    norm_up,
     norms_up,
     read_array,
+    read_drawn,
 )
 from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
 from boundlab.problems.minimisers import bisect, nearest_zero
 from boundlab.problems.noise import NOISE_OPTIONS, InEveryArithmetic, head_spec, read_head
-from boundlab.problems.reach import against_mean
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ class Separable(InEveryArithmetic):
     """
 
     id: Kind
-    c: NDArray[np.float64]
-    w: NDArray[np.float64]
+    c: Floats
+    w: Floats
     delta: float
-    x0: NDArray[np.float64]
+    x0: Floats
 
     @property
-    def _rows(self) -> NDArray[np.float64]:
+    def _rows(self) -> Floats:
         return self.c
 
     @cached_property
@@ -100,9 +100,7 @@ class Separable(InEveryArithmetic):
             x[part] -= step_size * (self.w[client, part] * self.loss.slope(x[part] - self.c[client, part], FLOATS))
 
     def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
-        """Return where a coordinate is this near to its centre, shape (S,); nowhere but for |x|."""
-        if self.smooth:
-            return np.zeros(len(X), dtype=np.bool_)
+        """Return where a coordinate is this near to its centre, shape (S,): |x| alone has a kink."""
         near = self.loss.from_kink(X - self.c[client]) <= room
         return np.asarray((near & (self.w[client] > 0.0)).any(axis=1))
 
@@ -147,27 +145,25 @@ class Separable(InEveryArithmetic):
         """Return weights and centres."""
         return self._drawing(Clients(SEPARABLE, self.loss.number, float(self.loss.width or 0.0), self.w, self.c))
 
-    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def roundings(self, X: Floats) -> tuple[Floats, Floats]:
         """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
 
-        def of(some: Array) -> NDArray[np.float64]:
+        def of(some: Array) -> Floats:
             slopes = np.linalg.norm(self.w * self.loss.slope(some[:, None] - self.c, FLOATS), axis=2)
-            found: NDArray[np.float64] = (slopes * np.linalg.norm(np.abs(some[:, None]) + np.abs(self.c), axis=2)).sum(
-                axis=1
-            )
-            return found
+            out: Floats = (slopes * np.linalg.norm(np.abs(some[:, None]) + np.abs(self.c), axis=2)).sum(axis=1)
+            return out
 
         room = (self.n + 16.0) * EPS
         return room * self.d * self.values(X) + EPS * in_parts(of, X, self.c.size), self.gradient_roundings(X)
 
-    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gradient_roundings(self, X: Floats) -> Floats:
         """Return how far rounding may put gradients off at each row of X, shape (S,)."""
         # The rounding of x − c_ij moves the slope by at most w_ij times its size; the slope itself is no larger than
         # that, or than w_ij where φ has a kink.
         heaviest, far = self._heaviest
         moved = heaviest * np.linalg.norm(X, axis=1) + far
         slopes = moved if self.smooth else float(np.linalg.norm(self.w, axis=1).mean())
-        out: NDArray[np.float64] = (self.n + 16.0) * EPS * (slopes + moved)
+        out: Floats = (self.n + 16.0) * EPS * (slopes + moved)
         return out
 
     @cached_property
@@ -195,18 +191,19 @@ class Separable(InEveryArithmetic):
         how = "bisection bracket" if bracketed else "exact arithmetic, the minimiser closest to x0"
         return Optimum(x, value, gap, clip_up(float(np.linalg.norm(away)), self.d + 4), how)
 
-    def _exactly(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        columns = zip(self.c.T, self.w.T, self.x0.tolist(), strict=True)
-        found = np.array([nearest_zero(c, w, self.loss.width, start) for c, w, start in columns])
-        return found[:, 0], found[:, 1]
+    def _exactly(self) -> tuple[Floats, Floats]:
+        columns = zip(self.c.T.tolist(), self.w.T.tolist(), self.x0.tolist(), strict=True)
+        best = [nearest_zero(c, w, self.loss.width, start) for c, w, start in columns]
+        x = [float(one) for one in best]
+        return np.array(x), np.array([norm_up([near - one]) for near, one in zip(map(Fraction, x), best, strict=True)])
 
-    def _brackets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _brackets(self) -> tuple[Floats, Floats]:
         x, away = self.x0.astype(np.float64), np.zeros(self.d)  # where no client has a weight, all points are best
         used = (self.w > 0.0).any(axis=0)
         x[used], away[used] = bisect(self.c[:, used], self.w[:, used], lambda r: self.loss.slope(r, FLOATS))
         return x, away
 
-    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
+    def gradient_norms_at_optimum(self) -> Floats | None:
         """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None for lad."""
         if not self.smooth:
             return None
@@ -214,29 +211,28 @@ class Separable(InEveryArithmetic):
         norms = np.linalg.norm(self.w * self.loss.slope(best.x - self.c, FLOATS), axis=1) * (1.0 + (self.d + 16) * EPS)
         # The rounding of x − c_ij moves the slope by at most w_ij times its size.
         moved = EPS * np.linalg.norm(self.w * (np.abs(best.x) + np.abs(self.c)), axis=1)
-        out: NDArray[np.float64] = norms + moved + self.w.max(axis=1) * (best.distance or 0.0)
+        out: Floats = norms + moved + self.w.max(axis=1) * (best.distance or 0.0)
         return out
 
-    @cached_property
-    def _constants(self) -> dict[str, Constant]:
+    def _find_constants(self) -> dict[str, Constant]:
+        """Return all constants but mu: L for the smooth losses, zeta where their minimisers are unique."""
         best = self.optimum()
         far = best.distance or 0.0
         norms = norms_up(self.w, self.loss.steepest)
         how = "closed form max‖w_i‖·|slope|"
         out = {
             "B": Constant(float(norms.max()), "upper", how),
-            "R": Constant(distance(self.x0, best.x, far), "upper", best.how),
             **bounds.noise(self._noise),
             **bounds.additive(norms, self.sigma, how),
             **self._heterogeneity(),
-            **bounds.start_gap(clip_up(self.value(self.x0), self.n * self.d + 16), best, 0.0),
+            **bounds.of_start(self.x0, clip_up(self.value(self.x0), self.n * self.d + 16), best, 0.0),
         }
         if self.smooth:
             out |= bounds.smoothness(Constant(float(self.w.max()), "exact", "closed form max w_ij"))
             if (self.w > 0.0).all():
                 away = float(np.linalg.norm(best.x - self.c, axis=1).max())
                 out["zeta"] = bounds.zeta(clip_up(away, self.d + 4), far, "closed form max‖x* − c_i‖")
-        return bounds.alike(self, out)
+        return bounds.of_alike(self, out)
 
     def _heterogeneity(self) -> dict[str, Constant]:
         """Return sigma_g and sigma_g_mean: coordinates are independent, so their suprema add up."""
@@ -252,10 +248,6 @@ class Separable(InEveryArithmetic):
         each = np.linalg.norm(away, axis=1) * (1.0 + (self.d + 8) * EPS)
         mean = float(np.sqrt(squares.sum())) * (1.0 + (self.n + self.d + 8) * EPS)
         return bounds.heterogeneity(each, mean, how)
-
-    def constants(self) -> Mapping[str, Constant]:
-        """Return all constants but mu: L for the smooth losses, zeta where their minimisers are unique."""
-        return self._constants
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
@@ -286,11 +278,6 @@ OPTIONS: dict[str, dict[str, str]] = {
 }
 
 
-def builder(kind: Kind) -> Callable[[Options], Separable]:
-    """Return the function that builds one of the three families."""
-    return partial(build, kind)
-
-
 def build(kind: Kind, options: Options) -> Separable:
     """Make a separable problem from explicit or generated centres.
 
@@ -304,13 +291,10 @@ def build(kind: Kind, options: Options) -> Separable:
     if options.has("c"):
         c = read_array(options, "c", 2)
     elif any(options.has(key) for key in ("clients", "dimension", "spread", "seed")):
-        n = options.integer("clients", 5, minimum=1)
-        d = options.integer("dimension", 1, minimum=1)
-        spread = options.number("spread", 1.0, minimum=0.0)
-        seed = options.integer("seed", 0)
+        source = read_drawn(options, 1)
+        n, d = source["clients"], source["dimension"]
         check_size(options, n * d, "c", _LARGEST)
-        c = spread * Streams(seed).normals(Stream.PARTITION, np.arange(n), 2, d)
-        source = {"clients": n, "dimension": d, "spread": spread, "seed": seed}
+        c = source["spread"] * Streams(source["seed"]).normals(Stream.PARTITION, np.arange(n), 2, d)
     else:
         c = np.zeros((1, 1))
     n, d = int(c.shape[0]), int(c.shape[1])
@@ -324,7 +308,7 @@ def build(kind: Kind, options: Options) -> Separable:
     return Separable(kind, c, w, delta, source=source, **head)
 
 
-def _weights(options: Options, n: int, d: int) -> NDArray[np.float64]:
+def _weights(options: Options, n: int, d: int) -> Floats:
     raw = options.raw("w", 1.0)
     if isinstance(raw, (int, float)) or (isinstance(raw, str) and not raw.startswith(("[", "@"))):
         return np.full((n, d), options.number("w", 1.0, above=0.0))

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError
-from boundlab.objective import Optimum
+from boundlab.objective import Floats, Optimum
 from boundlab.problems.common import EPS, clip_up
 from boundlab.problems.risk import Risk
 from boundlab.problems.solvers import LOOSE, clarabel, cvxpy
@@ -22,11 +21,10 @@ _DENSE = 1500  # up to this d Newton's method factorises the Hessian
 _ROUNDS = 60
 _CG_ROUNDS = 250
 _LOOSE = 1e-6  # of ‖x‖: where x* may be further away, the curvature at x is looked at
-Vector = NDArray[np.float64]
-Enough = Callable[[Vector, float], bool]
+Enough = Callable[[Floats, float], bool]
 
 
-def minimise(risk: Risk, start: Vector, enough: Enough) -> tuple[Vector, float]:
+def minimise(risk: Risk, start: Floats, enough: Enough) -> tuple[Floats, float]:
     """Return a point that is good enough, or as good as rounding allows, and its ‖∇f‖.
 
     Newton's method with the Cholesky factor up to d = 1500, beyond with conjugate gradients after L-BFGS.
@@ -66,7 +64,7 @@ def minimise(risk: Risk, start: Vector, enough: Enough) -> tuple[Vector, float]:
     return x, norm
 
 
-def _newton_step(risk: Risk, x: Vector, gradient: Vector, norm: float) -> Vector:
+def _newton_step(risk: Risk, x: Floats, gradient: Floats, norm: float) -> Floats:
     if risk.d > _DENSE:
         return _conjugate_gradients(risk, x, gradient, norm)
     from scipy.linalg import cho_factor, cho_solve, eigh
@@ -74,60 +72,47 @@ def _newton_step(risk: Risk, x: Vector, gradient: Vector, norm: float) -> Vector
     hessian = risk.hessian(x)
     if risk.nu > 0.0:
         with contextlib.suppress(np.linalg.LinAlgError):  # features of very different sizes drown nu in rounding
-            step: Vector = -cho_solve(cho_factor(hessian, check_finite=False), gradient)
+            step: Floats = -cho_solve(cho_factor(hessian, check_finite=False), gradient)
             return step
     # Some directions may be flat, without regulariser or to rounding; the gradient has no part in them.
     curved, basis = eigh(hessian, check_finite=False)
     flat = curved <= 1e-13 * len(curved) * curved[-1]
     inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, curved))
-    out: Vector = -(basis * inverse) @ (basis.T @ gradient)
+    out: Floats = -(basis * inverse) @ (basis.T @ gradient)
     return out
 
 
-def _conjugate_gradients(risk: Risk, x: Vector, gradient: Vector, norm: float) -> Vector:
+def _conjugate_gradients(risk: Risk, x: Floats, gradient: Floats, norm: float) -> Floats:
     """Solve ∇²f·step = −∇f to a relative residual that shrinks with ‖∇f‖."""
+    from scipy.sparse.linalg import LinearOperator, cg
+
     weight = risk.weights(x)
-    step, residual = np.zeros_like(x), -gradient
-    direction, square = residual.copy(), norm**2
-    for _ in range(_CG_ROUNDS):
-        turned = risk.hessian_product(weight, direction)
-        bent = float(direction @ turned)
-        if bent <= 0.0:
-            break
-        length = square / bent
-        step += length * direction
-        residual -= length * turned
-        new_square = float(residual @ residual)
-        if new_square <= (min(1e-2, norm) * norm) ** 2:
-            break
-        direction = residual + (new_square / square) * direction
-        square = new_square
-    return step if step.any() else -gradient
+    hessian = LinearOperator((risk.d, risk.d), matvec=lambda v: risk.hessian_product(weight, v), dtype=np.float64)
+    return np.asarray(cg(hessian, -gradient, rtol=min(1e-2, norm), maxiter=_CG_ROUNDS)[0])
 
 
-def _lbfgs(risk: Risk, start: Vector, enough: Enough) -> Vector:
+def _lbfgs(risk: Risk, start: Floats, enough: Enough) -> Floats:
     from scipy.optimize import minimize
 
-    last: tuple[Vector, float] = (start, np.inf)
+    last: tuple[Floats, float] = (start, np.inf)
 
-    def both(x: Vector) -> tuple[float, Vector]:
+    def both(x: Floats) -> tuple[float, Floats]:
         nonlocal last
         value, gradient = risk.value_and_gradient(x)
         last = (x.copy(), float(np.linalg.norm(gradient)))
         return value, gradient
 
-    def stop(x: Vector) -> None:
+    def stop(x: Floats) -> None:
         # L-BFGS accepts the point that its line search evaluated last.
         if np.array_equal(x, last[0]) and enough(x, last[1]):
             raise StopIteration
 
     options = {"maxiter": 3000, "maxfun": 4000, "maxcor": 20, "gtol": 0.0, "ftol": 0.0, "maxls": 40}
     found = minimize(both, start, jac=True, method="L-BFGS-B", callback=stop, options=options)
-    x: Vector = np.asarray(found.x, dtype=np.float64)
-    return x
+    return np.asarray(found.x, dtype=np.float64)
 
 
-def _clarabel_start(risk: Risk, what: str) -> Vector:
+def _clarabel_start(risk: Risk, what: str) -> Floats:
     cp = cvxpy()
     X, y, omega = risk.X.astype(np.float64), risk.y, risk.omega
     x: Any
@@ -189,7 +174,7 @@ def _affordable(risk: Risk, solver: Solver, what: str) -> None:
         )
 
 
-def _unregularised(risk: Risk, x: Vector, how: str, what: str) -> Optimum:
+def _unregularised(risk: Risk, x: Floats, how: str, what: str) -> Optimum:
     """Certify a point of a risk with nu = 0, or with a free intercept, by its local strong convexity.
 
     Within r of x no margin moves by more than ρr, ρ = max‖a_j‖, so the Hessian stays above
@@ -222,7 +207,7 @@ def _unregularised(risk: Risk, x: Vector, how: str, what: str) -> Optimum:
     return Optimum(x, value, gap, norm / m, how)
 
 
-def _near(risk: Risk, x: Vector, norm: float) -> tuple[float, float]:
+def _near(risk: Risk, x: Floats, norm: float) -> tuple[float, float]:
     """Return how far a regularised risk is at most above its minimum, and x from the minimiser.
 
     By its curvature nu; where that is not sharp, of the logistic loss also as in :func:`_unregularised`. Each
@@ -258,7 +243,7 @@ def _near(risk: Risk, x: Vector, norm: float) -> tuple[float, float]:
     return clip_up(gap, 8), clip_up(away, 4)
 
 
-def local_minimisers(part: Callable[[int], Risk], order: Sequence[int], best: Vector) -> tuple[Vector, Vector]:
+def local_minimisers(part: Callable[[int], Risk], order: Sequence[int], best: Floats) -> tuple[Floats, Floats]:
     """Return points near the minimisers of n regularised risks, shape (n, d), and bounds ‖∇f_i‖/μ_i on how near, (n,).
 
     The largest distance from ``best`` is what matters: a risk is solved until its distance is known to 0.2 %, or until
@@ -279,7 +264,7 @@ def local_minimisers(part: Callable[[int], Risk], order: Sequence[int], best: Ve
         own = part(client)
         own = replace(own, X=own.X.astype(np.float64))
 
-        def enough(u: Vector, norm: float, nu: float = own.nu, reached: float = reached) -> bool:
+        def enough(u: Floats, norm: float, nu: float = own.nu, reached: float = reached) -> bool:
             away, error = float(np.linalg.norm(u - best)), norm / nu
             return error <= max(1e-3 * away, 1e-9) or away + error <= reached
 

@@ -13,10 +13,9 @@ from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Optimum, StepBounds
+from boundlab.objective import Array, Constant, Floats, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import bounds, max_affine
 from boundlab.problems.common import (
@@ -30,7 +29,6 @@ from boundlab.problems.noise import ArrayProblem
 from boundlab.problems.polytope import dot, fractions, maximise, steepest_mean
 from boundlab.problems.solvers import TIGHT, check_gap, clarabel, cvxpy
 
-Floats = NDArray[np.float64]
 _TINY = 1e-290  # more than what underflow adds to a sum
 
 
@@ -209,7 +207,7 @@ class SmoothedMaxAffine(ArrayProblem):
         """The clients' max_j ‖a_ij‖ and max_j |c_ij|, shape (n,) each."""
         return np.linalg.norm(self.a, axis=2).max(axis=1), np.abs(self.c).max(axis=1)
 
-    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float]:
+    def rounding(self, x: Floats) -> tuple[float, float]:
         """Return how far rounding and missed maxima may put the value and the gradient off."""
         bend, clients = self.mu * float(x @ x), range(self.n)
         sizes = [self._size(client, x) + bend for client in clients]
@@ -236,8 +234,8 @@ class SmoothedMaxAffine(ArrayProblem):
             raise SpecError(f"problem {self.id}: f is unbounded below; 0 must be a mean of combinations of slopes")
         return np.asarray(x.value, dtype=np.float64)
 
-    @cached_property
-    def _constants(self) -> dict[str, Constant]:
+    def _find_constants(self) -> dict[str, Constant]:
+        """Return L, and mu or the bounds on gradients, and, where x* is certified, R and F0."""
         norms = np.linalg.norm(self.a, axis=2).max(axis=1) * (1.0 + (self.d + 4) * EPS)
         out = {**bounds.smoothness(Constant(self.L, "upper", "given")), **bounds.noise(self._noise)}
         if self.mu > 0.0:
@@ -252,31 +250,27 @@ class SmoothedMaxAffine(ArrayProblem):
             out |= bounds.heterogeneity(wide, float(wide.max()), "distances of the slopes from their mean")
         best = self._best
         if best is not None:
+            start = self.value(self.x0)
+            size = float(np.abs(self.c).max() + (np.abs(self.a) @ np.abs(self.x0)).max()) + abs(start)
+            out |= bounds.of_start(self.x0, start + (self.n + self.d + 8) * EPS * size, best, None)
             away_by = best.distance or 0.0
             out["R"] = Constant(
                 clip_up(distance(self.x0, best.x) + away_by, 2), "upper" if away_by else "exact", best.how
             )
-            start = self.value(self.x0)
-            size = float(np.abs(self.c).max() + (np.abs(self.a) @ np.abs(self.x0)).max()) + abs(start)
-            out |= bounds.start_gap(start + (self.n + self.d + 8) * EPS * size, best, None)
             if self.mu > 0.0:
                 out["zeta"] = bounds.zeta(self._zeta(best), 0.0, "‖∇f_i(x*)‖/mu, and the certified ‖x − x*‖")
-        return bounds.alike(self, out)
+        return bounds.of_alike(self, out)
 
     def _zeta(self, best: Optimum) -> float:
         norms = self.gradient_norms_at_optimum()
         return 0.0 if norms is None or self.n == 1 else clip_up(float(norms.max()) / self.mu, 4)
 
-    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
+    def gradient_norms_at_optimum(self) -> Floats | None:
         """Return upper bounds of ‖∇f_i(x*)‖, shape (n,)."""
         best = self._best
         if best is None or best.distance is None:
             return None
         return np.asarray(self._norms(best.x)[1] + self.L * best.distance)
-
-    def constants(self) -> Mapping[str, Constant]:
-        """Return L, and mu or the bounds on gradients, and, where x* is certified, R and F0."""
-        return self._constants
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""

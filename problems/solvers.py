@@ -4,9 +4,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError, MissingExtraError
+from boundlab.objective import Floats
 
 LOOSE = 1e-4  # for a start that Newton's method polishes
 TIGHT = 1e-9
@@ -62,12 +62,12 @@ def clarabel(problem: Any, tolerances: tuple[float, ...], what: str) -> str:
 
 
 def repair(
-    point: NDArray[np.float64],
-    low: NDArray[np.float64] | float,
-    high: NDArray[np.float64] | float,
-    matrix: NDArray[np.float64],
-    target: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    point: Floats,
+    low: Floats | float,
+    high: Floats | float,
+    matrix: Floats,
+    target: Floats,
+) -> Floats:
     """Return a point of the box near ``point`` with a smaller residual ‖matrix·u − target‖.
 
     Least squares in which a coordinate moves in proportion to its distance to the box's sides, so that those

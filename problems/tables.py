@@ -1,25 +1,30 @@
-"""Tables in files: CSV, arrays of NumPy, Parquet. Nothing in them is evaluated, and no pickle is read."""
+"""Files, compressed or not, and the tables in them: CSV, arrays of NumPy, Parquet.
+
+Nothing in them is evaluated, and no pickle is read.
+"""
 
 import csv
+import gzip
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import BoundlabError, DataError, MissingExtraError, SpecError
 from boundlab.files import check_readable
+from boundlab.objective import Floats
 from boundlab.problems.columns import (
     LARGEST,
     Chosen,
     Dataset,
-    Floats,
     Wanted,
     check_columns,
     choose,
@@ -29,12 +34,51 @@ from boundlab.problems.columns import (
     samples,
     words,
 )
-from boundlab.problems.idx import check_text
 
 _LARGEST_FILE = 2**31  # bytes
+_LARGEST_TEXT, _MOST_LINES = 256 * 2**20, 1_000_000
 _BYTES = 8 * LARGEST  # of all arrays of a file, unpacked
 _FEATURES, _TARGETS = ("X", "features"), ("y", "targets")
 _INDEX = "__index_level_"  # how pandas names the index of a frame in Parquet files
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, compressed with gzip or not, and turn what may go wrong in reading it into one line.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, unreadable, or its compressed stream is truncated or corrupt.
+    """
+    check_readable(path, DataError, _LARGEST_FILE)
+    try:
+        with path.open("rb") as plain:
+            zipped = plain.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if zipped else path.open("rb") as stream:
+            yield cast(IO[bytes], stream)
+    except EOFError:
+        raise DataError(f"{path} is truncated: the compressed stream ends early") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{path} is not a sound gz file: {error}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def check_text(path: Path) -> None:
+    """Refuse a text, compressed or not, that takes too long to read: more than a million lines, or 256 MiB.
+
+    Raises
+    ------
+    DataError
+        If it is longer than that.
+    """
+    lines = size = 0
+    with opened(path) as stream:
+        while block := stream.read(1 << 20):
+            lines, size = lines + block.count(b"\n"), size + len(block)
+            if lines > _MOST_LINES or size > _LARGEST_TEXT:
+                raise DataError(f"{path} holds more than {_MOST_LINES} lines or {_LARGEST_TEXT >> 20} MiB of text")
 
 
 def read_csv(path: Path, wanted: Wanted) -> Dataset:
@@ -131,11 +175,11 @@ def read_npz(path: Path, wanted: Wanted) -> Dataset:
     arrays: dict[str, range] = {}
     columns: list[NDArray[Any]] = []
     for name in sorted(found, key=lambda name: (name != default, found[name].ndim == 1)):  # X has the numbers 1, 2, …
-        width = found[name].shape[1] if found[name].ndim == 2 else 1
-        check_columns(str(path), len(names) + width)
-        arrays[name] = range(len(names), len(names) + width)
-        names += [name] if found[name].ndim == 1 else [""] * width
-        columns += [found[name]] if found[name].ndim == 1 else list(found[name].T)
+        parts = np.atleast_2d(found[name].T)
+        check_columns(str(path), len(names) + len(parts))
+        arrays[name] = range(len(names), len(names) + len(parts))
+        names += [name] if found[name].ndim == 1 else [""] * len(parts)
+        columns += list(parts)
     first = arrays[default] if default else None
     chosen = choose(str(path), names, replace(wanted, target=target), None, arrays, first)
     for place in (*chosen.columns, chosen.target if chosen.by is None else chosen.by):

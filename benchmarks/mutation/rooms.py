@@ -91,7 +91,6 @@ LEFT_OUT = (
     "boundlab/theorems/_toml.py",
     "problems/columns.py",
     "problems/data.py",
-    "problems/idx.py",
     "problems/tables.py",
 )
 

@@ -1,9 +1,13 @@
 """Problems: n client functions, their stochastic (sub)gradients, and certified constants."""
 
+from boundlab.objective._by_client import against_mean as against_mean
+from boundlab.objective._by_client import alike as alike
 from boundlab.objective._by_client import by_client as by_client
+from boundlab.objective._constants import EPS as EPS
 from boundlab.objective._constants import OF_OBJECTIVE as OF_OBJECTIVE
 from boundlab.objective._constants import Array as Array
 from boundlab.objective._constants import Constant as Constant
+from boundlab.objective._constants import Floats as Floats
 from boundlab.objective._constants import GradientsOnSet as GradientsOnSet
 from boundlab.objective._constants import LeastSquaresForm as LeastSquaresForm
 from boundlab.objective._constants import Optimum as Optimum

@@ -4,14 +4,12 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundlab.objective._constants import Constant
+from boundlab.objective._constants import EPS, Constant, Floats
 
 if TYPE_CHECKING:
     from boundlab.objective._problem import Problem
 
-Floats = NDArray[np.float64]
 _ROUNDED = 1e-12
 
 
@@ -26,6 +24,21 @@ def by_client(problem: "Problem", names: Collection[str]) -> dict[str, Floats]:
     constants = problem.constants()
     found = {name: rule(problem, constants) for name, rule in _RULES.items() if name in names}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def alike(problem: "Problem") -> bool:
+    """Return whether all clients surely have the same function."""
+    keys = {problem.client_key(client) for client in range(problem.n)}
+    return problem.n == 1 or (len(keys) == 1 and None not in keys)
+
+
+def against_mean(sizes: Floats) -> Floats:
+    """Return (1 − 1/n)·s_i + (1/n)Σ_{k≠i} s_k for sizes s ≥ 0, shape (n, …), rounded up; 0 for one client."""
+    n = len(sizes)
+    if n == 1:
+        return np.zeros_like(sizes)
+    out: Floats = (1.0 - 2.0 / n) * sizes + sizes.mean(axis=0)
+    return out * (1.0 + (n + 8) * EPS)
 
 
 def _of_all(problem: "Problem", constants: Mapping[str, Constant], name: str) -> Floats | None:

@@ -12,8 +12,9 @@ from boundlab.errors import SymbolError
 from boundlab.formulas.symbols import having
 
 Array = NDArray[np.floating[Any]]
+Floats = NDArray[np.float64]
 Side = Literal["exact", "upper", "lower"]
-_EPS = float(np.finfo(np.float64).eps)
+EPS: Final = float(np.finfo(np.float64).eps)
 # The constants that are about minimisers of the objective, and not about the f_i and their gradients.
 OF_OBJECTIVE: Final = having("start") | {"zeta"}
 
@@ -176,9 +177,9 @@ class GradientsOnSet:
         constants on all of R^d say.
     """
 
-    norms: NDArray[np.float64]
+    norms: Floats
     how: str
-    apart: NDArray[np.float64] | None = None
+    apart: Floats | None = None
     sigma: float | None = None
 
 
@@ -200,19 +201,18 @@ class QuadraticForm:
         Shape (d,), not 0: the noise is along this line; None: its covariance is sigma²/d·I.
     """
 
-    A: NDArray[np.float64]
-    b: NDArray[np.float64]
+    A: Floats
+    b: Floats
     sigma: float
-    direction: NDArray[np.float64] | None = None
+    direction: Floats | None = None
 
-    def covariance(self) -> NDArray[np.float64]:
+    def covariance(self) -> Floats:
         """Return the covariance of the noise, shape (d, d), unit (2, −2); its trace is sigma²."""
         d = self.b.shape[1]
         if self.direction is None:
             return np.diag(np.full(d, self.sigma**2 / d))
         noise = along(self.direction, self.sigma)
-        out: NDArray[np.float64] = noise[:, None] * noise
-        return out
+        return noise[:, None] * noise
 
     def step_bounds(self, client: int) -> StepBounds:
         """Return the eigenvalues of A_i, and what d + 2 roundings of A_i(x − b_i) do."""
@@ -220,14 +220,14 @@ class QuadraticForm:
         norm, uneven = float(np.linalg.norm(A)), float(np.linalg.norm(A - A.T))
         if (A * (1.0 - np.eye(d))).any():
             # Backward error of a symmetric eigensolver (LAPACK Users' Guide, section 4.7).
-            values, slack = np.linalg.eigvalsh((A + A.T) / 2.0), 4.0 * d * _EPS * norm + uneven
+            values, slack = np.linalg.eigvalsh((A + A.T) / 2.0), 4.0 * d * EPS * norm + uneven
         else:
             values, slack = np.diagonal(A), 0.0
-        size = (d + 4.0) * _EPS * norm + uneven
-        offset = size * float(np.linalg.norm(self.b[client])) * (1.0 + d * _EPS)
+        size = (d + 4.0) * EPS * norm + uneven
+        offset = size * float(np.linalg.norm(self.b[client])) * (1.0 + d * EPS)
         return StepBounds(max(float(values.min()) - slack, 0.0), float(values.max()) + slack, offset, size)
 
-    def roots(self) -> NDArray[np.float64]:
+    def roots(self) -> Floats:
         """Return R with R·Rᵀ the covariance of the noise, shape (d, r)."""
         d = self.b.shape[1]
         if self.direction is None:
@@ -235,7 +235,7 @@ class QuadraticForm:
         return along(self.direction, self.sigma)[:, None]
 
 
-def along(direction: NDArray[np.float64], length: float) -> NDArray[np.float64]:
+def along(direction: Floats, length: float) -> Floats:
     """Return the vector of this length in a direction.
 
     Parameters
@@ -244,8 +244,7 @@ def along(direction: NDArray[np.float64], length: float) -> NDArray[np.float64]:
         Shape (d,), not 0, of any size.
     """
     near = np.ldexp(direction, -int(np.frexp(np.abs(direction).max())[1]))  # neither overflows when squared, nor is 0
-    out: NDArray[np.float64] = length * near / np.linalg.norm(near)
-    return out
+    return length * near / np.linalg.norm(near)
 
 
 @final
@@ -273,9 +272,9 @@ class LeastSquaresForm:
         Whether B may hold a row twice.
     """
 
-    rows: tuple[NDArray[np.float64], ...]
-    targets: tuple[NDArray[np.float64], ...]
-    weights: NDArray[np.float64]
+    rows: tuple[Floats, ...]
+    targets: tuple[Floats, ...]
+    weights: Floats
     nu: float
     batch: int
     replacement: bool

@@ -15,6 +15,7 @@ from boundlab.errors import AssumptionError
 from boundlab.objective._constants import (
     Array,
     Constant,
+    Floats,
     GradientsOnSet,
     LeastSquaresForm,
     Optimum,
@@ -135,7 +136,7 @@ class Problem(BuiltFromWords, ABC):
         """Return the SHA-256 of the samples that the clients hold; empty where there are none."""
         return ""
 
-    def full_gradient(self, x: Array) -> NDArray[np.float64]:
+    def full_gradient(self, x: Array) -> Floats:
         """Return ∇f(x), at a kink a subgradient, shape (d,), unit (1, −1), in float64."""
         wide = np.asarray(x, dtype=np.float64)
         total = np.zeros(self.d)
@@ -143,27 +144,27 @@ class Problem(BuiltFromWords, ABC):
             total += self.gradient(client, wide)
         return total / self.n
 
-    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
+    def full_gradients_at(self, X: Array) -> Floats:
         """Return :meth:`full_gradient` at each row of X, shape (S, d), unit (1, −1)."""
         return np.array([self.full_gradient(x) for x in X]).reshape(X.shape)
 
-    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
+    def gradient_norms_at_optimum(self) -> Floats | None:
         """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1), or None: not smooth, or no certified x*."""
         return None
 
-    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float] | None:
+    def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put :meth:`value` and :meth:`full_gradient` off at x; None: it is not known.
 
         Units (1, 0) and (1, −1), the latter of a norm. Who certifies a minimiser of f + h needs it.
         """
         return None
 
-    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def roundings(self, X: Floats) -> tuple[Floats, Floats] | None:
         """Return :meth:`rounding` at each row of X, also of :meth:`values`, shape (S,) each; None: it is not known."""
         known = [one for one in map(self.rounding, X) if one is not None]
         return (np.array(known)[:, 0], np.array(known)[:, 1]) if len(known) == len(X) > 0 else None
 
-    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def gradient_roundings(self, X: Floats) -> Floats | None:
         """Return the second column of :meth:`roundings` alone."""
         found = self.roundings(X)
         return None if found is None else found[1]
@@ -220,7 +221,7 @@ class Problem(BuiltFromWords, ABC):
         """
         return np.array([self.gradient(client, x) for x in X]).reshape(len(X), self.d)
 
-    def values(self, X: Array) -> NDArray[np.float64]:
+    def values(self, X: Array) -> Floats:
         """Return f at each row of X, shape (S,), unit (1, 0).
 
         Parameters
@@ -289,7 +290,7 @@ class Problem(BuiltFromWords, ABC):
         return None
 
     @property
-    def sign_noise(self) -> NDArray[np.float64] | None:
+    def sign_noise(self) -> Floats | None:
         """Return what the oracle adds to each gradient with either sign, shape (d,), unit (1, −1).
 
         Both signs have probability ½, independently of all else. None: there is no noise, or of another kind.

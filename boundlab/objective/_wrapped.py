@@ -1,22 +1,70 @@
 """Problems around another one."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from abc import update_abstractmethods
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boundlab.objective._constants import Array, Constant, GradientsOnSet, StepBounds
+from boundlab.objective._constants import Array, Optimum
 from boundlab.objective._oracle import Oracle
 from boundlab.objective._problem import Problem
 from boundlab.randomness import Streams
 
-if TYPE_CHECKING:
-    from boundlab.arithmetic.compiled import Clients
-    from boundlab.objective.simple import BoundedSet, ProxFunction
+# What a problem says of its objective, whoever its clients are.
+OF_VALUES = (
+    "value",
+    "values",
+    "full_gradient",
+    "full_gradients_at",
+    "optimum",
+    "rounding",
+    "roundings",
+    "gradient_roundings",
+    "steepness",
+)
 
 
+def answered_by(whom: str, *names: str) -> Callable[[type], type]:
+    """Return a decorator of classes that leave members to another object, which one of their attributes is.
+
+    Parameters
+    ----------
+    whom
+        The attribute.
+    names
+        The members.
+    """
+
+    def leave(owner: type) -> type:
+        for name in names:
+            setattr(owner, name, property(attrgetter(f"{whom}.{name}"), doc=f"As ``{whom}`` has it."))
+        return update_abstractmethods(owner)
+
+    return leave
+
+
+@answered_by(
+    "inner",
+    "id",
+    "n",
+    "d",
+    "x0",
+    "dtype",
+    "simple",
+    "client_value",
+    "gradients",
+    "descend",
+    "prox",
+    "compiled",
+    "near_kink",
+    "step_bounds",
+    "gradients_on",
+    "client_key",
+    "sign_noise",
+    "claims",
+    "files",
+    "data_sha256",
+)
 class Wrapped(Problem):
     """The clients of another problem: start, functions, steps, noise and data are theirs unless a class says else.
 
@@ -29,95 +77,25 @@ class Wrapped(Problem):
     inner: Problem
 
     @property
-    def id(self) -> str:  # type: ignore[override]
-        """Return the id of the clients' problem."""
-        return self.inner.id
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of clients."""
-        return self.inner.n
-
-    @property
-    def d(self) -> int:  # type: ignore[override]
-        """Return the dimension."""
-        return self.inner.d
-
-    @property
-    def x0(self) -> Array:  # type: ignore[override]
-        """Return the start."""
-        return self.inner.x0
-
-    @property
-    def dtype(self) -> type[np.floating[Any]]:  # type: ignore[override]
-        """Return the iterates' type."""
-        return self.inner.dtype
-
-    @property
-    def simple(self) -> "ProxFunction | None":
-        """Return h."""
-        return self.inner.simple
-
-    @property
     def gradient_part(self) -> Problem:
         """Return that of the clients' problem where it has an h."""
         return self if self.simple is None else self.inner.gradient_part
 
-    def client_value(self, client: int, x: Array) -> float:
-        """Return f_client(x), unit (1, 0)."""
-        return self.inner.client_value(client, x)
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0)."""
+        return self.inner.value(x)
 
     def gradient(self, client: int, x: Array) -> Array:
         """Return a (sub)gradient of f_client, shape (d,), unit (1, −1)."""
         return self.inner.gradient(client, x)
 
-    def gradients(self, client: int, X: Array) -> Array:
-        """Return the (sub)gradients of f_client at each row of X, shape (S, d), unit (1, −1)."""
-        return self.inner.gradients(client, X)
-
-    def descend(self, client: int, x: Array, step_size: float) -> None:
-        """Do x ← x − step_size·∇f_client(x) in place."""
-        self.inner.descend(client, x, step_size)
-
-    def prox(self, client: int, x: Array, step_size: float) -> Array:
-        """Return the proximal point of f_client, shape (d,), unit (0, 1)."""
-        return self.inner.prox(client, x, step_size)
-
     def oracle(self, streams: Streams) -> Oracle:
         """Return the oracle of the clients."""
         return self.inner.oracle(streams)
 
-    def compiled(self) -> "Clients | None":
-        """Return those of the clients' problem."""
-        return self.inner.compiled()
-
-    def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
-        """Return at which rows of X the gradient of f_client may jump within a distance of ``room``, shape (S,)."""
-        return self.inner.near_kink(client, X, room)
-
-    def step_bounds(self, client: int) -> StepBounds | None:
-        """Return what local steps of f_client do to errors."""
-        return self.inner.step_bounds(client)
-
-    def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
-        """Return how large the gradients of the f_i are on a bounded set."""
-        return self.inner.gradients_on(region)
-
-    def client_key(self, client: int) -> bytes | None:
-        """Return what only clients with the same function share."""
-        return self.inner.client_key(client)
-
-    def claims(self) -> Mapping[str, Constant]:
-        """Return what is somebody's word of the clients."""
-        return self.inner.claims()
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the files of the clients' data."""
-        return self.inner.files()
-
-    def data_sha256(self) -> str:
-        """Return the SHA-256 of the clients' samples."""
-        return self.inner.data_sha256()
+    def optimum(self) -> Optimum:
+        """Return x* and f* with their certificate."""
+        return self.inner.optimum()
 
     def spec(self) -> dict[str, Any]:
         """Return the JSON form of the clients' problem."""

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from boundlab.objective._constants import EPS, Floats
 
 
 class InvariantSet(ABC):
@@ -62,7 +61,7 @@ class InvariantBox(InvariantSet):
     def around(self) -> tuple[Floats, Floats, float]:
         """Return the middle, half the edges, and half the diagonal."""
         middle = (self.low + self.high) / 2.0
-        half = np.maximum(self.high - middle, middle - self.low) * (1.0 + 4.0 * float(np.finfo(np.float64).eps))
+        half = np.maximum(self.high - middle, middle - self.low) * (1.0 + 4.0 * EPS)
         return middle, half, self.farthest(middle)
 
 
@@ -120,7 +119,7 @@ class InvariantSets(ABC):
 
 def _up(value: float, d: int) -> float:
     """Allow for the rounding of a norm of d entries."""
-    return value * (1.0 + (d + 8) * float(np.finfo(np.float64).eps))
+    return value * (1.0 + (d + 8) * EPS)
 
 
 def plain(x: Any) -> Floats:

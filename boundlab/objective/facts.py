@@ -31,11 +31,10 @@ from typing import Final, final
 import numpy as np
 
 from boundlab.objective._by_client import by_client
-from boundlab.objective._constants import LeastSquaresForm
+from boundlab.objective._constants import EPS, LeastSquaresForm
 from boundlab.objective._problem import Problem
 
 MEAN_SLOPE: Final = "mean_i(slope_i)"
-_EPS = float(np.finfo(np.float64).eps)
 _LARGEST = 500  # matrices whose eigenvalues are looked at
 _Said = tuple[Mapping[str, Fraction | int], str]
 
@@ -154,7 +153,7 @@ def _curvature(problem: Problem, free: bool) -> tuple[Fraction, Fraction]:
     elif form is not None and problem.d <= _LARGEST:
         mean = form.A.mean(axis=0)
         # The eigensolver's backward error (LAPACK Users' Guide, section 4.7), the mean, and what is not symmetric.
-        slack = (4.0 * problem.d + problem.n + 8.0) * _EPS * float(np.linalg.norm(np.abs(form.A).mean(axis=0)))
+        slack = (4.0 * problem.d + problem.n + 8.0) * EPS * float(np.linalg.norm(np.abs(form.A).mean(axis=0)))
         whole = float(np.linalg.eigvalsh((mean + mean.T) / 2.0)[0]) - slack - float(np.linalg.norm(mean - mean.T))
     m = max(own, Fraction(whole), Fraction(0))
     return m, max(m, Fraction(flat)) if free else m
@@ -169,7 +168,7 @@ def _of_rows(form: LeastSquaresForm, d: int) -> tuple[float, float]:
         [np.sqrt(weight / (n * len(rows))) * rows for rows, weight in zip(form.rows, form.weights, strict=True)]
     )
     gram = C @ C.T if count < d else C.T @ C
-    slack = (8.0 * max(count, d) + 32.0) * _EPS * float((C**2).sum())
+    slack = (8.0 * max(count, d) + 32.0) * EPS * float((C**2).sum())
     low = max(0.0, float(np.linalg.eigvalsh(gram)[0]) - slack)
     if count >= d:
         return low, low

@@ -33,6 +33,7 @@ from boundlab.arithmetic.reasons import (
 )
 from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say, written
 from boundlab.problems.clients import Coordinates, ScalarLoss, loss_of
+from boundlab.problems.minimisers import nearest_zero
 from boundlab.problems.rational.arrays import (
     RationalArrays,
     curvature,
@@ -120,41 +121,8 @@ class RationalSeparable(RationalArrays):
 
     def minimum(self) -> Minimum:
         """Return the minimiser nearest to x0, coordinate by coordinate."""
-        return self.at([self._nearest(j) for j in range(self.d)])
-
-    def _sides(self, j: int, x: Fraction) -> tuple[Fraction, Fraction]:
-        """Return the left and the right derivative of Σ_i in coordinate j."""
-        left = right = ZERO
-        jump = 0 if self.delta is not None else 1
-        for row, weights in zip(self.c, self.w, strict=True):
-            slope = self._in_fractions.slope(x - row[j], EXACT)
-            left += weights[j] * (slope or -jump)
-            right += weights[j] * (slope or jump)
-        return left, right
-
-    def _breaks(self, j: int) -> list[Fraction]:
-        width = self.delta or ZERO
-        return sorted({row[j] + shift for row in self.c for shift in (-width, width)})
-
-    def _nearest(self, j: int) -> Fraction:
-        points = self._breaks(j)
-        if not any(weights[j] for weights in self.w):
-            return self.x0[j]
-        sides = [self._sides(j, point) for point in points]
-        # The first point whose right derivative is ≥ 0, the last whose left one is ≤ 0; zeros lie at or between them.
-        low = next(k for k, (_, right) in enumerate(sides) if right >= 0)
-        high = max(k for k, (left, _) in enumerate(sides) if left <= 0)
-        first, last = points[low], points[high]
-        if low > 0 and sides[low][0] > 0:
-            first = self._crossing(points[low - 1], sides[low - 1][1], points[low], sides[low][0])
-        if high + 1 < len(points) and sides[high][1] < 0:
-            last = self._crossing(points[high], sides[high][1], points[high + 1], sides[high + 1][0])
-        return min(max(self.x0[j], min(first, last)), max(first, last))
-
-    @staticmethod
-    def _crossing(a: Fraction, at_a: Fraction, b: Fraction, at_b: Fraction) -> Fraction:
-        """Return where the linear piece from (a, at_a < 0) to (b, at_b > 0) is zero."""
-        return a - at_a * (b - a) / (at_b - at_a)
+        columns = zip(zip(*self.c, strict=True), zip(*self.w, strict=True), self.x0, strict=True)
+        return self.at([nearest_zero(c, w, self.delta, start) for c, w, start in columns])
 
     def constants(self) -> Constants:
         """Return all constants but those of large problems."""
@@ -217,7 +185,8 @@ class RationalSeparable(RationalArrays):
 
     def _points(self, j: int) -> list[Fraction]:
         """Return the break points, or for |·|, whose slopes jump there, points on both sides of each."""
-        points = self._breaks(j)
+        width = self.delta or ZERO
+        points = sorted({row[j] + shift for row in self.c for shift in (-width, width)})
         if self.delta is not None:
             return points
         return [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]

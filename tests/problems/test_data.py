@@ -13,7 +13,6 @@ from boundlab.errors import DataError, MissingExtraError, SpecError
 from boundlab.problems import data as datasets
 from boundlab.problems.columns import Wanted
 from boundlab.problems.data import Dataset, binary, classes, load, prepare
-from boundlab.problems.idx import read_folder
 
 
 def idx(folder: Path, images: np.ndarray, labels: np.ndarray, *, zipped: bool = False, magic: int = 0x803) -> None:
@@ -65,38 +64,38 @@ def test_idx_folders_are_read_compressed_or_not(tmp_path: Path, zipped: bool) ->
 def test_broken_idx_folders_are_refused(tmp_path: Path) -> None:
     images, labels = pictures()
     with pytest.raises(DataError, match="is not a folder"):
-        read_folder(tmp_path / "absent")
+        load(f"idx:{tmp_path / 'absent'}")
     with pytest.raises(DataError, match="has no train-images-idx3-ubyte"):
-        read_folder(tmp_path)
+        load(f"idx:{tmp_path}")
     idx(tmp_path / "magic", images, labels, magic=0x999)
     with pytest.raises(DataError, match="magic number is 0x00000999, not 0x00000803"):
-        read_folder(tmp_path / "magic")
+        load(f"idx:{tmp_path / 'magic'}")
     idx(tmp_path / "count", images, labels[:4])
     with pytest.raises(DataError, match="holds 6 images but 4 labels"):
-        read_folder(tmp_path / "count")
+        load(f"idx:{tmp_path / 'count'}")
     idx(tmp_path / "gz", images, labels, zipped=True)
     path = tmp_path / "gz" / "train-images-idx3-ubyte.gz"
     whole = path.read_bytes()
     path.write_bytes(whole[:-12])
     with pytest.raises(DataError, match="is truncated: the compressed stream ends early"):
-        read_folder(tmp_path / "gz")
+        load(f"idx:{tmp_path / 'gz'}")
     path.write_bytes(whole[:-8] + b"\0\0\0\0" + whole[-4:])
     with pytest.raises(DataError, match="is not a sound gz file"):
-        read_folder(tmp_path / "gz")
+        load(f"idx:{tmp_path / 'gz'}")
     idx(tmp_path / "short", images, labels)
     path = tmp_path / "short" / "train-images-idx3-ubyte"
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(DataError, match="is truncated: 6×2×3 values need 36 bytes, got 33"):
-        read_folder(tmp_path / "short")
+        load(f"idx:{tmp_path / 'short'}")
     path.write_bytes(b"\0\0\x08")
     with pytest.raises(DataError, match="its header has 3 bytes, not 16"):
-        read_folder(tmp_path / "short")
+        load(f"idx:{tmp_path / 'short'}")
     path.write_bytes(struct.pack(">4I", 0x803, 2**31, 2**31, 2**31))
     with pytest.raises(DataError, match="at most 150000000 are read"):
-        read_folder(tmp_path / "short")
+        load(f"idx:{tmp_path / 'short'}")
     idx(tmp_path / "none", images[:0], labels[:0])
     with pytest.raises(DataError, match="holds no images"):
-        read_folder(tmp_path / "none")
+        load(f"idx:{tmp_path / 'none'}")
 
 
 def test_csv_files_have_an_optional_header_and_without_one_the_target_last(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problem_makers import TYPES, make
 
-from boundlab.problems.bounds import alike
+from boundlab.problems.bounds import of_alike
 
 NUMBER = st.floats(-3, 3).map(lambda x: round(x, 3))
 POSITIVE = st.floats(0.1, 3).map(lambda x: round(x, 3))
@@ -48,5 +48,5 @@ def test_clients_of_which_nobody_knows_what_they_are_may_differ(monkeypatch):
     problem = make("huber", c=[[0.0], [3.0]], w=[[1.0], [1.0]], x0=1.5)
     known = dict(problem.constants())
     monkeypatch.setattr(type(problem), "client_key", lambda *_: None)
-    assert alike(problem, known) == known
+    assert of_alike(problem, known) == known
     assert known["sigma_g"].value > 0.0

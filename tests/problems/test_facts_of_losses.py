@@ -11,8 +11,8 @@ from problem_makers import make
 from boundlab.errors import CertificateError
 from boundlab.problems import losses
 from boundlab.problems.common import _FEW, norm_up, norms_up
+from boundlab.problems.heterogeneity import of_risks
 from boundlab.problems.polytope import fractions, maximise, steepest_mean
-from boundlab.problems.reach import of_risks
 
 KINDS = sorted(name for name, loss in losses.LOSSES.items() if np.isfinite(loss.slope))
 

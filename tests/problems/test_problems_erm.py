@@ -10,7 +10,6 @@ from problem_makers import LOSSES, MODELS, make, point, sample_gradients, tiny
 
 from boundlab.case.build import build_problem
 from boundlab.errors import AssumptionError
-from boundlab.problems.minibatch import MiniBatch
 from boundlab.randomness import Streams
 
 SEEDS = st.integers(0, 10_000)
@@ -101,9 +100,7 @@ def test_batches_depend_on_their_key_alone(replacement: bool) -> None:
 
 def test_without_replacement_every_subset_is_equally_likely() -> None:
     # Floyd's algorithm picks from 3, then from 4: the 12 cells of that lattice give each pair of 4 rows twice.
-    oracle = MiniBatch(
-        "hinge", np.zeros((4, 1)), np.ones(4), np.array([0]), np.array([4]), np.ones(1), 0.0, 1, 2, False, Streams(0)
-    )
+    oracle = make("logistic", batch=2, replacement=False).oracle(Streams(0))
     cells = np.array([[(j + 0.5) / 3, (k + 0.5) / 4] for j, k in product(range(3), range(4))])[:, None, :]
     drawn = oracle._distinct(cells, np.full(12, 4), np.zeros(12, dtype=np.int64))
     counts: dict[tuple[int, ...], int] = {}

@@ -3,24 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boundlab.objective import Array, Constant, LeastSquaresForm, Optimum, Problem, QuadraticForm, Wrapped
+from boundlab.objective import Constant, Problem, Wrapped
+from boundlab.objective._wrapped import OF_VALUES, answered_by
 from boundlab.objective.composite._on_set import assumptions_within, constants_within
-from boundlab.objective.confinement import InvariantSet, InvariantSets
+from boundlab.objective.confinement import InvariantSet
 from boundlab.objective.simple import BoundedSet
-
-if TYPE_CHECKING:
-    import torch
-
-    from boundlab.arithmetic.problem import Functions, RationalProblem
-    from boundlab.arithmetic.tensors import Batched
 
 
 @final
+@answered_by(
+    "inner",
+    *OF_VALUES,
+    "gradient_norms_at_optimum",
+    "quadratic",
+    "least_squares",
+    "confinement",
+    "rational",
+    "in_balls",
+    "tensors",
+)
 @dataclass(frozen=True, eq=False)
 class AlongRun(Wrapped):
     """The same problem, whose B, G, sigma and sigma_g are those on a set that no local step leaves.
@@ -60,72 +63,3 @@ class AlongRun(Wrapped):
         """Return what is met on the set."""
         met = assumptions_within(self.inner, self._there, self.words)
         return {**self.inner.assumptions(), **met}
-
-    def value(self, x: Array) -> float:
-        """Return f(x), unit (1, 0)."""
-        return self.inner.value(x)
-
-    def values(self, X: Array) -> NDArray[np.float64]:
-        """Return f at each row of X, shape (S,), unit (1, 0)."""
-        return self.inner.values(X)
-
-    def full_gradient(self, x: Array) -> NDArray[np.float64]:
-        """Return ∇f(x), shape (d,), unit (1, −1)."""
-        return self.inner.full_gradient(x)
-
-    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
-        """Return those of the problem."""
-        return self.inner.full_gradients_at(X)
-
-    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return those of the problem."""
-        return self.inner.roundings(X)
-
-    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return those of the problem."""
-        return self.inner.gradient_roundings(X)
-
-    def optimum(self) -> Optimum:
-        """Return x* and f* with their certificate."""
-        return self.inner.optimum()
-
-    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
-        """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1)."""
-        return self.inner.gradient_norms_at_optimum()
-
-    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float] | None:
-        """Return how far rounding may put f and ∇f off at x."""
-        return self.inner.rounding(x)
-
-    def steepness(self) -> float:
-        """Return the most by which f grows to first order where x* moves by 1, unit (1, −1)."""
-        return self.inner.steepness()
-
-    def quadratic(self) -> QuadraticForm | None:
-        """Return the matrices of a quadratic."""
-        return self.inner.quadratic()
-
-    def least_squares(self) -> LeastSquaresForm | None:
-        """Return the rows and targets of least squares."""
-        return self.inner.least_squares()
-
-    @property
-    def sign_noise(self) -> NDArray[np.float64] | None:
-        """The vector that the oracle adds with either sign."""
-        return self.inner.sign_noise
-
-    def confinement(self) -> InvariantSets | None:
-        """Return what is sure of every local step."""
-        return self.inner.confinement()
-
-    def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
-        """Return the same in rational numbers."""
-        return self.inner.rational(options)
-
-    def in_balls(self) -> "Functions | None":
-        """Return the same for balls."""
-        return self.inner.in_balls()
-
-    def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched | None":
-        """Return the same on tensors."""
-        return self.inner.tensors(device, dtype)

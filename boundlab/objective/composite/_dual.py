@@ -11,15 +11,12 @@ is F*. Those of a point near it are shrunk to where the conjugate is finite (Fer
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.exactly import EXACT
-from boundlab.objective import LeastSquaresForm
+from boundlab.objective import EPS, Floats, LeastSquaresForm
 from boundlab.objective.simple import ProxFunction
 
-Floats = NDArray[np.float64]
-_EPS = float(np.finfo(np.float64).eps)
 _LARGEST: Final = 1_000_000  # entries of the features: a second
 
 
@@ -42,7 +39,7 @@ def _interval(form: LeastSquaresForm, h: ProxFunction, x: Floats) -> tuple[Any, 
     arb, matrix = numbers.flint().arb, numbers.flint().arb_mat
     n, d = len(form.rows), len(x)
     # A weight other than 1 comes from a share of the samples, and is rounded.
-    weights = [arb(1) if one == 1.0 else numbers.near(one, 4.0 * _EPS) for one in form.weights.tolist()]
+    weights = [arb(1) if one == 1.0 else numbers.near(one, 4.0 * EPS) for one in form.weights.tolist()]
     nu = arb(form.nu) * sum(weights, start=arb(0)) / n
     point = h.prox(np.array([arb(entry) for entry in x.tolist()], dtype=object), arb(0), EXACT)
     column = matrix([[entry] for entry in point])

@@ -14,16 +14,13 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError
-from boundlab.objective import LeastSquaresForm, Optimum, Problem
+from boundlab.objective import EPS, Floats, LeastSquaresForm, Optimum, Problem
 from boundlab.objective.composite._dual import interval
 from boundlab.objective.composite._polish import polished
 from boundlab.objective.simple import ProxFunction
 
-Floats = NDArray[np.float64]
-_EPS = float(np.finfo(np.float64).eps)
 _ROUNDS = 40_000
 _LOOK = 10  # rounds between looks at the residual
 _PATIENCE = 100  # looks without a smaller residual
@@ -119,9 +116,9 @@ def _certify(f: Problem, h: ProxFunction, p: Floats, L: float, form: LeastSquare
     off, error = found
     slope = f.full_gradient(p)
     steep, d = float(np.linalg.norm(slope)), f.d
-    error += (d + 16) * _EPS * steep
+    error += (d + 16) * EPS * steep
     value = f.value(p) + h.value(p)
-    off += (d + 8) * _EPS * (abs(value) + h.value(p))
+    off += (d + 8) * EPS * (abs(value) + h.value(p))
     start, bounds = np.asarray(f.x0, dtype=np.float64), f.constants()
     mu = bounds["mu"].value if "mu" in bounds else 0.0
     gap, distance, how = np.inf, None, "accelerated proximal gradient, Fenchel's dual"
@@ -134,10 +131,10 @@ def _certify(f: Problem, h: ProxFunction, p: Floats, L: float, form: LeastSquare
         gap = h.duality_gap(p, slope, error, max(value + off - lowest, 0.0)) + off
     if mu > 0.0:
         v, away = h.shortest(p, slope)
-        residual = (float(np.linalg.norm(v)) + error + L * away) * (1.0 + (d + 8) * _EPS)
+        residual = (float(np.linalg.norm(v)) + error + L * away) * (1.0 + (d + 8) * EPS)
         # h allows the point at a distance of ``away``; what f changes by until there is counted.
         strong = residual**2 / (2.0 * mu) + (steep + error + L * away) * away + off
-        distance = residual / mu * (1.0 + 4.0 * _EPS) + away
+        distance = residual / mu * (1.0 + 4.0 * EPS) + away
         if strong <= gap:
             gap, how = strong, "accelerated proximal gradient, ‖∂F‖/mu"
     if form is not None and (ends := interval(form, h, p)) is not None:
@@ -145,8 +142,8 @@ def _certify(f: Problem, h: ProxFunction, p: Floats, L: float, form: LeastSquare
         if between <= gap:
             gap, how = between, "active set, Fenchel's dual in balls"
             if mu > 0.0:  # a smaller distance than the gradient's is kept
-                by_gap = (float(np.sqrt(2.0 * gap / mu)) + 4.0 * _EPS * float(np.linalg.norm(p))) * (
-                    1.0 + d * _EPS
+                by_gap = (float(np.sqrt(2.0 * gap / mu)) + 4.0 * EPS * float(np.linalg.norm(p))) * (
+                    1.0 + d * EPS
                 ) + away
                 distance = by_gap if distance is None else min(distance, by_gap)
     if h.sharpness(p, slope) > error:
@@ -154,5 +151,5 @@ def _certify(f: Problem, h: ProxFunction, p: Floats, L: float, form: LeastSquare
     if not np.isfinite(gap):
         raise CertificateError(f"problem {f.id}: f has no lower bound, so that nothing certifies a minimum of f + h")
     # ‖∇f(p) − ∇f(x*)‖² ≤ 2L·(F(p) − F*): f is smooth, and x* minimises f + h.
-    at_best = (steep + error + np.sqrt(2.0 * L * gap)) * (1.0 + 8.0 * _EPS)
+    at_best = (steep + error + np.sqrt(2.0 * L * gap)) * (1.0 + 8.0 * EPS)
     return Minimised(Optimum(p, value, gap, distance, how), float(at_best))

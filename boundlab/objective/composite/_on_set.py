@@ -14,14 +14,11 @@ put it outside.
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundlab.objective import Constant, GradientsOnSet, Problem
+from boundlab.objective import EPS, Constant, GradientsOnSet, Problem, against_mean, alike
 from boundlab.objective.simple import BoundedSet, ProxFunction
 
-Floats = NDArray[np.float64]
-_EPS = float(np.finfo(np.float64).eps)
-_UP = 1.0 + 8.0 * _EPS
+_UP = 1.0 + 8.0 * EPS
 
 
 def constants_on_set(f: Problem, h: ProxFunction) -> dict[str, Constant]:
@@ -41,10 +38,10 @@ def constants_within(f: Problem, region: BoundedSet, words: str) -> dict[str, Co
     B = float(found.norms.max())
     B = min(B, known["B"].value) if "B" in known else B
     limits = {"B": B, "G_sq": B**2 * _UP}
-    if not _alike(f):
-        apart = _against_mean(found.norms)
+    if not alike(f):
+        apart = against_mean(found.norms)
         apart = apart if found.apart is None else np.minimum(apart, found.apart)
-        mean = float(np.sqrt((apart**2).mean())) * (1.0 + (f.n + 8) * _EPS)
+        mean = float(np.sqrt((apart**2).mean())) * (1.0 + (f.n + 8) * EPS)
         limits |= {"sigma_g": float(apart.max()), "sigma_g_mean": min(mean, float(apart.max()))}
     else:
         limits |= {"sigma_g": 0.0, "sigma_g_mean": 0.0}
@@ -82,23 +79,10 @@ def _by_curvature(f: Problem, region: BoundedSet) -> GradientsOnSet | None:
     bounds = [one for one in found if one is not None and not one.kinks and not one.proximal]
     if f.dtype is not np.float64 or f.assumptions().get("smooth", "unsaid") or len(bounds) < f.n:
         return None
-    z, room = region.centre, 1.0 + (f.d + 8) * _EPS
+    z, room = region.centre, 1.0 + (f.d + 8) * EPS
     size = float(np.linalg.norm(z)) * room
     norms = [
         (float(np.linalg.norm(f.gradient(i, z))) + one.error(z, size) + one.L * region.radius) * room
         for i, one in enumerate(bounds)
     ]
     return GradientsOnSet(np.array(norms), "the gradient at its centre, and L times its radius")
-
-
-def _alike(f: Problem) -> bool:
-    """Return whether all clients surely have one function."""
-    keys = {f.client_key(client) for client in range(f.n)}
-    return f.n == 1 or (len(keys) == 1 and None not in keys)
-
-
-def _against_mean(norms: Floats) -> Floats:
-    """Return (1 − 1/n)·s_i + (1/n)Σ_{k≠i} s_k, shape (n,), rounded up."""
-    n = len(norms)
-    out: Floats = ((1.0 - 2.0 / n) * norms + norms.mean()) * (1.0 + (n + 8) * _EPS)
-    return out

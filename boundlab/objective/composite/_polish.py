@@ -10,11 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.objective import LeastSquaresForm
+from boundlab.objective import EPS, Floats, LeastSquaresForm
 from boundlab.objective.simple import BallIndicator, ProxFunction
 
-Floats = NDArray[np.float64]
-_EPS = float(np.finfo(np.float64).eps)
 _WORK: Final = 2e9  # multiplications of all decompositions
 _REFINED = 3
 _TURNS: Final = 50  # for each coordinate
@@ -47,7 +45,7 @@ def _on_ball(B: Floats, c: Floats, radius: float) -> Floats:
     from scipy.optimize import brentq
 
     U, s, Vt = np.linalg.svd(B, full_matrices=False)
-    kept = s > s[0] * max(B.shape) * _EPS
+    kept = s > s[0] * max(B.shape) * EPS
     s, along, Vt = s[kept], (U.T @ c)[kept], Vt[kept]
 
     def at(multiplier: float) -> Floats:
@@ -60,7 +58,7 @@ def _on_ball(B: Floats, c: Floats, radius: float) -> Floats:
         found = at(float(brentq(lambda one: float(np.linalg.norm(at(one))) - radius, 0.0, most, xtol=1e-300)))
     x: Floats = found @ Vt
     norm = float(np.linalg.norm(x))
-    return x * (radius / norm * (1.0 - 4.0 * _EPS)) if norm > radius else x
+    return x * (radius / norm * (1.0 - 4.0 * EPS)) if norm > radius else x
 
 
 def _on_pieces(B: Floats, c: Floats, h: ProxFunction, start: Floats) -> Floats:
@@ -85,7 +83,7 @@ def _on_pieces(B: Floats, c: Floats, h: ProxFunction, start: Floats) -> Floats:
         full = 0
         pulls = h.shortest(x, slope)[0]
         pulls[free] = 0.0
-        pulls[np.abs(pulls) <= 16.0 * _EPS * (sizes.T @ (np.abs(residual) + sizes @ np.abs(x)))] = 0.0
+        pulls[np.abs(pulls) <= 16.0 * EPS * (sizes.T @ (np.abs(residual) + sizes @ np.abs(x)))] = 0.0
         if not pulls.any():
             break
         most = int(np.abs(pulls).argmax())
@@ -96,7 +94,7 @@ def _on_pieces(B: Floats, c: Floats, h: ProxFunction, start: Floats) -> Floats:
 def _newton(R: Floats, slope: Floats) -> Floats:
     """Return the shortest step to where RᵀRx changes by −slope, or −slope itself where that falls without end."""
     _, s, Vt = np.linalg.svd(R, full_matrices=False)
-    kept = s > s[0] * max(R.shape) * _EPS
+    kept = s > s[0] * max(R.shape) * EPS
     along = Vt[kept] @ slope
     flat = slope - along @ Vt[kept]
     if float(np.linalg.norm(flat)) > _IN_RANGE * float(np.linalg.norm(slope)) and not kept.all():

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.errors import CertificateError, SpecError
+from boundlab.errors import SpecError
 from boundlab.objective import (
+    EPS,
     OF_OBJECTIVE,
     Array,
     Constant,
+    Floats,
     FullGradients,
     Optimum,
     Oracle,
@@ -23,8 +25,8 @@ from boundlab.objective import (
 )
 from boundlab.objective.composite._minimise import Minimised, minimise
 from boundlab.objective.composite._on_set import assumptions_within, constants_on_set
-from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
 from boundlab.objective.simple import ProxFunction
+from boundlab.objective.sought import SoughtMinimiser
 from boundlab.randomness import Streams
 
 if TYPE_CHECKING:
@@ -34,13 +36,10 @@ if TYPE_CHECKING:
     from boundlab.arithmetic.problem import RationalProblem
     from boundlab.arithmetic.tensors import Batched
 
-Floats = NDArray[np.float64]
-_EPS = float(np.finfo(np.float64).eps)
-
 
 @final
 @dataclass(frozen=True, eq=False)
-class Composite(Wrapped):
+class Composite(SoughtMinimiser, Wrapped):
     """F = f + h with f of another problem. A local step of client i is x ← prox_{α·h}(x − α·g_i(x)).
 
     Whoever makes steps by an oracle, by :meth:`descend`, on tensors or in rational numbers makes them so. F has no
@@ -81,11 +80,6 @@ class Composite(Wrapped):
     def gradient_part(self) -> Problem:
         """Return f."""
         return self.inner
-
-    @property
-    def sign_noise(self) -> Floats | None:
-        """Return what the clients' oracle adds with either sign, before the proximal map, shape (d,), unit (1, −1)."""
-        return self.inner.sign_noise
 
     # -------------------------------------------------------------------------------------------- values and steps
 
@@ -147,7 +141,7 @@ class Composite(Wrapped):
     def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put F off at x, and the gradient of f."""
         found = self.inner.rounding(x)
-        return None if found is None else (found[0] + (self.d + 8.0) * _EPS * self.h.value(x), found[1])
+        return None if found is None else (found[0] + (self.d + 8.0) * EPS * self.h.value(x), found[1])
 
     def gradient(self, client: int, x: Array) -> Array:
         """Refuse: F has no gradient.
@@ -157,19 +151,19 @@ class Composite(Wrapped):
         AssumptionError
             Always.
         """
-        no_gradient(self.id, self.h)
+        self.h.no_gradient(self.id)
 
     def gradients(self, client: int, X: Array) -> Array:
         """Refuse, as :meth:`gradient`."""
-        no_gradient(self.id, self.h)
+        self.h.no_gradient(self.id)
 
     def full_gradient(self, x: Array) -> Floats:
         """Refuse, as :meth:`gradient`."""
-        no_gradient(self.id, self.h)
+        self.h.no_gradient(self.id)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Refuse: the proximal map of f_client + h has no closed form."""
-        no_proximal_step(self.id, self.h)
+        self.h.no_proximal_step(self.id)
 
     def tensors(self, device: "torch.device", dtype: "torch.dtype") -> "Batched | None":
         """Return the same on tensors; None where the clients' problem has none."""
@@ -187,9 +181,8 @@ class Composite(Wrapped):
             return None
         from boundlab.objective.composite._rational import RationalComposite
 
-        found = self._attempt
         h = self.h if options else self._in_floats
-        near = found.optimum.x.astype(np.float64) if isinstance(found, Minimised) else None
+        near = None if self._best is None else self._best.x.astype(np.float64)
         return RationalComposite(inner, h, near, frozenset(self._there), self.along_mean)
 
     def scaled(self, factors: Sequence[Fraction]) -> "Composite | None":
@@ -226,55 +219,43 @@ class Composite(Wrapped):
         return self.h.in_floats()
 
     @cached_property
-    def _attempt(self) -> Minimised | CertificateError:
-        """The minimiser, or why it is not certified."""
-        try:
-            return minimise(self.inner, self._in_floats)
-        except CertificateError as error:
-            return error.with_traceback(None)
+    def _minimised(self) -> Minimised:
+        return minimise(self.inner, self._in_floats)
 
-    def optimum(self) -> Optimum:
+    def _solve(self) -> Optimum:
         """Return the minimiser of F with its certificate."""
-        if isinstance(self._attempt, Minimised):
-            return self._attempt.optimum
-        raise CertificateError(str(self._attempt))
+        return self._minimised.optimum
 
     def steepness(self) -> float:
         """Return ‖∇f(x*)‖ and the rate of h, from above."""
         self.optimum()
-        assert isinstance(self._attempt, Minimised)  # noqa: S101  (for the type checker)
-        return self._attempt.slope + self.h.rate(self.d)
+        return self._minimised.slope + self.h.rate(self.d)
 
-    @cached_property
-    def _constants(self) -> dict[str, Constant]:
+    def _find_constants(self) -> dict[str, Constant]:
+        """Return those of the f_i and their gradients, and R and F0 of F."""
         found = {name: one for name, one in self.inner.constants().items() if name not in OF_OBJECTIVE | {"sigma_star"}}
         found |= self._there
-        if not isinstance(self._attempt, Minimised):
+        best = self._best
+        if best is None:
             return found
-        best = self._attempt.optimum
         x0 = np.asarray(self.x0, dtype=np.float64)
-        away = float(np.linalg.norm(x0 - best.x)) * (1.0 + (self.d + 8) * _EPS)
+        away = float(np.linalg.norm(x0 - best.x)) * (1.0 + (self.d + 8) * EPS)
         if best.distance is None:
             found["R"] = Constant(away, "exact", "distance to the solver's point; its gap widens the comparison")
         else:
             found["R"] = Constant(away + best.distance, "upper", best.how)
         start, rounding = self.value(x0), self.inner.rounding(x0)
         assert rounding is not None  # noqa: S101  (there is a minimiser)
-        gap = max(start - best.value, 0.0) + best.gap + rounding[0] + (self.d + 8) * _EPS * abs(start)
+        gap = max(start - best.value, 0.0) + best.gap + rounding[0] + (self.d + 8) * EPS * abs(start)
         found["F0"] = Constant(gap, "upper", f"F(x0) − F* with F* from below: {best.how}")
         return found
 
-    def constants(self) -> Mapping[str, Constant]:
-        """Return those of the f_i and their gradients, and R and F0 of F."""
-        return self._constants
-
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met: those about the f_i are theirs, the minimiser is that of F."""
-        reason = "" if isinstance(self._attempt, Minimised) else str(self._attempt)
         return {
             **self.inner.assumptions(),
             **(assumptions_within(self.inner, self._there, self.h.words) if self.on_set else {}),
-            "minimiser": reason,
+            "minimiser": "" if self._best else str(self._attempt),
             "bounded-below": "",
             "sampled-functions": "sigma_star is not known at the minimiser of F",
         }
@@ -308,4 +289,4 @@ class _ProximalSteps(Oracle):
 
     def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Refuse: the proximal map of f_client + h has no closed form."""
-        no_proximal_step(self.who, self.h)
+        self.h.no_proximal_step(self.who)

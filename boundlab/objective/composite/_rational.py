@@ -1,18 +1,16 @@
 """A composite objective in rational numbers."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.exactly import EXACT, exact_array, fractions
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Constants, InexactError, Minimum, RationalProblem, Vector
 from boundlab.arithmetic.writing import Sentence, words
-from boundlab.objective import OF_OBJECTIVE
+from boundlab.objective import OF_OBJECTIVE, Floats
 from boundlab.objective._wrapped_rational import WrappedRational
 from boundlab.objective.simple import ProxFunction
 
@@ -38,7 +36,7 @@ class RationalComposite(WrappedRational):
 
     inner: RationalProblem
     h: ProxFunction
-    near: NDArray[np.float64] | None
+    near: Floats | None
     there: frozenset[str] = frozenset()
     along_mean: bool = False
 
@@ -61,10 +59,6 @@ class RationalComposite(WrappedRational):
     def gradient_part(self) -> RationalProblem:
         """Return f."""
         return self.inner
-
-    def sign_noise(self) -> list[Fraction] | None:
-        """Return what the clients' oracle adds with either sign, before the proximal map."""
-        return self.inner.sign_noise()
 
     def proximal(self, x: Vector, size: Scalar) -> Vector:
         """Return prox_{size·h}(x)."""

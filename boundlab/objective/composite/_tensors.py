@@ -6,7 +6,6 @@ import torch
 
 from boundlab.arithmetic.tensors import TENSORS, Batched
 from boundlab.objective._wrapped_tensors import WrappedBatched
-from boundlab.objective.composite._refuse import no_gradient, no_proximal_step
 from boundlab.objective.simple import ProxFunction
 
 
@@ -15,7 +14,7 @@ class BatchedComposite(WrappedBatched):
     """The clients' batched steps, each followed by the proximal map of h."""
 
     def __init__(self, clients: Batched, h: ProxFunction, who: str) -> None:
-        super().__init__(clients)
+        super().__init__(clients, clients)
         self.h, self.who = h, who
 
     def step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
@@ -25,7 +24,7 @@ class BatchedComposite(WrappedBatched):
 
     def implicit_step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
         """Refuse: the proximal map of f_client + h has no closed form."""
-        no_proximal_step(self.who, self.h)
+        self.h.no_proximal_step(self.who)
 
     def values(self, X: torch.Tensor) -> torch.Tensor:
         """Return F at each row."""
@@ -33,4 +32,4 @@ class BatchedComposite(WrappedBatched):
 
     def full_gradients(self, X: torch.Tensor) -> torch.Tensor:
         """Refuse: F has no gradient."""
-        no_gradient(self.who, self.h)
+        self.h.no_gradient(self.who)

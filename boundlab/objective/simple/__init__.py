@@ -4,10 +4,10 @@
 a closed form. Who runs a method needs that map; who certifies a minimiser, subgradients and a duality gap.
 """
 
-from boundlab.objective.simple._ball import BallIndicator as BallIndicator
-from boundlab.objective.simple._box import BoxIndicator as BoxIndicator
 from boundlab.objective.simple._l1 import L1 as L1
 from boundlab.objective.simple._read import OPTIONS as OPTIONS
 from boundlab.objective.simple._read import read_simple as read_simple
+from boundlab.objective.simple._sets import BallIndicator as BallIndicator
+from boundlab.objective.simple._sets import BoxIndicator as BoxIndicator
 from boundlab.objective.simple._simple import BoundedSet as BoundedSet
 from boundlab.objective.simple._simple import ProxFunction as ProxFunction

@@ -12,7 +12,8 @@ from boundlab.arithmetic.compiled import L1 as L1_NORM
 from boundlab.arithmetic.compiled import Clients
 from boundlab.arithmetic.numbers import FLOATS, Numbers, Operations, Scalar
 from boundlab.errors import SpecError
-from boundlab.objective.simple._simple import EPS, Floats, ProxFunction, Vector, written
+from boundlab.objective._constants import EPS, Floats
+from boundlab.objective.simple._simple import ProxFunction, Vector, written
 
 _NEAR = 64
 

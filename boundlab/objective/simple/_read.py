@@ -7,9 +7,8 @@ from typing import Final
 
 from boundlab.arithmetic.numbers import read_number
 from boundlab.errors import SpecError
-from boundlab.objective.simple._ball import BallIndicator
-from boundlab.objective.simple._box import BoxIndicator
 from boundlab.objective.simple._l1 import L1
+from boundlab.objective.simple._sets import BallIndicator, BoxIndicator
 from boundlab.objective.simple._simple import ProxFunction
 from boundlab.options import Options
 

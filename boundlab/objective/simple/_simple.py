@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Final, Self, final
+from typing import Any, NoReturn, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.compiled import Clients
 from boundlab.arithmetic.numbers import FLOATS, InexactError, Numbers, Operations, Scalar
+from boundlab.errors import AssumptionError
+from boundlab.objective._constants import EPS, Array, Floats
 
-Array = NDArray[np.floating[Any]]
-Floats = NDArray[np.float64]
 Vector = NDArray[Any]  # exact numbers as objects, shape (d,)
-EPS: Final = float(np.finfo(np.float64).eps)
 
 
 @final
@@ -214,25 +213,31 @@ class ProxFunction(ABC):
         rounded = {one.name: Fraction(float(getattr(self, one.name))) for one in fields(self)}  # type: ignore[arg-type]
         return replace(self, **rounded)  # type: ignore[type-var]
 
+    def no_gradient(self, who: str) -> NoReturn:
+        """Say that F = f + h has no gradient.
+
+        Parameters
+        ----------
+        who
+            Id of the problem.
+
+        Raises
+        ------
+        AssumptionError
+            Always.
+        """
+        raise AssumptionError(f"problem {who} with {self.words} has no gradient: its steps are proximal gradient steps")
+
+    def no_proximal_step(self, who: str) -> NoReturn:
+        """Say that f_i + h has no proximal map in closed form; as :meth:`no_gradient`."""
+        raise AssumptionError(
+            f"problem {who} with {self.words} has no proximal step of f_i + h in closed form: its steps are proximal "
+            "gradient steps"
+        )
+
     @abstractmethod
     def options(self) -> dict[str, Any]:
         """Return the options that :func:`boundlab.objective.simple.read_simple` makes it of."""
-
-
-class SetIndicator(ProxFunction):
-    """The indicator of a bounded set: 0 there, infinite elsewhere; its proximal map is the projection."""
-
-    bounded = True
-
-    @property
-    @abstractmethod
-    def size(self) -> float:
-        """The largest coordinate of a point of the set."""
-
-    def values(self, X: Numbers, ops: Operations = FLOATS) -> Numbers:
-        """Return 0 inside, and as far outside as rounding alone puts means; infinity beyond."""
-        away = X - self.prox(X * 1, 0, ops)
-        return ops.zero_at((away * away).sum(-1), self.size)
 
 
 def float_up(value: Fraction) -> float:

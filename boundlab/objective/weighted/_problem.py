@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.errors import AssumptionError
-from boundlab.objective import OF_OBJECTIVE, Array, Constant, Optimum, Problem, Wrapped
+from boundlab.objective import EPS, OF_OBJECTIVE, Constant, Floats, Problem, Wrapped
+from boundlab.objective._wrapped import OF_VALUES, answered_by
 from boundlab.objective.weighted._spread import OF_BOTH, scales, spread_factor
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from boundlab.arithmetic.problem import RationalProblem
     from boundlab.arithmetic.tensors import Batched
-
-_EPS = float(np.finfo(np.float64).eps)
-Floats = NDArray[np.float64]
 
 
 def stepped(problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> Problem:
@@ -80,6 +77,7 @@ def objective_of(problem: Problem) -> str:
 
 
 @final
+@answered_by("objective", *OF_VALUES)
 @dataclass(frozen=True, eq=False)
 class Weighted(Wrapped):
     """F = Σ p_i f_i for the clients of another problem, which keep their functions, gradients and noise.
@@ -103,42 +101,6 @@ class Weighted(Wrapped):
         inner = self.inner.on_domain()
         return None if inner is None else replace(self, inner=inner)
 
-    def value(self, x: Array) -> float:
-        """Return F(x), unit (1, 0)."""
-        return self.objective.value(x)
-
-    def values(self, X: Array) -> Floats:
-        """Return F at each row of X, shape (S,), unit (1, 0)."""
-        return self.objective.values(X)
-
-    def full_gradient(self, x: Array) -> Floats:
-        """Return a (sub)gradient of F, shape (d,), unit (1, −1)."""
-        return self.objective.full_gradient(x)
-
-    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
-        """Return those of F."""
-        return self.objective.full_gradients_at(X)
-
-    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return those of F."""
-        return self.objective.roundings(X)
-
-    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return those of F."""
-        return self.objective.gradient_roundings(X)
-
-    def optimum(self) -> Optimum:
-        """Return the minimiser of F with its certificate."""
-        return self.objective.optimum()
-
-    def rounding(self, x: Floats) -> tuple[float, float] | None:
-        """Return how far rounding may put F and its gradient off."""
-        return self.objective.rounding(x)
-
-    def steepness(self) -> float:
-        """Return that of F."""
-        return self.objective.steepness()
-
     def client_key(self, client: int) -> bytes | None:
         """Return what only clients with the same function and weight share."""
         own = self.inner.client_key(client)
@@ -149,14 +111,9 @@ class Weighted(Wrapped):
         clients, objective = self.inner.tensors(device, dtype), self.objective.tensors(device, dtype)
         if clients is None or objective is None:
             return None
-        from boundlab.objective.weighted._tensors import BatchedWeighted
+        from boundlab.objective._wrapped_tensors import WrappedBatched
 
-        return BatchedWeighted(clients, objective)
-
-    @property
-    def sign_noise(self) -> Floats | None:
-        """Return what the clients' oracle adds with either sign, shape (d,), unit (1, −1)."""
-        return self.inner.sign_noise
+        return WrappedBatched(clients, objective)
 
     def gradient_norms_at_optimum(self) -> Floats | None:
         """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1)."""
@@ -164,7 +121,7 @@ class Weighted(Wrapped):
         if norms is None:
             return None
         factors = np.array([float(scale) for scale in scales(self.weights)])
-        out: Floats = norms / factors * (1.0 + 4.0 * _EPS)
+        out: Floats = norms / factors * (1.0 + 4.0 * EPS)
         return out
 
     @cached_property
@@ -174,7 +131,7 @@ class Weighted(Wrapped):
         found |= {name: one for name, one in of_objective.items() if name in OF_OBJECTIVE}
         spread = own.get("sigma_g")
         if spread is not None:
-            factor = float(spread_factor(self.weights)) * (1.0 + 4.0 * _EPS)
+            factor = float(spread_factor(self.weights)) * (1.0 + 4.0 * EPS)
             words = f"{spread.how}; about Σ p_k ∇f_k at most {factor:.6g} times that about the mean"
             found |= {name: Constant(spread.value * factor, "upper", words) for name in sorted(OF_BOTH)}
         return found

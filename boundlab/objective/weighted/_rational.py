@@ -4,15 +4,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from boundlab.arithmetic.numbers import Scalar, rationals
-from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector, number
+from boundlab.arithmetic.numbers import rationals
+from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, number
 from boundlab.arithmetic.writing import Sentence, math, say, vector
 from boundlab.objective import OF_OBJECTIVE
+from boundlab.objective._wrapped import answered_by
 from boundlab.objective._wrapped_rational import WrappedRational
 from boundlab.objective.weighted._spread import OF_BOTH, spread_factor
 
 
 @final
+@answered_by("inner", "prox")
+@answered_by("objective", "value", "full_gradient")
 @dataclass(frozen=True)
 class RationalWeighted(WrappedRational):
     """F = Σ p_i f_i for the clients of another problem; ``objective`` has n·p_i·f_i in place of f_i."""
@@ -21,27 +24,11 @@ class RationalWeighted(WrappedRational):
     objective: RationalProblem
     weights: tuple[Fraction, ...]
 
-    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
-        """Return the proximal point of f_client."""
-        return self.inner.prox(client, x, size)
-
-    def sign_noise(self) -> list[Fraction] | None:
-        """Return what the clients' oracle adds with either sign."""
-        return self.inner.sign_noise()
-
     def described(self) -> list[Sentence]:
         """Return the functions of the clients, and their weights in the objective."""
         found = self.inner.described()
         shares = vector(rationals(self.weights))
         return [*found, say("and f = {}, p = {}", math("Σ_i p_i f_i", r"\sum_i p_i f_i"), shares)] if found else []
-
-    def value(self, x: Vector) -> Scalar:
-        """Return F(x)."""
-        return self.objective.value(x)
-
-    def full_gradient(self, x: Vector) -> Vector:
-        """Return ∇F(x)."""
-        return self.objective.full_gradient(x)
 
     def minimum(self) -> Minimum | None:
         """Return the minimum of F."""

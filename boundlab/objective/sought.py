@@ -1,14 +1,31 @@
-"""Problems whose minimiser is sought once, when it is first asked for."""
+"""Problems whose minimiser and constants are sought once, when they are first asked for."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Optimum, Problem
+from boundlab.objective._constants import Constant, Optimum
+from boundlab.objective._problem import Problem
 
 
 class SoughtMinimiser(Problem):
-    """A problem that solves for its minimiser once, and remembers what it found, or why there is no certificate."""
+    """A problem that solves for its minimiser once, and remembers what it found, or why there is no certificate.
+
+    It works its constants out once, too.
+    """
+
+    @abstractmethod
+    def _find_constants(self) -> dict[str, Constant]:
+        """Return the constants that exist, by symbol name."""
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        return self._find_constants()
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return the constants that exist, by symbol name."""
+        return self._constants
 
     @property
     def _surely_attained(self) -> bool:
