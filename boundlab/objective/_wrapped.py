@@ -1,13 +1,14 @@
 """Problems around another one."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.objective._constants import Array, Constant, GradientsOnSet, StepBounds
+from boundlab.objective._constants import Array, Constant, GradientsOnSet, Optimum, StepBounds
 from boundlab.objective._oracle import Oracle
 from boundlab.objective._problem import Problem
 from boundlab.randomness import Streams
@@ -122,3 +123,67 @@ class Wrapped(Problem):
     def spec(self) -> dict[str, Any]:
         """Return the JSON form of the clients' problem."""
         return self.inner.spec()
+
+
+class SameObjective(Wrapped):
+    """As :class:`Wrapped`, with the objective of the clients' problem: steps differ, or what is known."""
+
+    def value(self, x: Array) -> float:
+        """Return f(x), unit (1, 0)."""
+        return self.inner.value(x)
+
+    def values(self, X: Array) -> NDArray[np.float64]:
+        """Return f at each row of X, shape (S,), unit (1, 0)."""
+        return self.inner.values(X)
+
+    def full_gradient(self, x: Array) -> NDArray[np.float64]:
+        """Return ∇f(x), shape (d,), unit (1, −1)."""
+        return self.inner.full_gradient(x)
+
+    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
+        """Return those of the clients' problem."""
+        return self.inner.full_gradients_at(X)
+
+    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return those of the clients' problem."""
+        return self.inner.roundings(X)
+
+    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return those of the clients' problem."""
+        return self.inner.gradient_roundings(X)
+
+    def optimum(self) -> Optimum:
+        """Return x* and f* with their certificate."""
+        return self.inner.optimum()
+
+    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
+        """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1)."""
+        return self.inner.gradient_norms_at_optimum()
+
+    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float] | None:
+        """Return how far rounding may put f and ∇f off at x."""
+        return self.inner.rounding(x)
+
+    def steepness(self) -> float:
+        """Return the most by which f grows to first order where x* moves by 1, unit (1, −1)."""
+        return self.inner.steepness()
+
+    @property
+    def sign_noise(self) -> NDArray[np.float64] | None:
+        """The vector that the oracle adds with either sign."""
+        return self.inner.sign_noise
+
+
+@dataclass(slots=True)
+class WrappedOracle(Oracle):
+    """The random numbers of another oracle, for steps that a class makes of its steps."""
+
+    inner: Oracle
+
+    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+        """Return the numbers of the clients' oracle."""
+        return self.inner.draws(clients, updates, steps)
+
+    def draw_size(self, steps: int) -> int:
+        """Return what the clients' oracle says."""
+        return self.inner.draw_size(steps)

@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boundlab.objective import Array, Constant, LeastSquaresForm, Optimum, Problem, QuadraticForm, Wrapped
+from boundlab.objective import Constant, LeastSquaresForm, Problem, QuadraticForm, SameObjective
 from boundlab.objective.composite._on_set import assumptions_within, constants_within
 from boundlab.objective.confinement import InvariantSet, InvariantSets
 from boundlab.objective.simple import BoundedSet
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class AlongRun(Wrapped):
+class AlongRun(SameObjective):
     """The same problem, whose B, G, sigma and sigma_g are those on a set that no local step leaves.
 
     Parameters
@@ -61,46 +58,6 @@ class AlongRun(Wrapped):
         met = assumptions_within(self.inner, self._there, self.words)
         return {**self.inner.assumptions(), **met}
 
-    def value(self, x: Array) -> float:
-        """Return f(x), unit (1, 0)."""
-        return self.inner.value(x)
-
-    def values(self, X: Array) -> NDArray[np.float64]:
-        """Return f at each row of X, shape (S,), unit (1, 0)."""
-        return self.inner.values(X)
-
-    def full_gradient(self, x: Array) -> NDArray[np.float64]:
-        """Return ∇f(x), shape (d,), unit (1, −1)."""
-        return self.inner.full_gradient(x)
-
-    def full_gradients_at(self, X: Array) -> NDArray[np.float64]:
-        """Return those of the problem."""
-        return self.inner.full_gradients_at(X)
-
-    def roundings(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return those of the problem."""
-        return self.inner.roundings(X)
-
-    def gradient_roundings(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return those of the problem."""
-        return self.inner.gradient_roundings(X)
-
-    def optimum(self) -> Optimum:
-        """Return x* and f* with their certificate."""
-        return self.inner.optimum()
-
-    def gradient_norms_at_optimum(self) -> NDArray[np.float64] | None:
-        """Return upper bounds of ‖∇f_i(x*)‖, shape (n,), unit (1, −1)."""
-        return self.inner.gradient_norms_at_optimum()
-
-    def rounding(self, x: NDArray[np.float64]) -> tuple[float, float] | None:
-        """Return how far rounding may put f and ∇f off at x."""
-        return self.inner.rounding(x)
-
-    def steepness(self) -> float:
-        """Return the most by which f grows to first order where x* moves by 1, unit (1, −1)."""
-        return self.inner.steepness()
-
     def quadratic(self) -> QuadraticForm | None:
         """Return the matrices of a quadratic."""
         return self.inner.quadratic()
@@ -108,11 +65,6 @@ class AlongRun(Wrapped):
     def least_squares(self) -> LeastSquaresForm | None:
         """Return the rows and targets of least squares."""
         return self.inner.least_squares()
-
-    @property
-    def sign_noise(self) -> NDArray[np.float64] | None:
-        """The vector that the oracle adds with either sign."""
-        return self.inner.sign_noise
 
     def confinement(self) -> InvariantSets | None:
         """Return what is sure of every local step."""
