@@ -143,6 +143,10 @@ def check(
     elif (theorem.assume or theorem.points or measures(theorem.left, Quantity.CONTROL)) and problem.why_not(UNBIASED):
         raise AssumptionError(f"{theorem.id} reads gradients at points, which a problem with error=… does not show")
     _require_objective(theorem, problem, algorithm, parameters, beyond)
+    if delays.rounds is not None:
+        raise AssumptionError(
+            f"{theorem.id}: these delays say who is in each round, and no theorem does; run follows them"
+        )
     require_declared(theorem, algorithm, parameters, problem.n, delays)
     allowed = with_implied(name for name in theorem.core.asked if name in beyond)
     if {"R", "zeta"} & set(theorem.inputs()) and "minimiser" not in allowed:
