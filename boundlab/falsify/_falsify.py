@@ -78,8 +78,7 @@ def falsify(
         )
     if not theorem.core.unbiased:
         raise AssumptionError(
-            f"{theorem.id} is about gradients with errors, and no candidate has any; compare looks at a problem with "
-            "error=… or relative=…"
+            f"{theorem.id} is about gradients with errors, and no candidate has any; compare takes error=…"
         )
     if theorem.shape and not theorem.growth:
         raise AssumptionError(

@@ -150,5 +150,5 @@ def with_error(problem: Problem, raw: Any) -> Problem:
     rows = own if any(isinstance(one, list) for one in own) else [own] * problem.n
     widths = [len(one) if isinstance(one, list) and not any(isinstance(x, list) for x in one) else 0 for one in rows]
     if widths != [problem.d] * problem.n:
-        raise SpecError(f"{what} must be a number, {problem.d} numbers, or {problem.n} lists of these, got {raw!r}")
+        raise SpecError(f"{what} must be a number, d = {problem.d} of them, or n = {problem.n} such lists, got {raw!r}")
     return Inexact(problem, rows) if any(map(any, rows)) else problem

@@ -5,6 +5,7 @@ No theorem is asked about such a run unless it says how large errors may be.
 
 import json
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,9 +23,11 @@ from boundlab.assumptions import INEXACT, UNBIASED
 from boundlab.case.build import problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
+from boundlab.events import Events
 from boundlab.execute import enclosed, floats, rationals
 from boundlab.execute._rows import own_numbers
 from boundlab.execute.iterates import Iterates
+from boundlab.expectation._values import _AtPoints
 from boundlab.instance.applicability import check
 from boundlab.instance.fitting import applies, fitting
 from boundlab.instance.ranges import along_run, of_constants
@@ -33,9 +36,11 @@ from boundlab.metrics import Proved
 from boundlab.objective import Problem, ProblemType
 from boundlab.objective.inexact import Inexact
 from boundlab.objective.simple import OPTIONS
+from boundlab.objective.weighted import Weighted
+from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.registry import registered
-from boundlab.tape import Tape
+from boundlab.registry import lookup, registered
+from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
@@ -135,6 +140,31 @@ def test_what_floats_prove_of_a_run_holds_without_rounding(tape: Tape) -> None:
         assert float((away * away).sum()) <= float(point.error) ** 2 * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("noise", [False, True])
+def test_means_over_all_events_and_signs_are_those_of_all_runs(noise: bool, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'id = "mine.mean"\nmetric = "squared-distance"\nalgorithm = "async_sgd"\n'
+        f'assumptions = ["strongly-convex", "smooth", "bounded-variance", "iid-events", "{INEXACT}"]\n'
+        '[step]\nalpha = "1/(4*L)"\n[terms]\nwhole = "(R + delta_g/mu + zeta + sigma/mu)**2"\n'
+    )
+    matrices, more = "quadratic:A=[[[1]],[[2]]],x0=2", ",sigma=0.5,noise=sign" if noise else ""
+    plain = f"{matrices},b=[[0],[1]],error=[[0.5],[-1]]{more}"
+    found = bl.compare(path, plain, "exponential", iterations=2, trials=2)
+    assert found.exact == "expectation"
+    tilted = problem_from(f"{matrices},b=[[-0.5],[1.5]]")
+    algorithm, left = lookup("algorithms", "async_sgd"), 0.0
+    parameters = algorithm.read(Options("async_sgd", {"alpha": 0.125}))
+    for who in product(range(2), repeat=2):
+        tape = algorithm.schedule(parameters, Events(np.array([1.0, 2.0]), np.array(who)), 2, RecordAt(), 2)
+        x = by_floats(tape, tilted)[-1, 0]
+        left += (x - 2 / 3) ** 2 / 4  # x* = (0 + 2·1)/(1 + 2)
+        # The gradient of the second update is taken at x_1 by whoever made the first, else at x0.
+        stays = (1 - 0.125 * [1, 2][who[1]]) if who[0] == who[1] else 1.0
+        left += (0.125 * 0.5) ** 2 * (stays**2 + 1) / 4 if noise else 0.0
+    assert found.band.mean[-1] == pytest.approx(left, rel=1e-12)
+
+
 def test_proximal_steps_are_those_of_the_tilted_functions() -> None:
     (plain, tilted), x = PAIRS[1], np.array([1.25, -3.0])
     problem, other = problem_from(f"{plain},{ERRORS}"), problem_from(tilted)
@@ -228,6 +258,15 @@ def test_constants_are_those_of_f_and_the_length_of_errors_and_gradients() -> No
     assert 5.0 <= wide.value <= 5.0 * (1 + 1e-14)
     keys = [problem_from(f"huber:c=[0,0],error={e}") for e in ("[[1],[1]]", "[[1],[2]]")]
     assert [one.client_key(0) == one.client_key(1) for one in keys] == [True, False]
+
+
+def test_slopes_of_many_points_are_those_of_the_objective() -> None:
+    points = np.array([[2.0], [-1.0]])
+    inexact = problem_from("quadratic:A=[[[1]],[[2]]],b=[[0],[0]],error=5")
+    assert _AtPoints(inexact).squared_slope(points).tolist() == [9.0, 2.25]  # ∇f(x) = 1.5x
+    of_mean = problem_from("quadratic:A=[[[0.5]],[[3]]],b=[[0],[0]]")
+    weighted = Weighted(inexact, of_mean, (Fraction(1, 4), Fraction(3, 4)))
+    assert _AtPoints(weighted).squared_slope(points).tolist() == [12.25, 3.0625]  # 1.75x
 
 
 def test_nothing_is_concluded_from_constants_about_where_steps_lead() -> None:
@@ -394,6 +433,14 @@ def test_judges_of_whole_classes_refuse_it_in_a_line(
     said = capsys.readouterr().err.strip().splitlines()
     assert len(said) == 1
     assert "gradients with" in said[0]
+
+
+def test_an_audit_looks_at_a_problem_with_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(own(tmp_path, "0*mu"))  # true without one
+    assert invoke(["audit", path, "--brief"]) == 1
+    said = capsys.readouterr().out
+    assert "is above the bound" in said
+    assert "error=0.1" in said
 
 
 def test_a_proof_about_gradients_without_errors_is_none_of_a_theorem_with_them(
