@@ -61,6 +61,12 @@ COMPOSITE: Final = "composite"
 BOUNDED_DOMAIN: Final = "bounded-domain"
 BOUNDED_RUN: Final = "bounded-run"
 FIXED_TIMES: Final = "fixed-compute-times"
+UNBIASED: Final = "unbiased"
+INEXACT: Final = "inexact-gradients"
+
+
+def _met(_problem: Any) -> str:
+    return ""
 
 
 def _why_noisy(problem: Any) -> str:
@@ -139,7 +145,7 @@ BUILT_IN: tuple[Assumption, ...] = (
     ),
     # What every theorem assumes that does not say "composite": see boundlab.instance.
     Assumption(UNCONSTRAINED, "the objective is f alone: no constraint, and no h beside it", check=_why_composite),
-    Assumption(COMPOSITE, "the objective is f, or F = f + h with a simple convex h", check=lambda _: ""),
+    Assumption(COMPOSITE, "the objective is f, or F = f + h with a simple convex h", check=_met),
     Assumption(
         "constrained",
         "the objective is f on all of R^d or on a box or a ball",
@@ -160,6 +166,14 @@ BUILT_IN: tuple[Assumption, ...] = (
         "B, G, sigma and sigma_g are those on a bounded set that no step of the run leaves, or where the theorem says",
         check=_why_run_unbounded,
         defines=("diameter",),
+    ),
+    # What every theorem assumes that does not state the next one: see boundlab.instance.
+    Assumption(UNBIASED, "(sub)gradients have no error beside noise of mean 0", check=_met),
+    Assumption(
+        INEXACT,
+        "the mean of a stochastic (sub)gradient is at most delta_g from one of f_i; its noise is about that mean",
+        check=_met,
+        defines=("delta_g",),
     ),
     Assumption("one-function", "all clients have the same function", check=_why_different),
     Assumption(

@@ -107,6 +107,8 @@ class Algorithm(ABC, Generic[P]):
         Of :data:`boundlab.algorithms.VARIABLES`, that of each iteration first: what that formula may read.
     points
         What else than the server's model a left side may look at, in words: vectors of which each client has one.
+    takes_rounds
+        Whether a delay model may say who is in each round (:attr:`boundlab.delays.DelayModel.rounds`).
     redefines
         Symbols of :class:`boundlab.tape.Usage` that :meth:`quantities` counts in the way of the algorithm's paper.
     """
@@ -123,6 +125,7 @@ class Algorithm(ABC, Generic[P]):
     rule: str = ""
     rule_variables: tuple[str, ...] = ()
     points: Mapping[str, str] = MappingProxyType({})
+    takes_rounds: bool = False
     redefines: frozenset[str] = frozenset()
 
     @property

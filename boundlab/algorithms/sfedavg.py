@@ -21,7 +21,7 @@ from boundlab.algorithms._program import (
 from boundlab.algorithms._rounds import MemberRounds, drawn_subset, uniform_subset, uniform_subsets
 from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.delays import Clock
+from boundlab.delays import Clock, DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, members_events, read_members
 from boundlab.options import Options
@@ -96,10 +96,35 @@ class SFedAvg(MemberRounds[SFedAvgParameters]):
     parameter_type = SFedAvgParameters
     weighs = "weights"
     draws = (drawn_subset("sampled"),)
+    takes_rounds = True
 
     def program(self, parameters: SFedAvgParameters, clients: int) -> "SFedAvgProgram":
         """Return one round."""
         return SFedAvgProgram(parameters, clients)
+
+    def sample(
+        self,
+        parameters: SFedAvgParameters,
+        delays: DelayModel,
+        policy: ServerPolicy,
+        streams: Streams,
+        clients: int,
+        count: int,
+    ) -> Events:
+        """Return the rounds that the delay model says, or drawn ones.
+
+        Raises
+        ------
+        SpecError
+            If there are fewer, or the parameters say something else of who is in a round.
+        """
+        if delays.rounds is None:
+            return MemberRounds.sample(self, parameters, delays, policy, streams, clients, count)
+        if parameters.sampled is not None or len(set(parameters.weights)) > 1:
+            raise SpecError("sfedavg: the delays say who is in each round; leave sampled and weights out")
+        if len(delays.rounds) < count:
+            raise SpecError(f"delays {delays.id} say {len(delays.rounds)} rounds; {count} are asked for")
+        return members_events(delays.rounds[:count])
 
     def members(self, parameters: SFedAvgParameters, streams: Streams, clients: int, turn: int) -> tuple[int, ...]:
         """Return who is sampled."""

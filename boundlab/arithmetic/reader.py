@@ -37,7 +37,7 @@ class Reader:
         listed = [Fraction(value) for value in values.tolist()]
         if key not in self.raw:
             return listed
-        entries = _exact(self.raw[key], key)
+        entries = exact_numbers(self.raw[key], key)
         flat = entries if isinstance(entries, list) else [entries]
         return self._checked(flat * (len(listed) if len(flat) == 1 else 1), listed, key)
 
@@ -50,7 +50,7 @@ class Reader:
         listed = [[Fraction(entry) for entry in row] for row in values.tolist()]
         if key not in self.raw:
             return listed
-        entries = _exact(self.raw[key], key)
+        entries = exact_numbers(self.raw[key], key)
         if not isinstance(entries, list):
             entries = [entries]
         rows = [row if isinstance(row, list) else [row] for row in entries]
@@ -61,7 +61,7 @@ class Reader:
         listed = [[Fraction(entry) for entry in row] for row in values.tolist()]
         if key not in self.raw:
             return listed
-        entries = _exact(self.raw[key], key)
+        entries = exact_numbers(self.raw[key], key)
         if not isinstance(entries, list):
             return [[entries] * len(row) for row in listed]
         rows = [row if isinstance(row, list) else [row] for row in entries]
@@ -73,7 +73,7 @@ class Reader:
         listed = values.tolist()
         if key not in self.raw:
             return [[[Fraction(entry) for entry in row] for row in matrix] for matrix in listed]
-        found = _exact(self.raw[key], key)
+        found = exact_numbers(self.raw[key], key)
         for matrix, floats in zip(found, listed, strict=True):
             for row, given in zip(matrix, floats, strict=True):
                 self._checked(row, [Fraction(entry) for entry in given], key)
@@ -90,15 +90,15 @@ class Reader:
         return found
 
 
-def _exact(raw: Any, key: str) -> Any:
-    """Read nested lists of numbers; on the command line ``[1,1/3]``."""
+def exact_numbers(raw: Any, key: str) -> Any:
+    """Read a number at its word, or nested lists of numbers; on the command line ``[1,1/3]``."""
     if isinstance(raw, (list, tuple)):
-        return [_exact(entry, key) for entry in raw]
+        return [exact_numbers(entry, key) for entry in raw]
     if isinstance(raw, str) and (raw.strip().startswith("[") or "," in raw):
         body = raw.strip()
         if body.startswith("[["):
             import json
 
-            return _exact(json.loads(body, parse_float=str, parse_int=str), key)
+            return exact_numbers(json.loads(body, parse_float=str, parse_int=str), key)
         return [numbers.read_number(word, key) for word in body.strip("[]").replace(",", " ").split()]
     return numbers.read_number(raw, key)

@@ -83,5 +83,6 @@ def around(theorem: Theorem, case: Case, stretch: int) -> CompareOptions | None:
 def defaults(theorem: Theorem) -> Iterator[CompareOptions]:
     """Yield small settings, with a small step where the theorem leaves it open."""
     steps = {name: word(_STEPS) for name in theorem.step if name not in theorem.defining()}
+    error = "" if theorem.core.unbiased else ",error=0.1"
     for problem, delays in itertools.product(_PROBLEMS, _DELAYS):
-        yield CompareOptions(theorem, problem, delays, None, _HORIZON, steps)
+        yield CompareOptions(theorem, f"{problem}{error}", delays, None, _HORIZON, steps)

@@ -8,7 +8,7 @@ from boundlab.arguments import checked
 from boundlab.delays import DelayModel
 from boundlab.errors import DataError, SpecError
 from boundlab.files import hashes
-from boundlab.objective import Problem, ProblemType
+from boundlab.objective import ERROR_OPTION, Problem, ProblemType
 from boundlab.objective.simple import OPTIONS, read_simple
 from boundlab.options import Options, parse_spec
 from boundlab.registry import built_by, lookup
@@ -16,7 +16,7 @@ from boundlab.registry import built_by, lookup
 
 @checked
 def build_problem(kind: str, options: dict[str, Any]) -> Problem:
-    """Build a registered problem from its options, those of :data:`boundlab.objective.simple.OPTIONS` among them.
+    """Build a registered problem from its options, those of :mod:`boundlab.objective.simple` and ``error`` among them.
 
     An option of the same name that a family declares is the family's own; a family that is ``constrained`` reads these,
     too.
@@ -27,14 +27,19 @@ def build_problem(kind: str, options: dict[str, Any]) -> Problem:
         If the type is unknown or an option is wrong.
     """
     family: ProblemType = lookup("problems", kind)
-    shared = set(OPTIONS) - set(family.options)
-    own = {key: value for key, value in options.items() if family.constrained or key not in shared}
+    shared = {*OPTIONS, *ERROR_OPTION} - set(family.options)
+    passed = {*OPTIONS} if family.constrained else set()
+    own = {key: value for key, value in options.items() if key not in shared - passed}
     problem: Problem = family.build(Options(f"problem {kind}", own, seen=set(shared)))
     h = read_simple(Options(f"problem {kind}", {key: value for key, value in options.items() if key in shared}))
     if h is not None:
         from boundlab.objective.composite import Composite
 
         problem = Composite(problem, h)
+    if shared & ERROR_OPTION.keys() & options.keys():
+        from boundlab.objective.inexact import with_error
+
+        problem = with_error(problem, options["error"])
     built_by(problem, rebuild_problem, kind, *_found_anywhere(problem, options))
     return problem
 

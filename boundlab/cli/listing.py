@@ -139,13 +139,18 @@ def _others(what: "Kind", rows: "Sequence[Registration]") -> "list[Rows]":
         return [table]
     options = [(f"    {key}", said) for key, said in shared.items()]
     data = [_listed(("data split over clients", ", ".join(of_data)), options)] if shared else []
-    return [table, *data, _composite_table()]
+    return [table, *data, *_of_all_problems()]
 
 
-def _composite_table() -> "Rows":
+def _of_all_problems() -> "list[Rows]":
+    from boundlab.objective import ERROR_OPTION
     from boundlab.objective.simple import OPTIONS
 
-    return _listed(("F = f + h", "all problems"), [(f"    {key}", said) for key, said in OPTIONS.items()])
+    tables = {"F = f + h": OPTIONS, "gradients with an error": ERROR_OPTION}
+    return [
+        _listed((what, "all problems"), [(f"    {key}", said) for key, said in options.items()])
+        for what, options in tables.items()
+    ]
 
 
 def _delay_tables(shared: Mapping[str, str]) -> "list[Rows]":

@@ -136,9 +136,9 @@ def _iid(options: Options, n: int) -> DelayModel:
 
 
 def _trace(options: Options, n: int) -> DelayModel:
-    path = Path(str(options.require("file")))
+    path, rounds = Path(str(options.require("file"))), options.flag("rounds")
     options.finish()
-    return read_trace(path, n)
+    return read_trace(path, n, rounds=rounds)
 
 
 DELAYS: tuple[DelayType, ...] = (
@@ -235,5 +235,11 @@ DELAYS: tuple[DelayType, ...] = (
         STALENESS_OPTIONS,
         ({"constant": 2}, {"uniform": "0..3"}),
     ),
-    DelayType("trace", "arrivals recorded in a CSV file: time, client", _trace, {"file": "the CSV file"}, ()),
+    DelayType(
+        "trace",
+        "arrivals recorded in a CSV file: time, client",
+        _trace,
+        {"file": "the CSV file", "rounds": "yes: updates of one time are a round of a synchronous server (default no)"},
+        (),
+    ),
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boundlab.delays._clock import Clock, Durations, Ticks
 from boundlab.delays._laws import DelayLaw, Deterministic, Exponential
-from boundlab.delays.recorded import read_csv
+from boundlab.delays.recorded import Recorded, read_csv
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
 from boundlab.randomness import Stream, Streams
@@ -23,6 +23,7 @@ _LARGEST_BUFFER = 64  # updates a version, in a record of versions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Rounds = tuple[tuple[float, tuple[int, ...]], ...]
 
 
 class DelayModel(BuiltFromWords, ABC):
@@ -34,12 +35,15 @@ class DelayModel(BuiltFromWords, ABC):
         Those that built it, defaults included.
     says_arrivals
         False if only algorithms that take :meth:`followed` can run under it.
+    rounds
+        The end of each round and who is in it; None: the model says nothing of rounds.
     """
 
     id: str
     n: int
     options: Mapping[str, Any] = MappingProxyType({})
     says_arrivals = True
+    rounds: Rounds | None = None
 
     @abstractmethod
     def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
@@ -287,6 +291,8 @@ class Trace(DelayModel):
         says neither of every update.
     versions
         Whether it says versions.
+    rounds
+        Updates of equal times, where these are the rounds of a synchronous server.
     """
 
     arrivals: Events
@@ -295,12 +301,13 @@ class Trace(DelayModel):
     id: str = "trace"
     begun: Ints | None = field(default=None, compare=False)
     versions: bool = False
+    rounds: Rounds | None = None
     how_rates = "long-run estimate from the trace"
     certain = True  # what was recorded is not drawn again
 
     def spec(self) -> dict[str, Any]:
-        """Return the path of the file."""
-        return {"type": self.id, "file": self.source}
+        """Return the path of the file, and whether it is read as rounds."""
+        return {"type": self.id, "file": self.source, **({} if self.rounds is None else {"rounds": True})}
 
     def files(self) -> tuple[Path, ...]:
         """Return the file."""
@@ -351,16 +358,21 @@ class Trace(DelayModel):
         return Events(time[:count], actor[:count])
 
 
-def read_trace(path: Path, n: int) -> Trace:
+def read_trace(path: Path, n: int, *, rounds: bool = False) -> Trace:
     """Read a trace: the normal form of :mod:`boundlab.delays.recorded`, or rows of a time and the number of a client.
 
     Updates that were lost change nothing.
 
+    Parameters
+    ----------
+    rounds
+        Whether updates of one time are a round.
+
     Raises
     ------
     SpecError
-        Naming the file and the line: no update, a time that decreases, a client outside 0…n−1; or if there are not as
-        many devices as clients.
+        Naming the file and the line: no update, a time that decreases, a client outside 0…n−1, or twice in a
+        round; or if there are not as many devices as clients.
     """
     found, numbered = read_csv(path)
     names, found = found.names, found.arrived
@@ -378,6 +390,8 @@ def read_trace(path: Path, n: int) -> Trace:
     absent = np.setdiff1d(np.arange(n), actors)
     if absent.size:
         raise SpecError(f"the trace {path} has no update of client {absent[0]}; the problem has {n} clients")
+    if rounds:
+        return Trace(Events(found.time, actors.astype(np.int32)), n, str(path), rounds=_rounds(found, actors))
     versions = bool((found.version >= 0).all())
     begun = found.version if versions else None
     if not versions and not np.isnan(found.dispatch).any():
@@ -385,6 +399,18 @@ def read_trace(path: Path, n: int) -> Trace:
     if begun is not None and _answered(begun, actors, n, versions=versions):
         begun = None
     return Trace(Events(found.time, actors.astype(np.int32)), n, str(path), begun=begun, versions=versions)
+
+
+def _rounds(found: Recorded, actors: Ints) -> Rounds:
+    """Return the updates of each time as a round."""
+    out = list[tuple[float, list[int]]]()
+    for time, who, line in zip(found.time.tolist(), actors.tolist(), found.line.tolist(), strict=True):
+        if not out or out[-1][0] < time:
+            out.append((time, []))
+        if who in out[-1][1]:
+            raise SpecError(f"trace {found.source}, line {line}: its client is in the round of this time twice")
+        out[-1][1].append(who)
+    return tuple((time, tuple(sorted(members))) for time, members in out)
 
 
 def _answered(begun: Ints, actors: Ints, n: int, *, versions: bool) -> bool:

@@ -12,6 +12,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Minimum, RationalProblem
 from boundlab.arithmetic.reasons import Reason
 from boundlab.arithmetic.writing import Sentence, Written, equals, is_, math, say, vector, words, written
+from boundlab.assumptions import UNBIASED
 from boundlab.case import Case, RandomEvents
 from boundlab.exact._formula import formula
 from boundlab.exact._schedule import schedule
@@ -135,6 +136,8 @@ def _noise(at: ExactSetting) -> Iterator[Sentence]:
     elif (quadratic := at.model.quadratic()) is not None:
         rows = [vector([numbers.rational(entry) for entry in row]) for row in quadratic.covariance()]
         yield say(f"noise: every gradient has independent noise of covariance {', '.join(['{}'] * len(rows))}", *rows)
+    if at.plan.problem.why_not(UNBIASED):
+        yield words("every gradient that is taken has the error of its client added: f_i' stands for f_i' + e_i")
     if at.plan.problem.simple is not None:
         yield say("every local step is followed by the proximal map of h")
 

@@ -192,8 +192,7 @@ class _AtPoints:
         return np.maximum(self.problem.values(points) - self.problem.optimum().value, 0.0)
 
     def squared_slope(self, points: Floats) -> Floats:
-        slopes = sum(self.problem.gradients(client, points) for client in range(self.problem.n)) / self.problem.n
-        return np.asarray((np.asarray(slopes) ** 2).sum(axis=1))
+        return np.asarray((self.problem.full_gradients_at(points) ** 2).sum(axis=1))
 
     def squared_control(self, points: Floats, client: int) -> Floats:
         goal, _ = gradient_at_minimum(self.problem, client)

@@ -9,6 +9,7 @@ from boundlab.assumptions import (
     BOUNDED_RUN,
     DETERMINISTIC,
     FIXED_TIMES,
+    UNBIASED,
     UNCONSTRAINED,
     assumption,
     with_implied,
@@ -18,7 +19,7 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.ranges import along_run
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import differences
-from boundlab.metrics import Quantity
+from boundlab.metrics import Quantity, measures
 from boundlab.objective import Constant, Problem
 from boundlab.theorems import Theorem, about_each, form_along_run, over, read_off_runs
 from boundlab.traces import departure
@@ -47,12 +48,16 @@ def applying(theorem: Theorem, problem: Problem, beyond: Sequence[str]) -> Theor
 
 
 def asked_of(theorem: Theorem) -> tuple[str, ...]:
-    """Return the assumptions that problem and run are asked about: those whose constants a run shows are met there."""
+    """Return the assumptions that problem and run are asked about: those whose constants a run shows are met there.
+
+    A theorem is about gradients without an error, unless it says how large errors may be.
+    """
     shown = read_off_runs(theorem)
     met = {name for name in theorem.core.asked if shown & {*assumption(name).defines}} | (
         {BOUNDED_RUN} if shown else set()
     )
-    return tuple(name for name in theorem.core.asked if name not in met)
+    unbiased = (UNBIASED,) if theorem.core.unbiased else ()
+    return (*unbiased, *(name for name in theorem.core.asked if name not in met))
 
 
 def looked_at(theorem: Theorem, problem: Problem, run: Schedules | None = None, size: float | None = None) -> Problem:
@@ -133,7 +138,15 @@ def check(
         If one fails that is not in ``beyond``, or without which the left side has no value.
     """
     outside: dict[str, str] = {}
+    if theorem.core.unbiased:
+        problem.require(UNBIASED, theorem.id)
+    elif (theorem.assume or theorem.points or measures(theorem.left, Quantity.CONTROL)) and problem.why_not(UNBIASED):
+        raise AssumptionError(f"{theorem.id} reads gradients at points, which a problem with error=… does not show")
     _require_objective(theorem, problem, algorithm, parameters, beyond)
+    if delays.rounds is not None:
+        raise AssumptionError(
+            f"{theorem.id}: these delays say who is in each round, and no theorem does; run follows them"
+        )
     require_declared(theorem, algorithm, parameters, problem.n, delays)
     allowed = with_implied(name for name in theorem.core.asked if name in beyond)
     if {"R", "zeta"} & set(theorem.inputs()) and "minimiser" not in allowed:
@@ -205,7 +218,8 @@ def defined(
             f"{theorem.id} goes beyond {' and '.join(sorted(failing))} on your word for {words}: add "
             f"{' '.join(f'--set {name}=…' for name in needed)}"
         )
-    return {name: one for name, one in problem.constants().items() if name not in void}
+    none = {} if theorem.core.unbiased else {"delta_g": Constant(0.0, "exact", "gradients have no error")}
+    return {name: one for name, one in {**none, **problem.constants()}.items() if name not in void}
 
 
 def require_declared(

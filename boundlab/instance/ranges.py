@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Averages
+from boundlab.assumptions import UNBIASED
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import MEAN, Metric, Proved, Quantity, range_of, terms_of
 from boundlab.objective import Optimum, Problem, Wrapped
@@ -232,5 +233,5 @@ def along_run(problem: Problem) -> Problem:
 
 
 def of_constants(problem: Problem) -> OfConstants | None:
-    """Return what the constants say; None where gradients are noisy, of which they say nothing for certain."""
-    return OfConstants(problem) if problem.noiseless else None
+    """Return what the constants say; None where gradients have noise or an error: of these they say nothing certain."""
+    return OfConstants(problem) if problem.noiseless and not problem.why_not(UNBIASED) else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.assumptions import UNBIASED
 from boundlab.errors import SpecError
 from boundlab.metrics._enclosure import Enclosure
 from boundlab.metrics._metric import Metric
@@ -177,10 +178,10 @@ def gradient_at_minimum(problem: "Problem", client: int) -> tuple["Array", float
     Raises
     ------
     SpecError
-        If the problem is not smooth, or has no unique minimiser with a certified distance.
+        If the problem is not smooth, its gradients have errors, or no unique minimiser has a certified distance.
     """
     best, L = problem.optimum(), problem.constants().get("L")
-    if best.distance is None or L is None or problem.simple is not None:
+    if best.distance is None or L is None or problem.simple is not None or problem.why_not(UNBIASED):
         raise SpecError(f"problem {problem.id} has no gradients ∇f_i(x*) that are known up to a certified error")
     x = np.asarray(best.x, dtype=problem.dtype)
     moved = best.distance + float(np.linalg.norm(x.astype(np.float64) - best.x))

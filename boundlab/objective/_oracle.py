@@ -1,7 +1,9 @@
 """Stochastic (sub)gradients of one trial."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,10 @@ from boundlab.errors import AssumptionError
 from boundlab.objective._constants import Array
 
 NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
+# Of every problem, beside its own: see boundlab.objective.inexact.
+ERROR_OPTION: Final[Mapping[str, str]] = MappingProxyType(
+    {"error": "e added to each gradient: d numbers, one list of them a client, or one number for the first coordinate"}
+)
 
 
 class Oracle(ABC):

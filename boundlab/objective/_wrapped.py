@@ -2,8 +2,12 @@
 
 from abc import update_abstractmethods
 from collections.abc import Callable
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.objective._constants import Array, Optimum
 from boundlab.objective._oracle import Oracle
@@ -100,3 +104,23 @@ class Wrapped(Problem):
     def spec(self) -> dict[str, Any]:
         """Return the JSON form of the clients' problem."""
         return self.inner.spec()
+
+
+@answered_by("inner", *OF_VALUES, "gradient_norms_at_optimum")
+class SameObjective(Wrapped):
+    """As :class:`Wrapped`, with the objective of the clients' problem: steps differ, or what is known."""
+
+
+@dataclass(slots=True)
+class WrappedOracle(Oracle):
+    """The random numbers of another oracle, for steps that a class makes of its steps."""
+
+    inner: Oracle
+
+    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+        """Return the numbers of the clients' oracle."""
+        return self.inner.draws(clients, updates, steps)
+
+    def draw_size(self, steps: int) -> int:
+        """Return what the clients' oracle says."""
+        return self.inner.draw_size(steps)

@@ -30,6 +30,8 @@ def trace_page(result: "TraceSummary") -> list[Block]:
     overall = result.how
     if len(result.known):
         overall = f"mean {figure(result.known.mean())}, largest {result.known.max()} ({result.how})"
+    times = f"{result.rounds} rounds, each of the updates of one time"
+    rounds = [words(f"this looks like {times}: --delays trace:{record.source},rounds=yes")] if result.rounds else []
     more = [words(f"{n - _LONG} devices with fewer updates are not shown")] if n > _LONG else []
     return [
         words(f"{record.source}: {n} devices, {updates} updates, {lost} lost, time {figure(first)} to {figure(last)}"),
@@ -39,6 +41,7 @@ def trace_page(result: "TraceSummary") -> list[Block]:
         *more,
         words(f"durations: {result.durations.how}; staleness: {overall}"),
         words(f"{result.events.words(record.source)}"),
+        *rounds,
     ]
 
 

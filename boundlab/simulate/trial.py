@@ -38,6 +38,8 @@ def compile_trial(
             f"delays {delays.id} say how old models are, and {algorithm.id} goes by who arrives when; async_sgd, "
             "fedasync, fedbuff or fedstaleweight would fit"
         )
+    if delays.rounds is not None and not algorithm.takes_rounds:
+        raise SpecError(f"delays {delays.id} say who is in each round: sfedavg takes that, {algorithm.id} does not")
     made = algorithm.in_one_pass(parameters, clients, delays, iterations, records, streams)
     if made is not None:
         return made

@@ -13,7 +13,15 @@ from typing import Any, Final, Literal, final
 import sympy
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, DETERMINISTIC, UNCONSTRAINED, definers, with_implied
+from boundlab.assumptions import (
+    BOUNDED_DOMAIN,
+    COMPOSITE,
+    DETERMINISTIC,
+    INEXACT,
+    UNCONSTRAINED,
+    definers,
+    with_implied,
+)
 from boundlab.errors import FormulaError, SpecError
 from boundlab.files import schema
 from boundlab.formulas.defined import Demand, Demands, demands, factors
@@ -184,6 +192,11 @@ class CoreStatement:
     def noiseless(self) -> bool:
         """True if the statement is about full gradients alone."""
         return DETERMINISTIC in self.assumed
+
+    @property
+    def unbiased(self) -> bool:
+        """True if it says nothing of how large errors of gradients may be: then noise of mean 0 is all they have."""
+        return INEXACT not in self.assumed
 
     @property
     def fixed(self) -> dict[str, str]:

@@ -107,6 +107,14 @@ class TraceSummary:
         """Staleness of the arrivals of which it is known."""
         return self.tau[self.tau >= 0]
 
+    @property
+    def rounds(self) -> int:
+        """The number of times that updates share, where most do and none has two of a device; else 0."""
+        found = self.record.arrived
+        times, sizes = np.unique(found.time, return_counts=True)
+        apart = len(np.unique(np.stack([found.time, found.client]), axis=1).T) == len(found.time)
+        return len(times) if apart and 2 * int((sizes > 1).sum()) > len(times) > 1 else 0
+
     def means(self) -> Floats:
         """Return the mean duration of each device, shape (n,), NaN where it has none."""
         count = np.bincount(self.durations.client, minlength=len(self.record.names))

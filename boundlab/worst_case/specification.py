@@ -13,7 +13,7 @@ from boundlab.arithmetic.pepit import Exact, exact
 from boundlab.arithmetic.rational import PROGRAM
 from boundlab.arithmetic.recipe import Formula, Recipe, known_fraction
 from boundlab.delays import DelayModel
-from boundlab.errors import BoundlabError, SpecError, SymbolError
+from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.events import Events
 from boundlab.expectation import event_sequences
 from boundlab.files import json_value
@@ -161,6 +161,8 @@ def ask(
         raise SpecError(f"{theorem.id}: worst-case takes so many iterations, and this left side is within seconds")
     if theorem.left.over.summed:
         raise SpecError(f"{theorem.id}: worst-case takes one quantity on the left side, and this is a sum of several")
+    if not theorem.core.unbiased:
+        raise AssumptionError(f"{theorem.id}: worst-case knows gradients without errors alone; compare takes error=…")
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)

@@ -49,7 +49,7 @@ def test_a_theorem_that_reads_a_symbol_of_noise_is_about_noise(name: str) -> Non
 # a number without a unit.
 UNITS = {
     (1, 0): "F0 F_v gap_i",
-    (1, -1): "B G sigma G_star sigma_l sigma_i sigma_g sigma_g_mean sigma_star bias stale shift X_v",
+    (1, -1): "B G sigma G_star sigma_l sigma_i sigma_g sigma_g_mean sigma_star bias stale shift X_v delta_g",
     (1, -2): "mu L mu_i L_i L_max gamma",
     (2, -2): "G_sq V_s sigma2 s2 err2 E_init",
     (2, -4): "L_sq",

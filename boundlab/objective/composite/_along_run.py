@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from boundlab.objective import Constant, Problem, Wrapped
-from boundlab.objective._wrapped import OF_VALUES, answered_by
+from boundlab.objective import Constant, Problem, SameObjective
+from boundlab.objective._wrapped import answered_by
 from boundlab.objective.composite._on_set import assumptions_within, constants_within
 from boundlab.objective.confinement import InvariantSet
 from boundlab.objective.simple import BoundedSet
@@ -15,8 +15,6 @@ from boundlab.objective.simple import BoundedSet
 @final
 @answered_by(
     "inner",
-    *OF_VALUES,
-    "gradient_norms_at_optimum",
     "quadratic",
     "least_squares",
     "confinement",
@@ -25,7 +23,7 @@ from boundlab.objective.simple import BoundedSet
     "tensors",
 )
 @dataclass(frozen=True, eq=False)
-class AlongRun(Wrapped):
+class AlongRun(SameObjective):
     """The same problem, whose B, G, sigma and sigma_g are those on a set that no local step leaves.
 
     Parameters

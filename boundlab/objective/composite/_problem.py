@@ -22,6 +22,7 @@ from boundlab.objective import (
     Problem,
     StepBounds,
     Wrapped,
+    WrappedOracle,
 )
 from boundlab.objective.composite._minimise import Minimised, minimise
 from boundlab.objective.composite._on_set import assumptions_within, constants_on_set
@@ -267,20 +268,11 @@ class Composite(SoughtMinimiser, Wrapped):
 
 @final
 @dataclass(slots=True)
-class _ProximalSteps(Oracle):
+class _ProximalSteps(WrappedOracle):
     """Stochastic gradient steps, each followed by the proximal map of h."""
 
-    inner: Oracle
     h: ProxFunction
     who: str
-
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
-        """Return the numbers of the clients' oracle."""
-        return self.inner.draws(clients, updates, steps)
-
-    def draw_size(self, steps: int) -> int:
-        """Return what the clients' oracle says."""
-        return self.inner.draw_size(steps)
 
     def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do x ← prox_{step_size·h}(x − step_size·g_client(x)) in place."""

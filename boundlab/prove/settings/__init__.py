@@ -85,12 +85,14 @@ def setting_of(theorem: Theorem) -> Setting:
     Raises
     ------
     SpecError
-        If its algorithm is not one that proofs know.
+        If its algorithm is not one that proofs know, or it is about gradients with errors.
     ProofError
         If the algorithm's own runs are not in the class that proofs about it speak of.
     """
     if theorem.left.in_seconds:
         raise SpecError(f"{theorem.id}: proofs know no clock, and its left side is within so many seconds")
+    if not theorem.core.unbiased:
+        raise SpecError(f"{theorem.id} is about gradients with errors, and proofs know only those without")
     if theorem.algorithm in _SETTINGS:
         if why := outside(theorem.algorithm):
             raise ProofError(f"proofs about {theorem.algorithm} say of its runs what is not so: {why}")

@@ -1,0 +1,492 @@
+"""Gradients with an error: a run with errors e_i is one on f_i + ⟨e_i, x⟩, and what is measured is f.
+
+No theorem is asked about such a run unless it says how large errors may be.
+"""
+
+import json
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tape_makers import programs
+
+import boundlab as bl
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.exactly import exact_array
+from boundlab.assumptions import INEXACT, UNBIASED
+from boundlab.case.build import problem_from
+from boundlab.cli import invoke
+from boundlab.errors import AssumptionError, BoundlabError, SpecError
+from boundlab.events import Events
+from boundlab.execute import enclosed, floats, rationals
+from boundlab.execute._rows import own_numbers
+from boundlab.execute.iterates import Iterates
+from boundlab.expectation._values import _AtPoints
+from boundlab.instance.applicability import check
+from boundlab.instance.fitting import applies, fitting
+from boundlab.instance.ranges import along_run, of_constants
+from boundlab.instance.steps import largest_steps
+from boundlab.metrics import Proved
+from boundlab.objective import Problem, ProblemType
+from boundlab.objective.inexact import Inexact
+from boundlab.objective.simple import OPTIONS
+from boundlab.objective.weighted import Weighted
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup, registered
+from boundlab.tape import RecordAt, Tape
+from boundlab.theorems import Theorem
+from boundlab.verdict import Verdict
+
+THEOREMS: dict[str, Theorem] = registered("theorems")
+PROBLEMS: dict[str, ProblemType] = registered("problems")
+X0 = "x0=[0.5,-0.75]"
+ERRORS = "error=[[1.5,0],[0.5,1.5],[1,-0.25]]"
+MATRICES = "A=[[[2,1],[1,2]],[[1,0],[0,3]],[[2,0],[0,1]]]"
+# f_i + ⟨e_i, x⟩ has its minimiser at b_i − A_i⁻¹e_i, in dyadic fractions; a piece of a maximum, the slope a_ij + e_i.
+TILTED = {
+    f"quadratic:{MATRICES},b=[[0,3],[2,0],[-1,-2]],{X0}": (
+        f"quadratic:{MATRICES},b=[[-1,3.5],[1.5,-0.5],[-1.5,-1.75]],{X0}"
+    ),
+    f"max-affine:a=[[[1,0],[0,2]],[[1,1],[-1,0]],[[0,-1],[2,0]]],b=[[0,1],[1,0],[0,0.5]],{X0}": (
+        f"max-affine:a=[[[2.5,0],[1.5,2]],[[1.5,2.5],[-0.5,1.5]],[[1,-1.25],[3,-0.25]]],b=[[0,1],[1,0],[0,0.5]],{X0}"
+    ),
+}
+PAIRS = sorted(TILTED.items())
+NOISE = ("", ",sigma=0.5", ",sigma=0.5,noise=sign,direction=[0.6,0.8]")
+
+
+def by_floats(tape: Tape, problem: Problem) -> np.ndarray:
+    shown = [problem.x0]
+    floats.run(tape, problem.x0, problem.oracle(Streams(0)), lambda _, x: shown.append(x.copy()))
+    return np.array(shown[1:]).reshape(-1, problem.d)
+
+
+def exactly(tape: Tape, problem: Problem, options: dict[str, Any], *, balls: bool) -> np.ndarray:
+    shown: list[list[Any]] = []
+    model = problem.rational(options)
+    assert model is not None
+    with numbers.digits(256):
+        rationals.run(rationals.understand(lambda _: tape, {}), model, [], lambda _, x: shown.append([*x]), balls=balls)
+    return np.array(shown, dtype=object).reshape(-1, problem.d)
+
+
+def near(found: np.ndarray, expected: np.ndarray) -> bool:
+    return np.allclose(found, expected, rtol=1e-9, atol=1e-9 * max(1.0, float(np.abs(expected).max(initial=0.0))))
+
+
+# ------------------------------------------------------------------------- a run is one on the tilted functions
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize(("plain", "tilted"), PAIRS)
+@settings(max_examples=20)
+@given(tape=programs(4))
+def test_any_program_runs_as_on_the_tilted_functions(plain: str, tilted: str, noise: str, tape: Tape) -> None:
+    problem, other = problem_from(f"{plain},{ERRORS}{noise}"), problem_from(f"{tilted}{noise}")
+    assert isinstance(problem, Inexact)
+    assert near(by_floats(tape, problem), by_floats(tape, other))
+
+
+@pytest.mark.parametrize(("plain", "tilted"), PAIRS)
+@settings(max_examples=15)
+@given(tape=programs(4))
+def test_fractions_and_balls_do_the_same(plain: str, tilted: str, tape: Tape) -> None:
+    problem, other = problem_from(f"{plain},{ERRORS}"), problem_from(tilted)
+    assert (exactly(tape, problem, {}, balls=False) == exactly(tape, other, {}, balls=False)).all()
+    in_balls = exactly(tape, problem, {}, balls=True)
+    assert near(in_balls.astype(float), exactly(tape, other, {}, balls=True).astype(float))
+
+
+@pytest.mark.parametrize("noise", NOISE[:1])
+@pytest.mark.parametrize(("plain", "tilted"), PAIRS)
+@settings(max_examples=10)
+@given(tapes=st.lists(programs(4), min_size=1, max_size=3))
+def test_lock_step_does_the_same(plain: str, tilted: str, noise: str, tapes: list[Tape]) -> None:
+    torch = pytest.importorskip("torch")
+    from boundlab.execute import lockstep
+    from boundlab.execute.loop import Loop
+    from boundlab.execute.packing import pack
+
+    problem, cpu = problem_from(f"{plain},{ERRORS}{noise}"), torch.device("cpu")
+    assert problem.tensors(cpu, torch.float64) is None  # so that steps are made one by one
+    seen: dict[tuple[int, int], np.ndarray] = {}
+
+    def observe(owners: Any, rows: Any, X: Any) -> None:
+        seen.update(zip(zip(owners.tolist(), rows.tolist(), strict=True), X.numpy().copy(), strict=True))
+
+    trials = list(range(len(tapes)))
+    lockstep.run(pack(tapes), problem.x0, Loop(problem), 0, trials, observe, cpu, torch.float64, fused=False)
+    for place, tape in enumerate(tapes):
+        expected = by_floats(tape, problem_from(f"{tilted}{noise}"))
+        assert near(np.array([seen[place, row] for row in range(len(expected))]).reshape(-1, 2), expected)
+
+
+@settings(max_examples=25)
+@given(tape=programs(4))
+def test_what_floats_prove_of_a_run_holds_without_rounding(tape: Tape) -> None:
+    problem = problem_from(f"{PAIRS[1][0]},error=[[0.1,-0.7],[1e8,0.3],[0,1e-9]]")
+    points: list[Any] = []
+    vectors = Iterates(tape, problem, problem.full_gradients())
+    enclosed.run(tape, own_numbers(tape), vectors, lambda _, point: points.append(point))
+    for point, exact in zip(points, exactly(tape, problem, {}, balls=False), strict=True):
+        away = exact - exact_array([Fraction(entry) for entry in point.value.tolist()])
+        assert float((away * away).sum()) <= float(point.error) ** 2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("noise", [False, True])
+def test_means_over_all_events_and_signs_are_those_of_all_runs(noise: bool, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'id = "mine.mean"\nmetric = "squared-distance"\nalgorithm = "async_sgd"\n'
+        f'assumptions = ["strongly-convex", "smooth", "bounded-variance", "iid-events", "{INEXACT}"]\n'
+        '[step]\nalpha = "1/(4*L)"\n[terms]\nwhole = "(R + delta_g/mu + zeta + sigma/mu)**2"\n'
+    )
+    matrices, more = "quadratic:A=[[[1]],[[2]]],x0=2", ",sigma=0.5,noise=sign" if noise else ""
+    plain = f"{matrices},b=[[0],[1]],error=[[0.5],[-1]]{more}"
+    found = bl.compare(path, plain, "exponential", iterations=2, trials=2)
+    assert found.exact == "expectation"
+    tilted = problem_from(f"{matrices},b=[[-0.5],[1.5]]")
+    algorithm, left = lookup("algorithms", "async_sgd"), 0.0
+    parameters = algorithm.read(Options("async_sgd", {"alpha": 0.125}))
+    for who in product(range(2), repeat=2):
+        tape = algorithm.schedule(parameters, Events(np.array([1.0, 2.0]), np.array(who)), 2, RecordAt(), 2)
+        x = by_floats(tape, tilted)[-1, 0]
+        left += (x - 2 / 3) ** 2 / 4  # x* = (0 + 2·1)/(1 + 2)
+        # The gradient of the second update is taken at x_1 by whoever made the first, else at x0.
+        stays = (1 - 0.125 * [1, 2][who[1]]) if who[0] == who[1] else 1.0
+        left += (0.125 * 0.5) ** 2 * (stays**2 + 1) / 4 if noise else 0.0
+    assert found.band.mean[-1] == pytest.approx(left, rel=1e-12)
+
+
+def test_proximal_steps_are_those_of_the_tilted_functions() -> None:
+    (plain, tilted), x = PAIRS[1], np.array([1.25, -3.0])
+    problem, other = problem_from(f"{plain},{ERRORS}"), problem_from(tilted)
+    exact, of_other = problem.rational({}), other.rational({})
+    assert exact is not None
+    assert of_other is not None
+    for client in range(3):
+        assert near(problem.prox(client, x, 0.5), other.prox(client, x, 0.5))
+        point, half = (
+            exact_array([Fraction(5, 4), Fraction(-3)]),
+            numbers.rational(Fraction(1, 2)),
+        )
+        assert (exact.prox(client, point, half) == of_other.prox(client, point, half)).all()
+
+
+EVERY = [
+    (kind, place)
+    for kind, one in sorted(PROBLEMS.items())
+    for place, options in enumerate(one.examples)
+    if OPTIONS.keys().isdisjoint(options)
+]
+
+
+@pytest.mark.parametrize(("kind", "place"), EVERY)
+def test_every_problem_takes_an_error_and_keeps_its_objective(kind: str, place: int) -> None:
+    options = {**PROBLEMS[kind].examples[place]}
+    plain = problem_from({"type": kind, **options})
+    e = np.random.default_rng(place).normal(size=(plain.n, plain.d))
+    problem = problem_from({"type": kind, **options, "error": e.tolist()})
+    x = np.array(plain.x0) + 0.3
+    assert problem.value(x) == plain.value(x)
+    assert (problem.full_gradient(x) == plain.full_gradient(x)).all()
+    assert problem.noiseless == plain.noiseless
+    one, other = problem.oracle(Streams(3)), plain.oracle(Streams(3))
+    for client in range(plain.n):
+        assert near(problem.gradient(client, x) - plain.gradient(client, x), e[client])
+        drawn = [each.draws(np.array([client]), np.array([2]), 1)[0][0] for each in (one, other)]
+        there, here = x.copy(), x.copy()
+        one.step(there, client, drawn[0], 0.25)
+        other.step(here, client, drawn[1], 0.25)
+        assert near(there, here - 0.25 * e[client])
+    again = problem_from(json.loads(json.dumps(problem.spec())))
+    assert (again.gradient(0, x) == problem.gradient(0, x)).all()
+
+
+# ------------------------------------------------------------------------------------------ what is known of it
+
+
+def test_the_options_are_one_vector_or_one_a_client_at_their_word() -> None:
+    quadratic = "quadratic:A=[[[1,0],[0,1]],[[1,0],[0,1]]],b=[[0,0],[0,0]],x0=1"
+    for text, rows in {
+        "0.1": [[0.1, 0.0], [0.1, 0.0]],
+        "[0,1/3]": [[0.0, 1 / 3], [0.0, 1 / 3]],
+        "[[1,0],[0,-2]]": [[1.0, 0.0], [0.0, -2.0]],
+    }.items():
+        problem = problem_from(f"{quadratic},error={text}")
+        assert problem.gradient(0, np.zeros(2)).tolist() == rows[0]
+        assert problem.gradient(1, np.zeros(2)).tolist() == rows[1]
+        model = problem.rational({"error": text})
+        assert model is not None
+        assert str(model.gradient(0, exact_array([Fraction(0)] * 2))[0]) in ("1/10", "0", "1")
+    assert not isinstance(problem_from(f"{quadratic},error=0"), Inexact)
+    for wrong in (
+        "[1,2,3]",
+        "[[1,0]]",
+        "[[1,0],[0]]",
+        "[[1,0],[0,a]]",
+        "[[1,0],3]",
+        "[[[1,0],[0,1]]]",
+        "nan",
+        "[[1,{}]]",
+    ):
+        with pytest.raises(SpecError, match="problem quadratic: error"):
+            problem_from(f"{quadratic},error={wrong}")
+    for h in ("box=[-3,3]", "ball=4", "l1=0.1"):
+        with pytest.raises(SpecError, match="error goes with f alone; leave out"):
+            problem_from(f"{quadratic},error=1,{h}")
+
+
+def test_constants_are_those_of_f_and_the_length_of_errors_and_gradients() -> None:
+    plain, problem = (problem_from(f"huber:c=[0,1],x0=2,sigma=0.5{more}") for more in ("", ",error=[[3],[-4]]"))
+    known, own = plain.constants(), problem.constants()
+    assert {name: one for name, one in own.items() if name not in ("G", "delta_g")} == {
+        name: one for name, one in known.items() if name != "G"
+    }
+    assert (own["delta_g"].value, own["delta_g"].side) == (4.0, "exact")
+    # The largest slope is 1: E‖g + e‖² = (1 + 4)² + σ² for the second client.
+    assert own["G"].value >= 25.25**0.5
+    wide = problem_from("huber:c=[[0,0],[0,0]],error=[[3,4],[0,1]]").constants()["delta_g"]
+    assert wide.side == "upper"
+    assert 5.0 <= wide.value <= 5.0 * (1 + 1e-14)
+    keys = [problem_from(f"huber:c=[0,0],error={e}") for e in ("[[1],[1]]", "[[1],[2]]")]
+    assert [one.client_key(0) == one.client_key(1) for one in keys] == [True, False]
+
+
+def test_slopes_of_many_points_are_those_of_the_objective() -> None:
+    points = np.array([[2.0], [-1.0]])
+    inexact = problem_from("quadratic:A=[[[1]],[[2]]],b=[[0],[0]],error=5")
+    assert _AtPoints(inexact).squared_slope(points).tolist() == [9.0, 2.25]  # ∇f(x) = 1.5x
+    of_mean = problem_from("quadratic:A=[[[0.5]],[[3]]],b=[[0],[0]]")
+    weighted = Weighted(inexact, of_mean, (Fraction(1, 4), Fraction(3, 4)))
+    assert _AtPoints(weighted).squared_slope(points).tolist() == [12.25, 3.0625]  # 1.75x
+
+
+def test_nothing_is_concluded_from_constants_about_where_steps_lead() -> None:
+    # From x* a run goes to −e/μ = −10, beyond any set that full gradients keep to.
+    spec = "quadratic:A=[[[1]]],b=[[0]],x0=0"
+    assert of_constants(problem_from(spec)) is not None
+    problem = problem_from(f"{spec},error=10")
+    assert of_constants(problem) is None
+    assert along_run(problem) is problem
+    assert problem.confinement() is None
+    assert problem.why_not("bounded-run")
+    assert largest_steps(problem, THEOREMS.values()) == []
+    with pytest.raises(SpecError, match=r"no gradients ∇f_i\(x\*\)"):
+        Proved(problem).squared_control((np.zeros(1), 0.0), 0)
+
+
+# ----------------------------------------------------------------------------------- which theorems are about it
+
+
+def test_no_registered_theorem_allows_an_error() -> None:
+    assert [name for name, one in THEOREMS.items() if not one.core.unbiased] == []
+
+
+@pytest.mark.parametrize("name", sorted(THEOREMS))
+def test_no_registered_theorem_is_asked_about_a_problem_with_an_error(name: str) -> None:
+    theorem, problem = THEOREMS[name], problem_from("huber:c=[0,1],x0=2,error=0.1")
+    # Nothing but the errors is looked at before.
+    nothing = SimpleNamespace()
+    with pytest.raises(
+        AssumptionError, match=f"{name} assumes {UNBIASED} .*; problem huber: its gradients have an error"
+    ):
+        check(theorem, problem, nothing, nothing, nothing, nothing, ())  # type: ignore[arg-type]
+    found = applies(theorem, problem)
+    assert found.options is None
+    assert len(found.reason.splitlines()) == 1
+
+
+@pytest.mark.sweep(8)
+@pytest.mark.parametrize("name", sorted(THEOREMS))
+def test_an_error_is_all_that_it_takes_where_a_theorem_applies(name: str) -> None:
+    theorem = THEOREMS[name]
+    try:
+        (one,) = fitting(theorem)
+    except BoundlabError:
+        pytest.skip("no built-in setting fits")
+    with pytest.raises((AssumptionError, SpecError), match=f"assumes {UNBIASED} |error goes with f alone"):
+        one.plan(problem=problem_from(f"{one.problem},error=1e-9"), trials=2)
+    with pytest.raises((SpecError, AssumptionError)):  # nor is it a thing to go beyond
+        one.plan(problem=problem_from(f"{one.problem},error=1e-9"), trials=2, beyond=(UNBIASED,))
+
+
+# ------------------------------------------------------------------------------ a theorem that says how large
+#
+# gd with step 1/L and ‖e_k‖ ≤ δ on an L-smooth μ-strongly convex f: x ↦ x − ∇f(x)/L brings points nearer to x* by
+# q = 1 − μ/L, so that r_{k+1} ≤ q·r_k + δ/L, and r_K ≤ q^K·R + (δ/L)/(1 − q) = q^K·R + δ/μ.
+
+OWN = """
+id = "mine.inexact"
+metric = "squared-distance"
+algorithm = "gd"
+assumptions = {assumptions}
+[step]
+alpha = "1/L"
+[terms]
+whole = "((1 - mu/L)**K*R + {floor})**2"
+"""
+STATED = ["strongly-convex", "smooth", INEXACT]
+
+
+def own(folder: Path, floor: str = "delta_g/mu", assumptions: list[str] = STATED) -> Path:
+    path = folder / "mine.toml"
+    path.write_text(OWN.format(floor=floor, assumptions=json.dumps(assumptions)))
+    return path
+
+
+SQUARE = "quadratic:A=[[[1,0],[0,4]]],b=[[0,0]],x0=[{x0}]"
+ALONG = ("[0.1,0]", "[-0.1,0]", "[0,0.1]", "[0.06,-0.08]")
+
+
+@pytest.mark.parametrize("error", ALONG)
+@pytest.mark.parametrize("x0", ["2,1", "0,0", "-3,0.5"])
+def test_the_theorem_holds_in_exact_numbers(error: str, x0: str, tmp_path: Path) -> None:
+    case = {
+        "algorithm": "gd",
+        "problem": {"type": "quadratic", "A": [[[1, 0], [0, 4]]], "b": [[0, 0]], "x0": json.loads(f"[{x0}]")},
+        "events": [[k + 1, "s"] for k in range(12)],
+        "theorem": "mine.inexact",
+        "iterations": 12,
+    }
+    case["problem"]["error"] = json.loads(error)  # type: ignore[index]
+    found = bl.exact(own(tmp_path), case)
+    assert found.verdict is Verdict.HOLDS
+    # By hand, coordinate by coordinate: x ← (1 − w/4)x − e/4.
+    start, e = json.loads(f"[{x0}]"), json.loads(error)
+    first = start[0] * 0.75**12 - e[0] * (1 - 0.75**12)
+    assert found.left == pytest.approx(first**2 + (e[1] / 4) ** 2, rel=1e-12)
+
+
+def test_half_of_it_is_refuted_by_an_error_along_the_weakest_curvature(tmp_path: Path) -> None:
+    # x_K → −e/μ, at δ/μ from x*; along the strongest curvature the limit is δ/L = δ/(4μ) alone.
+    half = own(tmp_path, "delta_g/(2*mu)")
+    verdicts = {
+        error: bl.compare(half, SQUARE.format(x0="2,1") + f",error={error}", "deterministic", iterations=40).verdict
+        for error in ("[0.1,0]", "[0,0.1]")
+    }
+    assert verdicts == {"[0.1,0]": Verdict.VIOLATED, "[0,0.1]": Verdict.HOLDS}
+    whole = bl.compare(own(tmp_path), SQUARE.format(x0="2,1") + ",error=[0.1,0]", "deterministic", iterations=40)
+    assert whole.verdict is Verdict.HOLDS
+
+
+def test_a_problem_without_an_error_meets_it_with_zero_and_a_larger_one_may_be_set(tmp_path: Path) -> None:
+    plain = bl.compare(own(tmp_path), SQUARE.format(x0="2,1"), "deterministic", iterations=5)
+    assert plain.verdict is Verdict.HOLDS
+    assert plain.bound[-1] == pytest.approx((0.75**5) ** 2 * 5)
+    with_error = SQUARE.format(x0="2,1") + ",error=[0.1,0]"
+    wide = bl.compare(own(tmp_path), with_error, "deterministic", iterations=5, settings={"delta_g": "0.2"})
+    assert wide.bound[-1] == pytest.approx((0.75**5 * 5**0.5 + 0.2) ** 2)
+    with pytest.raises(BoundlabError, match=r"at least 0\.1"):
+        bl.compare(own(tmp_path), with_error, "deterministic", iterations=5, settings={"delta_g": "0.05"})
+
+
+def test_with_noise_the_variance_is_about_the_mean_of_the_gradient(tmp_path: Path) -> None:
+    # By hand, f = x²/2, α = 1/4 from 2: E x_1² = (2·3/4 − 1/10·1/4)² + (σ/4)².
+    path = tmp_path / "noisy.toml"
+    path.write_text(
+        'id = "mine.noisy"\nmetric = "squared-distance"\nalgorithm = "gd"\n'
+        f'assumptions = ["strongly-convex", "smooth", "bounded-variance", "{INEXACT}"]\nsettable = ["alpha"]\n'
+        '[step]\nalpha = "1/L"\n[terms]\nwhole = "(R + delta_g/mu)**2 + (sigma/mu)**2"\n'
+    )
+    problem = {"type": "quadratic", "A": [[[1]]], "b": [[0]], "x0": [2], "sigma": 1, "noise": "sign", "error": 0.1}
+    for noise in ("sign", "gaussian"):
+        case = {
+            "algorithm": "gd",
+            "problem": {**problem, "noise": noise},
+            "parameters": {"alpha": 0.25},
+            "events": [[1, "s"]],
+            "theorem": "mine.noisy",
+            "iterations": 1,
+        }
+        if noise == "sign":
+            assert bl.exact(path, case).left == pytest.approx((1.5 - 0.025) ** 2 + 1 / 16, rel=1e-12)
+        else:  # the moments are those of quadratics whose gradients have no error
+            with pytest.raises(BoundlabError):
+                bl.exact(path, case)
+    found = bl.compare(
+        path,
+        "quadratic:A=[[[1]]],b=[[0]],x0=2,sigma=1,error=0.1",
+        "deterministic",
+        iterations=3,
+        trials=400,
+        settings={"alpha": "0.25"},
+    )
+    mean = float(found.band.mean[0])
+    assert abs(mean - ((1.5 - 0.025) ** 2 + 1 / 16)) < 5 * 0.8 / 400**0.5
+
+
+@pytest.mark.parametrize("name", ["worst-case", "falsify", "prove"])
+def test_judges_of_whole_classes_refuse_it_in_a_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(own(tmp_path, "0*mu"))  # false: of gradients without errors it is true, and would be proved
+    more = {"worst-case": ["-k", "2", "--set", "mu=1", "--set", "L=4"], "falsify": [], "prove": ["--search"]}[name]
+    assert invoke([name, path, *more]) in (2, 4)
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1
+    assert "gradients with" in said[0]
+
+
+def test_an_audit_looks_at_a_problem_with_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(own(tmp_path, "0*mu"))  # true without one
+    assert invoke(["audit", path, "--brief"]) == 1
+    said = capsys.readouterr().out
+    assert "is above the bound" in said
+    assert "error=0.1" in said
+
+
+def test_a_proof_about_gradients_without_errors_is_none_of_a_theorem_with_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        'id = "mine.gap"\nmetric = "gradient-norm-last"\nalgorithm = "gd"\nsettable = ["alpha"]\n'
+        'conditions = ["alpha <= 1/L"]\nassumptions = ["convex", "smooth", "minimiser", "deterministic"{more}]\n'
+        '[step]\nalpha = "1/L"\n[terms]\nwhole = "2*F0*L/(2*K*L*alpha + 1)"\n'
+    )
+    path, trace = tmp_path / "gap.toml", str(tmp_path / "trace.json")
+    path.write_text(text.replace("{more}", ""))
+    assert invoke(["prove", str(path), "--with", "classics.gd.gradient-gap", "--trace", trace, "-q"]) == 0
+    assert invoke(["recheck", trace, "--theorem", str(path)]) == 0
+    path.write_text(text.replace("{more}", f', "{INEXACT}"'))
+    capsys.readouterr()
+    assert invoke(["recheck", trace, "--theorem", str(path)]) == 3
+    assert "is about gradients with errors" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_no_way_of_asking_gets_around_the_error(
+    backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain, spec = own(tmp_path, "0*mu", STATED[:2]), SQUARE.format(x0="2,1") + ",error=[0.1,0]"
+    for more in ([], ["--exact"], ["--beyond", "options"]):
+        assert invoke(["compare", str(plain), "-p", spec, "-k", "3", "-r", "2", "--backend", backend, *more]) == 4
+        assert f"assumes {UNBIASED}" in capsys.readouterr().err
+    assert invoke(["compare", str(own(tmp_path)), "-p", spec, "-k", "3", "-r", "2", "--backend", backend]) == 0
+
+
+def test_a_theorem_that_reads_gradients_at_points_is_not_about_it(tmp_path: Path) -> None:
+    path = tmp_path / "pl.toml"
+    path.write_text(
+        'id = "mine.pl"\nmetric = "gap"\nalgorithm = "gd"\n'
+        f'assumptions = ["smooth", "bounded-below", "{INEXACT}"]\n[symbols.m]\nmeaning = "PL"\ndomain = "positive"\n'
+        'units = [1, -2]\n[assume]\npl = "2*m*gap <= slope"\n'
+        '[step]\nalpha = "1/L"\n[terms]\nwhole = "F0 + delta_g**2/L"\n'
+    )
+    with pytest.raises(AssumptionError, match="reads gradients at points"):
+        bl.compare(path, SQUARE.format(x0="2,1") + ",error=1", "deterministic", iterations=2, settings={"m": "1"})
+
+
+def test_the_case_of_a_violation_is_judged_alike(tmp_path: Path) -> None:
+    half = own(tmp_path, "delta_g/(2*mu)")
+    found = bl.compare(half, SQUARE.format(x0="2,1") + ",error=[0.1,0]", "deterministic", iterations=40)
+    exact = bl.exact(half, dict(found.case))
+    assert exact.verdict is Verdict.VIOLATED
+    assert "f_i' stands for f_i' + e_i" in str(exact.derivation)
