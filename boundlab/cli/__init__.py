@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from boundlab.cli.endings import INTERRUPTED, Interrupts, complain, crash, interrupts, origin, raised_by_plugin
 from boundlab.cli.terminal import is_unicode, occupy, screens
-from boundlab.errors import BoundlabError, SpecError
+from boundlab.errors import BoundlabError, ExecutorError, SpecError
 from boundlab.files import schema
 from boundlab.verdict import ExitCode
 
@@ -98,7 +98,8 @@ def _run(arguments: Sequence[str]) -> ExitCode:
 def _foreseen(error: BaseException, user: Interrupts) -> tuple[ExitCode, str | None] | None:
     """Return the exit code of an exception and what it says; None where it is a defect."""
     if isinstance(error, BoundlabError):
-        foreseen = error.exit_code in (ExitCode.USAGE, ExitCode.UNDECIDED, ExitCode.NOT_APPLICABLE)
+        known = (ExitCode.USAGE, ExitCode.UNDECIDED, ExitCode.NOT_APPLICABLE)
+        foreseen = error.exit_code in known or isinstance(error, ExecutorError)
         return (error.exit_code, str(error)) if foreseen else None
     if isinstance(error, KeyboardInterrupt):
         by_plugin = user.watched and not user.asked and raised_by_plugin(error)

@@ -217,6 +217,19 @@ def test_memory_and_interrupts_keep_their_codes(capsys, monkeypatch):
         assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_an_executor_that_fails_is_no_defect(capsys, monkeypatch):
+    from boundlab.errors import ExecutorError
+
+    def lost(*_args, **_options):
+        raise ExecutorError("the executor failed (gone); what is finished is kept, ask again for the rest")
+
+    monkeypatch.setattr("boundlab.registry._registry.sources", lost)
+    assert invoke(["list"]) == ExitCode.UNFORESEEN
+    assert capsys.readouterr().err == (
+        "boundlab: the executor failed (gone); what is finished is kept, ask again for the rest\n"
+    )
+
+
 def test_the_module_and_the_command_end_alike(arguments, tmp_path: Path):
     line = arguments(RAISED["SystemExit"], ("run", "bad", "--set=alpha=1"))
     done = subprocess.run(
