@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.recipe import as_fraction
+from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.tape import Identity, Initial
 
@@ -226,6 +227,14 @@ class EventProgram(ABC):
         number
             Events before it.
         """
+
+    def possible(self, control: Control, event: Event, clients: int) -> bool:
+        """Return whether a program that draws by itself can draw an event; of too many choices nobody asks."""
+        try:
+            choices = self.choices(control, EventLaw(np.full(clients, 1.0 / clients), 0.0))
+        except SpecError:
+            return True
+        return any(one == event for one, _ in choices)
 
     def compiled(self) -> "EventProgram":
         """Return the program as the compiler asks for it, which knows by itself how stale results are.

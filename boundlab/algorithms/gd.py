@@ -262,6 +262,10 @@ class GdProgram(EventProgram):
                 return law.equally([(control.shared,)])
         return law.equally([(client,) for client in range(self._clients)])
 
+    def possible(self, control: Control, event: Event, clients: int) -> bool:
+        """Return whether it can be drawn; who is drawn together stands in no order."""
+        return super().possible(control, (event[0], *sorted(event[1:])), clients)
+
     def _size(self, control: Control) -> int | None:
         assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
         return self._parameters.size(control.shared if self._parameters.iteration == "step" else 0, self._clients)

@@ -192,6 +192,10 @@ class SFedAvgProgram(EventProgram):
         """
         return law.equally(uniform_subsets("sfedavg", self._clients, self._size))
 
+    def possible(self, control: Control, event: Event, clients: int) -> bool:
+        """Return whether as many clients are in the round as are sampled."""
+        return len(event) == self._size
+
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Average the models of the members."""
         local, total = self._local, sum(self._weight[i] for i in event)

@@ -184,6 +184,10 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
             f"{theorem.id} bounds the mean over {' and '.join(one.words for one in drawn)}; this case has one outcome: "
             'give "delays" and "iterations" in place of "events"'
         )
+    if place := _impossible(case.algorithm, own, clients, events):
+        raise AssumptionError(
+            f"{theorem.id} is about what {case.algorithm.id} draws: event {place} of this case is none with its options"
+        )
     most = algorithm.schedule(own, events, clients, NOTHING, 4 * len(events) + 4).iterations
     iterations = most if case.iterations is None else case.iterations
     if iterations > most or most == 0:
@@ -193,6 +197,20 @@ def _fixed(theorem: Theorem, case: Case, events: Events, settings: dict[str, Any
     return make_plan(
         theorem, case.problem, delays, policy, iterations, settings, ks=_at(theorem, case, None), algorithm=algorithm
     )
+
+
+def _impossible(algorithm: Algorithm[Any], own: Any, clients: int, events: Events) -> int:
+    """Return the place, from 1 on, of the first event that an algorithm never draws; 0 where there is none."""
+    program = algorithm.program(own, clients)
+    if program is None or not program.draws:
+        return 0
+    control = program.opening()[1]
+    for place, one in enumerate(algorithm.as_drawn(events), 1):
+        event = one if isinstance(one, tuple) else (int(one),)
+        if not program.possible(control, event, clients):
+            return place
+        control = program.event(control, event, place - 1).control
+    return 0
 
 
 def _at(theorem: Theorem, case: Case, horizon: int | None) -> Any:
