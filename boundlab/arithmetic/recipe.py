@@ -40,6 +40,7 @@ _DONE: Final[dict[str, Callable[..., Any]]] = {
     "pow": _power,
     "root": _root,
 }
+_KEEP_ZERO: Final = ("mul", "truediv")  # nothing is divided by 0, of which floats have no quotient
 _NOT_RATIONAL: Final = ("pow", "root", "about")
 
 
@@ -89,6 +90,8 @@ def _operation(name: str, *, turned: bool) -> Callable[[Recipe, Any], Any]:
         if value is NotImplemented:
             return value
         parts = (_told(other), self.formula) if turned else (self.formula, _told(other))
+        if name in _KEEP_ZERO and 0 in parts:
+            return Recipe(value, Fraction(0))  # whatever root it multiplies, as in the first step of a momentum
         constant = all(isinstance(one, Fraction) for one in parts)
         return Recipe(value, exactly(*parts) if constant else (name, *parts))
 

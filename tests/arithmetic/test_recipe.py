@@ -98,3 +98,10 @@ def test_steps_that_fall_are_numbers_of_their_own_kind() -> None:
     ]
     assert column([0.5, 1.0]).dtype == np.float64
     assert column([0.5, Recipe(1.0)]).dtype == object
+
+
+def test_zero_times_a_root_is_zero() -> None:
+    root = square_root(Recipe(5.0))
+    assert [known_fraction(one) for one in (0.0 * root, Recipe(0.0) / root, root * 0)] == [Fraction(0)] * 3
+    with pytest.raises(ZeroDivisionError):
+        root / Recipe(0.0)
