@@ -145,7 +145,7 @@ class Algorithm(ABC, Generic[P]):
     def read(self, options: Options) -> P:
         """Return the parameters.
 
-        A number that is a :class:`boundlab.arithmetic.recipe.Recipe` stays one.
+        A number that is a :class:`boundlab.arithmetic.rational.Recipe` stays one.
 
         Raises
         ------

@@ -38,7 +38,7 @@ from boundlab.algorithms._fill import (
 )
 from boundlab.algorithms._program import X_S, AffineRow, DescendRow, EventProgram, MoveRow, Row
 from boundlab.arithmetic.compiled import worth
-from boundlab.arithmetic.recipe import Recipe, column
+from boundlab.arithmetic.rational import Recipe, column
 from boundlab.arithmetic.weights import Weights
 from boundlab.errors import SpecError, TapeError
 from boundlab.events import Events

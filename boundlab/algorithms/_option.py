@@ -17,8 +17,7 @@ from typing import Any, Self, TypeVar, final
 
 import numpy as np
 
-from boundlab.arithmetic.rational import stands_for
-from boundlab.arithmetic.recipe import Recipe
+from boundlab.arithmetic.rational import Recipe, stands_for
 from boundlab.options import Options
 
 _KEY = "option"

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.recipe import as_fraction
+from boundlab.arithmetic.rational import as_fraction
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.tape import Identity, Initial

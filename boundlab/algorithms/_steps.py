@@ -13,7 +13,7 @@ import sympy
 from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
-from boundlab.arithmetic.recipe import Recipe
+from boundlab.arithmetic.rational import Recipe
 from boundlab.errors import FormulaError, SpecError, UndecidedError
 from boundlab.formulas.enclose import walk
 from boundlab.formulas.parse import parse

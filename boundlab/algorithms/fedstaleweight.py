@@ -13,7 +13,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import Buffered, BufferParameters, BufferProgram, Held, Reply, reply_option
 from boundlab.algorithms._fold import Floats, Ints, Weigh
 from boundlab.algorithms._steps import LocalSteps, local_steps
-from boundlab.arithmetic.recipe import column
+from boundlab.arithmetic.rational import column
 from boundlab.tape import Tape, arrived, staleness
 
 

@@ -28,7 +28,7 @@ from boundlab.algorithms._program import (
 )
 from boundlab.algorithms._rounds import Rounds, drawn_subset, uniform_subset, uniform_subsets
 from boundlab.algorithms._steps import StepFactor, StepSize, step_factor, step_size
-from boundlab.arithmetic.recipe import column
+from boundlab.arithmetic.rational import column
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, read_client, read_events, read_rows

@@ -9,8 +9,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, final
 
-from boundlab.arithmetic.rational import PROGRAM, rational
-from boundlab.arithmetic.recipe import known_fraction
+from boundlab.arithmetic.rational import PROGRAM, known_fraction, rational
 
 
 @final

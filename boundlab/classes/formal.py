@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, final
 import numpy as np
 
 from boundlab.algorithms import AffineRow, DescendRow, Event, EventLaw, EventProgram
-from boundlab.arithmetic.rational import stands_for
-from boundlab.arithmetic.recipe import as_fraction
+from boundlab.arithmetic.rational import as_fraction, stands_for
 from boundlab.tape import Initial, Op, Tape
 
 X: Final = "x"

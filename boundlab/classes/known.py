@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from boundlab.algorithms import Algorithm
-from boundlab.arithmetic.recipe import as_fraction
+from boundlab.arithmetic.rational import as_fraction
 from boundlab.classes.formal import ClientPass, models
 from boundlab.classes.runs import (
     LatestClass,

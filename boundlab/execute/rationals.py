@@ -10,8 +10,8 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.exactly import exact_array
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Functions, Vector
-from boundlab.arithmetic.recipe import TooLongError as TooLongError
-from boundlab.arithmetic.recipe import evaluated
+from boundlab.arithmetic.rational import TooLongError as TooLongError
+from boundlab.arithmetic.rational import evaluated
 from boundlab.execute import enclosed
 from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
 from boundlab.execute.enclosed import UP, EnclosedVectors, Motion, Point

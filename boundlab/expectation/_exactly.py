@@ -5,7 +5,7 @@ from typing import Any
 
 from boundlab.algorithms import Algorithm, EventProgram
 from boundlab.arithmetic.numbers import Scalar, one_like, read_number
-from boundlab.arithmetic.recipe import Recipe, evaluated
+from boundlab.arithmetic.rational import Recipe, evaluated
 from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
 from boundlab.expectation._graph import Arithmetic

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, final
 
 from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, Event, EventLaw, EventProgram, MoveRow
-from boundlab.arithmetic.recipe import Recipe
+from boundlab.arithmetic.rational import Recipe
 from boundlab.arithmetic.weights import EQUAL, Weights
 from boundlab.errors import SpecError
 from boundlab.tape import Initial

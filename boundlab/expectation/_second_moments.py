@@ -14,7 +14,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.exactly import exact_array
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import Core, InexactError, RationalProblem
-from boundlab.arithmetic.recipe import Recipe
+from boundlab.arithmetic.rational import Recipe
 from boundlab.errors import SpecError
 from boundlab.execute import Numbers, own_numbers
 from boundlab.expectation import _quadratics

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.recipe import TooLongError
+from boundlab.arithmetic.rational import TooLongError
 from boundlab.expectation import exact_parameters
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.plan import Plan

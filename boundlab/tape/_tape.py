@@ -152,7 +152,7 @@ class Tape:
         those of them that end there without being done.
     exact
         Coefficients, step sizes and relative sizes of local steps as numbers that know what they stand for
-        (:class:`boundlab.arithmetic.recipe.Recipe`); None: floats are all that is known.
+        (:class:`boundlab.arithmetic.rational.Recipe`); None: floats are all that is known.
     """
 
     registers: int

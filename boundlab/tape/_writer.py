@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.recipe import Recipe
+from boundlab.arithmetic.rational import Recipe
 from boundlab.errors import TapeError
 from boundlab.events import Events
 from boundlab.tape._records import RecordAt

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundlab.arithmetic.pepit import Root, fraction
-from boundlab.arithmetic.recipe import known_fraction
+from boundlab.arithmetic.rational import known_fraction
 from boundlab.metrics import Quantity
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.model import ProgramModel, build

@@ -10,8 +10,7 @@ import numpy as np
 
 from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram, undeclared_draws
 from boundlab.arithmetic.pepit import Exact, exact
-from boundlab.arithmetic.rational import PROGRAM
-from boundlab.arithmetic.recipe import Formula, Recipe, known_fraction
+from boundlab.arithmetic.rational import PROGRAM, Formula, Recipe, known_fraction
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.events import Events

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from boundlab.algorithms import StepSize
 from boundlab.arithmetic.numbers import ball, digits, fraction, rational, square_root
-from boundlab.arithmetic.recipe import Recipe, TooLongError, as_fraction, column, evaluated, known_fraction
+from boundlab.arithmetic.rational import Recipe, TooLongError, as_fraction, column, evaluated, known_fraction
 
 TEXTS = (
     lambda a, b: a + b,

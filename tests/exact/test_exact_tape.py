@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from run_makers import plan_of, tape_of
 
 from boundlab.arithmetic.numbers import fraction, rational
-from boundlab.arithmetic.recipe import Recipe
+from boundlab.arithmetic.rational import Recipe
 from boundlab.case import load_case, own_case, read_case
 from boundlab.case.build import build_delays, build_problem
 from boundlab.compare import compare

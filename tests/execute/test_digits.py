@@ -13,7 +13,7 @@ from run_makers import plan_of, tape_of
 from boundlab.arithmetic.numbers import Scalar, ball, digits, flint
 from boundlab.arithmetic.numbers import rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
-from boundlab.arithmetic.recipe import Recipe
+from boundlab.arithmetic.rational import Recipe
 from boundlab.case.build import problem_from
 from boundlab.compare import compare
 from boundlab.errors import SpecError

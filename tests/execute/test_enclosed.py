@@ -20,7 +20,7 @@ from boundlab.algorithms.example_options import surroundings
 from boundlab.arithmetic.numbers import ball, digits, flint
 from boundlab.arithmetic.numbers import rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
-from boundlab.arithmetic.recipe import Recipe
+from boundlab.arithmetic.rational import Recipe
 from boundlab.case.build import build_problem, problem_from
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.execute import iterates, rationals

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import boundlab as bl
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.recipe import Recipe
+from boundlab.arithmetic.rational import Recipe
 from boundlab.case import load_case, read_case
 from boundlab.case.build import problem_from
 from boundlab.cli import invoke
