@@ -27,6 +27,7 @@ SHORT = {"falsify": ("--candidates", "40"), "audit": ("--candidates", "20", "--b
 # What a reader of the page has: files of their own, and a plug-in that the page describes.
 FILES = {
     "runs.csv": "time,heat,device,failed\n12,0.5,wall,0\n13,0.7,roof,1\n14,0.1,wall,0\n15,0.9,roof,1\n",
+    "rounds.csv": "time,client\n1,0\n1,1\n1,2\n2,0\n2,2\n3,1\n3,2\n",
     "log.csv": "ts,device,sent,read\n1.5,phone,0,0\n2.0,tablet,0,0\n3.5,phone,1.5,1\n4.0,watch,0,0\n",
     "vsim.log": "".join(
         f"[vt=   {at}.0000] START  Client{at % 3}  dur= 0.50 (compute=0.40+comm=0.10)\n"
