@@ -219,13 +219,15 @@ class Separable(InEveryArithmetic):
         best = self.optimum()
         far = best.distance or 0.0
         norms = norms_up(self.w, self.loss.steepest)
+        start = bounds.of_start(self.x0, clip_up(self.value(self.x0), self.n * self.d + 16), best, 0.0)
         how = "closed form max‖w_i‖·|slope|"
         out = {
             "B": Constant(float(norms.max()), "upper", how),
+            "R": start["R"],
             **bounds.noise(self._noise),
             **bounds.additive(norms, self.sigma, how),
             **self._heterogeneity(),
-            **bounds.of_start(self.x0, clip_up(self.value(self.x0), self.n * self.d + 16), best, 0.0),
+            **start,
         }
         if self.smooth:
             out |= bounds.smoothness(Constant(float(self.w.max()), "exact", "closed form max w_ij"))

@@ -73,7 +73,7 @@ def exactly(tape: Tape, problem: Problem, options: dict[str, Any], *, balls: boo
     model = problem.rational(options)
     assert model is not None
     with numbers.digits(256):
-        rationals.run(rationals.understand(lambda _: tape, {}), model, [], lambda _, x: shown.append([*x]), balls=balls)
+        rationals.run(tape, model, [], lambda _, x: shown.append([*x]), balls=balls)
     return np.array(shown, dtype=object).reshape(-1, problem.d)
 
 
