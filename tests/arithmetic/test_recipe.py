@@ -13,14 +13,18 @@ from hypothesis import strategies as st
 from boundlab.algorithms import StepSize
 from boundlab.arithmetic.numbers import ball, digits, fraction, rational, square_root
 from boundlab.arithmetic.rational import Recipe, TooLongError, as_fraction, column, evaluated, known_fraction
+from boundlab.expectation import exact_parameters
+from boundlab.registry import lookup
 
+# Texts with floats, and what they are in fractions.
 TEXTS = (
-    lambda a, b: a + b,
-    lambda a, b: a - b / 3,
-    lambda a, b: 1.0 - a * b,
-    lambda a, b: (2 * a - b) / (a + 4.0 * b),
-    lambda a, b: -a + Fraction(1, 3) * b,
-    lambda a, b: sum([a, b, a * a], start=0.5),
+    (lambda a, b: a + b, lambda a, b: a + b),
+    (lambda a, b: a - b / 3, lambda a, b: a - b / 3),
+    (lambda a, b: 1.0 - a * b, lambda a, b: 1 - a * b),
+    (lambda a, b: 0.5 / a + 2.0 * b, lambda a, b: Fraction(1, 2) / a + 2 * b),
+    (lambda a, b: (2 * a - b) / (a + 4.0 * b), lambda a, b: (2 * a - b) / (a + 4 * b)),
+    (lambda a, b: -a + Fraction(1, 3) * b, lambda a, b: -a + b / 3),
+    (lambda a, b: sum([a, b, a * a], start=0.5), lambda a, b: Fraction(1, 2) + a + b + a * a),
 )
 VALUES = st.fractions(Fraction(1, 9), 9, max_denominator=9)
 
@@ -29,17 +33,16 @@ def recipes(*values: Fraction) -> list[Recipe]:
     return [Recipe(float(value), ("rate", place)) for place, value in enumerate(values)]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize(("text", "in_fractions"), TEXTS)
 @given(a=VALUES, b=VALUES)
-def test_one_text_makes_the_float_and_the_fraction(text: Any, a: Fraction, b: Fraction) -> None:
-    found = text(*recipes(a, b))
+def test_one_text_makes_the_float_and_the_fraction(text: Any, in_fractions: Any, a: Fraction, b: Fraction) -> None:
+    found, exact = text(*recipes(a, b)), in_fractions(a, b)
     assert float(found) == text(float(a), float(b))
-    # In fractions, where a float is the one that it stands for.
-    exact = text(*(Recipe(float(one), one) for one in (a, b)))
-    assert fraction(evaluated([found], [rational(a), rational(b)], balls=False)[0]) == known_fraction(exact)
+    assert known_fraction(text(*(Recipe(float(one), one) for one in (a, b)))) == exact
+    assert fraction(evaluated([found], [rational(a), rational(b)], balls=False)[0]) == exact
     with digits(200):
         (seen,) = evaluated([found], [rational(a), rational(b)], balls=True)
-        assert seen.overlaps(ball(rational(known_fraction(exact))))
+        assert seen.overlaps(ball(rational(exact)))
         assert seen.rel_accuracy_bits() > 150 or seen.contains(0)
 
 
@@ -105,3 +108,12 @@ def test_zero_times_a_root_is_zero() -> None:
     assert [known_fraction(one) for one in (0.0 * root, Recipe(0.0) / root, root * 0)] == [Fraction(0)] * 3
     with pytest.raises(ZeroDivisionError):
         root / Recipe(0.0)
+
+
+def test_an_option_that_is_a_rate_stays_one_and_text_is_taken_at_its_word() -> None:
+    algorithm = lookup("algorithms", "heavy_ball")
+    parameters = exact_parameters(algorithm, {"alpha": "0.1", "beta": "1/30011"}, ["alpha"])
+    assert known_fraction(parameters.beta) == Fraction(1, 30011)  # of which a float stands for no fraction
+    assert known_fraction(parameters.alpha) is None
+    assert evaluated([parameters.alpha], [rational(Fraction(1, 7))], balls=False) == [rational(Fraction(1, 7))]
+    assert known_fraction(exact_parameters(algorithm, {"alpha": 0.1, "beta": 0.25}, []).alpha) == Fraction(1, 10)
