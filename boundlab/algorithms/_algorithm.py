@@ -337,9 +337,8 @@ class Algorithm(ABC, Generic[P]):
 
     def under(self, parameters: P, clients: int, delays: DelayModel) -> EventProgram | None:
         """Return what one event does where delays may say how stale each update is; None: nobody wrote it."""
-        program = self.program(parameters, clients)
-        aged = program is not None and delays.ages and self.follows(parameters, delays)
-        return program.aged(len(delays.ages) - 1) if program is not None and aged else program
+        program, ages = self.program(parameters, clients), delays.ages if self.follows(parameters, delays) else ()
+        return program if program is None or not ages else program.aged(len(ages) - 1)
 
     def program(self, parameters: P, clients: int) -> EventProgram | None:
         """Return what one event does, where events are independent given a small control state; None: nobody wrote it.

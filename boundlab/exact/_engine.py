@@ -27,7 +27,7 @@ from boundlab.exact._sentence import sentence
 from boundlab.exact._side import Side, weighted
 from boundlab.exact._symbols import exact_law, formulas
 from boundlab.exact._trace import ExactTrace, Outcomes
-from boundlab.execute.rationals import TooLongError, exactly, in_fractions, run
+from boundlab.execute.rationals import TooLongError, exactly, run
 from boundlab.expectation import (
     Arithmetic,
     core_of_schedule,
@@ -276,7 +276,7 @@ class ExactEngine:
         # Roots grow longer than balls; but at a kink to which signs lead back only equal numbers tell the side.
         kinks = any(one is None or one.kinks for one in bounds) and not plan.problem.noiseless
         roots = any(isinstance(rate, numbers.Surd) for rate in exact)
-        known = all(rate is not None for rate in exact) and (kinks or not roots) and in_fractions(tape, exact)
+        known = all(rate is not None for rate in exact) and (kinks or not roots)
 
         def trace() -> ExactTrace:
             models = compiled(RecordAt(np.arange(k + 1)))

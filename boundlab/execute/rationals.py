@@ -41,15 +41,6 @@ def exactly(tape: Tape, rates: Sequence[Scalar], *, balls: bool) -> Numbers[Scal
     return Numbers(*(evaluated(part, rates, balls=balls) for part in tape.recipes()))
 
 
-def in_fractions(tape: Tape, rates: Sequence[Scalar]) -> bool:
-    """Return whether all numbers of a tape are rational ones, or sums and products of these and of the rates."""
-    try:
-        exactly(tape, rates, balls=False)
-    except TooLongError:
-        return False
-    return True
-
-
 Moved = Callable[[Vector, Vector], None]
 
 
