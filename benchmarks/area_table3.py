@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.algorithms import Algorithm
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, DataError, SpecError
 from boundlab.events import Events
@@ -38,7 +38,7 @@ from boundlab.problems.losses import values
 from boundlab.problems.tables import opened
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import run_once
+from boundlab.simulate.work import run_once
 from boundlab.tape import RecordAt
 
 Weights = Literal["paper", "size"]

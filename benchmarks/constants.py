@@ -20,7 +20,7 @@ from typing import Any, final
 import mpmath
 import numpy as np
 
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.objective import Problem
 
 RESULTS = Path(__file__).parent / "results" / "constants.md"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from boundlab.pages.plots import save_figure
-from boundlab.sweep.folder import Folder
+from boundlab.sweep.drive import Folder
 from boundlab.sweep.plan import SweepPlan
 from boundlab.sweep.results import Swept, results, sweep
 
@@ -104,7 +104,7 @@ def _rows(folder: Path, cells: int, _jobs: int) -> None:
     }
     store = Folder.make(folder / "rows", plan)
     (cell,) = SweepPlan.of({**plan, "set": {"M": [1]}}).cells()
-    from boundlab.sweep.question import answer
+    from boundlab.sweep.plan import answer
 
     one = answer(cell)
     one.pop("case", None)

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from boundlab.assumptions import DETERMINISTIC
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.compare import compare
 from boundlab.delays import DelayModel, Trace
 from boundlab.errors import AssumptionError

@@ -15,42 +15,35 @@ from typing import TYPE_CHECKING, Any
 from boundlab.__about__ import __version__
 
 if TYPE_CHECKING:
-    from boundlab.api import applicable as applicable
-    from boundlab.api import check as check
-    from boundlab.api import compare as compare
-    from boundlab.api import constants as constants
-    from boundlab.api import delays as delays
-    from boundlab.api import exact as exact
-    from boundlab.api import falsify as falsify
-    from boundlab.api import fit as fit
-    from boundlab.api import optimal_rate as optimal_rate
-    from boundlab.api import problem as problem
-    from boundlab.api import problem_from_head as problem_from_head
-    from boundlab.api import prove as prove
-    from boundlab.api import replay as replay
-    from boundlab.api import run as run
-    from boundlab.api import theorem as theorem
-    from boundlab.api import trace as trace
-    from boundlab.api import worst_case as worst_case
+    from boundlab.api import (
+        applicable as applicable,
+        check as check,
+        compare as compare,
+        constants as constants,
+        delays as delays,
+        exact as exact,
+        falsify as falsify,
+        fit as fit,
+        optimal_rate as optimal_rate,
+        problem as problem,
+        problem_from_head as problem_from_head,
+        prove as prove,
+        replay as replay,
+        run as run,
+        theorem as theorem,
+        trace as trace,
+        worst_case as worst_case,
+    )
     from boundlab.audit import audit as audit
-    from boundlab.case import Case as Case
-    from boundlab.case import load_case as load_case
-    from boundlab.case.build import build_problem as build_problem
+    from boundlab.case import Case as Case, build_problem as build_problem, load_case as load_case
     from boundlab.compare import Comparison as Comparison
-    from boundlab.errors import AssumptionError as AssumptionError
-    from boundlab.errors import BoundlabError as BoundlabError
+    from boundlab.errors import AssumptionError as AssumptionError, BoundlabError as BoundlabError
     from boundlab.instance import make_plan as make_plan
-    from boundlab.objective import Constant as Constant
-    from boundlab.objective import Optimum as Optimum
-    from boundlab.objective import Problem as Problem
-    from boundlab.registry import load_plugin as load_plugin
-    from boundlab.registry import lookup as lookup
-    from boundlab.registry import registered as registered
+    from boundlab.objective import Constant as Constant, Optimum as Optimum, Problem as Problem
+    from boundlab.registry import load_plugin as load_plugin, lookup as lookup, registered as registered
     from boundlab.simulate.simulation import simulate as simulate
-    from boundlab.sweep.results import results as results
-    from boundlab.sweep.results import sweep as sweep
-    from boundlab.theorems import Theorem as Theorem
-    from boundlab.theorems import load_theorem as load_theorem
+    from boundlab.sweep.results import results as results, sweep as sweep
+    from boundlab.theorems import Theorem as Theorem, load_theorem as load_theorem
     from boundlab.verdict import Verdict as Verdict
 
 _WHERE = {
@@ -64,7 +57,7 @@ _WHERE = {
     "Theorem": "theorems",
     "Verdict": "verdict",
     "applicable": "api",
-    "build_problem": "case.build",
+    "build_problem": "case",
     "check": "api",
     "constants": "api",
     "fit": "api",

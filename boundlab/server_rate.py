@@ -20,8 +20,7 @@ from boundlab.delays import optimal_rate as policy_rate
 from boundlab.errors import CertificateError, SpecError
 from boundlab.files import json_value, schema
 from boundlab.formulas.symbols import check
-from boundlab.options import Objective as Objective
-from boundlab.options import nearest, number
+from boundlab.options import Objective as Objective, nearest, number
 
 Floats = NDArray[np.float64]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)

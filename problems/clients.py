@@ -19,7 +19,7 @@ from boundlab.errors import AssumptionError
 from boundlab.objective import Array
 
 if TYPE_CHECKING:
-    from boundlab.arithmetic.exactly import BallSteps
+    from boundlab.arithmetic.numbers import BallSteps
 
 Kind = Literal["huber", "pseudo-huber", "lad"]
 Which = Any  # a client's number, an array of them, or a slice
@@ -295,7 +295,7 @@ class Matrices(ClientFunctions):
 
     @cached_property
     def _balls(self) -> "BallSteps":
-        from boundlab.arithmetic.exactly import BallSteps
+        from boundlab.arithmetic.numbers import BallSteps
 
         return BallSteps(self.A, times(self.A, self.b))
 

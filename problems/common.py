@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.arithmetic.threads import one_thread
+from boundlab.arithmetic.compiled import one_thread
 from boundlab.errors import SpecError
 from boundlab.files import SHARE, bytes_text, free_bytes
-from boundlab.objective import EPS as EPS
-from boundlab.objective import Array, Floats
+from boundlab.objective import EPS as EPS, Array, Floats
 from boundlab.options import Options, number, numbers
 
 LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB

@@ -104,7 +104,7 @@ class EmpiricalRisk(BoundedSlopes):
         """Return the exponentials of logistic losses in balls; None in float32, for much data, or for another loss."""
         if self.id != "logistic" or not self.fits_exact_numbers:
             return None
-        from boundlab.arithmetic.exactly import EXACT, exact_array, fractions
+        from boundlab.arithmetic.numbers import EXACT, exact_array, fractions
         from boundlab.arithmetic.problem import InBalls
         from boundlab.problems.rational.samples import Samples
 

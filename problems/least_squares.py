@@ -17,8 +17,7 @@ from boundlab.problems.linear_model import LinearModel
 from boundlab.problems.risk import Risk
 
 if TYPE_CHECKING:
-    from boundlab.arithmetic.problem import Rows
-    from boundlab.arithmetic.reader import Reader
+    from boundlab.arithmetic.problem import Reader, Rows
     from boundlab.objective.simple import BoundedSet
     from boundlab.problems.rational import RationalLeastSquares
 
@@ -83,8 +82,7 @@ class LeastSquares(LinearModel):
         """
         if not self.fits_exact_numbers:
             return None
-        from boundlab.arithmetic.problem import RationalLeastSquaresForm
-        from boundlab.arithmetic.reader import Reader
+        from boundlab.arithmetic.problem import RationalLeastSquaresForm, Reader
         from boundlab.problems.rational import RationalLeastSquares
 
         read = Reader(options)
@@ -235,6 +233,6 @@ class LeastSquares(LinearModel):
 def _value(twin: "RationalLeastSquares", x: list[Fraction]) -> Fraction:
     """Return f(x)."""
     from boundlab.arithmetic import numbers
-    from boundlab.arithmetic.exactly import exact_array
+    from boundlab.arithmetic.numbers import exact_array
 
     return numbers.fraction(twin.value(exact_array(x)))

@@ -25,8 +25,7 @@ from boundlab.objective import (
     StepBounds,
 )
 from boundlab.objective.sought import SoughtMinimiser
-from boundlab.problems import bounds, losses
-from boundlab.problems import data as datasets
+from boundlab.problems import bounds, data as datasets, losses
 from boundlab.problems.common import EPS, calm, clip_up, key_of
 from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
 from boundlab.problems.minibatch import MiniBatch

@@ -92,7 +92,7 @@ class MaxAffine(InEveryArithmetic):
 
     def rational(self, options: Mapping[str, Any]) -> "RationalMaxAffine":
         """Return the same problem in rational numbers."""
-        from boundlab.arithmetic.reader import Reader
+        from boundlab.arithmetic.problem import Reader
         from boundlab.problems.rational import RationalMaxAffine
 
         read = Reader(options)
@@ -140,7 +140,7 @@ class MaxAffine(InEveryArithmetic):
 
     def _stationary(self, x: Array) -> bool:
         """Return whether the highest pieces at x have slopes that sum to 0, in rational arithmetic."""
-        from boundlab.arithmetic.exactly import EXACT, exact_array
+        from boundlab.arithmetic.numbers import EXACT, exact_array
 
         return not self.functions(EXACT).full_gradient(exact_array(x)).any()
 

@@ -55,8 +55,7 @@ def _stationary(
     height: Sequence[Fraction], slopes: Sequence[Sequence[Fraction]], width: Fraction, chosen: Sequence[int]
 ) -> list[Fraction] | None:
     """Return the weights of sum 1 at which all chosen pieces gain the same, or None if that does not determine them."""
-    from boundlab.arithmetic.exactly import EXACT, exact_array
-    from boundlab.arithmetic.exactly import fractions as rationals
+    from boundlab.arithmetic.numbers import EXACT, exact_array, fractions as rationals
 
     gains = [[*(dot(slopes[i], slopes[j]) / width for j in chosen), Fraction(1)] for i in chosen]
     sums = [Fraction(1)] * len(chosen) + [Fraction(0)]

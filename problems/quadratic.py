@@ -135,7 +135,7 @@ class Quadratic(InEveryArithmetic):
 
     def rational(self, options: Mapping[str, Any]) -> "RationalQuadratic":
         """Return the same problem in rational numbers."""
-        from boundlab.arithmetic.reader import Reader
+        from boundlab.arithmetic.problem import Reader
         from boundlab.problems.rational import RationalQuadratic
 
         read = Reader(options)

@@ -114,7 +114,7 @@ class Separable(InEveryArithmetic):
 
     def rational(self, options: Mapping[str, Any]) -> "RationalSeparable | None":
         """Return the same problem in rational numbers; None for pseudo-huber, whose roots have none."""
-        from boundlab.arithmetic.reader import Reader
+        from boundlab.arithmetic.problem import Reader
         from boundlab.problems.rational import RationalSeparable
 
         if self.id == "pseudo-huber":
@@ -126,7 +126,7 @@ class Separable(InEveryArithmetic):
 
     def in_balls(self) -> "Functions | None":
         """Return the rational twin, or pseudo-huber's roots in balls."""
-        from boundlab.arithmetic.exactly import EXACT, exact_array, fractions
+        from boundlab.arithmetic.numbers import EXACT, exact_array, fractions
         from boundlab.arithmetic.problem import InBalls
 
         if self.id != "pseudo-huber":

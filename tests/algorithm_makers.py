@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from boundlab.case import Case, replay
-from boundlab.case.build import build_problem
+from boundlab.case import Case, build_problem, replay
 from boundlab.objective.composite import Composite
 from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, ProxFunction
 from boundlab.options import Options

@@ -6,8 +6,7 @@ from boundlab.theorems import Theorem
 from boundlab.theorems.afl_dga import THEOREMS as AFL_DGA
 from boundlab.theorems.fedcompass import THEOREMS as FEDCOMPASS
 from boundlab.theorems.fedfa import THEOREMS as FEDFA
-from boundlab.theorems.fedstaleweight import FEDBUFF_THEOREMS as FEDBUFF
-from boundlab.theorems.fedstaleweight import THEOREMS as FEDSTALEWEIGHT
+from boundlab.theorems.fedstaleweight import FEDBUFF_THEOREMS as FEDBUFF, THEOREMS as FEDSTALEWEIGHT
 
 GRADIENT_THEOREMS: tuple[Theorem, ...] = (*FEDCOMPASS, *AFL_DGA, *FEDFA, *FEDSTALEWEIGHT, *FEDBUFF)
 BY_ID = {theorem.id: theorem for theorem in GRADIENT_THEOREMS}

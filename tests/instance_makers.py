@@ -5,8 +5,7 @@ from functools import cache
 import numpy as np
 
 from boundlab.instance import Plan
-from boundlab.instance.fitting import DELAYS, CompareOptions
-from boundlab.instance.fitting import fitting as instances
+from boundlab.instance.fitting import DELAYS, CompareOptions, fitting as instances
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, load_theorem
 

@@ -37,7 +37,7 @@ def _run(problem: str, dtype: str, algorithm: str, options: dict[str, Any], iter
     import torch
     from run_makers import tape_of
 
-    from boundlab.case.build import problem_from
+    from boundlab.case import problem_from
     from boundlab.execute import lockstep
     from boundlab.execute.packing import pack
     from boundlab.simulate.tensors import tensors_of

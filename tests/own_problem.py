@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from boundlab.arithmetic.reader import Reader
+from boundlab.arithmetic.problem import Reader
 from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS
 from boundlab.objective import (
     Array,

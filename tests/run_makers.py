@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.compare.trials import trial_tape
 from boundlab.delays import DelayModel
 from boundlab.instance import Plan, make_plan
@@ -14,7 +14,7 @@ from boundlab.objective import Oracle, Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial, run_once
+from boundlab.simulate.work import compile_trial, run_once
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem, load_theorem
 

@@ -7,7 +7,7 @@ import pytest
 from run_makers import plan_of, tape_of
 
 from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, about_the_mean, assumption, independent_events
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.options import Options
 from boundlab.registry import registered

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from differential import BATTERY, Answers, ask, asked
-from hypothesis import HealthCheck, Phase, given, note, seed, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, note, seed, settings, strategies as st
 from statements import statement_file
 
 import boundlab as bl

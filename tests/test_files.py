@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.errors import CaseError, OutputError
 from boundlab.files import folder, json_text, read_json, replacing, write_json

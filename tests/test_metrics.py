@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.errors import SpecError
 from boundlab.metrics import METRICS, Enclosure, Quantity, Series, Watch, metric
 

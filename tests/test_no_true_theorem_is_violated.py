@@ -7,8 +7,7 @@ their values are those that algorithms declare, so that a new option of any algo
 import os
 
 import pytest
-from hypothesis import given, note, settings
-from hypothesis import strategies as st
+from hypothesis import given, note, settings, strategies as st
 from instance_makers import BUILT_IN, fitting
 
 from boundlab.compare import compare

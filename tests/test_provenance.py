@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from own_theorem import own_theorem
 
-from boundlab.case.build import build_delays, delays_from, problem_from
-from boundlab.case.provenance import blas, plain, provenance, versions
+from boundlab.case import as_json, blas, build_delays, delays_from, problem_from, provenance, versions
 from boundlab.cli import invoke
 from boundlab.delays import DELAYS, read_policy
 from boundlab.randomness import Streams
@@ -27,7 +26,7 @@ def test_a_delay_model_is_rebuilt_from_its_spec_without_the_file_that_it_was_rea
     """From options of its own each is: the suite of conformance says so."""
     (tmp_path / "rates.txt").write_text("3\n1.25\n")
     model = build_delays("gamma", {"rates": f"@{tmp_path / 'rates.txt'}"}, 2)
-    spec = json.loads(json.dumps(plain(model.spec())))
+    spec = json.loads(json.dumps(as_json(model.spec())))
     (tmp_path / "rates.txt").unlink()
     again = build_delays(spec.pop("type"), spec, 2)
     assert again.spec() == model.spec()

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.errors import CertificateError, SpecError, SymbolError
 from boundlab.server_rate import closed_form, curve, optimal_rate

@@ -8,7 +8,7 @@ import pytest
 
 import boundlab as bl
 from boundlab.cli import invoke
-from boundlab.sweep.plots import draw_map
+from boundlab.sweep.results import draw_map
 from boundlab.testing.plugin import Gatherer
 from boundlab.verdict import Verdict, counted
 

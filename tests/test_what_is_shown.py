@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from run_makers import plan_of
 
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.cli import invoke
 from boundlab.compare import Comparison, compare
 from boundlab.delays import DELAYS, RATE_OPTIONS

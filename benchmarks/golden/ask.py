@@ -88,7 +88,7 @@ def captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
 
 
 def _constants(words: Sequence[str]) -> Any:
-    from boundlab.case.build import problem_from
+    from boundlab.case import problem_from
 
     problem = problem_from(words[0])
     found = {name: {"value": one.value, "side": one.side} for name, one in problem.constants().items()}
@@ -104,7 +104,7 @@ def _core(words: Sequence[str]) -> Any:
 
 def _draws(words: Sequence[str]) -> Any:
     """Return the first events of a run, with what is drawn beside who acts and when."""
-    from boundlab.case.build import delays_from
+    from boundlab.case import delays_from
     from boundlab.options import Options
     from boundlab.randomness import Streams
     from boundlab.registry import lookup

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.golden.view import plain, rounded
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.errors import BoundlabError
 from boundlab.objective import Problem
 from boundlab.objective.facts import facts
@@ -114,7 +114,7 @@ def _on_ball(problem: Problem) -> Any:
 
 def _exactly(problem: Problem, points: Sequence[Any]) -> Any:
     from boundlab.arithmetic import numbers
-    from boundlab.arithmetic.exactly import exact_array
+    from boundlab.arithmetic.numbers import exact_array
 
     exact = problem.rational({})
     if exact is None:
@@ -207,7 +207,7 @@ def certificate(words: Sequence[str]) -> Any:
 
 def formal(words: Sequence[str]) -> Any:
     """Return what the updates of an algorithm's tapes and of its event program are, as algebra: exactly, run by run."""
-    from boundlab.classes.own import own_runs
+    from boundlab.classes import own_runs
     from boundlab.options import Options
     from boundlab.registry import lookup
 

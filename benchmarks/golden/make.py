@@ -20,7 +20,7 @@ import boundlab as bl
 from benchmarks.golden.ask import captured
 from benchmarks.golden.lines import HERE, Line
 from boundlab.algorithms.example_options import settings as options_of
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.errors import BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.fitting import PROBLEMS, CompareOptions, fitting

@@ -21,7 +21,7 @@ NEAR = 1e-6  # of a value: what a certificate of a minimum is held to
 
 def usage(words: Sequence[str]) -> Any:
     """Return what theorems read off a run of some events, over its first server updates, and its statistics."""
-    from boundlab.case.build import delays_from
+    from boundlab.case import delays_from
     from boundlab.randomness import Streams
     from boundlab.registry import lookup
     from boundlab.tape import NOTHING, statistics
@@ -66,7 +66,7 @@ def _face(low: Any, high: Any, rates: Any) -> Any:
 
 def _simple_at(h: Any, x: list[Fraction], slope: list[Fraction], size: Fraction, curvature: Fraction) -> Any:
     from boundlab.arithmetic import numbers
-    from boundlab.arithmetic.exactly import EXACT, exact_array
+    from boundlab.arithmetic.numbers import EXACT, exact_array
 
     d = len(x)
     at, along = np.array([float(one) for one in x]), np.array([float(one) for one in slope])
@@ -94,7 +94,7 @@ def _simple_at(h: Any, x: list[Fraction], slope: list[Fraction], size: Fraction,
 
 def weighted(words: Sequence[str]) -> Any:
     """Return constants and functions of Σ p_i f_i, as floats, on tensors and exactly."""
-    from boundlab.case.build import problem_from
+    from boundlab.case import problem_from
     from boundlab.objective.weighted import Weighted
 
     problem = problem_from(words[0])
@@ -123,7 +123,7 @@ def certified(problem: Any) -> Any:
 
 def near(words: Sequence[str]) -> Any:
     """Return how well the minimum of a problem is certified."""
-    from boundlab.case.build import problem_from
+    from boundlab.case import problem_from
 
     return certified(problem_from(words[0]))
 

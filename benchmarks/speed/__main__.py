@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from boundlab.arithmetic.compiled import one_thread
 from boundlab.arithmetic.tensors import find_device
-from boundlab.arithmetic.threads import one_thread
 from boundlab.errors import BoundlabError, MissingExtraError, OutputError, SpecError
 from boundlab.files import check_writable
 

@@ -15,17 +15,15 @@ import numpy as np
 
 from boundlab.algorithms import EventLaw, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.delays import read_policy, sample_events
 from boundlab.files import write_json, write_text
 from boundlab.metrics import METRICS
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.backend import pick
-from boundlab.simulate.parallel import cores
-from boundlab.simulate.simulation import simulate
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.simulation import cores, pick, simulate
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 
 _EVENTS = 10**6

@@ -14,16 +14,15 @@ import torch
 from benchmarks.speed.agreement import agreement
 from benchmarks.speed.problems import digits, logistic, tapes_of
 from boundlab.arithmetic.tensors import Batched, Device, find_device
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.execute import floats, lockstep
 from boundlab.execute.packing import Program, pack
 from boundlab.files import write_json, write_text
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.simulate.backend import Backend
-from boundlab.simulate.fit import bytes_of
-from boundlab.simulate.simulation import simulate
+from boundlab.simulate.simulation import Backend, simulate
 from boundlab.simulate.tensors import tensors_of, tile_of
+from boundlab.simulate.work import bytes_of
 from boundlab.tape import Tape
 
 _CLIENTS = 8

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, Tape
 
 STEP = 0.01  # of the local steps, also of those by hand

@@ -17,10 +17,10 @@ from benchmarks.speed.problems import STEP, digits, quadratics, regression, tape
 from boundlab.arithmetic.compiled import installed, worth
 from boundlab.arithmetic.tensors import load_torch
 from boundlab.errors import MissingExtraError
-from boundlab.execute import compiled, floats
+from boundlab.execute import floats
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.simulate.parallel import cores, in_order
+from boundlab.simulate.simulation import cores, in_order
 from boundlab.tape import Tape
 
 _TRIALS = 64  # in lock step
@@ -142,7 +142,7 @@ def _compiled(problem: Problem, updates: int, repeats: int) -> list[Row]:
     worth(10**9)  # as after some trials
 
     def run(one: Tape) -> object:
-        return compiled.run(one, problem.x0, clients, problem.oracle(Streams(0)), lambda *_: None)
+        return floats.run_compiled(one, problem.x0, clients, problem.oracle(Streams(0)), lambda *_: None)
 
     alone, whole, floor = paired(
         repeats, (lambda: run(tape), count), (lambda: run(tapes_of(*settings)[0]), count), (bare, count)

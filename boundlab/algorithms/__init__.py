@@ -4,26 +4,32 @@
 """
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm, Draw, VirtualIterate, own_rates
-from boundlab.algorithms._averages import Averages
+from boundlab.algorithms._algorithm import Algorithm, Draw, VirtualIterate, own_rates, undeclared_draws
 from boundlab.algorithms._buffer import EQUAL_RATES
-from boundlab.algorithms._in_flight import InFlight
-from boundlab.algorithms._observed import undeclared_draws
-from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._option import (
+    VARIABLES,
+    Parameters,
+    Staleness,
+    StepFactor,
+    StepRule,
+    StepSize,
+    staleness_function,
+    without_open,
+)
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,
+    Averages,
     ClientSlots,
     Control,
     DescendRow,
     Event,
     EventLaw,
     EventProgram,
+    InFlight,
     MoveRow,
     Step,
 )
-from boundlab.algorithms._staleness import Staleness, staleness_function
-from boundlab.algorithms._steps import VARIABLES, StepFactor, StepRule, StepSize, without_open
 
 __all__ = [
     "EQUAL_RATES",

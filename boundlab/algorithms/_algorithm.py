@@ -1,26 +1,35 @@
 """Interface of every algorithm: its parameters, and what one event does."""
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
+from math import comb
 from types import MappingProxyType
-from typing import Any, Generic, Literal, TypeVar, final
+from typing import Any, Final, Generic, Literal, TypeVar, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._averages import Averages
-from boundlab.algorithms._course import Course, drive
-from boundlab.algorithms._fold import Weigh, fold
-from boundlab.algorithms._in_flight import InFlight
-from boundlab.algorithms._program import Event, EventProgram
-from boundlab.delays import OLDEST, DelayModel, ServerPolicy, read_policy, sample_events
-from boundlab.errors import CaseError, SpecError
-from boundlab.events import SERVER, Events, events_as_json, read_events
+from boundlab.algorithms._fold import Course, Weigh, drive, fold
+from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._program import Averages, Event, EventProgram, InFlight
+from boundlab.delays import OLDEST, Clock, DelayModel, Deterministic, Renewal, ServerPolicy, read_policy, sample_events
+from boundlab.errors import BoundlabError, CaseError, SpecError
+from boundlab.events import (
+    SERVER,
+    Events,
+    events_as_json,
+    members_as_json,
+    members_events,
+    read_client,
+    read_events,
+    read_rows,
+)
 from boundlab.options import Options
-from boundlab.randomness import Streams
+from boundlab.randomness import Stream, Streams
 from boundlab.registry import by_id
 from boundlab.tape import RecordAt, Tape, usage
 
@@ -426,3 +435,240 @@ def own_rates(algorithm: Algorithm[Any]) -> frozenset[str]:
     """Return the options that say how long local steps are."""
     own = frozenset(algorithm.step_size_symbols)
     return own | {"d"} if "c" in own else own  # alpha_k = c/(k + d)
+
+
+# Draws that an algorithm does not declare: observed on runs, and never taken on trust.
+
+_EVENTS: Final = 64  # that each of two runs has
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Watched(Streams):
+    """Streams that note how many numbers are asked for, durations apart."""
+
+    drawn: list[int] = field(default_factory=list)
+
+    def uniforms(self, stream: Stream, client: ArrayLike, update: ArrayLike, count: int) -> NDArray[np.float64]:
+        found = Streams.uniforms(self, stream, client, update, count)
+        if stream != Stream.DELAY:
+            self.drawn.append(found.size)
+        return found
+
+
+def undeclared_draws(algorithm: Algorithm[Any], parameters: Any, clients: int) -> str:
+    """Return '' if runs draw nothing but what ``draws`` says, else what they do, in words.
+
+    Arrivals are certain here. Two seeds are compared: what differs depends on the streams. An algorithm that declares
+    no draw at all may ask for no number either: a rare coin shows the same side in both.
+    """
+    if algorithm.server == "any" or any(one.when(parameters, clients) for one in algorithm.draws):
+        return ""
+    (first, numbers), (second, _) = (_run(algorithm, parameters, clients, seed) for seed in (0, 1))
+    if first == second and (algorithm.draws or not numbers):
+        return ""
+    many = f"{numbers} numbers in {_EVENTS} events" if numbers else "at random"
+    if numbers and numbers % _EVENTS == 0:
+        each = numbers // _EVENTS
+        try:
+            more = _run(algorithm, parameters, clients + 1, 0)[1] // _EVENTS - each
+        except BoundlabError:  # parameters of so many clients
+            more = 0
+        own, of_clients = each - more * clients, "n" if more == 1 else f"{more}·n"
+        many = " + ".join([str(own)] * (own > 0 or not more) + [of_clients] * (more > 0))
+        many += " numbers an event" if more or each > 1 else " number an event"
+    return f"{algorithm.id} draws {many} and does not say so; its `draws` would have to declare what it draws"
+
+
+def _run(algorithm: Algorithm[Any], parameters: Any, clients: int, seed: int) -> tuple[str, int]:
+    """Return the events of a run, and how many numbers it drew."""
+    delays, streams = (
+        Renewal("deterministic", clients, Deterministic(1.0 / np.arange(1.0, clients + 1.0))),
+        _Watched(seed),
+    )
+    run = algorithm.sample(parameters, delays, algorithm.policy(None, delays), streams, clients, _EVENTS)
+    return repr((run.time.tolist(), run.actor.tolist(), run.detail)), sum(streams.drawn)
+
+
+# Methods that throw a coin in each iteration, and on heads bring clients and server together.
+
+HEADS: Final = 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CoinParameters(Parameters):
+    """α, unit (−1, 2), and the probability p of heads."""
+
+    alpha: float = option.number("step size", above=0.0)
+    p_c: float = option.number("probability that an iteration's coin shows heads, in (0, 1]", above=0.0, maximum=1.0)
+
+
+class CoinAlgorithm(Algorithm[CoinParameters]):
+    """An algorithm whose event is the end of an iteration: who acts, and 1 for heads or 0 for tails.
+
+    Parameters
+    ----------
+    names_client
+        Whether each event names the client that its iteration asks; else all are asked ("s").
+    """
+
+    parameter_type = CoinParameters
+    arrivals = False
+    names_client: bool
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [[time, actor, coin], …].
+
+        Raises
+        ------
+        CaseError
+            Naming the event by its place, counted from 1.
+        """
+        who = "client" if self.names_client else '"s"'
+        form = f"[time, {who}, 1 for heads or 0], e.g. [[1, {'0' if self.names_client else who}, 1]]"
+        actors, coins = [], []
+        rows = read_rows(raw, where, form, (3, 3))
+        for place, (_, (actor, coin)) in enumerate(rows, 1):
+            name = f"{where}: event {place}"
+            if not self.names_client and actor != "s":
+                raise CaseError(f'{name}: {self.id} asks all clients in every iteration; write "s", not {actor!r}')
+            actors.append(read_client(actor, clients, name) if self.names_client else SERVER)
+            if isinstance(coin, bool) or coin not in (0, HEADS):
+                raise CaseError(f"{name}: the coin must be 1 (heads) or 0 (tails), got {coin!r}")
+            coins.append((int(coin),))
+        return Events(np.array([time for time, _ in rows]), np.array(actors, dtype=np.int32), tuple(coins))
+
+
+def coin_drawn(words: str) -> Draw:
+    """Return the draw of the coins, where both sides can show."""
+    return Draw("coins", words, ("p_c",), lambda parameters, _: parameters.p_c < 1.0)
+
+
+# Synchronous rounds: what the textbook methods share. Nothing is stale, and delays only say how long a round takes.
+
+_SUBSETS: Final = 100_000  # of clients, that one event of a program may choose from
+
+
+def drawn_subset(name: str) -> Draw:
+    """Return what is drawn where an option says how many of the clients count."""
+
+    def when(parameters: Any, clients: int | None) -> bool:
+        size = getattr(parameters, name)
+        return size is not None and (clients is None or size < clients)
+
+    return Draw("members", "which clients each round asks", (name,), when)
+
+
+def uniform_subset(streams: Streams, turn: int, clients: int, size: int) -> tuple[int, ...]:
+    """Draw clients without replacement: those with the smallest of n uniform numbers."""
+    return tuple(sorted(np.argsort(streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0])[:size].tolist()))
+
+
+def uniform_subsets(owner: str, clients: int, size: int) -> list[tuple[int, ...]]:
+    """Return all subsets of that size.
+
+    Raises
+    ------
+    SpecError
+        If there are too many.
+    """
+    count = comb(clients, size)
+    if count > _SUBSETS:
+        raise SpecError(f"{owner}: a round is one of {count} subsets of clients, more than {_SUBSETS}")
+    return list(combinations(range(clients), size))
+
+
+class Rounds(Algorithm[P]):
+    """An algorithm whose every iteration asks all clients at once; its event is the end of the round."""
+
+    arrivals = False
+
+    def sample(
+        self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+    ) -> Events:
+        """Return rounds that last as long as their slowest client."""
+        clock = delays.clock(streams)
+        now, times = 0.0, np.empty(count)
+        for place in range(count):
+            now = max(clock.arrival(i, now) for i in range(clients))
+            times[place] = now
+        return Events(times, np.full(count, SERVER, dtype=np.int32))
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [[round end, "s"], …].
+
+        Raises
+        ------
+        CaseError
+            Naming the event by its place, counted from 1.
+        """
+        rows = read_rows(raw, where, '[round end, "s"], e.g. [[1, "s"], [2, "s"]]', (2, 2))
+        for place, (_, (who,)) in enumerate(rows, 1):
+            if who != "s":
+                raise CaseError(
+                    f'{where}: event {place}: {self.id} asks all clients in every round; write "s", not {who!r}'
+                )
+        return Events(np.array([time for time, _ in rows]), np.full(len(rows), SERVER, dtype=np.int32))
+
+
+class MemberRounds(Algorithm[P]):
+    """An algorithm whose iterations name the clients that they ask; its event is the end of one."""
+
+    arrivals = False
+
+    @abstractmethod
+    def members(self, parameters: P, streams: Streams, clients: int, turn: int) -> tuple[int, ...]:
+        """Return which clients iteration ``turn``, counted from 0, asks, in their order."""
+
+    @abstractmethod
+    def end(self, clock: Clock, members: tuple[int, ...], start: float) -> float:
+        """Return when the last of these clients is done."""
+
+    def sample(
+        self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
+    ) -> Events:
+        """Return who is asked in each iteration, and when the last of them is done."""
+        clock = delays.clock(streams)
+        now, rounds = 0.0, []
+        for turn in range(count):
+            members = self.members(parameters, streams, clients, turn)
+            now = self.end(clock, members, now)
+            rounds.append((now, members))
+        return members_events(rounds)
+
+    def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
+        """Return the iterations with the clients that they ask."""
+        return members_events([(float(place), who) for place, who in enumerate(drawn, 1)])
+
+    def as_drawn(self, events: Events) -> Sequence[Event]:
+        """Return the clients of each iteration."""
+        return events.detail
+
+    def events_as_json(self, events: Events) -> list[list[Any]]:
+        """Return [end, [clients]] for each iteration."""
+        return members_as_json(events)
+
+
+# Sums over windows of consecutive server updates.
+
+Floats = NDArray[np.float64]
+
+
+def window_sums(rows: Floats, window: int) -> Floats:
+    """Return the sums over ``window`` consecutive rows, shape (rows − window + 1, columns).
+
+    By blocks whose lengths are powers of two, so that the work grows like log(window), and without differences of
+    running sums: a window of zeros sums to exactly 0.
+    """
+    count = len(rows) - window + 1
+    total = np.zeros((count, rows.shape[1]))
+    block, size, begin = np.asarray(rows, dtype=np.float64), 1, 0  # block[t]: sum of rows t … t + size − 1
+    while size <= window:
+        if window & size:
+            total += block[begin : begin + count]
+            begin += size
+        if 2 * size <= window:
+            block = block[:-size] + block[size:]
+        size *= 2
+    return total

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, final
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._fold import Weigh, of_staleness
-from boundlab.algorithms._in_flight import InFlight
+from boundlab.algorithms._option import LocalSteps
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,
@@ -20,12 +20,12 @@ from boundlab.algorithms._program import (
     Event,
     EventLaw,
     EventProgram,
+    InFlight,
     MoveRow,
     Row,
     Share,
     Step,
 )
-from boundlab.algorithms._steps import LocalSteps
 from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
 from boundlab.events import Events, aged, read_aged

@@ -8,11 +8,11 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
-from boundlab.algorithms._averages import Averages
-from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._option import Parameters, StepSize, step_size
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,
+    Averages,
     Control,
     DescendRow,
     Event,
@@ -23,7 +23,6 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
 from boundlab.tape import Identity, Initial

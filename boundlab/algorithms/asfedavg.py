@@ -5,7 +5,7 @@ from typing import final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
-from boundlab.algorithms._steps import LocalSteps, local_steps
+from boundlab.algorithms._option import LocalSteps, local_steps
 
 
 @final

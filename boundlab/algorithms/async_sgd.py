@@ -12,9 +12,8 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, drawn_with
 from boundlab.algorithms._buffer import BufferProgram, by_staleness, why_not_stationary, why_not_uniform
 from boundlab.algorithms._fold import Weigh, of_staleness
-from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._option import VARIABLES, LocalSteps, Parameters, StepFactor, step_factor
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
-from boundlab.algorithms._steps import VARIABLES, LocalSteps, StepFactor, step_factor
 from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
 from boundlab.events import Events, read_aged

@@ -8,9 +8,7 @@ from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm
 from boundlab.algorithms._buffer import BufferProgram, by_staleness, why_not_stationary, why_not_uniform
 from boundlab.algorithms._fold import Weigh, of_staleness
-from boundlab.algorithms._option import Parameters
-from boundlab.algorithms._staleness import Staleness, staleness_function
-from boundlab.algorithms._steps import LocalSteps, local_steps
+from boundlab.algorithms._option import LocalSteps, Parameters, Staleness, local_steps, staleness_function
 from boundlab.delays import DelayModel
 from boundlab.events import Events, aged, read_aged
 from boundlab.tape import Tape, arrivals

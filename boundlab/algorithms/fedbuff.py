@@ -6,8 +6,7 @@ from typing import Any, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
-from boundlab.algorithms._staleness import FORMS, Staleness, staleness_function
-from boundlab.algorithms._steps import LocalSteps, local_steps
+from boundlab.algorithms._option import FORMS, LocalSteps, Staleness, local_steps, staleness_function
 from boundlab.tape import Tape
 
 

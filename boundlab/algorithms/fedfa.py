@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Algorithm, VirtualIterate
-from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._algorithm import Algorithm, VirtualIterate, window_sums
+from boundlab.algorithms._option import LocalSteps, Parameters, local_steps
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
-from boundlab.algorithms._steps import LocalSteps, local_steps
-from boundlab.algorithms._windows import window_sums
 from boundlab.errors import SpecError
 from boundlab.tape import Tape, arrived
 

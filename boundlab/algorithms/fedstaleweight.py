@@ -12,7 +12,7 @@ import numpy as np
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import Buffered, BufferParameters, BufferProgram, Held, Reply, reply_option
 from boundlab.algorithms._fold import Floats, Ints, Weigh
-from boundlab.algorithms._steps import LocalSteps, local_steps
+from boundlab.algorithms._option import LocalSteps, local_steps
 from boundlab.arithmetic.rational import column
 from boundlab.tape import Tape, arrived, staleness
 

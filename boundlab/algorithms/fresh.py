@@ -7,7 +7,7 @@ from typing import Final, TypeVar, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import Buffered, BufferParameters, Reply, reply_option
-from boundlab.algorithms._steps import LocalSteps, one_step
+from boundlab.algorithms._option import LocalSteps, one_step
 from boundlab.errors import SpecError
 
 

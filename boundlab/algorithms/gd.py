@@ -11,12 +11,12 @@ import sympy
 from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import drawn_with
-from boundlab.algorithms._averages import Averages
-from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._algorithm import Rounds, drawn_subset, drawn_with, uniform_subset, uniform_subsets
+from boundlab.algorithms._option import Parameters, StepFactor, StepSize, step_factor, step_size
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,
+    Averages,
     Control,
     DescendRow,
     Event,
@@ -26,8 +26,6 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._rounds import Rounds, drawn_subset, uniform_subset, uniform_subsets
-from boundlab.algorithms._steps import StepFactor, StepSize, step_factor, step_size
 from boundlab.arithmetic.rational import column
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError

@@ -8,12 +8,12 @@ from typing import Final, Literal, final
 import numpy as np
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import drawn_with
-from boundlab.algorithms._averages import Averages
-from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._algorithm import MemberRounds, drawn_with
+from boundlab.algorithms._option import Parameters, StepSize, step_size
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,
+    Averages,
     Control,
     DescendRow,
     Event,
@@ -22,8 +22,6 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._rounds import MemberRounds
-from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.delays import Clock
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events, members_events, read_members

@@ -5,8 +5,7 @@ from typing import Any, final
 
 import numpy as np
 
-from boundlab.algorithms._algorithm import Draw
-from boundlab.algorithms._coins import HEADS, CoinAlgorithm, CoinParameters, coin_drawn
+from boundlab.algorithms._algorithm import HEADS, CoinAlgorithm, CoinParameters, Draw, coin_drawn
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,

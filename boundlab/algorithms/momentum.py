@@ -8,6 +8,7 @@ from math import nan
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
 from boundlab.algorithms import _option as option
+from boundlab.algorithms._algorithm import Rounds
 from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import (
     X_S,
@@ -21,7 +22,6 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._rounds import Rounds
 from boundlab.arithmetic.numbers import square_root
 from boundlab.events import SERVER
 from boundlab.tape import Initial

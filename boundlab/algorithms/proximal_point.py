@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import final
 
-from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._algorithm import Rounds
+from boundlab.algorithms._option import Parameters, StepSize, step_size
 from boundlab.algorithms._program import X_S, AffineRow, Control, DescendRow, Event, EventLaw, EventProgram, Share, Step
-from boundlab.algorithms._rounds import Rounds
-from boundlab.algorithms._steps import StepSize, step_size
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.tape import Initial

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._option import Parameters
+from boundlab.algorithms._algorithm import MemberRounds, drawn_subset, uniform_subset, uniform_subsets
+from boundlab.algorithms._option import LocalSteps, Parameters, local_steps
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,
@@ -18,8 +19,6 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.algorithms._rounds import MemberRounds, drawn_subset, uniform_subset, uniform_subsets
-from boundlab.algorithms._steps import LocalSteps, local_steps
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import Clock, DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError

@@ -8,32 +8,30 @@ A question loads the judge that answers it, and no other; so does the class of i
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from boundlab.api._ask import check as check
-from boundlab.api._ask import compare as compare
-from boundlab.api._ask import exact as exact
-from boundlab.api._ask import falsify as falsify
-from boundlab.api._ask import optimal_rate as optimal_rate
-from boundlab.api._ask import prove as prove
-from boundlab.api._ask import run as run
-from boundlab.api._ask import worst_case as worst_case
-from boundlab.api._given import applicable as applicable
-from boundlab.api._given import constants as constants
-from boundlab.api._given import delays as delays
-from boundlab.api._given import problem as problem
-from boundlab.api._given import replay as replay
-from boundlab.api._given import theorem as theorem
-from boundlab.api._logged import fit as fit
-from boundlab.api._logged import trace as trace
-from boundlab.api._shown import Report as Report
-from boundlab.api._shown import Shown as Shown
-from boundlab.api._shown import frame as frame
-from boundlab.api._shown import reported as reported
+from boundlab.api._ask import (
+    applicable as applicable,
+    check as check,
+    compare as compare,
+    constants as constants,
+    delays as delays,
+    exact as exact,
+    falsify as falsify,
+    fit as fit,
+    optimal_rate as optimal_rate,
+    problem as problem,
+    prove as prove,
+    replay as replay,
+    run as run,
+    theorem as theorem,
+    trace as trace,
+    worst_case as worst_case,
+)
+from boundlab.api._shown import Report as Report, Shown as Shown, frame as frame, reported as reported
 
 if TYPE_CHECKING:
     from boundlab.api._applicable import Applicable as Applicable
     from boundlab.api._checks import Checks as Checks
-    from boundlab.api._compared import Compared as Compared
-    from boundlab.api._compared import Horizons as Horizons
+    from boundlab.api._compared import Compared as Compared, Horizons as Horizons
     from boundlab.api._constants import CertifiedConstants as CertifiedConstants
     from boundlab.api._decided import Decided as Decided
     from boundlab.api._evaluated import Evaluated as Evaluated
@@ -41,8 +39,7 @@ if TYPE_CHECKING:
     from boundlab.api._ran import Ran as Ran
     from boundlab.api._rate import BestRate as BestRate
     from boundlab.api._searched import Searched as Searched
-    from boundlab.api._traced import FittedDelays as FittedDelays
-    from boundlab.api._traced import Traced as Traced
+    from boundlab.api._traced import FittedDelays as FittedDelays, Traced as Traced
     from boundlab.api._worst import Worst as Worst
 
 _WHERE = {

@@ -1,6 +1,8 @@
 """The questions: each takes what the command of its name takes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -8,28 +10,299 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundlab.algorithms import Algorithm
-from boundlab.api._given import case_of, read_delays, read_problem, read_theorem
-from boundlab.api._settings import read_keywords, texts
 from boundlab.arguments import checked
-from boundlab.case import Case, own_case
+from boundlab.case import Case, delays_from, load_case, own_case, problem_from, read_case
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
 from boundlab.files import named_file
 from boundlab.objective import Problem
-from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, BandKind, Default, Objective, count, number
+from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, BandKind, Default, Objective, closest, count, number
 from boundlab.registry import lookup, registered
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, load_theorem
 
 if TYPE_CHECKING:
+    from boundlab.api._applicable import Applicable
     from boundlab.api._checks import Checks
     from boundlab.api._compared import Compared, Horizons
+    from boundlab.api._constants import CertifiedConstants
     from boundlab.api._decided import Decided
     from boundlab.api._evaluated import Evaluated
     from boundlab.api._ran import Ran
     from boundlab.api._rate import BestRate
     from boundlab.api._searched import Searched
+    from boundlab.api._traced import FittedDelays, Traced
     from boundlab.api._worst import Worst
     from boundlab.prove import Script
+
+
+# Values of Python as the text that settings are read from.
+
+
+def read_keywords(
+    question: Callable[..., Any],
+    symbols: dict[str, Any],
+    known: Iterable[str],
+    horizons: Iterable[str],
+    iterations: Any,
+) -> Any:
+    """Take the horizon out of the symbols, and refuse those that are a misspelt keyword of the question.
+
+    Parameters
+    ----------
+    known
+        What may be set.
+    horizons
+        The letters of the horizon: ``K=10`` says what ``iterations=10`` says.
+    iterations
+        What the keyword ``iterations`` says; None where it is not given.
+
+    Returns
+    -------
+    number, list of numbers or None
+        The horizon.
+
+    Raises
+    ------
+    SpecError
+        If a keyword is none, or the horizon is given twice.
+    """
+    own = [name for name in signature(question).parameters if name not in ("settings", "symbols", "parameters")]
+    for name in [one for one in horizons if one in symbols]:
+        if iterations is not None:
+            raise SpecError(f"{name} counts the iterations, and iterations says how many; give one of them")
+        iterations = symbols.pop(name)
+    for name in symbols:
+        if name not in known and name in own:
+            raise SpecError(f"{name} is no symbol but a keyword of {question.__name__}; give it outside of the symbols")
+        if name not in known and closest(name, {*own, *known}) in own:
+            raise SpecError(f"{question.__name__} has no keyword {name!r}; did you mean {closest(name, own)}?")
+    return iterations
+
+
+def texts(symbols: Mapping[str, Any]) -> dict[str, str]:
+    """Return NAME → text, as ``--set NAME=VALUE`` has it.
+
+    Raises
+    ------
+    SpecError
+        If a value is neither a number, nor text, nor a list of numbers.
+    """
+    return {name: _text(name, value) for name, value in symbols.items()}
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    match value:
+        case str():
+            return value
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return repr(value)
+        case Fraction():
+            return str(value)
+        case list() | tuple():
+            return f"[{','.join(_text(name, one) for one in value)}]"
+    raise SpecError(f"{name} must be a number, text or a list of numbers, got {type(value).__name__}")
+
+
+# Objects from words, beside strings: theorems, problems, delay models and cases.
+
+MOST_CLIENTS = 10**6
+
+
+@checked
+def theorem(given: str | Path | Theorem) -> Theorem:
+    """Return a theorem by its id or by the path of a TOML file.
+
+    Raises
+    ------
+    BoundlabError
+        If there is none, or the file says something that no theorem does.
+
+    Examples
+    --------
+    >>> theorem("area.theorem8")
+    <Theorem area.theorem8 (as printed): E f(x̄_K) − f* for area>
+    """
+    return read_theorem(given)
+
+
+@checked
+def problem(spec: str | Mapping[str, Any]) -> Problem:
+    """Return the problem of a spec, ``NAME:key=value,…``, or of what a case file says, ``{"type": NAME, …}``.
+
+    Raises
+    ------
+    BoundlabError
+        If there is no such family, or an option is wrong.
+
+    Examples
+    --------
+    >>> problem("lad:x0=3").spec()
+    {'type': 'lad', 'c': [[0.0]], 'w': [[1.0]], 'sigma': 0.0, 'x0': [3.0]}
+    """
+    return problem_from(spec)
+
+
+@checked
+def delays(spec: str | Mapping[str, Any], clients: int | Problem) -> DelayModel:
+    """Return the delay model of a spec, or of ``{"type": NAME, …}``, for as many clients as are said or a problem has.
+
+    Raises
+    ------
+    BoundlabError
+        If there is no such model, or an option is wrong.
+
+    Examples
+    --------
+    >>> delays("iid:p_s=0.5", 3).rates().tolist()
+    [0.16666666666666666, 0.16666666666666666, 0.16666666666666666]
+    """
+    return delays_from(spec, clients.n if isinstance(clients, Problem) else count(clients, "clients", 1, MOST_CLIENTS))
+
+
+@checked
+def replay(case: str | Path | Mapping[str, Any] | Case) -> list[dict[str, Any]]:
+    """Run a case with full gradients and return its trajectory; see :func:`boundlab.case.replay`.
+
+    Parameters
+    ----------
+    case
+        A file, or what such a file says, such as the ``case`` of a result.
+
+    Raises
+    ------
+    BoundlabError
+        If it is none, or does not say who arrives when.
+    """
+    from boundlab.case import replay as run_case
+
+    return run_case(case if isinstance(case, Case) else case_of(case))
+
+
+def read_theorem(given: str | Path | Theorem) -> Theorem:
+    """Return a theorem that is given by its id, its file or itself."""
+    return given if isinstance(given, Theorem) else load_theorem(given)
+
+
+def read_problem(given: str | Mapping[str, Any] | Problem) -> Problem:
+    """Return a problem that is given by its words or itself."""
+    return given if isinstance(given, Problem) else problem_from(given)
+
+
+def read_delays(given: str | Mapping[str, Any] | DelayModel, clients: int) -> DelayModel:
+    """Return a delay model that is given by its words or itself."""
+    return given if isinstance(given, DelayModel) else delays_from(given, clients)
+
+
+def case_of(given: str | Path | Mapping[str, Any]) -> Case:
+    """Return a case that is given by its file or by what that says."""
+    if isinstance(given, (str, Path)):
+        return load_case(Path(given), has_theorem=True)
+    return read_case(dict(given), has_theorem=True)
+
+
+@checked
+def constants(problem: str | Mapping[str, Any] | Problem) -> "CertifiedConstants":
+    """Return the certified constants of a problem: side, certificate, the minimiser, and the steps that theorems allow.
+
+    Parameters
+    ----------
+    problem
+        A spec, what a case file says, or a problem.
+
+    Raises
+    ------
+    BoundlabError
+        If there is no such family, or an option is wrong.
+
+    Examples
+    --------
+    >>> constants("huber:c=[0,1],x0=3")
+    <huber: L = 1, B = 1; 12 constants>
+    """
+    from boundlab.api._constants import constants_of
+
+    return constants_of(read_problem(problem), [read_theorem(one) for one in registered("theorems")])
+
+
+@checked
+def applicable(
+    problem: str | Mapping[str, Any] | Problem, delays: str | None = None, *, theorems: Sequence[str | Theorem] = ()
+) -> "Applicable":
+    """Return which theorems apply to a problem, and one reason for each that does not.
+
+    What a comparison asks is asked of each theorem, under the delays or, without any, under examples of them; options
+    that a theorem needs and step sizes that it leaves open have example values.
+
+    Parameters
+    ----------
+    delays
+        A spec.
+    theorems
+        All that are registered, unless some are named.
+
+    Raises
+    ------
+    BoundlabError
+        If problem, delays or a theorem are none.
+
+    Examples
+    --------
+    >>> applicable("lad:x0=3", "iid:p_s=0.5", theorems=["area.theorem7", "area.theorem8"])
+    <1 of 2 apply to lad>
+    """
+    from boundlab.api._applicable import Applicable
+    from boundlab.instance.fitting import applies
+
+    chosen = read_problem(problem)
+    if delays is not None:
+        delays_from(delays, chosen.n)
+    asked = [read_theorem(one) for one in theorems or registered("theorems")]
+    return Applicable(chosen.id, tuple(applies(one, chosen, delays) for one in asked))
+
+
+# Questions about logs: each takes what the command of its name takes.
+
+
+@checked
+def trace(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> "Traced":
+    """Read the log of a system: devices, rates, durations, staleness, and whether its events may be i.i.d.
+
+    Parameters
+    ----------
+    form
+        ``csv``, or ``appfl``.
+    columns
+        Of ``csv``: what the file calls the columns, such as ``{"time": "ts"}``.
+
+    Raises
+    ------
+    SpecError
+        Naming the file and the line.
+    """
+    from boundlab.api._traced import Traced
+    from boundlab.traces import read_log, summary
+
+    return Traced.of(summary(read_log(Path(log), form, columns)))
+
+
+@checked
+def fit(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> "FittedDelays":
+    """Fit the laws of delays to the durations of a trace; parameters are those of :func:`trace`.
+
+    Raises
+    ------
+    SpecError
+        Naming the file and the line; or if there are too few durations, or one is 0.
+    """
+    from boundlab.api._traced import FittedDelays
+    from boundlab.traces import fit as fit_laws, read_log
+
+    return FittedDelays.of(fit_laws(read_log(Path(log), form, columns)))
+
 
 MOST_EVENTS = 1000  # of a worst case
 Tick = Callable[[int], None]
@@ -123,7 +396,7 @@ def compare(
     from boundlab.api._compared import Compared, Horizons
     from boundlab.compare import compare as compare_plan
     from boundlab.instance import make_plan
-    from boundlab.simulate.backend import pick
+    from boundlab.simulate.simulation import pick
 
     statement, chosen = read_theorem(theorem), read_problem(problem)
     algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
@@ -182,8 +455,7 @@ def run(
         If an option is wrong.
     """
     from boundlab.api._ran import Ran
-    from boundlab.simulate.backend import pick
-    from boundlab.simulate.simulation import simulate
+    from boundlab.simulate.simulation import pick, simulate
 
     chosen = read_problem(problem)
     amount = count(trials, "trials", 1, MOST_TRIALS)
@@ -223,8 +495,7 @@ def check(theorem: str | Path | Theorem, only: str | None = None) -> "Checks":
         If there is no such group.
     """
     from boundlab.api._checks import Checks
-    from boundlab.checks import check as check_theorem
-    from boundlab.checks import read_groups
+    from boundlab.checks import check as check_theorem, read_groups
 
     statement = read_theorem(theorem)
     return Checks(statement, tuple(check_theorem(statement, read_groups(only))))
@@ -256,7 +527,7 @@ def falsify(
     """
     from boundlab.api._searched import Searched
     from boundlab.falsify import falsify as search
-    from boundlab.simulate.parallel import processes
+    from boundlab.simulate.simulation import processes
 
     statement = read_theorem(theorem)
     seconds = number(budget, "budget") if candidates is None else 1e9
@@ -366,8 +637,7 @@ def prove(given: "str | Script") -> "Decided":
         If there is no such proof.
     """
     from boundlab.api._decided import Decided
-    from boundlab.prove import Script
-    from boundlab.prove import run as decide
+    from boundlab.prove import Script, run as decide
 
     if not isinstance(given, (str, Script)):
         raise SpecError(f"prove: given must be text or a Script; got a value of type {type(given).__name__}")

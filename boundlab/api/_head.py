@@ -9,7 +9,7 @@ import numpy as np
 
 from boundlab.arguments import checked
 from boundlab.arithmetic.tensors import load_torch
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.errors import SpecError
 from boundlab.objective import Problem
 from boundlab.options import device_order, nearest, typed

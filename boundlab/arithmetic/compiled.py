@@ -6,9 +6,10 @@ on disk, next to the source or, where that cannot be written, in the user's cach
 
 import hashlib
 import os
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from stat import S_ISDIR, S_IWGRP, S_IWOTH
@@ -152,3 +153,24 @@ class Clients(NamedTuple):
     simple: int = NOTHING
     low: float = 0.0
     high: float = 0.0
+
+
+# How many threads the libraries of linear algebra take.
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: other numbers of threads round otherwise."""
+    controller = _controller(len(sys.modules))
+    with nullcontext() if controller is None else controller.limit(limits=1, user_api="blas"):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _controller(_modules: int) -> Any:
+    """Return what limits the threads of the libraries that are loaded, looked for again when modules were loaded."""
+    try:
+        from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        return None
+    return ThreadpoolController()

@@ -6,10 +6,11 @@ a decimal that is near it, and says so.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, final
+from math import floor, gcd, lcm
+from typing import Any, Final, Literal, final
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
@@ -347,3 +348,293 @@ def _is_decimal(value: Fraction, text: str) -> bool:
 
 
 _LOWERED: Final = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+# How constants follow from a problem, each in one short formula that a hand can check.
+
+_SHOWN = 4  # numbers that are written out
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A constant as a formula, and the same in numbers; None where these are too many, or too long."""
+
+    formula: Written
+    numbers: Written | None = None
+
+    @property
+    def parts(self) -> tuple[Written, ...]:
+        """Formulas that are equal to the constant, one after the other."""
+        return (self.formula,) if self.numbers is None else (self.formula, self.numbers)
+
+
+def reason(text: str, latex: str, numbers: Written | None = None) -> Reason:
+    """Return a formula that is written so for people and so in LaTeX, with its numbers unless one is shortened."""
+    return Reason(math(text, latex), None if numbers is None or numbers.near else numbers)
+
+
+def joined(text: str, latex: str, *parts: Written) -> Written:
+    """Return a formula in which each ``{}`` is the next of the parts; braces of LaTeX are doubled."""
+    return Written(
+        text.format(*(one.text for one in parts)),
+        latex.format(*(one.latex for one in parts)),
+        text.format(*(one.exact for one in parts)),
+        any(one.near for one in parts),
+    )
+
+
+def entry(x: Scalar | Fraction | int) -> Written:
+    """Return a number that stands behind an operator: a negative one in brackets."""
+    found = written(x)
+    return joined("({})", "({})", found) if found.text.startswith("−") else found
+
+
+def difference(a: Any, b: Any) -> Written:
+    """Return a − b."""
+    return joined("{} − {}", "{} - {}", written(a), entry(b))
+
+
+def away(a: Any, b: Any) -> Written:
+    """Return |a − b|."""
+    return joined("|{}|", "|{}|", difference(a, b))
+
+
+def length(pairs: Sequence[tuple[Any, Any]]) -> Written | None:
+    """Return the length of the vector of differences; None where it has many entries."""
+    if len(pairs) == 1:
+        return away(*pairs[0])
+    squares = _added([joined("({})²", "({})^2", difference(a, b)) for a, b in pairs])
+    return None if squares is None else joined("√({})", r"\sqrt{{{}}}", squares)
+
+
+def root_mean_square(parts: Sequence[Written]) -> Written | None:
+    """Return the root of the mean of squares of so many parts."""
+    squares = _added([joined("({})²", "({})^2", one) for one in parts])
+    count = written(len(parts))
+    return None if squares is None else joined("√(({})/{})", r"\sqrt{{({})/{}}}", squares, count)
+
+
+def norm(entries: Sequence[Fraction]) -> Written | None:
+    """Return the length of a vector; None where it has many entries."""
+    if len(entries) == 1:
+        return entry(abs(entries[0]))
+    squares = _added([_squared(one) for one in entries])
+    return None if squares is None else joined("√({})", r"\sqrt{{{}}}", squares)
+
+
+def extreme(of: Iterable[Written | None], which: str = "max") -> Written | None:
+    """Return the largest, or the least, of several numbers; None where there are many different ones."""
+    every = list(of)
+    found = list({one.text: one for one in every if one is not None}.values())
+    if None in every:
+        return None
+    if len(found) == 1:
+        return found[0]
+    inside = _listed(found, ", ")
+    return None if inside is None else joined(f"{which}({{}})", rf"\{which}({{}})", inside)
+
+
+def times(a: Written | None, b: Fraction) -> Written | None:
+    """Return a·b; a where b is 1."""
+    return a if a is None or b == 1 else joined("{}·{}", r"{} \cdot {}", a, entry(b))
+
+
+def square(a: Written | None) -> Written | None:
+    """Return a²."""
+    if a is None:
+        return None
+    return _of_square(a)
+
+
+def with_noise(square_of_slope: Written | None, sigma: Fraction) -> Written | None:
+    """Return √(s² + σ²)."""
+    if square_of_slope is None:
+        return None
+    return joined("√({} + {})", r"\sqrt{{{} + {}}}", square_of_slope, _squared(sigma))
+
+
+def _squared(x: Scalar | Fraction | int) -> Written:
+    """Return x²; whatever is no digits alone stands in brackets, as 2/3² is 2/9."""
+    return _of_square(written(x))
+
+
+def _of_square(a: Written) -> Written:
+    return joined("{}²", "{}^2", a) if a.text.isdigit() else joined("({})²", "({})^2", a)
+
+
+def _added(parts: Sequence[Written]) -> Written | None:
+    return _listed(parts, " + ")
+
+
+def _listed(parts: Sequence[Written], between: str) -> Written | None:
+    if not 0 < len(parts) <= _SHOWN:
+        return None
+    pattern = between.join("{}" for _ in parts)
+    return joined(pattern, pattern, *parts)
+
+
+# Why one number is larger than another, in steps that are checked by hand.
+#
+# For numbers a + b√r over one root r: bring the root to one side, clear denominators, square. Each step is equivalent
+# to
+# the one before it. Other numbers, and steps of too many letters, are compared as decimals that lie between them.
+
+Relation = Literal[">", "≤"]
+_SIGNS = {">": ">", "≤": r"\le"}
+_LONGEST = 60  # digits of a decimal
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InequalityStep:
+    """One inequality.
+
+    Parameters
+    ----------
+    left, right
+        Exact numbers.
+    """
+
+    left: Scalar
+    right: Scalar
+    relation: Relation
+
+    @property
+    def true(self) -> bool:
+        """True if the inequality holds, decided without rounding."""
+        order = numbers.sign(self.left - self.right)
+        return order > 0 if self.relation == ">" else order <= 0
+
+    def written(self) -> Written:
+        """Return both sides with the sign between them."""
+        left, right = written(self.left), written(self.right)
+        return Written(
+            f"{left.text} {self.relation} {right.text}",
+            f"{left.latex} {_SIGNS[self.relation]} {right.latex}",
+            f"{left.exact} {self.relation} {right.exact}",
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Two decimals with left ≥ ``low`` > ``high`` ≥ right; or with ≤ throughout, left ≤ ``low`` ≤ ``high`` ≤ right."""
+
+    low: Fraction
+    high: Fraction
+    relation: Relation
+
+    def written(self) -> Written:
+        """Return the chain."""
+        outer, command = ("≥", r"\ge") if self.relation == ">" else ("≤", r"\le")
+        size = max(abs(self.low), abs(self.high))
+        power = _magnitude(size) if size else 0
+        power = 0 if -4 < power < 6 else power
+        low, high = (_plain(one / Fraction(10) ** power, power) for one in (self.low, self.high))
+        return math(
+            f"left {outer} {low.text} {self.relation} {high.text} {outer} right",
+            rf"\text{{left}} {command} {low.latex} {_SIGNS[self.relation]} {high.latex} {command} \text{{right}}",
+        )
+
+
+def steps(left: Scalar, right: Scalar, relation: Relation) -> list[InequalityStep]:
+    """Return equivalent inequalities, from ``left relation right`` to one between integers.
+
+    Returns
+    -------
+    None of them where the numbers are not over one root, or where one would take too many letters.
+    """
+    a, b = sides(left), sides(right)
+    if a is None or b is None:
+        return []
+    roots = {part[2] for part in (a, b) if part[1]}
+    if len(roots) > 1:
+        return []
+    root = roots.pop() if roots else Fraction(0)
+    whole, part = a[0] - b[0], b[1] - a[1]  # left relation right ⟺ whole relation part·√root
+    out = [InequalityStep(left, right, relation)]
+    if not part:
+        bottom = lcm(a[0].denominator, b[0].denominator)
+        pair = (a[0] * bottom, b[0] * bottom) if not a[1] else (whole * bottom, Fraction(0))
+        share = gcd(int(pair[0]), int(pair[1])) or 1
+        if pair != (a[0], b[0]) or a[1]:
+            out.append(InequalityStep(_number(pair[0] / share), _number(pair[1] / share), relation))
+        return out if _short(out) else []
+    bottom = lcm(whole.denominator, part.denominator)
+    whole, part = whole * bottom, part * bottom
+    share = gcd(int(whole), int(part))
+    whole, part = whole / share, part / share
+    if whole >= 0 and part > 0:
+        out.append(InequalityStep(_number(whole), _surd(part, root), relation))
+        out.append(InequalityStep(_number(whole**2), _number(part**2 * root), relation))
+    elif whole <= 0 and part < 0:  # both sides change their signs, so that the larger one is to the right
+        out.append(InequalityStep(_surd(-part, root), _number(-whole), relation))
+        out.append(InequalityStep(_number(part**2 * root), _number(whole**2), relation))
+    else:
+        out.append(InequalityStep(_number(whole), _surd(part, root), relation))  # signs tell
+    if root.denominator != 1 and len(out) == 3:
+        last = out.pop()
+        out.append(InequalityStep(last.left * root.denominator, last.right * root.denominator, relation))
+    return out if _short(out) else []
+
+
+def between(left: Any, right: Any, relation: Relation) -> Between | None:
+    """Return decimals that separate two balls, or None: they are not apart.
+
+    Parameters
+    ----------
+    left, right
+        Balls that contain the numbers.
+    """
+    upper, lower = (left, right) if relation == ">" else (right, left)
+    bottom, top = (_fraction(upper.lower()), _fraction(lower.upper()))
+    if bottom < top or (bottom == top and relation == ">"):
+        return None
+    size = max(abs(bottom), abs(top))
+    first = 6 - (_magnitude(size) if size else 0) - 1
+    for digits in range(first, first + _LONGEST):
+        unit = Fraction(10) ** -digits
+        down, up = floor(bottom / unit) * unit, -floor(-top / unit) * unit
+        if down > up or (down == up and relation == "≤"):
+            return Between(down, up, relation) if relation == ">" else Between(up, down, relation)
+    return None
+
+
+def _magnitude(size: Fraction) -> int:
+    """Return the power of ten of the first digit, however long the number is."""
+    power = (size.numerator.bit_length() - size.denominator.bit_length()) * 30103 // 100000
+    while size >= Fraction(10) ** (power + 1):
+        power += 1
+    while size < Fraction(10) ** power:
+        power -= 1
+    return power
+
+
+def _short(found: list[InequalityStep]) -> bool:
+    return not any(written(side).near or len(written(side).text) > LONGEST for s in found for side in (s.left, s.right))
+
+
+def _number(value: Fraction) -> Scalar:
+    return numbers.rational(value)
+
+
+def _surd(part: Fraction, root: Fraction) -> Scalar:
+    zero = numbers.rational(0)
+    return numbers.Surd(zero, numbers.rational(part), numbers.rational(root))
+
+
+def _fraction(x: Any) -> Fraction:
+    return numbers.fraction(x.fmpq())
+
+
+def _plain(value: Fraction, power: int) -> Written:
+    """Return a decimal with a finite number of digits, times 10^power."""
+    digits = 0
+    while (value * 10**digits).denominator != 1:
+        digits += 1
+    body = str(abs(int(value * 10**digits))).rjust(digits + 1, "0")
+    body = f"{body[:-digits]}.{body[-digits:]}" if digits else body
+    raised = f"·10{str(power).translate(RAISED)}" if power else ""
+    minus = value < 0
+    return math(f"{'−' * minus}{body}{raised}", f"{'-' * minus}{body}" + (rf"\cdot 10^{{{power}}}" if power else ""))

@@ -4,13 +4,15 @@
 """
 
 from boundlab.audit._audit import Audit as Audit
-from boundlab.audit._evidence import Evidence as Evidence
-from boundlab.audit._evidence import Panel as Panel
-from boundlab.audit._evidence import ProofEvidence as ProofEvidence
-from boundlab.audit._evidence import Repair as Repair
-from boundlab.audit._evidence import Search as Search
-from boundlab.audit._evidence import Undecided as Undecided
-from boundlab.audit._evidence import WorstCaseEvidence as WorstCaseEvidence
+from boundlab.audit._evidence import (
+    Evidence as Evidence,
+    Panel as Panel,
+    ProofEvidence as ProofEvidence,
+    Repair as Repair,
+    Search as Search,
+    Undecided as Undecided,
+    WorstCaseEvidence as WorstCaseEvidence,
+)
 from boundlab.audit._gather import audit as audit
 from boundlab.audit._ruling import Ruling as Ruling
 from boundlab.audit._sections import claim as claim

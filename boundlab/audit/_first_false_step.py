@@ -10,8 +10,7 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letters_of
 from boundlab.pages.blocks import Block, Commands, Fold, FormulaBlock, Tone, line, points, table, tone_of, words
 from boundlab.pages.proofs import assumptions, hanging
-from boundlab.prove import Status, Step
-from boundlab.prove import letters as meant_by
+from boundlab.prove import Status, Step, letters as meant_by
 from boundlab.registry import command_line
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from boundlab.audit._audit import Audit
 from boundlab.audit._evidence import Evidence, Panel, ProofEvidence, Repair, Search, Undecided, WorstCaseEvidence
 from boundlab.audit._on_a_case import OnCase, on_case
 from boundlab.audit._settings import around, case_words, defaults
-from boundlab.case import Case, load_case, other_cases, own_case, read_case
-from boundlab.case.provenance import provenance
+from boundlab.case import Case, load_case, other_cases, own_case, provenance, read_case
 from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError, UndecidedError
 from boundlab.instance.fitting import CompareOptions
 from boundlab.options import count, number

@@ -6,12 +6,14 @@ docs/checks.md says what each check means, with the mathematics.
 import traceback
 from collections.abc import Iterable, Iterator
 
-from boundlab.checks._check import CONSEQUENCES as CONSEQUENCES
-from boundlab.checks._check import Check as Check
-from boundlab.checks._check import CheckGroup as CheckGroup
-from boundlab.checks._check import Verdict as Verdict
-from boundlab.checks._check import exit_code as exit_code
-from boundlab.checks._check import group as group
+from boundlab.checks._check import (
+    CONSEQUENCES as CONSEQUENCES,
+    Check as Check,
+    CheckGroup as CheckGroup,
+    Verdict as Verdict,
+    exit_code as exit_code,
+    group as group,
+)
 from boundlab.checks._time import LAST_RESORT, time_limit
 from boundlab.checks._view import View as View
 from boundlab.errors import SpecError, UndecidedError

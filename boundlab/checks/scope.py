@@ -5,7 +5,7 @@ from typing import Any
 
 from boundlab.algorithms import Algorithm, without_open
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, assumption, contradiction, definers, with_implied
-from boundlab.case.build import delays_from
+from boundlab.case import delays_from
 from boundlab.checks._check import Check, group
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, SpecError
@@ -14,7 +14,7 @@ from boundlab.metrics import Quantity
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING
 from boundlab.theorems import SECONDS, Theorem, elaborated_options
 

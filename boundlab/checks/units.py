@@ -17,8 +17,7 @@ from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import QUIET
-from boundlab.formulas.units import Units, degrees, exact_units
-from boundlab.formulas.units import shown as _show
+from boundlab.formulas.units import Units, degrees, exact_units, shown as _show
 from boundlab.metrics import INDEX, index_symbol, range_of, terms_of
 from boundlab.theorems import POINTWISE
 

@@ -37,8 +37,7 @@ def audit(
     and what supports it, a comparison, what was not decided, and the commands that repeat each number. With a file, the
     terminal shows the verdict alone.
     """
-    from boundlab.audit import Audit
-    from boundlab.audit import audit as ask
+    from boundlab.audit import Audit, audit as ask
 
     option.alone(quiet, verbose=verbose, brief=brief)
     makers: dict[Path, Callable[[Audit], str]] = {}

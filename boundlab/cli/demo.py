@@ -64,7 +64,7 @@ def demo(
     """Show a printed theorem and its counterexample, check theorems on real data, and tune the server rate."""
     from boundlab.api import compare, exact
     from boundlab.audit import claim
-    from boundlab.case.build import build_problem, problem_from
+    from boundlab.case import build_problem, problem_from
     from boundlab.pages.comparison import comparison_page
     from boundlab.pages.comparison_plots import plot_comparison
     from boundlab.pages.plots import check_format
@@ -86,7 +86,7 @@ def demo(
 
     def check(plan: "Plan", trials: int = _TRIALS) -> "Comparison":
         from boundlab.compare import compare
-        from boundlab.simulate.backend import pick
+        from boundlab.simulate.simulation import pick
 
         where = pick("numpy", None, None, plan.problem, trials)
         with progress(plan.theorem.id, trials) as tick:
@@ -196,7 +196,7 @@ def demo(
 def _plan(
     theorem: str, problem: "Problem", iterations: int, delays: tuple[str, dict[str, str]] = _DELAYS, **settings: str
 ) -> "Plan":
-    from boundlab.case.build import build_delays
+    from boundlab.case import build_delays
     from boundlab.instance import make_plan
     from boundlab.registry import lookup
     from boundlab.theorems import load_theorem

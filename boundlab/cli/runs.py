@@ -70,8 +70,7 @@ def run(
 
 def replay(case: option.Case, as_json: option.AsJson = False, out: option.TrajectoryFile = None) -> ExitCode:
     """Run one explicit list of events with full gradients and print the trajectory."""
-    from boundlab.case import load_case
-    from boundlab.case import replay as replay_case
+    from boundlab.case import load_case, replay as replay_case
 
     files = writable(out)
     given = load_case(case)

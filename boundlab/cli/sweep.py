@@ -35,7 +35,7 @@ def sweep(
     option.alone(quiet, json=as_json, verbose=verbose)
     asked = SweepPlan.read(plan)
     if dry_run:
-        from boundlab.sweep.preview import preview
+        from boundlab.sweep.drive import preview
 
         print_page(preview(asked, jobs))
         return ExitCode.STANDS

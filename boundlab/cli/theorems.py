@@ -42,8 +42,7 @@ def _shown(theorem: str, latex: bool, core: bool, as_json: bool) -> Any:
     from boundlab.pages import page
     from boundlab.pages.blocks import as_data
     from boundlab.pages.related_links import related_links
-    from boundlab.theorems import core as core_of
-    from boundlab.theorems import load_theorem, words_of_core
+    from boundlab.theorems import core as core_of, load_theorem, words_of_core
 
     statement = load_theorem(theorem)
     if core:

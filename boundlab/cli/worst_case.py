@@ -64,7 +64,7 @@ def worst_case(
         return [*result.page(), *(multipliers_page(result) if verbose else ())]
 
     def write() -> None:
-        from boundlab.case.provenance import provenance
+        from boundlab.case import provenance
 
         if certificate is not None:
             if result.certificate is None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
-from boundlab.case.provenance import plain, provenance
+from boundlab.case import as_json, provenance
 from boundlab.compare.confidence import Band
 from boundlab.compare.judge import ratio_of
 from boundlab.compare.trials import trial_events
@@ -18,7 +18,7 @@ from boundlab.files import Document, json_value, schema
 from boundlab.instance.membership import Membership, of_runs
 from boundlab.instance.plan import Plan
 from boundlab.instance.ranges import MetricEnclosure
-from boundlab.simulate.backend import NUMPY, Backend
+from boundlab.simulate.simulation import NUMPY, Backend
 from boundlab.tape import Statistics
 from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict
@@ -169,12 +169,12 @@ class Comparison:
         if self.exact == "expectation":
             schedule = random_events(plan)
         elif plan.metric.in_seconds:  # events do not say how long an update takes
-            schedule = {"delays": plain(plan.delays.spec())}
+            schedule = {"delays": as_json(plan.delays.spec())}
         else:
             events = trial_events(plan, self.seed, self.worst_trial)
             schedule = {"events": plan.algorithm.events_as_json(events)}
             if plan.schedules is None or plan.schedules.averaged:  # the theorem is about the mean over schedules
-                schedule["law"] = {"delays": plain(plan.delays.spec()), "server": plan.policy.spec()}
+                schedule["law"] = {"delays": as_json(plan.delays.spec()), "server": plan.policy.spec()}
         parameters = {key: json_value(value) for key, value in plan.parameter_values.items()}
         return Document(
             {

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from boundlab.compare.sides import TELLING, Budget
 from boundlab.compare.trials import Computed
 from boundlab.errors import BoundlabError
-from boundlab.execute import digits
-from boundlab.execute.digits import TooFewDigitsError, enough, operations
+from boundlab.execute import rationals
+from boundlab.execute.rationals import TooFewDigitsError, enough, operations
 from boundlab.instance.enclosed import formulas_at
 from boundlab.instance.exact_run import exact_rates, exact_tape
 from boundlab.instance.plan import Plan
@@ -96,7 +96,7 @@ def with_digits(
                     return None
                 try:
                     rates = partial(exact_rates, own, formulas, balls=True)
-                    parts.append((share, digits.along(own.metric, own.problem, tape, rates, own.ks, bits)))
+                    parts.append((share, rationals.along(own.metric, own.problem, tape, rates, own.ks, bits)))
                 except TooFewDigitsError as error:
                     bits = max(error.bits, bits + 64)
                 else:

@@ -30,7 +30,7 @@ from boundlab.expectation import AFFORDABLE, engine, operations
 from boundlab.instance.plan import Plan
 from boundlab.instance.ranges import MetricEnclosure, certain_range
 from boundlab.metrics import Enclosure
-from boundlab.simulate.backend import NUMPY, Backend
+from boundlab.simulate.simulation import NUMPY, Backend
 from boundlab.tape import statistics
 from boundlab.verdict import Verdict
 

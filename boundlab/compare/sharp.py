@@ -10,15 +10,15 @@ import sympy
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, ball, digits, float_ends
 from boundlab.arithmetic.problem import AtMinimum, RationalProblem
+from boundlab.arithmetic.rational import TooLongError
 from boundlab.compare.in_digits import with_digits
 from boundlab.compare.sides import Budget, Sides
 from boundlab.compare.trials import Computed, trial_tape
 from boundlab.compare.unsampled import OTHER, in_floats
 from boundlab.errors import BoundlabError, UndecidedError
-from boundlab.execute import adjoint
-from boundlab.execute.digits import operations as run_operations
+from boundlab.execute import rationals
 from boundlab.execute.enclosed import EPS
-from boundlab.execute.rationals import TooLongError, run
+from boundlab.execute.rationals import operations as run_operations, run
 from boundlab.expectation import (
     engine,
     enumerated,
@@ -275,7 +275,7 @@ class OneSchedule(Sharp):
             bounds=self._bounds,
         )
         if self._form is not None:  # the mean obeys the recursion without noise
-            added = adjoint.noise(tape, self._form, rates, plan.metric, range(len(shown)))
+            added = rationals.noise(tape, self._form, rates, plan.metric, range(len(shown)))
             shown = [mean + more for mean, more in zip(shown, added, strict=True)]
         found = folded(plan.metric, plan.ks, shown)
         return {point: found[point] for point in points}
@@ -296,7 +296,7 @@ def at_minimum(plan: Plan) -> AtMinimum | None:
     rounding, away = problem.rounding(np.asarray(best.x, dtype=np.float64)), best.distance
     if rounding is None or (away is None and metric.quantity is Quantity.DISTANCE):
         return None
-    from boundlab.arithmetic.exactly import exact_array
+    from boundlab.arithmetic.numbers import exact_array
 
     off = rounding[0] + 4.0 * EPS * abs(best.value)
     least = ball(best.value - best.gap - off).union(ball(best.value + off))

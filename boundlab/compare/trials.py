@@ -16,10 +16,8 @@ from boundlab.instance.plan import Plan
 from boundlab.instance.schedules import explain, kept_by_all
 from boundlab.metrics import Enclosure, Quantity, Watch, terms_of
 from boundlab.randomness import Streams
-from boundlab.simulate.backend import NUMPY, Backend, run_work
-from boundlab.simulate.parallel import in_order
-from boundlab.simulate.trial import compile_trial
-from boundlab.simulate.work import Work, collect
+from boundlab.simulate.simulation import NUMPY, Backend, in_order, run_work
+from boundlab.simulate.work import Work, collect, compile_trial
 from boundlab.tape import RecordAt, Statistics, Tape, statistics
 from boundlab.theorems import Evaluation
 

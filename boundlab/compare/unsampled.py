@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from boundlab import theorems
 from boundlab.delays import frequencies
 from boundlab.errors import SpecError, UndecidedError
-from boundlab.execute import given_tape
+from boundlab.execute import moments
 from boundlab.execute.floats import run
 from boundlab.expectation import AFFORDABLE, engine, left_side, operations
 from boundlab.instance.plan import Plan
@@ -59,7 +59,7 @@ def certain(plan: Plan) -> bool:
 def given_schedule_operations(plan: Plan, tape: Tape) -> float:
     """Return how many operations :func:`left_sides` takes, predicted; infinite where it does not apply."""
     problem = plan.problem
-    if problem.noiseless or tape.implicit.any() or given_tape.why_not(plan.metric, problem, tape):
+    if problem.noiseless or tape.implicit.any() or moments.why_not(plan.metric, problem, tape):
         return float("inf")
     # A row of the tape writes one register's covariance with all others; a local step multiplies matrices.
     each, step = _ROW + 4.0 * tape.registers * problem.d**2, _ROW + 4.0 * problem.d**3
@@ -106,10 +106,10 @@ def left_sides(plan: Plan, tape: Tape, *, compiled: bool = False) -> Enclosure:
         If the coefficients of all noise are too many.
     """
     problem = plan.problem
-    if reason := given_tape.why_not(plan.metric, problem, tape):
+    if reason := moments.why_not(plan.metric, problem, tape):
         raise SpecError(f"--exact: {reason}; take fewer clients or dimensions")
     try:
-        return given_tape.left_side(plan.metric, problem, tape, plan.ks, compiled=compiled)
+        return moments.left_side(plan.metric, problem, tape, plan.ks, compiled=compiled)
     except UndecidedError:  # rounding could decide at a kink: what floats make of it proves nothing
         if not problem.noiseless:
             raise

@@ -7,34 +7,36 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.delays._clock import Clock
-from boundlab.delays._laws import (
+from boundlab.delays._model import (
+    POLICIES,
     RATE_OPTIONS,
     ByMean,
     DelayLaw,
+    DelayModel,
     Deterministic,
     Exponential,
     Gamma,
+    IndependentEvents,
     Lognormal,
     OnOff,
     Pareto,
+    Renewal,
+    ServerPolicy,
+    Trace,
     TruncatedNormal,
     TwoSpeed,
     Uniform,
     Weibull,
-    read_rates,
-)
-from boundlab.delays._model import DelayModel, IndependentEvents, Renewal, Trace, read_trace
-from boundlab.delays._policy import (
-    POLICIES,
-    ServerPolicy,
     frequencies,
     optimal_rate,
     read_policy,
+    read_rates,
+    read_trace,
     sample_events,
     why_not_iid,
 )
 from boundlab.delays._staleness import OLDEST, STALENESS_OPTIONS, AtWork, read_staleness
+from boundlab.delays.recorded import Clock
 from boundlab.errors import SpecError
 from boundlab.options import Options
 

@@ -11,9 +11,8 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.delays._clock import Clock
 from boundlab.delays._model import DelayModel, Renewal
-from boundlab.delays.recorded import MOST_UPDATES, text_of
+from boundlab.delays.recorded import MOST_UPDATES, Clock, text_of
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.options import Options

@@ -1,56 +1,596 @@
 """The exact engine on one case: both sides in rational numbers, or in balls of any precision."""
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import replace
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from typing import Any, final
+from functools import partial
+from typing import Any, Final, Literal, final
 
 import numpy as np
 import sympy
 
+from boundlab.__about__ import __version__
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, Scalar, ball, digits, rational
-from boundlab.arithmetic.precision import decided
-from boundlab.arithmetic.problem import AtMinimum, Core, InexactError, RationalProblem
+from boundlab.arithmetic.numbers import (
+    LARGEST_BITS,
+    START_BITS,
+    InexactError,
+    Scalar,
+    ball,
+    decided,
+    digits,
+    exact_array,
+    rational,
+)
+from boundlab.arithmetic.problem import AtMinimum, Core, Minimum, RationalProblem, root
+from boundlab.arithmetic.rational import TooLongError
 from boundlab.arithmetic.writing import words
-from boundlab.case import Case, RandomEvents
-from boundlab.errors import SpecError, UndecidedError
-from boundlab.exact import _record_trace as record
-from boundlab.exact._conditions import require
-from boundlab.exact._derivation import Derivation
-from boundlab.exact._derive import derive as derivation_of
-from boundlab.exact._instance import ExactSetting
-from boundlab.exact._result import ExactResult
-from boundlab.exact._sentence import sentence
-from boundlab.exact._side import Side, weighted
-from boundlab.exact._symbols import exact_law, formulas
-from boundlab.exact._trace import ExactTrace, Outcomes
-from boundlab.execute.rationals import TooLongError, exactly, run
+from boundlab.assumptions import FIXED_TIMES, definers
+from boundlab.case import Case, RandomEvents, plain
+from boundlab.delays import IndependentEvents
+from boundlab.errors import AssumptionError, FormulaError, SpecError, UndecidedError
+from boundlab.exact._recursions import derive as derivation_of
+from boundlab.exact._rows import (
+    MOST,
+    Derivation,
+    ExactSetting,
+    ExactTrace,
+    Models,
+    MomentsOf,
+    Outcomes,
+    Point,
+    sentence,
+)
+from boundlab.execute import Numbers
+from boundlab.execute.rationals import exactly, run
 from boundlab.expectation import (
     Arithmetic,
+    Moments,
     core_of_schedule,
     core_over_events,
     engine,
     enumerated,
     enumerated_schedule,
+    exact_event_law,
     exact_parameters,
     exact_program,
     folded,
+    marginals,
+    marginals_of_schedule,
     moments_of_schedule,
+    outcomes,
+    outcomes_of_schedule,
     second_moments,
     twins,
 )
-from boundlab.formulas.known_numbers import Formulas, scalar
-from boundlab.instance.enclosed import left_side
-from boundlab.instance.from_case import plan_of
+from boundlab.files import schema
+from boundlab.formulas.assignments import of_arrivals
+from boundlab.formulas.decide import same
+from boundlab.formulas.defined import broken
+from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector, known_value, scalar
+from boundlab.formulas.parse import parse
+from boundlab.formulas.symbols import SYMBOLS
+from boundlab.instance.conditional import conditional, uncertified
+from boundlab.instance.enclosed import known_number, left_side
+from boundlab.instance.from_case import given, own_rates, plan_of
+from boundlab.instance.membership import Membership
 from boundlab.instance.plan import Plan
+from boundlab.instance.readings import SymbolValue
 from boundlab.instance.seconds import require_last
-from boundlab.metrics import Quantity
+from boundlab.metrics import Metric, Quantity
+from boundlab.objective import StepBounds
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import Theorem
-from boundlab.theorems import core as core_of
+from boundlab.theorems import Condition, Theorem, core as core_of, read_off_runs
+from boundlab.verdict import Verdict
+
+# A side of an inequality: exact, or as balls of any precision.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A number that can be had as a ball of any precision, and exactly where ``exact`` is not None."""
+
+    exact: Scalar | None
+    at: Callable[[], Any]
+
+
+def weighted(parts: Sequence[tuple[Scalar, Side]]) -> Side:
+    """Return Σ share·side of rational shares."""
+
+    def at() -> Any:
+        return sum((ball(share) * side.at() for share, side in parts), start=ball(rational(0)))
+
+    known = [share * side.exact for share, side in parts if side.exact is not None]
+    return Side(sum(known[1:], start=known[0]) if len(known) == len(parts) else None, at)
+
+
+# The values of a theorem's symbols for a case, exactly where they are known so.
+
+_LAST_BIT = float(np.finfo(np.float64).eps) / 2
+
+
+def exact_law(case: Case, plan: Plan) -> EventLaw[Fraction] | None:
+    """Return the probabilities of random events as rational numbers, or None where they have none."""
+    if not isinstance(case.events, RandomEvents):
+        return None
+    delays, policy = case.events.delays, case.events.policy
+    n = case.problem.n
+    if isinstance(delays, IndependentEvents):
+        raw = _options(case.raw.get("delays"))
+        if "p" in raw:
+            p = tuple(_list(raw["p"]))
+            p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else 1 - sum(p, Fraction(0))
+        else:
+            p_s = numbers.read_number(raw["p_s"], "p_s") if "p_s" in raw else Fraction(1, n + 1)
+            p = ((1 - p_s) / n,) * n
+        if sum(p, p_s) == 1:
+            return EventLaw(np.array(p, dtype=object), p_s)
+    return exact_event_law(delays, policy, counted=count_of(plan) is not None)
+
+
+def count_of(plan: Plan) -> int | None:
+    """Return after how many arrivals the server aggregates, where a count says so."""
+    found: int | None = getattr(plan.parameters, "count", None)
+    return found
+
+
+def _options(raw: Any) -> Mapping[str, Any]:
+    from boundlab.options import parse_spec
+
+    if isinstance(raw, dict):
+        return raw
+    return parse_spec(str(raw), "delays")[1]
+
+
+def _list(raw: Any) -> list[Fraction]:
+    entries = raw if isinstance(raw, list) else str(raw).strip().strip("[]").replace(",", " ").split()
+    return [numbers.read_number(entry, "p") for entry in entries]
+
+
+def formulas(plan: Plan, case: Case, model: RationalProblem, law: EventLaw[Fraction] | None) -> Formulas:
+    """Return all symbols with values, and the rules of the others.
+
+    Parameters
+    ----------
+    model
+        The problem, whose constants are known exactly.
+    """
+    constants = model.constants()
+    own, chosen = own_rates(plan.theorem, case), given(case)
+    scheduled = set(plan.values) - set(plan.fixed)
+    values: dict[str, KnownNumber | KnownVector] = {}
+    for name, value in plan.values.items():
+        if name in plan.theorem.step and name not in scheduled and (name not in chosen or name in own):
+            continue  # follows from its formula
+        if np.ndim(value):
+            if plan.theorem.symbols[name].role == "schedule" and FIXED_TIMES not in definers(name):
+                continue  # what follows from p is known by what p is made of
+            best = model.minimum() if name == "G_star" else None
+            if best is not None:
+                there, zero = AtMinimum.of(model, best), exact_array([0] * model.d)
+                squares = (numbers.fraction(there.squared_control(zero, i)) for i in range(model.n))
+                values[name] = KnownVector(tuple(KnownNumber(root(one)) for one in squares))
+                continue
+            values[name] = known_value(value, partial(known_number, rounded=name in scheduled))
+            continue
+        values[name] = _known_number(name, float(value), plan, constants, scheduled)
+    for name, value in chosen.items():
+        if name in values and name not in own and (found := read_formula(value)) is not None:
+            values[name] = KnownNumber(found)
+    counter = plan.theorem.horizon_symbol
+    values[counter] = KnownNumber.of(int(plan.ks[-1]))
+    if plan.theorem.horizon == "fixed":
+        values[counter] = KnownNumber.of(plan.iterations)
+    if law is not None:
+        values |= _frequencies(law, count_of(plan)) if plan.algorithm.server == "any" else {}
+    rules = {name: rule for name, rule in plan.theorem.defining().items() if name not in values}
+    return Formulas(values, rules)
+
+
+def _known_number(
+    name: str, value: float, plan: Plan, constants: Mapping[str, sympy.Expr], scheduled: set[str]
+) -> KnownNumber:
+    if name in read_off_runs(plan.theorem):
+        return KnownNumber(None, value, _LAST_BIT)  # an upper limit, and so is a number that is a last bit smaller
+    if name in constants:
+        return KnownNumber(constants[name])
+    if value == 0.0 or (name in SYMBOLS and SYMBOLS[name].domain.integer):
+        return KnownNumber.of(Fraction(value))
+    if name in plan.constants or name in scheduled:
+        return known_number(value, rounded=name in scheduled)
+    return KnownNumber.of(Fraction(repr(value)))
+
+
+def _frequencies(law: EventLaw[Fraction], count: int | None) -> dict[str, KnownNumber]:
+    """Return n, p_s, p_min and qbar; where a count aggregates, the long-run fractions."""
+    p, p_s = law.p.tolist(), law.p_s
+    if count is not None:
+        total = sum(p, Fraction(0))
+        p_s = Fraction(1, count + 1)
+        p = [one / total * (1 - p_s) for one in p]
+    return {name: KnownNumber.of(value) for name, value in of_arrivals(p, p_s).items()}
+
+
+def read_formula(value: Any) -> sympy.Expr | None:
+    """Return a parameter as an exact SymPy number, or None if it is a word."""
+    if isinstance(value, bool) or not isinstance(plain(value), (int, float)):
+        return None
+    if isinstance(value, str):
+        try:
+            found: sympy.Expr = parse(value, {})
+        except FormulaError:  # a number of more digits than formulas have
+            exact = numbers.read_number(value, "a parameter")
+        else:
+            return found
+    else:
+        exact = Fraction(repr(value))
+    return sympy.Rational(exact.numerator, exact.denominator)
+
+
+# The conditions of a theorem at exact numbers: met, broken, or not decided; there is no tolerance.
+
+_BITS = (numbers.START_BITS, 16 * numbers.START_BITS)
+
+
+def require(theorem: Theorem, formulas: Formulas) -> None:
+    """Make sure that the numbers of a comparison meet all conditions.
+
+    Raises
+    ------
+    AssumptionError
+        If they break one, by however little.
+    InexactError
+        If one is not decided: numbers that are known up to rounding may be on either side of it.
+    """
+    for what, formula in theorem.formulas():
+        if one := broken(theorem.demands(formula), lambda of: _number(of, formulas)):
+            raise AssumptionError(f"{theorem.id}: {what} {one.fails}, {one.text}, on this case")
+    for condition in theorem.conditions:
+        met = _met(condition, formulas)
+        if met is None:
+            raise InexactError(f"whether {condition.statement} is met is not decided in exact numbers")
+        if not met:
+            sides = " > ".join(_text(side, formulas) for side in (condition.quantity, condition.limit))
+            raise AssumptionError(f"{theorem.id} needs {condition.statement}, got {sides}")
+
+
+def _number(of: sympy.Expr, formulas: Formulas) -> float:
+    """Return a number with the sign of a formula, ∞ where it divides by 0."""
+    exact = scalar(formulas.exact(of))
+    if exact is not None:
+        return float(numbers.sign(exact))
+    for bits in _BITS:
+        with numbers.digits(bits):
+            found = formulas.ball(of)
+            if not found.is_finite() and found > 0:
+                return math.inf
+            if found > 0 or found < 0:
+                return 1.0 if found > 0 else -1.0
+    raise InexactError(f"whether {of} is 0 is not decided in exact numbers")
+
+
+def _met(condition: Condition, formulas: Formulas) -> bool | None:
+    if same(condition.quantity, condition.limit, tuple(sorted(formulas.rules.items()))):
+        return True
+    gap = condition.limit - condition.quantity
+    exact = scalar(formulas.exact(gap))
+    if exact is not None:
+        return numbers.sign(exact) >= 0
+    for bits in _BITS:
+        with numbers.digits(bits):
+            room = formulas.ball(gap)
+            if room >= 0 or room < 0:
+                return bool(room >= 0)
+    return None
+
+
+def _text(side: Any, formulas: Formulas) -> str:
+    exact = scalar(formulas.exact(side))
+    with numbers.digits(numbers.START_BITS):
+        return numbers.text(formulas.ball(side) if exact is None else exact)
+
+
+# Result of an exact evaluation.
+
+Kind = Literal["exact", "enclosure", "numeric"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A family of cases, and how both sides grow along it.
+
+    Parameters
+    ----------
+    along
+        The symbols that move.
+    family
+        How they move, in words.
+    left, right
+        Both sides along it; empty where they are not known.
+    refutes
+        Whether left/right is proved to be unbounded: then no constants make the right side a bound.
+    why
+        The comparison in words, or why there is none.
+    """
+
+    along: tuple[str, ...]
+    family: str
+    left: str = ""
+    right: str = ""
+    refutes: bool = False
+    why: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {**asdict(self), "along": list(self.along)}
+
+
+@dataclass(frozen=True, slots=True)
+class ExactResult:
+    """Both sides of a theorem for one case.
+
+    Parameters
+    ----------
+    theorem
+        Its id.
+    left, right
+        Both sides, rounded to floating point.
+    left_text, right_text
+        Both sides as they were found: a rational number, one with a square root, an interval, or a float.
+    kind
+        ``exact``: numbers without rounding, compared without rounding. ``enclosure``: intervals that certainly hold
+        the numbers. ``numeric``: floats, with proved ends.
+    violated
+        Whether left > right, for certain.
+    method
+        How the left side was found.
+    k
+        The iteration of the left side.
+    values
+        The symbols of the bound, as text or numbers.
+    constants
+        Those that came from the problem, by symbol: their values and where they come from.
+    note
+        What a reader should know, such as why a number that is above the bound does not refute the theorem.
+    symbols
+        All symbols that the bound reads, with sides and origins.
+    decided
+        Whether the sides can be told apart: not where floats differ by rounding, where intervals overlap, or where
+        the bound has unknown constants.
+    core
+        The hash of the core statement.
+    objective
+        What is minimised and measured, in words.
+    sentence
+        The case and both sides, in one sentence; empty where the numbers are floats.
+    growth
+        Of a printed O(·) with symbols along which its constants are the same: families that begin at the case.
+    derivation
+        The way to both sides, where it was asked for and the numbers are exact, or balls.
+    proof
+        Whether the theorem's proof speaks of the case; None where it has none.
+    """
+
+    theorem: str
+    left: float
+    right: float
+    left_text: str
+    right_text: str
+    kind: Kind
+    violated: bool
+    method: str
+    k: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    symbols: tuple[SymbolValue, ...] = ()
+    decided: bool = True
+    core: str = ""
+    objective: str = ""
+    growth: tuple[Growth, ...] = ()
+    sentence: str = ""
+    derivation: Derivation | None = None
+    proof: Membership | None = None
+
+    @property
+    def ratio(self) -> float:
+        """left/right; 0 where both are 0."""
+        if self.right > 0.0:
+            return self.left / self.right
+        return float("inf") if self.left > 0.0 else 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """``holds`` or ``violated`` on this case; ``inconclusive`` where a larger left side refutes nothing."""
+        return self._judged[0]
+
+    @property
+    def refuting(self) -> Growth | None:
+        """The family along which no constants make the right side a bound; None: none is known."""
+        return next((one for one in self.growth if one.refutes), None)
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is, in one sentence."""
+        return self._judged[1]
+
+    @property
+    def _judged(self) -> tuple[Verdict, str]:
+        if (one := self.refuting) is not None:
+            return Verdict.VIOLATED, f"{one.family}: {one.why}"
+        found = Verdict.VIOLATED if self.violated else Verdict.HOLDS if self.decided else Verdict.INCONCLUSIVE
+        near = np.isclose(self.left, self.right, rtol=1e-9, atol=0.0)  # which words are used, and no more
+        words = {
+            Verdict.VIOLATED: "is above",
+            Verdict.HOLDS: "is not above",
+            Verdict.INCONCLUSIVE: "is not told from" if near else "refutes nothing beside",
+        }[found]
+        return conditional(
+            uncertified(self.symbols), found, f"the left side {words} the bound on this case ({self.kind})"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        ratio = self.ratio
+        return {
+            "schema": schema("exact"),
+            "boundlab": __version__,
+            "theorem": self.theorem,
+            "core": self.core,
+            "objective": self.objective,
+            "k": self.k,
+            "left": self.left,
+            "right": self.right,
+            "sentence": self.sentence,
+            "left_text": self.left_text,
+            "right_text": self.right_text,
+            "ratio": ratio if ratio < float("inf") else None,
+            "kind": self.kind,
+            "method": self.method,
+            "values": dict(self.values),
+            "constants": dict(self.constants),
+            "symbols": [reading.as_dict() for reading in self.symbols],
+            "note": self.note,
+            **({"membership": self.proof.words} if self.proof else {}),
+            "reason": self.reason,
+            "verdict": self.verdict,
+            **({"growth": [one.as_dict() for one in self.growth]} if self.growth else {}),
+            **({} if self.derivation is None else {"derivation": self.derivation.as_dict()}),
+        }
+
+
+# Ask an exact engine once more for what its left side was made of.
+
+_LONGEST: Final = 10**5  # bits of a number of a table
+_FEW: Final = 3  # moments from which no recursion can be read
+
+
+def of_events(
+    model: RationalProblem,
+    best: Minimum | None,
+    arithmetic: Arithmetic[Scalar],
+    unit: Scalar,
+    law: EventLaw[Fraction],
+    alike: Sequence[Sequence[int]],
+    metric: Metric,
+    k: int,
+) -> Outcomes:
+    """Return all that can happen."""
+    try:
+        each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
+    except SpecError:  # too many states to keep what led to them
+        pass
+    else:
+        if len(each) <= MOST:
+            return Outcomes(each, steps, [])
+    return Outcomes(None, [], marginals(model, best, arithmetic, unit, law, alike, metric, k))
+
+
+def of_signs(
+    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
+) -> Outcomes:
+    """Return all that the signs of the noise can do to one schedule."""
+    try:
+        each = outcomes_of_schedule(model, best, tape, of_tape, unit)
+    except SpecError:
+        pass
+    else:
+        if len(each) <= MOST:
+            return Outcomes(each, [], [])
+    return Outcomes(None, [], marginals_of_schedule(model, best, tape, of_tape, unit))
+
+
+def of_moments(
+    model: RationalProblem,
+    arithmetic: Arithmetic[Scalar],
+    law: EventLaw[Fraction],
+    metric: Metric,
+    k: int,
+    core: Core | None,
+) -> MomentsOf:
+    """Return the moments over random events."""
+    each: list[Moments] = []
+    second_moments(model, arithmetic, law, metric, np.array([k]), core, each.append)
+    return MomentsOf(each, metric.over.averages_iterates)
+
+
+def of_core(
+    model: RationalProblem,
+    best: Minimum | None,
+    arithmetic: Arithmetic[Scalar],
+    unit: Scalar,
+    law: EventLaw[Fraction],
+    metric: Metric,
+    k: int,
+    core: Core,
+) -> MomentsOf | Outcomes:
+    """Return the moments of runs in a box; of fewer than show how they go on all that can happen, if it is few rows."""
+    if k <= _FEW:
+        with contextlib.suppress(SpecError, UndecidedError):
+            each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
+            if len(each) <= MOST:
+                return Outcomes(each, steps, [])
+    return of_moments(model, arithmetic, law, metric, k, core)
+
+
+def of_moments_along(
+    model: RationalProblem, tape: Tape, of_tape: Numbers[Scalar], metric: Metric, k: int, core: Core | None
+) -> MomentsOf:
+    """Return the moments at all records of a schedule."""
+    each: list[Moments] = []
+    moments_of_schedule(model, tape, of_tape, metric, k, core, each.append)
+    return MomentsOf(each, False)
+
+
+def of_models(
+    tape: Tape,
+    model: RationalProblem,
+    rates: Sequence[Scalar],
+    balls: Sequence[Scalar],
+    bounds: Sequence[StepBounds | None],
+    *,
+    exact: bool,
+) -> Models:
+    """Return the models of a schedule.
+
+    Parameters
+    ----------
+    rates, balls
+        The rates without rounding, and as balls of the present precision.
+    bounds
+        What local steps of each client do to errors.
+    exact
+        Whether the former are known.
+    """
+    shown: list[Point] = []
+    moves: list[tuple[Point, Point]] = []
+
+    def follow(values: Sequence[Scalar], *, as_balls: bool) -> Models:
+        run(
+            tape,
+            model,
+            values,
+            lambda _m, x: shown.append(tuple(x)),
+            balls=as_balls,
+            longest=_LONGEST,
+            moved=lambda x, y: moves.append((tuple(x), tuple(y))),
+            bounds=bounds,
+        )
+        return Models(shown, tape, moves)
+
+    if exact:
+        try:
+            return follow(rates, as_balls=False)
+        except TooLongError:
+            shown.clear()
+            moves.clear()
+    return follow(balls, as_balls=True)
+
 
 _MOMENTS = "first and second moments by linear recursion"
 _EVENTS = "enumeration of all event sequences, equal states merged"
@@ -190,7 +730,7 @@ class ExactEngine:
         ks, k = plan.ks[-1:], int(plan.ks[-1])
         if has_moments(self.model) and plan.metric.quantity is not Quantity.CONTROL:
             self.method = _MOMENTS
-            self._trace = lambda: record.of_moments(self.model, self.arithmetic()[0], law, plan.metric, k, None)
+            self._trace = lambda: of_moments(self.model, self.arithmetic()[0], law, plan.metric, k, None)
             return self._with_precision(
                 lambda: second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks)[0]
             )
@@ -198,7 +738,7 @@ class ExactEngine:
         core = core_over_events(self.model, self.arithmetic()[0], law, k)
         if core is not None:
             self.method = f"{_MOMENTS}: no run leaves the box where the functions are quadratics"
-            self._trace = lambda: record.of_core(self.model, self.best, *self.arithmetic(), law, plan.metric, k, core)
+            self._trace = lambda: of_core(self.model, self.best, *self.arithmetic(), law, plan.metric, k, core)
             return self._with_precision(
                 lambda: second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks, core)[0]
             )
@@ -209,7 +749,7 @@ class ExactEngine:
             return enumerated(self.model, self.best, *self.arithmetic(), law, alike, plan.metric, ks)[0]
 
         def trace() -> ExactTrace:
-            return record.of_events(self.model, self.best, *self.arithmetic(), law, alike, plan.metric, k)
+            return of_events(self.model, self.best, *self.arithmetic(), law, alike, plan.metric, k)
 
         try:
             found = self._with_precision(once)
@@ -281,7 +821,7 @@ class ExactEngine:
         def trace() -> ExactTrace:
             models = compiled(RecordAt(np.arange(k + 1)))
             about = [ball(rate()) for rate in rate_balls]
-            return record.of_models(models, self.model, exact, about, bounds, exact=known)
+            return of_models(models, self.model, exact, about, bounds, exact=known)
 
         self._trace = trace  # where there is noise, those who average over it know better
         if known:
@@ -304,7 +844,7 @@ class ExactEngine:
         def by_moments(core: Core | None) -> Scalar:
             def trace() -> ExactTrace:
                 full = in_full()
-                return record.of_moments_along(self.model, full, exactly(full, rates, balls=balls), metric, k, core)
+                return of_moments_along(self.model, full, exactly(full, rates, balls=balls), metric, k, core)
 
             self._trace = trace
             return moments_of_schedule(self.model, tape, each, metric, k, core)
@@ -315,7 +855,7 @@ class ExactEngine:
         core = core_of_schedule(self.model, tape, each, unit)
         if core is not None:
             return by_moments(core)
-        self._trace = lambda: record.of_signs(self.model, self.best, tape, each, unit)
+        self._trace = lambda: of_signs(self.model, self.best, tape, each, unit)
         return enumerated_schedule(self.model, self.best, tape, each, unit, metric, k)
 
     def _with_precision(self, once: Callable[[], Scalar]) -> Side:

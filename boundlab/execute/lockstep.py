@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.tensors import Batched
-from boundlab.execute._combine import Batches, Combine, RowByRow
-from boundlab.execute._local import Ints, Observe, local_steps
+from boundlab.arithmetic.tensors._batched import Ints
+from boundlab.execute._device import Batches, Combine, Observe, RowByRow, local_steps
 from boundlab.execute.packing import Program
 
 _DRAWS = 1 << 22  # random numbers held at a time

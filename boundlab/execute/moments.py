@@ -6,21 +6,88 @@ the coefficients of all noise so far, and the second moment of what a record sho
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import final
+from dataclasses import dataclass, replace
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.execute import enclosed
+from boundlab.execute import enclosed, iterates
 from boundlab.execute._rows import Update, own_numbers
-from boundlab.execute.coordinates import Frame, frame
 from boundlab.execute.enclosed import EPS, TINY, UP, EnclosedVectors, Point, norm, summed
-from boundlab.metrics import Enclosure, Metric, Quantity, Series, squares
+from boundlab.metrics import Enclosure, Metric, Quantity, Series, measures, squares
 from boundlab.objective import NO_NOISY_PROX, Problem
 from boundlab.tape import Initial, Tape
 
+# A quadratic in coordinates that do not mix: where its matrices are diagonal, moments take one number each.
+
 Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A quadratic in coordinates that do not mix, or in one block of all.
+
+    Parameters
+    ----------
+    A
+        Shape (c, n, e, e): c independent blocks of dimension e; c·e = d.
+    b, x0, star
+        The clients' minimisers, x0 and x*; shapes (c, n, e), (c, e), (c, e).
+    noise
+        Shape (c, e, e): the blocks of the covariance of the noise where its trace, E‖noise‖², is 1. Blocks may be
+        correlated; what one block does, and what metrics see of it, depends on its own alone.
+    roots
+        Shape (c, e, r): R with R·Rᵀ the noise, block by block.
+    """
+
+    A: Floats
+    b: Floats
+    x0: Floats
+    star: Floats
+    noise: Floats
+    roots: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """The Hessian of f, shape (c, e, e)."""
+        out: Floats = self.A.mean(axis=1)
+        return out
+
+    def centred(self) -> "Frame":
+        """Return the same relative to x*."""
+        return replace(self, b=self.b - self.star[:, None], x0=self.x0 - self.star, star=np.zeros_like(self.star))
+
+
+def frame(problem: Problem) -> Frame:
+    """Return the quadratic coordinate by coordinate where all its matrices are diagonal.
+
+    No other basis is looked for: turning to one would round.
+
+    Raises
+    ------
+    AssumptionError
+        If the problem gives no :meth:`boundlab.objective.Problem.quadratic`.
+    """
+    form = problem.require_quadratic("the moments")
+    best, x0 = (np.asarray(one, dtype=np.float64) for one in (problem.optimum().x, problem.x0))
+    one = replace(form, sigma=1.0)
+    noise, roots = one.covariance(), one.roots()
+    if (form.A * (1.0 - np.eye(problem.d))).any():
+        return Frame(form.A[None], form.b[None], x0[None], best[None], noise[None], roots[None])
+    diagonal = np.diagonal(form.A, axis1=1, axis2=2)
+    return Frame(
+        diagonal.T[:, :, None, None],
+        form.b.T[:, :, None],
+        x0[:, None],
+        best[:, None],
+        np.diagonal(noise)[:, None, None],
+        np.sqrt(np.diagonal(noise))[:, None, None],
+    )
+
+
 LARGEST = 10**7  # coefficients that all registers have together, once they are made as few as they can be
 _FEW = 4096  # sources of noise
 # A triangle that floats find is that of a matrix whose columns are off by this·entries·EPS (Higham, Theorem 19.4).
@@ -161,3 +228,49 @@ def _triangle(table: Floats) -> Floats:
     """Return S·Q for an orthogonal Q that leaves as few columns as S has rows, in each block, up to rounding."""
     found: Floats = np.asarray(np.linalg.qr(table.swapaxes(1, 2), mode="r"))
     return found.swapaxes(1, 2)
+
+
+# The left side given a tape, without sampling: of the one run without noise, or its expectation over the noise.
+
+_NOISY_CONTROL: Final = "control variates of gradients with noise are not averaged over it"
+
+
+def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
+    """Return '' if :func:`left_side` can be computed, else why not."""
+    if problem.noiseless:
+        return ""
+    if measures(metric, Quantity.CONTROL):
+        return _NOISY_CONTROL
+    if not metric.from_expectations:
+        return f"{metric.id} is not a mean of recorded quantities"
+    if problem.quadratic() is None:
+        return f"problem {problem.id} with noise: the expectation given a schedule needs a quadratic"
+    if entries(tape.registers, problem) > LARGEST:
+        return f"the noise in {tape.registers} registers and {problem.d} dimensions has too many coefficients"
+    return ""
+
+
+def left_side(
+    metric: Metric, problem: Problem, tape: Tape, ks: NDArray[np.int64], *, compiled: bool = False
+) -> Enclosure:
+    """Return the left side at ``ks``, shape (points,), and between which ends it is proved to lie.
+
+    Parameters
+    ----------
+    tape
+        With the records that :class:`boundlab.metrics.Watch` asks for at ``ks``.
+    compiled
+        Whether machine code is to run it.
+
+    Raises
+    ------
+    UndecidedError
+        If rounding could decide at a kink.
+    SpecError
+        If the noise is not on quadratics, or the metric is not a mean of recorded quantities.
+    """
+    if problem.noiseless:
+        return iterates.along(metric, problem, tape, problem.full_gradients(), ks, compiled=compiled)
+    if measures(metric, Quantity.CONTROL):
+        raise SpecError(_NOISY_CONTROL)
+    return conditional(metric, problem, tape, problem.require_quadratic("the moments").sigma, ks)

@@ -2,21 +2,22 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import exact_array
-from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import Functions, Vector
-from boundlab.arithmetic.rational import TooLongError as TooLongError
-from boundlab.arithmetic.rational import evaluated
+from boundlab.arithmetic.numbers import Scalar, ball, digits, exact_array
+from boundlab.arithmetic.problem import Functions, RationalQuadraticForm, Vector
+from boundlab.arithmetic.rational import TooLongError as TooLongError, evaluated
+from boundlab.errors import SpecError
 from boundlab.execute import enclosed
-from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
-from boundlab.execute.enclosed import UP, EnclosedVectors, Motion, Point
-from boundlab.objective import StepBounds
-from boundlab.tape import Initial, Tape
+from boundlab.execute._rows import Combine, Numbers, Row, Show, Update, rows, starts
+from boundlab.execute.enclosed import TINY, UP, EnclosedVectors, Motion, Point, norm
+from boundlab.metrics import Enclosure, Metric, Proved, Series
+from boundlab.objective import Array, Problem, StepBounds
+from boundlab.tape import Initial, Op, Tape
 
 _LONGEST = 16384  # bits of a rational; beyond, products take longer than those of balls by far
 _EVERY = 16
@@ -203,3 +204,190 @@ def _check_length(x: Vector, longest: int) -> None:
         parts = (entry.a, entry.b) if isinstance(entry, numbers.Surd) else (entry,)
         if max(part.height_bits() for part in parts) > longest:
             raise TooLongError(f"rational iterates grow beyond {longest} bits")
+
+
+# Effect of each noise of a run on a record, from the record backwards: on quadratics, in balls of any precision.
+
+
+def noise(
+    tape: Tape, form: RationalQuadraticForm, rates: Sequence[Scalar], metric: Metric, records: Sequence[int]
+) -> list[Scalar]:
+    """Return what noise adds to E of the quantity at some records, given the schedule: balls of the present precision.
+
+    A record is a sum of coefficient matrices times independent noise; the quantity is quadratic, so that each adds the
+    trace of its own.
+
+    Parameters
+    ----------
+    rates
+        In the order of their recipes, as balls.
+    records
+        Rows of the tape's records.
+
+    Raises
+    ------
+    SpecError
+        If a step is implicit.
+    """
+    A, covariance, eye = [_of(one) for one in form.A], _of(form.covariance()), _eye(len(form.b[0]))
+    weight = metric.of_matrix(eye, _of(form.mean()))
+    program = list(rows(tape, exactly(tape, rates, balls=True)))
+    places = {row.row: place for place, row in enumerate(program) if isinstance(row, Show)}
+    known: dict[tuple[int, Any], Any] = {}
+
+    def factor(client: int, size: Scalar) -> Any:
+        key = client, numbers.hashable(size)
+        if key not in known:
+            known[key] = eye - size * A[client]
+        return known[key]
+
+    def one(record: int) -> Scalar:
+        shown = program[places[record]]
+        assert isinstance(shown, Show)  # noqa: S101  (so they were found)
+        at: dict[int, Any] = {shown.src: eye}
+        total = numbers.ball(numbers.rational(0))
+        for row in reversed(program[: places[record]]):
+            total = total + _before(row, at, factor, weight, covariance)
+        return total
+
+    return [one(record) for record in records]
+
+
+def _before(row: Row[Scalar], at: dict[int, Any], factor: Any, weight: Any, covariance: Any) -> Scalar:
+    """Go back over a row: from coefficients of the registers after it to those before; return what its noise adds."""
+    zero = numbers.ball(numbers.rational(0))
+    if isinstance(row, Show) or row.dst not in at:
+        return zero
+    held = at.pop(row.dst)
+    if isinstance(row, Combine):
+        for share, source in row.terms:
+            at[source] = at[source] + share * held if source in at else share * held
+        return zero
+    assert isinstance(row, Update)  # noqa: S101  (the third kind)
+    if row.implicit:
+        raise SpecError("a step with noise is not implicit")
+    total = zero
+    for size in reversed(row.sizes):
+        total = total + size * size * (weight * held * covariance * held.transpose()).trace()
+        held = held * factor(row.client, size)
+    at[row.src] = at[row.src] + held if row.src in at else held
+    return total
+
+
+def _of(entries: Sequence[Sequence[Any]]) -> Any:
+    return numbers.flint().arb_mat([[numbers.ball(numbers.rational(entry)) for entry in row] for row in entries])
+
+
+def _eye(d: int) -> Any:
+    return numbers.flint().arb_mat([[int(j == k) for k in range(d)] for j in range(d)])
+
+
+# A run with as many digits as its errors take.
+#
+# Errors of runs with delays are known to grow no faster than Π(1 + size·L), which in the long run is more than floats
+# have digits for, though the iterates themselves converge. All of it is proportional to the unit of rounding. With as
+# many bits more as the growth takes, the calculus of :mod:`boundlab.execute.enclosed` ends below what floats show.
+
+NARROW: Final = 60  # bits that iterates shall have: more than floats show
+_ROUND: Final = 64
+_ROW, _STEP = 2 * 10**4, 10**4  # operations that a row and a local step cost the interpreter
+# Called as seen(client, x, error) where a local step of a client begins: x is this near to the exact point.
+Seen = Callable[[int, Array, float], None]
+
+
+class TooFewDigitsError(SpecError):
+    """Errors have grown beyond use.
+
+    Parameters
+    ----------
+    bits
+        About how many would do.
+    """
+
+    def __init__(self, bits: int) -> None:
+        super().__init__(f"errors of the run grow: it takes about {bits} bits")
+        self.bits = bits
+
+
+def along(
+    metric: Metric,
+    problem: Problem,
+    tape: Tape,
+    rates: Callable[[], Sequence[Scalar]],
+    ks: NDArray[np.int64],
+    bits: int,
+    seen: Seen | None = None,
+) -> Enclosure:
+    """Return the left sides of a run without noise at ``ks``, as :func:`boundlab.execute.iterates.along` does.
+
+    Parameters
+    ----------
+    tape
+        Its tape, with the records that :class:`boundlab.metrics.Watch` asks for at ``ks``.
+    rates
+        Gives the rates of the tape as balls of the present precision.
+    bits
+        The precision.
+    seen
+        Is shown where local steps begin.
+
+    Raises
+    ------
+    TooFewDigitsError
+        If errors grow beyond use.
+    SpecError
+        If the problem is not known with more digits than floats have.
+    UndecidedError
+        If a ball meets a kink.
+    """
+    model, proved, series, tape = problem.in_balls(), Proved(problem), Series(metric, ks, (3,)), tape
+    if model is None:
+        raise SpecError(f"problem {problem.id} is not known with more digits than floats have")
+    rows = np.flatnonzero(tape.op == Op.RECORD).tolist()
+    largest = 0.0
+
+    def observe(row: int, point: Point[Any]) -> None:
+        nonlocal largest
+        x, error = in_floats(point.value, point.error, problem)
+        largest = max(largest, norm(x))
+        lost = bits + _log2(point.error) - np.log2(largest or 1.0)
+        if not lost <= bits - NARROW:
+            raise TooFewDigitsError(enough(lost * len(tape) / (1 + rows[row])))
+        series.add(np.array(metric.at(proved, (x, error))))
+
+    def begins(row: Update[Scalar], x: Any, error: Scalar) -> None:
+        assert seen is not None  # noqa: S101  (for the type checker)
+        seen(row.client, *in_floats(x, error, problem))
+
+    bounds = [problem.step_bounds(client) for client in range(problem.n)]
+    with digits(bits), np.errstate(over="ignore", invalid="ignore"):
+        numbers = exactly(tape, rates(), balls=True)
+        parts = numbers.coefficients, numbers.step_sizes, numbers.local
+        if min(ball(one).rel_accuracy_bits() for part in parts for one in part) < bits // 2:
+            raise SpecError("a weight or step of the run is not known with more digits than floats have")
+        enclosed.run(tape, numbers, Balls(model, bounds, begins=None if seen is None else begins), observe)
+    return series.enclosure()
+
+
+def operations(tape: Tape, model: Functions, bits: int) -> float:
+    """Return about how many operations a run with so many bits takes; 10⁹ are two seconds."""
+    each = model.products * (40.0 + (bits / 64.0) ** 1.6)
+    return float(len(tape) * (_ROW + 40.0 * model.d) + tape.descend.steps.sum() * (_STEP + each))
+
+
+def _log2(error: Scalar) -> float:
+    """Return about log2 of an error, which may be smaller or larger than floats are."""
+    mantissa, exponent = ball(error).upper().mid().man_exp()
+    return float(exponent) + int(mantissa).bit_length() if mantissa else -np.inf
+
+
+def enough(lost: float) -> int:
+    """Return a precision that loses so many bits and keeps those that iterates shall have."""
+    return _ROUND * int(np.ceil((1.05 * max(lost, 0.0) + NARROW + 16.0) / _ROUND))
+
+
+def in_floats(x: Sequence[Scalar], error: Scalar, problem: Problem) -> tuple[Array, float]:
+    """Return a point of balls in the floats of a problem, and how far it is at most from what is meant."""
+    value = np.array([float(entry) for entry in x]).astype(problem.dtype)
+    rounded = 2.0 * float(np.finfo(problem.dtype).eps) * norm(value) + TINY
+    return value, (float(ball(error).upper()) * UP + rounded) * UP

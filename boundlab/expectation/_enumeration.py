@@ -1,31 +1,252 @@
 """The expectation of a left side over random events by enumeration, in floats, rationals or balls."""
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import X_S, EventLaw, EventProgram
+from boundlab.algorithms import X_S, Control, EventLaw, EventProgram
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import Core, Minimum, RationalProblem
-from boundlab.execute import Numbers
+from boundlab.arithmetic.numbers import EXACT, Scalar, exact_array
+from boundlab.arithmetic.problem import Core, Minimum, RationalProblem, Vector
+from boundlab.arithmetic.rational import Exact, exact
+from boundlab.errors import AssumptionError, UndecidedError
+from boundlab.execute import Combine, Numbers, Show, Update, rows
+from boundlab.execute._rows import PointOracle, combine, key
 from boundlab.execute.enclosed import EPS
-from boundlab.expectation._graph import Arithmetic, Graph, Lowering
-from boundlab.expectation._history import History, RecordedOutcome, Steps
-from boundlab.expectation._live import pruned
-from boundlab.expectation._reach import core_of
-from boundlab.expectation._schedule import Schedule
-from boundlab.expectation._values import ExactValues, FloatValues, VectorTable
-from boundlab.expectation._walk import LARGEST, SLOW, Walk
+from boundlab.expectation._graph import Arithmetic, Edge, Graph, Groups, Level, Lowering, PassRow, Row, SumRow, pruned
+from boundlab.expectation._walk import (
+    LARGEST,
+    SLOW,
+    ExactValues,
+    FloatValues,
+    History,
+    RecordedOutcome,
+    Steps,
+    VectorTable,
+    Walk,
+)
 from boundlab.metrics import Enclosure, Metric
-from boundlab.objective import Problem
-from boundlab.tape import Tape
+from boundlab.objective import NO_NOISY_PROX, Problem
+from boundlab.tape import Initial, Tape
+
+# Test of whether a run stays where a problem is a quadratic for all signs of its noise: its moments are then exact.
+#
+# Every register is an affine function of the signs drawn so far, as long as no step leaves the box where all f_i are
+# quadratics; its extremes are sums of absolute values. Where several things can happen, what they lead to is taken
+# together: the smallest box around it, whose coordinates are signs of their own.
+
+_MANY = 1 << 16  # sequences of events, of which fewer are soon enumerated
+
+
+def core_of(model: RationalProblem, graph: Graph[Scalar], looked_at: int, shown: Sequence[bool]) -> Core | None:
+    """Return the quadratic that the problem is wherever a run can come, or None: there is none, or runs may leave it.
+
+    Parameters
+    ----------
+    graph
+        All that can happen. Where that is little and there is no noise, nobody looks: it is enumerated.
+    looked_at
+        The register whose contents metrics see, or an average of them.
+    shown
+        Whether they look after 0, 1, … events.
+    """
+    core, noise, best = model.core(), model.sign_noise(), model.minimum()
+    branches = math.prod(max(map(len, level.edges)) for level in graph.levels)
+    if core is None or best is None or (noise is None and branches < _MANY):
+        return None
+    if not all(low <= x <= high for low, x, high in zip(core.low, best.x, core.high, strict=True)):
+        return None
+    try:
+        return core if _Runs(model, core, noise or []).stay(graph, looked_at, shown) else None
+    except UndecidedError:
+        return None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Affine:
+    """A vector as a function of signs: ``constant`` plus, for each sign drawn so far, ± its entry of ``signs``."""
+
+    constant: Vector
+    signs: dict[int, Vector]
+
+    def scaled(self, share: Scalar) -> "_Affine":
+        return _Affine(share * self.constant, {name: share * part for name, part in self.signs.items()})
+
+    def plus(self, other: "_Affine") -> "_Affine":
+        signs = dict(self.signs)
+        for name, part in other.signs.items():
+            signs[name] = signs[name] + part if name in signs else part
+        return _Affine(self.constant + other.constant, signs)
+
+    def reach(self) -> Vector:
+        """Return how far each coordinate can be from its constant."""
+        none = self.constant - self.constant
+        return sum((part * EXACT.sign(part) for part in self.signs.values()), start=none)
+
+
+class _LeavesError(Exception):
+    """A step may begin outside the box."""
+
+
+@final
+class _Runs:
+    def __init__(self, model: RationalProblem, core: Core, noise: list[Fraction]) -> None:
+        self._x0, self._noise, self._zero = exact_array(model.x0), exact_array(noise), exact_array([0] * model.d)
+        self._A, self._b = exact_array(core.form.A), exact_array(core.form.b)
+        self._low, self._high = exact_array(core.low), exact_array(core.high)
+        self._drawn = 0
+
+    def stay(self, graph: Graph[Scalar], looked_at: int, shown: Sequence[bool]) -> bool:
+        """Return whether every step begins in the box, and ``looked_at`` is there whenever it is shown."""
+        start, none = _Affine(self._x0, {}), _Affine(self._zero, {})
+        held = [start if one is Initial.START else none for one in graph.initial]
+        try:
+            self._follow(held, graph.opening)
+            if shown[0]:
+                self._require(held[looked_at])
+            nodes = {0: held}
+            for level, seen in zip(graph.levels, shown[1:], strict=False):
+                nodes = self._after(nodes, level)
+                for node in nodes if seen else ():
+                    self._require(nodes[node][looked_at])
+        except _LeavesError:
+            return False
+        return True
+
+    def _after(self, nodes: dict[int, list[_Affine]], level: Level[Scalar]) -> dict[int, list[_Affine]]:
+        """Return what registers hold after an event, per control state."""
+        found: dict[int, list[_Affine]] = {}
+        for node, before in nodes.items():
+            for edge in level.edges[node]:
+                held = [*before]
+                self._follow(held, edge.rows)
+                held = held if edge.order is None else [held[register] for register in edge.order]
+                other = found.get(edge.to, held)
+                found[edge.to] = [
+                    one if one is also else self._box(one, also) for one, also in zip(other, held, strict=True)
+                ]
+        return found
+
+    def _box(self, *some: _Affine) -> _Affine:
+        """Return the smallest box around what registers can hold."""
+        low, high = some[0].constant - some[0].reach(), some[0].constant + some[0].reach()
+        for one in some[1:]:
+            low = EXACT.minimum(low, one.constant - one.reach())
+            high = -EXACT.minimum(-high, -one.constant - one.reach())
+        signs = {self._drawn + j: row for j, row in enumerate(np.diag((high - low) / 2) + self._zero)}
+        self._drawn += len(signs)
+        return _Affine((low + high) / 2, signs)
+
+    def _follow(self, held: list[_Affine], rows: tuple[Row[Scalar], ...]) -> None:
+        for row in rows:
+            match row:
+                case SumRow(dst, terms):
+                    total = _Affine(self._zero, {})
+                    for share, source in terms:
+                        total = total.plus(held[source].scaled(share))
+                    held[dst] = total
+                case PassRow(dst, src, client, sizes):
+                    x = held[src]
+                    for size in sizes:
+                        x = self._stepped(self._require(x), client, size)
+                    held[dst] = x
+                case _:
+                    held[row.dst] = held[row.src]
+
+    def _stepped(self, x: _Affine, client: int, size: Scalar) -> _Affine:
+        """Return x − size·(A(x − b) ± noise)."""
+        A, b = self._A[client], self._b[client]
+        signs = {name: part - size * (A @ part) for name, part in x.signs.items()}
+        if len(self._noise):
+            signs[self._drawn] = size * self._noise
+            self._drawn += 1
+        return _Affine(x.constant - size * (A @ (x.constant - b)), signs)
+
+    def _require(self, x: _Affine) -> _Affine:
+        room = np.concatenate([x.constant - self._low, self._high - x.constant]) - np.tile(x.reach(), 2)
+        if (EXACT.sign(room) < 0).any():
+            raise _LeavesError
+        return x
+
+
+# One schedule in place of random events: its tape, a few rows at a time, for the same engines.
 
 Number = TypeVar("Number")
+
+
+@final
+class Schedule(Generic[Number]):
+    """A tape cut before its local steps and behind its records; a record is copied to a register of its own.
+
+    Parameters
+    ----------
+    sum
+        That register.
+    shown
+        For each part whether it ends with a record.
+
+    Raises
+    ------
+    AssumptionError
+        If a step is implicit: there is nothing to average over then.
+    """
+
+    def __init__(self, tape: Tape, numbers: Numbers[Number], one: Number) -> None:
+        self.sum = tape.registers
+        self.initial = (*(Initial(value) for value in tape.initial.tolist()), Initial.UNWRITTEN)
+        self._parts: list[tuple[Row[Number], ...]] = []
+        self.shown: list[bool] = []
+        own: list[Row[Number]] = []
+
+        def cut(*, shown: bool) -> None:
+            self._parts.append(tuple(own))
+            self.shown.append(shown)
+            own.clear()
+
+        for row in rows(tape, numbers):
+            match row:
+                case Combine(dst, terms):
+                    own.append(SumRow(dst, terms))
+                case Update():
+                    if row.implicit:
+                        raise AssumptionError(NO_NOISY_PROX)
+                    if own:  # noise of mini-batches depends on where it is drawn: that must be known by then
+                        cut(shown=False)
+                    own.append(PassRow(row.dst, row.src, row.client, row.sizes))
+                case Show(_, src):
+                    own.append(SumRow(self.sum, ((one, src),)))
+                    cut(shown=True)
+
+    def graph(self) -> Graph[Number]:
+        """Return the schedule as all that can happen."""
+        everything, none = frozenset(range(self.sum + 1)), cast(Groups, ())
+        levels = [
+            Level([[Edge(1, part, None, 0)]], [none], [everything], shown)
+            for part, shown in zip(self._parts[1:], self.shown[1:], strict=False)
+        ]
+        last = max(place for place, shown in enumerate(self.shown) if shown)
+        levels = levels[:last]
+        return Graph(self.initial, self.sum, self._parts[0], levels)
+
+    def opening(self) -> tuple[tuple[Row[Number], ...], Control, None]:
+        """Return the first part."""
+        return self._parts[0], Control(), None
+
+    def clock(self, number: int) -> int:
+        """Return the part: each has rows of its own."""
+        return number
+
+    def edges(self, control: Control, number: int) -> tuple[list[tuple[Edge[Number], Control]], bool]:
+        """Return the next part."""
+        return [(Edge(1, self._parts[number + 1], None, 0), control)], self.shown[number + 1]
+
+
 Ints = NDArray[np.int64]
 Marginal: TypeAlias = list[tuple[tuple[Scalar, ...], Fraction]]  # points with their probabilities
 TOLD: Final = 20_000  # states of one event whose histories are kept
@@ -351,3 +572,98 @@ def folded(metric: Metric, ks: Ints, seen: Sequence[Any]) -> list[Any]:
         total = metric.over.fold(total, value)
         out += [metric.over.read(total, count) for end in ends if end == count]
     return out
+
+
+# All event sequences at once on PEPit points: what they share is done once, and equal states are one.
+
+
+def shown(
+    program: EventProgram,
+    law: EventLaw[Fraction],
+    metric: Metric,
+    k: int,
+    start: Any,
+    oracle: PointOracle,
+) -> list[tuple[Any, Exact]]:
+    """Return what all runs of ``k`` iterations show for the left side, with the weight of each point in it.
+
+    Parameters
+    ----------
+    start
+        The PEPit point x0.
+    oracle
+        Gradients, as points.
+
+    Raises
+    ------
+    SpecError
+        If there are too many states.
+    """
+    graph, seen, terms = looked_at(Arithmetic(program, exact), law, (), metric, np.array([k]))
+    values, shares = _PointValues(start, oracle), dict(zip(terms, metric.over.shares(len(terms)) or (), strict=True))
+    out: list[tuple[Any, Exact]] = []
+
+    def observe(place: int, numbers: Ints, weights: Any, whole: Any) -> None:
+        for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):
+            point = values.points[number]
+            if terms[place] != 1:
+                point = combine(type(point), [(Exact(1 / terms[place]), point)])
+            out.append((point, Exact(shares[place] * Fraction(weight, whole))))
+
+    Walk(pruned(graph, seen), values, seen, exact=True).run(observe)
+    return out
+
+
+@final
+class _PointValues(VectorTable[Exact]):
+    """PEPit points under numbers."""
+
+    noisy = False
+
+    def __init__(self, start: Any, oracle: PointOracle) -> None:
+        self._kind, self._oracle = type(start), oracle
+        self.points: list[Any] = []
+        self._number: dict[Any, int] = {}
+        self.start = self._put(start)
+        self.zero = self._put(combine(self._kind, []))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def _put(self, point: Any) -> int:
+        number = self._number.setdefault(key(point), len(self.points))
+        if number == len(self.points):
+            self.points.append(point)
+        return number
+
+    def combine(self, coefficients: Sequence[Exact], terms: Ints) -> Ints:
+        """Return Σ coefficient·point."""
+        rows = terms.tolist()
+        found = [
+            combine(self._kind, [(share, self.points[one]) for share, one in zip(coefficients, row, strict=True)])
+            for row in rows
+        ]
+        return np.array([self._put(point) for point in found], dtype=np.int64)
+
+    def descend(self, client: int, size: Exact, at: Ints) -> Ints:
+        """Return one step from each point."""
+        out = []
+        for number in at.tolist():
+            point = self.points[number]
+            step = (-size, self._oracle.gradient(client, point))
+            out.append(self._put(combine(self._kind, [(Exact(1), point), step])))
+        return np.array(out, dtype=np.int64)
+
+    def noise(self, size: Exact, at: Ints, sign: int) -> Ints:
+        """Return the points: the worst function has full gradients."""
+        return at
+
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Any:
+        """Return nothing: what is shown goes into a program."""
+        return None
+
+    def keep(self, used: Ints) -> None:
+        """Forget all others."""
+        points, self.points, self._number = [self.points[number] for number in used.tolist()], [], {}
+        for point in points:
+            self._put(point)

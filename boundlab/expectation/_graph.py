@@ -4,15 +4,22 @@ Numbers of rows are in an arithmetic of the engine's own. What an identity of th
 slots that may change places stand in one order, so that states that differ by names only are one.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, final
 
-from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, Event, EventLaw, EventProgram, MoveRow
-from boundlab.arithmetic.rational import Recipe
-from boundlab.arithmetic.weights import EQUAL, Weights
+import numpy as np
+from numpy.typing import NDArray
+
+from boundlab.algorithms import X_S, AffineRow, Algorithm, Control, DescendRow, Event, EventLaw, EventProgram, MoveRow
+from boundlab.arithmetic.numbers import Scalar, hashable, one_like, read_number
+from boundlab.arithmetic.rational import ENGINE, Recipe, evaluated, rational
+from boundlab.arithmetic.recurrence import EQUAL, Weights
+from boundlab.delays import DelayModel, IndependentEvents, ServerPolicy, frequencies
 from boundlab.errors import SpecError
+from boundlab.objective import Problem
+from boundlab.options import Options, number
 from boundlab.tape import Initial
 
 Number = TypeVar("Number")
@@ -361,3 +368,268 @@ class Lowering(Generic[Number]):
                 total[source] = total[source] + part if source in total else part
         # A ball that may be 0 is neither equal to 0 nor different from it, and stays.
         return tuple((coef, register) for register, coef in total.items() if not coef == 0)  # noqa: SIM201
+
+
+# Which registers anything reads later: at which event, and over all events.
+
+_EDGES = 1000  # that are looked at to tell which registers outlive an event
+
+
+def slimmed(edge: Edge[Number], after: frozenset[int]) -> tuple[Edge[Number], set[int]]:
+    """Return the edge without rows whose result nothing reads, and what is read before it.
+
+    Parameters
+    ----------
+    after
+        The registers that are read after it.
+    """
+    order = edge.order
+    needed = {order[register] for register in after} if order is not None else set(after)
+    rows: list[Row[Number]] = []
+    for row in reversed(edge.rows):
+        if row.dst not in needed:
+            continue
+        needed.discard(row.dst)
+        needed |= {source for _, source in row.terms} if isinstance(row, SumRow) else {row.src}
+        rows.append(row)
+    if order is not None:
+        order = tuple(order[r] if r in after else r for r in range(len(order)))
+        order = None if order == tuple(range(len(order))) else order
+    return replace(edge, rows=tuple(rows[::-1]), order=order), needed
+
+
+def lasting(events: EventChoices[Number], seen: frozenset[int], registers: int) -> frozenset[int]:
+    """Return which of so many registers something reads in a later event than the one that wrote them.
+
+    All of them where what an event does depends on when it happens, or where there are many control states.
+
+    Parameters
+    ----------
+    seen
+        The registers that metrics see.
+    """
+    everything = frozenset(range(registers))
+    if events.clock(0) != events.clock(1):
+        return everything
+    waiting = [events.opening()[1]]
+    known, edges = set(waiting), list[Edge[Number]]()
+    while waiting:
+        for edge, after in events.edges(waiting.pop(), 0)[0]:
+            edges.append(edge)
+            if after not in known:
+                known.add(after)
+                waiting.append(after)
+        if len(edges) > _EDGES:
+            return everything
+    found, before = seen, everything
+    while found != before:
+        before = found
+        found = found.union(*(slimmed(edge, found)[1] for edge in edges))
+    return found
+
+
+def pruned(graph: Graph[Number], shown: Sequence[bool]) -> Graph[Number]:
+    """Drop what nothing reads that is shown, and merge control states that no later event tells apart.
+
+    Parameters
+    ----------
+    shown
+        Whether metrics look at the register ``graph.shown`` after 0, 1, … events; they do after the last.
+    """
+    seen = frozenset((graph.shown,))
+    nodes = len(graph.levels[-1].alike) if graph.levels else 1
+    live: list[frozenset[int]] = [seen] * nodes
+    same = [0] * nodes  # the class of each control state after the event
+    levels: list[Level[Number]] = []
+    for place in range(len(graph.levels) - 1, -1, -1):
+        level = graph.levels[place]
+        first = list({one: node for node, one in reversed(list(enumerate(same)))}.items())
+        nodes_of = [node for _, node in sorted(first)]
+        classes: dict[Any, int] = {}
+        edges: list[list[Edge[Number]]] = []
+        before, names = [], []
+        for own in level.edges:
+            kept: dict[Any, Edge[Number]] = {}
+            reads = set(seen) if shown[place] else set()
+            for edge in own:
+                slim, needed = slimmed(replace(edge, to=same[edge.to]), live[edge.to])
+                key = tuple(map(_name, slim.rows)), slim.order, slim.to
+                if key in kept:
+                    slim = replace(slim, share=slim.share + kept[key].share, events=slim.events + kept[key].events)
+                kept[key] = slim
+                reads |= needed
+            signature = tuple((key, edge.share, edge.events) for key, edge in kept.items())
+            names.append(classes.setdefault(signature, len(classes)))
+            if names[-1] == len(edges):
+                edges.append(list(kept.values()))
+            before.append(frozenset(reads))
+        alike = [_among(level.alike[node], live[node]) for node in nodes_of]
+        levels.append(Level(edges, alike, [live[node] for node in nodes_of], level.iteration))
+        live, same = before, names
+    opening = slimmed(Edge(1, graph.opening, None, 0), live[0])[0].rows
+    return replace(graph, opening=opening, levels=levels[::-1])
+
+
+def _name(row: Row[Any]) -> Any:
+    """Return what equal rows share."""
+    match row:
+        case SumRow():
+            return row.dst, *((hashable(coefficient), source) for coefficient, source in row.terms)
+        case PassRow():
+            return row.dst, row.src, row.client, *map(hashable, row.sizes)
+    return row
+
+
+def _among(groups: Groups, live: frozenset[int]) -> Groups:
+    """Return the groups as far as anything reads their registers later; a group that is not read alike is none."""
+    out = []
+    for group in groups:
+        read = {tuple(register in live for register in slot) for slot in group}
+        if len(read) == 1 and any(mask := next(iter(read))):
+            out.append(tuple(tuple(r for r, keep in zip(slot, mask, strict=True) if keep) for slot in group))
+    return tuple(out)
+
+
+# Law of the next event, where events are independent of each other; and clients that may change places.
+
+
+def why_no_law(program: EventProgram, delays: DelayModel, policy: ServerPolicy) -> str:
+    """Return '' if events are independent given the control state of a program, else why they are not."""
+    if program.draws:
+        return ""
+    if delays.memoryless:
+        return delays.memoryless
+    if policy.kind == "periodic":
+        return f"aggregations under {policy.describe()} depend on the clock"
+    return ""
+
+
+def event_law(delays: DelayModel, policy: ServerPolicy) -> EventLaw[float]:
+    """Return the law of events, where :func:`why_no_law` has nothing against it."""
+    p, p_s = frequencies(delays, policy)
+    return EventLaw(p, float(p_s), tuple(map(float, delays.ages)))
+
+
+_Past = tuple[Any, Event] | None  # the events before, the last one first
+
+
+def event_sequences(program: EventProgram, law: EventLaw[Any], iterations: int) -> Iterator[tuple[list[Event], Any]]:
+    """Yield all that can happen up to an iteration, one by one, with probabilities in the numbers of the law."""
+    stack: list[tuple[Control, _Past, int, Any, int]] = [(program.opening()[1], None, 0, 1, 0)]
+    while stack:
+        control, past, count, weight, done = stack.pop()
+        if done == iterations:
+            events = []
+            while past is not None:
+                past, event = past
+                events.append(event)
+            yield events[::-1], weight
+            continue
+        for event, share in reversed(program.choices(control, law)):
+            step = program.event(control, event, count)
+            stack.append((step.control, (past, event), count + 1, weight * share, done + step.iteration))
+
+
+def exact_event_law(delays: DelayModel, policy: ServerPolicy, *, counted: bool) -> EventLaw[Fraction] | None:
+    """Return the law in the fractions that its floats stand for, or None where they are none that sum to 1.
+
+    Parameters
+    ----------
+    counted
+        Whether a count of arrivals says when the server aggregates: then it has no rate of its own.
+    """
+    if isinstance(delays, IndependentEvents):
+        shares = [rational(one, ENGINE) for one in (*delays.p.tolist(), delays.p_s)]
+        known = [one for one in shares if one is not None]
+        return _law(known[:-1], known[-1]) if len(known) == len(shares) and sum(known) == 1 else None
+    rates = [rational(rate, ENGINE) for rate in delays.rates().tolist()]
+    server = Fraction(0) if counted else rational(policy.rate(delays), ENGINE)
+    if server is None or any(rate is None for rate in rates):
+        return None
+    total = sum((rate for rate in rates if rate is not None), server)
+    return _law([rate / total for rate in rates if rate is not None], server / total, delays.ages)
+
+
+def _law(p: Sequence[Fraction], p_s: Fraction, ages: tuple[Fraction, ...] = ()) -> EventLaw[Fraction]:
+    return EventLaw(np.array(p, dtype=object), p_s, ages)
+
+
+def twins(problem: Problem, p: NDArray[np.float64]) -> list[list[int]]:
+    """Return groups of at least two clients with the same function and the same probability.
+
+    Parameters
+    ----------
+    p
+        Shape (n,): probabilities of the clients.
+    """
+    groups: dict[tuple[bytes, float], list[int]] = {}
+    for client, share in enumerate(p.tolist()):
+        key = problem.client_key(client)
+        if key is not None:
+            groups.setdefault((key, share), []).append(client)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+# The numbers of a program without rounding.
+
+
+def in_exact_numbers(program: EventProgram, rates: Sequence[Scalar] = ()) -> Arithmetic[Scalar]:
+    """Return the arithmetic of a program: rational numbers, or balls where these do not do.
+
+    Parameters
+    ----------
+    program
+        Whose numbers know what they stand for; a float is the fraction that it stands for.
+    rates
+        In the order of their recipes.
+    """
+    # What is no rational number, such as (τ + 1)^−a, becomes a ball.
+    return Arithmetic(program, lambda value: evaluated([value], rates, balls=None)[0] * one_like(*rates))
+
+
+def exact_parameters(algorithm: Algorithm[Any], values: Mapping[str, Any], rates: Iterable[str]) -> Any:
+    """Return parameters whose numbers know what they stand for.
+
+    Parameters
+    ----------
+    values
+        All options, by name.
+    rates
+        Those that are known without rounding elsewhere: they are rate 0, 1, … of all recipes.
+    """
+    own = {name: _at_its_word(value) for name, value in values.items()}
+    own |= {name: Recipe(float(values[name]), ("rate", place)) for place, name in enumerate(rates)}
+    return algorithm.read(Options(algorithm.id, own)).known()
+
+
+def _at_its_word(value: Any) -> Any:
+    """Return text such as 0.1 or 1/3 as that number; whole numbers may be words."""
+    if not isinstance(value, str) or not {".", "/"} & {*value}:
+        return value
+    try:
+        return Recipe(number(value, ""), read_number(value, ""))
+    except SpecError:
+        return value
+
+
+def of_algorithm(
+    algorithm: Algorithm[Any],
+    values: Mapping[str, Any],
+    clients: int,
+    delays: DelayModel,
+    rates: Sequence[str],
+    exact: Callable[[str], Scalar],
+) -> tuple[Arithmetic[Scalar], Scalar]:
+    """Return the arithmetic of an algorithm's program, and 1 in the kind of numbers that it has.
+
+    Parameters
+    ----------
+    values, rates
+        As :func:`exact_parameters` takes them.
+    exact
+        What rates are without rounding, or as balls.
+    """
+    program = algorithm.under(exact_parameters(algorithm, values, rates), clients, delays)
+    assert program is not None  # noqa: S101  (there is an engine)
+    known = [exact(name) for name in rates]
+    return in_exact_numbers(program, known), one_like(*known)

@@ -7,19 +7,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.algorithms import Algorithm, EventLaw, EventProgram
 from boundlab.algorithms.area import AreaParameters
-from boundlab.arithmetic.numbers import Scalar, ball, float_ends, rational
-from boundlab.arithmetic.problem import InexactError
+from boundlab.arithmetic.numbers import InexactError, Scalar, ball, float_ends, rational
 from boundlab.arithmetic.rational import shortest_decimal, stands_for
-from boundlab.arithmetic.weights import EQUAL
+from boundlab.arithmetic.recurrence import EQUAL
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
-from boundlab.expectation import _area_moments, _enumeration, _quadratics, _second_moments
+from boundlab.expectation import _enumeration, _second_moments
 from boundlab.expectation._cost import area_moments_operations, enumeration_operations, moments_operations
-from boundlab.expectation._exactly import in_exact_numbers
-from boundlab.expectation._graph import Arithmetic, in_floats
-from boundlab.expectation._law import event_law, twins, why_no_law
-from boundlab.metrics import Enclosure, Metric, Quantity, summands, terms_of
-from boundlab.metrics import metric as metric_of
+from boundlab.expectation._graph import Arithmetic, event_law, in_exact_numbers, in_floats, twins, why_no_law
+from boundlab.metrics import Enclosure, Metric, Quantity, metric as metric_of, summands, terms_of
 from boundlab.objective import Problem
 from boundlab.registry import lookup
 from boundlab.theorems import Theorem
@@ -56,9 +52,9 @@ def engine(
         why = "" if problem.noiseless else "control variates of gradients with noise have no exact engine"
         return "" if why else ENUMERATION, why
     late = len(delays.ages) if who.follows(parameters, delays) else 0
-    batches = _quadratics.by_batches(problem)
-    if batches and problem.d > _quadratics.WIDEST:
-        return "", f"moments under mini-batches take at most {_quadratics.WIDEST} coordinates, got {problem.d}"
+    batches = _second_moments.by_batches(problem)
+    if batches and problem.d > _second_moments.WIDEST:
+        return "", f"moments under mini-batches take at most {_second_moments.WIDEST} coordinates, got {problem.d}"
     if batches or problem.quadratic() is not None:
         wide = late * problem.d
         why = f"moments under drawn staleness take versions times coordinates up to {_WIDEST_LATE}, got {wide}"
@@ -145,7 +141,7 @@ def operations(
     program, law = program_of(algorithm, parameters, problem.n, delays), event_law(delays, policy)
     if _fast(problem, parameters, left) and how == MOMENTS:
         return area_moments_operations(problem, iterations)
-    mixing = _quadratics.by_batches(problem)
+    mixing = _second_moments.by_batches(problem)
     try:
         if how == ENUMERATION:
             return enumeration_operations(problem, program, law, iterations, average=average)
@@ -160,7 +156,7 @@ def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
         return False
     if left.over.weights != EQUAL:
         return False
-    return not _quadratics.by_batches(problem)
+    return not _second_moments.by_batches(problem)
 
 
 def left_side(
@@ -210,7 +206,7 @@ def left_side(
         return Enclosure.weighted([(share, left_side(one, *words)) for share, one in summands(left, problem.n)])
     if how == MOMENTS and _fast(problem, parameters, left):
         sigma = problem.require_quadratic("the moments").sigma
-        return _area_moments.expectation(problem, parameters, law, sigma, left, points)
+        return _second_moments.expectation(problem, parameters, law, sigma, left, points)
     if how == MOMENTS:
         return _second_moments.in_floats(problem, in_floats(program), law, left, points)
     try:

@@ -8,24 +8,535 @@ symmetric matrices is brought between the images of these. So a second recursion
 adds what its own rounding can do as a diagonal matrix, bounds the error of all before it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, final
+from typing import Any, Final, Generic, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import X_S, Control
-from boundlab.expectation._compiled import LARGEST as COMPILED
-from boundlab.expectation._compiled import Linear, Triangle, compiled
-from boundlab.expectation._graph import Edge, EventChoices, all_end
-from boundlab.expectation._live import lasting, slimmed
-from boundlab.expectation._maps import Drawn, Maps, Place
-from boundlab.expectation._passes import EPS, Passes, norm
+from boundlab.algorithms import X_S, Control, MoveRow
+from boundlab.arithmetic.numbers import hashable
+from boundlab.errors import SpecError
+from boundlab.expectation._graph import Edge, EventChoices, PassRow, Row, SumRow, all_end, lasting, slimmed
 from boundlab.tape import Initial
 
-Number = TypeVar("Number")
+# Action of local steps of a quadratic on first and second moments, relative to x*: x ← H x + c + noise.
+
 Array = NDArray[Any]
+EPS: Final = float(np.finfo(np.float64).eps)
+_KEPT = 1024  # passes that are remembered
+
+
+def norm(x: Array) -> float:
+    """Return the largest Frobenius norm of a block of floats, from above."""
+    return float(np.sqrt(np.square(x).reshape(len(x), -1).sum(axis=1).max(initial=0.0))) * (1.0 + 1e-12)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Off:
+    """How far what floats give is at most from what it stands for, in Frobenius norms of a block.
+
+    Parameters
+    ----------
+    H, c, covariance, depends
+        As those of a pass: of the Hessian, the gradient at x*, the covariance and the tensor of one step, or of all.
+    """
+
+    H: float = 0.0
+    c: float = 0.0
+    covariance: float = 0.0
+    depends: float = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Local steps x ← H x + c + noise.
+
+    Parameters
+    ----------
+    H, c
+        Shapes (c, e, e) and (c, e).
+    covariance
+        Of the noise, shape (c, e, e), as far as it depends on nothing.
+    depends
+        The rest of it, shape (c, e, e, e + 1, e + 1): applied to the second moment of (1, x) at the start; or None.
+    off
+        How far floats are off.
+    """
+
+    H: Array
+    c: Array
+    covariance: Array
+    depends: Array | None
+    off: Off
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MinibatchNoise:
+    """How the noise of a client's mini-batches depends on where they are drawn.
+
+    Parameters
+    ----------
+    rows
+        Shape (m, e): the a_j, scaled so that the gradient is their mean over j of a_j(a_jᵀx + residual_j).
+    residuals
+        Shape (m,): a_jᵀx* − y_j, scaled like them.
+    share
+        The covariance of a mini-batch's mean over that of one row.
+    """
+
+    rows: Array
+    residuals: Array
+    share: Any
+
+    def tensor(self, one: Any) -> Array:
+        """Return N, shape (e, e, e + 1, e + 1): gradients have covariance Σ_kl N[:, :, k, l]·(E (1, x)(1, x)ᵀ)_kl."""
+        m = one * len(self.rows)
+        both = np.concatenate([self.residuals[:, None], self.rows], axis=1)
+        mean = self.rows.T @ both / m
+        each = np.einsum("ji,jk,jl,jn->ikln", self.rows, self.rows, both, both) / m
+        return np.asarray(self.share * (each - np.einsum("il,kn->ikln", mean, mean)))
+
+
+@final
+class Passes:
+    """All passes of a problem.
+
+    Parameters
+    ----------
+    A, g
+        Hessians and the gradients at x*, shapes (c, n, e, e) and (c, n, e); floats, or objects of an exact arithmetic.
+    covariance
+        Shape (c, e, e): of the noise of each step.
+    batches
+        One a client where the noise is that of mini-batches; then c is 1.
+    one
+        1 in these numbers.
+    off
+        Of floats: how far those of each client are off.
+    """
+
+    def __init__(
+        self,
+        A: Array,
+        g: Array,
+        covariance: Array,
+        batches: tuple[MinibatchNoise, ...],
+        one: Any,
+        off: Sequence[Off] = (),
+    ) -> None:
+        self._A, self._g, self._covariance, self._one, self._off = A, g, covariance, one, off
+        self._tensors = [batch.tensor(one) for batch in batches]
+        e = A.shape[-1]
+        self._eye = np.full((1, e, e), one - one, dtype=A.dtype)
+        self._eye[:, range(e), range(e)] = one
+        self._known: dict[Any, Pass] = {}
+
+    @property
+    def by_batches(self) -> bool:
+        """True if the noise depends on where it is drawn."""
+        return len(self._tensors) > 0
+
+    @property
+    def nothing(self) -> Array:
+        """Return 0, shape (c, e, e)."""
+        return np.asarray(0 * self._covariance)
+
+    def of(self, client: int, sizes: tuple[Any, ...]) -> Pass:
+        """Return what the client's steps of these sizes do."""
+        key = client, tuple(map(hashable, sizes))
+        if key not in self._known:
+            if len(self._known) >= _KEPT:
+                self._known = {}
+            self._known[key] = self._pass(client, sizes)
+        return self._known[key]
+
+    def _pass(self, client: int, sizes: tuple[Any, ...]) -> Pass:
+        A, g = self._A[:, client], self._g[:, client]
+        H, c, V = self._eye + 0 * A, 0 * g, 0 * self._covariance
+        tensor = self._tensors[client] if self._tensors else None
+        depends, off, growth = None if tensor is None else 0 * tensor, Off(), 0.0
+        for place, size in enumerate(sizes):
+            once = self._eye - size * A
+            if self._off:
+                if place == 0 or size != sizes[place - 1]:
+                    growth = float(np.linalg.norm(once, 2, axis=(1, 2)).max()) * (1.0 + 1e-9)
+                off = self._after(off, client, size, growth, (once, H, c, V, depends))
+            if tensor is not None and depends is not None:
+                depends = _spread(once[0], tensor, depends, self._so_far(H[0], c[0]), size)
+            V = once @ V @ once.swapaxes(1, 2) + (size * size) * self._covariance
+            H, c = once @ H, (once @ c[..., None])[..., 0] - size * g
+        return Pass(H, c, V, None if depends is None else depends[None], off)
+
+    def _after(self, off: Off, client: int, size: float, growth: float, before: tuple[Any, ...]) -> Off:
+        """Return how far floats are off after one more step, from what the step is and what was before it.
+
+        Parameters
+        ----------
+        growth
+            The spectral norm of the step.
+        """
+        wrong, e, a = self._off[client], self._A.shape[-1], norm(self._A[:, client])
+        once, H, c, V = map(norm, before[:4])
+        D, N = (norm(before[4][None]), norm(self._tensors[client][None])) if self._tensors else (0.0, 0.0)
+        noise = size * size * norm(self._covariance)
+        step = EPS * (np.sqrt(e) + 3.0 * abs(size) * a) + abs(size) * wrong.H
+        g, P, ends = growth + step, H + c + 1.0, off.H + off.c
+        new = Off(
+            g * off.H + step * H + (e + 1) * EPS * once * H,
+            g * off.c
+            + step * c
+            + (e + 3) * EPS * once * c
+            + abs(size) * (wrong.c + 2.0 * EPS * norm(self._g[:, client])),
+            g * g * off.covariance
+            + 2.0 * step * g * V
+            + (2 * e + 4) * EPS * once * once * V
+            + size * size * wrong.covariance
+            + 4.0 * EPS * noise,
+            g * g * off.depends
+            + 2.0 * step * g * D
+            + (2 * e * e + 9) * EPS * once * once * D
+            + size
+            * size
+            * (
+                N * (2.0 * P * ends + ends * ends + off.depends)
+                + wrong.depends * (P * P + D)
+                + (2 * e * e + 12) * EPS * N * (P * P + D)
+            ),
+        )
+        return Off(*(part * (1.0 + 1e-9) for part in (new.H, new.c, new.covariance, new.depends)))
+
+    def _so_far(self, H: Array, c: Array) -> Array:
+        """Return P with E (1, x now) = P (1, x at the start), shape (e + 1, e + 1)."""
+        first = np.full((1, len(c) + 1), self._one - self._one, dtype=H.dtype)
+        first[0, 0] = self._one
+        return np.concatenate([first, np.concatenate([c[:, None], H], axis=1)])
+
+
+def _spread(once: Array, tensor: Array, before: Array, P: Array, size: Any) -> Array:
+    """Return the covariance after one more step, as a linear function of the second moment at the start of the pass."""
+    fresh = np.einsum("ikuv,ul,vn->ikln", tensor, P, P) + np.einsum("ikuv,uvln->ikln", tensor[:, :, 1:, 1:], before)
+    kept = np.einsum("iu,uvln,kv->ikln", once, before, once)
+    return np.asarray(kept + (size * size) * fresh)
+
+
+# Action of one event on registers of a quadratic: a random affine map, in floats or in exact numbers.
+#
+# A vector of registers moves by z ← T z + h + noise. Coordinates are relative to x*, so that a model is x − x* and a
+# difference of models is itself: no digits are lost where iterates converge.
+
+Number = TypeVar("Number")
+_UP = 1.0 + 1e-9  # sums and products of a few norms, rounded up
+_WHOLE = 1e-12  # how far Σ coefficients may be from an integer by rounding
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Place(Generic[Number]):
+    """A register as an affine function of the registers before the event, and of noise drawn in it.
+
+    Parameters
+    ----------
+    linear
+        Register before → shape (c, e, e).
+    constant
+        Shape (c, e).
+    noise
+        Pass, counted within the event → shape (c, e, e).
+    off, base
+        How far floats are off: each matrix, and the constant.
+    """
+
+    linear: dict[int, Array]
+    constant: Array
+    noise: dict[int, Array]
+    off: float = 0.0
+    base: float = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Noise of one pass: a constant covariance, or one that depends on where the pass begins, ``start``."""
+
+    covariance: Array
+    depends: Array | None
+    start: Place[Any]
+    off: Off
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Map:
+    """An event: what it writes, and the noise that it draws."""
+
+    written: dict[int, Place[Any]]
+    drawn: list[Drawn]
+
+
+@final
+class Maps(Generic[Number]):
+    """Reads rows as maps.
+
+    Parameters
+    ----------
+    passes
+        What passes do.
+    one
+        The number 1; all others are of its kind.
+    shape
+        (c, e): how many blocks of coordinates there are, and how many coordinates a block has.
+    star
+        x*, shape (c, e).
+    models
+        Register → how often x* is in what it holds: 1 for a model, 0 for a difference; filled as rows are read.
+    relative
+        A register of sums of models, each relative to x*.
+    """
+
+    def __init__(
+        self, passes: Passes, one: Any, shape: tuple[int, int], star: Array, models: dict[int, Any], relative: int
+    ) -> None:
+        self._passes, self._star, self.models, self._relative = passes, star, models, relative
+        self._zero, (c, e) = one - one, shape
+        self._eye = np.full((c, e, e), self._zero, dtype=star.dtype)
+        self._eye[:, range(e), range(e)] = one
+        self._none = np.full((c, e), self._zero, dtype=star.dtype)
+        self._floats = star.dtype == np.float64
+
+    def read(self, rows: Sequence[Row[Number]], order: tuple[int, ...] | None) -> Map:
+        """Return the map of an event.
+
+        Raises
+        ------
+        SpecError
+            If a pass begins elsewhere than at a model.
+        """
+        now: dict[int, Place[Any]] = {}
+        drawn: list[Drawn] = []
+        for row in rows:
+            match row:
+                case SumRow(dst, terms):
+                    now[dst] = self._combined(dst, [(share, source, self._at(now, source)) for share, source in terms])
+                case PassRow():
+                    now[row.dst] = self._passed(row, self._at(now, row.src), drawn)
+                case MoveRow(dst, src):
+                    now[dst] = self._at(now, src)
+                    self.models[dst] = self.models.get(src, 0)
+        if order is not None:
+            models = dict(self.models)
+            now = {r: self._at(now, old) for r, old in enumerate(order) if old != r or r in now}
+            self.models.update({r: models[old] for r, old in enumerate(order) if old in models})
+        return Map(now, drawn)
+
+    def _at(self, now: dict[int, Place[Any]], register: int) -> Place[Any]:
+        return now.get(register) or Place({register: self._eye}, self._none, {})
+
+    def _combined(self, dst: int, terms: list[tuple[Any, int, Place[Any]]]) -> Place[Any]:
+        linear: dict[int, Array] = {}
+        noise: dict[int, Array] = {}
+        constant, held = self._none, self._zero
+        off = base = 0.0
+        for share, source, place in terms:
+            for into, parts in ((linear, place.linear), (noise, place.noise)):
+                for name, part in parts.items():
+                    into[name] = into[name] + share * part if name in into else share * part
+            constant = constant + share * place.constant
+            held = held + share * self.models.get(source, 0)
+            if self._floats:
+                rounded, size = (len(terms) + 2.0) * EPS, abs(float(share))
+                off += size * (place.off + rounded * _largest(place))
+                base += size * (place.base + rounded * norm(place.constant))
+        if dst != self._relative:
+            known = self.models.setdefault(dst, self._whole(held))
+            # Σ of rounded coefficients misses an integer by rounding; what x* makes of it stays in the constant.
+            constant = constant + (held - known) * self._star
+        return Place(linear, constant, noise, off * _UP, base * _UP)
+
+    def _whole(self, held: Any) -> Any:
+        if isinstance(held, float):
+            return round(held) if abs(held - round(held)) < _WHOLE else held
+        return held
+
+    def _passed(self, row: PassRow[Number], start: Place[Any], drawn: list[Drawn]) -> Place[Any]:
+        if self.models.get(row.src, 0) != 1:
+            raise SpecError("moments need local steps that begin at a model, not at a difference of models")
+        self.models[row.dst] = 1
+        steps = self._passes.of(row.client, row.sizes)
+        if steps.depends is not None and start.noise:
+            raise SpecError("moments need mini-batches that are drawn at a model from before the event")
+        linear = {name: steps.H @ part for name, part in start.linear.items()}
+        noise = {name: steps.H @ part for name, part in start.noise.items()}
+        if steps.depends is not None or steps.covariance.any():
+            noise[len(drawn)] = self._eye
+            drawn.append(Drawn(steps.covariance, steps.depends, start, steps.off))
+        constant = (steps.H @ start.constant[..., None])[..., 0] + steps.c
+        if not self._floats:
+            return Place(linear, constant, noise)
+        H, known, off, rounded = norm(steps.H), norm(start.constant), steps.off, (constant.shape[-1] + 2.0) * EPS
+        return Place(
+            linear,
+            constant,
+            noise,
+            ((H + off.H) * start.off + (off.H + rounded * H) * _largest(start)) * _UP,
+            ((H + off.H) * start.base + (off.H + rounded * H) * known + off.c + rounded * norm(steps.c)) * _UP,
+        )
+
+
+def _largest(place: Place[Any]) -> float:
+    return max((norm(part) for parts in (place.linear, place.noise) for part in parts.values()), default=0.0)
+
+
+# Second moments of a control state as one sparse matrix: where events do not change with time, it is made once.
+#
+# A matrix of second moments is symmetric: its upper triangle, row by row, is the vector that moves.
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_EPS: Final = float(np.finfo(np.float64).eps)
+LARGEST: Final = 300_000  # entries of all upper triangles
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """An event, as far as it is linear in second moments: T S Tᵀ + noise.
+
+    Parameters
+    ----------
+    share
+        Its probability.
+    written, sources
+        Coordinates that change, and those that they are made of, 0 among them.
+    T
+        Shape (c, written, sources).
+    noise
+        Shape (c, written, written): added times S_00.
+    unsure, lost
+        From how far a sum of products is off: what any product is off by, with T; and weights of a diagonal that
+        bounds what floats lose.
+    """
+
+    share: float
+    written: Ints
+    sources: Ints
+    T: Floats
+    noise: Floats
+    unsure: Callable[[float], float]
+    lost: Callable[[float], Floats]
+
+
+@final
+class Triangle:
+    """Upper triangles of c symmetric matrices of a size, one after the other."""
+
+    def __init__(self, blocks: int, size: int) -> None:
+        self.blocks, self.size = blocks, size
+        self.each = size * (size + 1) // 2
+        self.diagonal = self.place(np.arange(size), np.arange(size))
+
+    def place(self, i: Ints, j: Ints) -> Ints:
+        """Return where entry (i, j) of the first block stands."""
+        low, high = np.minimum(i, j), np.maximum(i, j)
+        return np.asarray(low * self.size - low * (low - 1) // 2 + high - low)
+
+    def pack(self, matrices: Floats) -> Floats:
+        """Return shape (c·each,) from shape (c, size, size)."""
+        i, j = np.triu_indices(self.size)
+        return np.ascontiguousarray(matrices[:, i, j]).ravel()
+
+    def entries(self, vector: Floats, rows: Ints) -> Floats:
+        """Return the blocks of these rows and columns, shape (c, rows, rows)."""
+        return vector.reshape(self.blocks, self.each)[:, self.place(rows[:, None], rows)]
+
+
+def compiled(events: Sequence[tuple[Linear, Control]], triangle: Triangle) -> list[tuple[Control, Any, Any]]:
+    """Return for each control state that follows the sparse matrix that moves upper triangles to it.
+
+    Beside it stands one that makes of diagonals, c times size entries, a diagonal that bounds what floats lose.
+    """
+    from scipy.sparse import coo_array
+
+    out = []
+    total = triangle.blocks * triangle.each
+    for after in dict.fromkeys(control for _, control in events):
+        mine = [event for event, control in events if control == after]
+        parts = [_unchanged(mine, triangle), *(_entries(event, triangle) for event in mine)]
+        values, rows, columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+        kept = values != 0.0
+        matrix = coo_array((values[kept], (rows[kept], columns[kept])), shape=(total, total)).tocsr()
+        longest = int(np.diff(matrix.indptr).max(initial=0)) + 2 * len(mine)
+        out.append((after, matrix, _lost(mine, triangle, _EPS * (longest + 8.0))))
+    return out
+
+
+def _lost(events: Sequence[Linear], triangle: Triangle, rounding: float) -> Any:
+    from scipy.sparse import coo_array
+
+    c, size = triangle.blocks, triangle.size
+    blocks = size * np.arange(c)[:, None, None]
+    values, rows, columns = [], [], []
+    kept = np.zeros(size)
+    for event in events:
+        stays = np.ones(size)
+        stays[event.written] = 0.0
+        kept += 2.0 * event.unsure(rounding) * event.share * stays
+        weights = event.share * event.lost(rounding)
+        values.append(weights.ravel())
+        rows.append(np.broadcast_to(blocks + event.written[:, None], weights.shape).ravel())
+        columns.append(np.broadcast_to(blocks + event.sources, weights.shape).ravel())
+    every = np.arange(c * size)
+    parts = (
+        np.concatenate([*values, np.tile(kept, c)]),
+        (np.concatenate([*rows, every]), np.concatenate([*columns, every])),
+    )
+    return coo_array(parts, shape=(c * size, c * size)).tocsr()
+
+
+def _unchanged(events: Sequence[Linear], triangle: Triangle) -> tuple[Floats, Ints, Ints]:
+    """Return what becomes of entries of two coordinates that an event does not write: they stay."""
+    shares = np.zeros((triangle.size, triangle.size))
+    for event in events:
+        stays = np.ones(triangle.size)
+        stays[event.written] = 0.0
+        shares += event.share * (stays[:, None] * stays)
+    places = np.arange(triangle.blocks * triangle.each)
+    return triangle.pack(np.broadcast_to(shares, (triangle.blocks, *shares.shape))), places, places
+
+
+def _entries(event: Linear, triangle: Triangle) -> tuple[Floats, Ints, Ints]:
+    """Return values, rows and columns of one event's matrix, as far as it concerns what is written."""
+    written, sources, T = event.written, event.sources, event.T
+    stays = np.ones(triangle.size, dtype=np.bool_)
+    stays[written] = False
+    rest = np.flatnonzero(stays)
+    shape = len(written), len(sources), len(rest)
+    crossed_rows = np.broadcast_to(triangle.place(written[:, None, None], rest), shape)
+    crossed_from = np.broadcast_to(triangle.place(sources[:, None], rest), shape)
+    a, b = np.triu_indices(len(written))
+    pair = len(a), len(sources), len(sources)
+    own_rows = np.broadcast_to(triangle.place(written[a], written[b])[:, None, None], pair)
+    own_from = np.broadcast_to(triangle.place(sources[:, None], sources), pair)
+    out: tuple[list[Floats], list[Ints], list[Ints]] = ([], [], [])
+    for block in range(triangle.blocks):
+        first = block * triangle.each
+        crossed = np.broadcast_to(T[block][:, :, None], shape)
+        own = T[block][a][:, :, None] * T[block][b][:, None, :]
+        noise = event.noise[block][a, b]
+        pieces = (
+            (crossed, crossed_rows, crossed_from),
+            (own, own_rows, own_from),
+            (noise, triangle.place(written[a], written[b]), np.zeros(len(a), dtype=np.int64)),
+        )
+        for values, rows, columns in pieces:
+            out[0].append(event.share * values.ravel())
+            out[1].append(first + rows.ravel())
+            out[2].append(first + columns.ravel())
+    return np.concatenate(out[0]), np.concatenate(out[1]), np.concatenate(out[2])
 
 
 @final
@@ -201,7 +712,7 @@ class Recursion(Generic[Number]):
         """Return whether events are sparse matrices made once: floats, few, the same all the time."""
         c = self._where.x0.shape[0]
         constant = self._lowering.clock(0) == self._lowering.clock(1)
-        few = c * self._triangle.each <= COMPILED and self._where.x0.dtype == np.float64
+        few = c * self._triangle.each <= LARGEST and self._where.x0.dtype == np.float64
         return constant and few and not self._where.passes.by_batches
 
     def _rows(self, register: int) -> slice:

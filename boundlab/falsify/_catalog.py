@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.case.build import build_problem, delays_from
+from boundlab.case import build_problem, delays_from
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.objective import Problem
 from boundlab.registry import lookup

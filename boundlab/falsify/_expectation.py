@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.execute import given_tape
+from boundlab.execute import moments
 from boundlab.expectation import batches_along, left_side, operations
 from boundlab.falsify import _catalog as catalog
 from boundlab.falsify._batched_problems import rounding
@@ -125,7 +125,7 @@ def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
             if candidate.sampled:
                 found = batches_along(problem, tape, own.metric, plan.ks)
             else:
-                found = given_tape.left_side(own.metric, problem, tape, plan.ks)
+                found = moments.left_side(own.metric, problem, tape, plan.ks)
             total += float(share) * weight * np.array([found.value, found.lower, found.upper])
     value, lower, upper = total
     kept = max(0.0, 1.0 - lost)

@@ -5,8 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from boundlab.falsify import _catalog as catalog
-from boundlab.falsify import _random_events
+from boundlab.falsify import _catalog as catalog, _random_events
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._expectation import horizon, left_of, plan_of
 from boundlab.falsify._families import problems, schedules

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.errors import BoundlabError, shortened
-from boundlab.falsify import _catalog as catalog
-from boundlab.falsify import _expectation, _sides
+from boundlab.falsify import _catalog as catalog, _expectation, _sides
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import parameters
 from boundlab.falsify._rates import behind_tape

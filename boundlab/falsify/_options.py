@@ -7,8 +7,7 @@ from typing import Any
 from boundlab.algorithms import Algorithm
 from boundlab.errors import SpecError
 from boundlab.falsify._rates import tried
-from boundlab.instance.settings import options_of
-from boundlab.instance.settings import parameters as read
+from boundlab.instance.settings import options_of, parameters as read
 from boundlab.registry import lookup
 from boundlab.theorems import Theorem
 

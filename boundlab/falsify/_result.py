@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.__about__ import __version__
 from boundlab.algorithms import StepRule
 from boundlab.assumptions import contradiction
-from boundlab.case.provenance import provenance
+from boundlab.case import provenance
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.falsify._candidate import Candidate

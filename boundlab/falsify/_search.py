@@ -18,7 +18,7 @@ from boundlab.falsify._size import coarse
 from boundlab.falsify._smallest import CONVINCES, convincing, smallest
 from boundlab.falsify._witnesses import known_witnesses
 from boundlab.falsify._work import Climb, Done, Piece, Restart, Scan, SearchBudget, Worker
-from boundlab.simulate.parallel import Ahead
+from boundlab.simulate.simulation import Ahead
 
 Progress = Callable[[str], None]
 _BEFORE = 400  # candidates before the first worst case: the solver takes seconds to load

@@ -26,7 +26,7 @@ from boundlab.metrics import Metric, range_of, terms_of
 from boundlab.objective import Optimum, Problem, by_client
 from boundlab.options import number
 from boundlab.randomness import Streams
-from boundlab.simulate.trial import compile_trial, spaced_iterations
+from boundlab.simulate.work import compile_trial, spaced_iterations
 from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Theorem, over
 

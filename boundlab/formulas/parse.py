@@ -21,8 +21,7 @@ from typing import Any
 import sympy
 
 from boundlab.errors import FormulaError, shortened
-from boundlab.formulas._functions import FUNCTIONS as FUNCTIONS
-from boundlab.formulas._functions import MIN, REFUSED, require_letters
+from boundlab.formulas._functions import FUNCTIONS as FUNCTIONS, MIN, REFUSED, require_letters
 from boundlab.formulas.choice import IF, Choice
 from boundlab.formulas.defined import Demand, Demands, Least, everywhere, iteration, least, logarithm, power, where
 from boundlab.formulas.folds import (

@@ -15,7 +15,7 @@ from boundlab.tape import Tape
 from boundlab.theorems import Theorem, read_off_runs
 
 if TYPE_CHECKING:
-    from boundlab.execute.visited import Gradients
+    from boundlab.execute.iterates import Gradients
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -87,7 +87,7 @@ class RunPoints:
         return tuple(sorted(read_off_runs(self.theorem) & read))
 
     def _run(self, tape: Tape, window: int) -> "_SeenRun":
-        from boundlab.execute.visited import visit
+        from boundlab.execute.iterates import visit
 
         words = {word for name in self.wanted for word in self.theorem.points[name]}
         virtual = self.algorithm.virtual_iterate(self.parameters, tape)

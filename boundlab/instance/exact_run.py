@@ -9,7 +9,7 @@ from boundlab.expectation import exact_parameters
 from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.plan import Plan
 from boundlab.randomness import Streams
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, Tape
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.algorithms import Algorithm
 from boundlab.algorithms.example_options import settings as options_of
 from boundlab.assumptions import assumption
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS

@@ -7,8 +7,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm, Event, InFlight, VirtualIterate, undeclared_draws
-from boundlab.case import Case, RandomEvents, plain
-from boundlab.case.build import build_delays
+from boundlab.case import Case, RandomEvents, build_delays, plain
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events

@@ -11,7 +11,7 @@ from boundlab.events import Events
 from boundlab.expectation import event_law, why_no_law
 from boundlab.instance.plan import Plan
 from boundlab.randomness import Streams
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING
 from boundlab.theorems import Theorem
 

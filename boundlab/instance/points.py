@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from boundlab.errors import InfiniteError, SilentError, SpecError
 from boundlab.metrics import Metric
-from boundlab.simulate.trial import spaced_iterations
+from boundlab.simulate.work import spaced_iterations
 from boundlab.theorems import Evaluation, Theorem
 
 Ints = NDArray[np.int64]

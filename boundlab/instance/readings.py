@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, final
 
 from boundlab.assumptions import FIXED_TIMES, assumption
-from boundlab.case.provenance import plain
+from boundlab.case import as_json
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics
@@ -219,13 +219,13 @@ class Sources:
     def _reading(self, name: str, used: Mapping[str, Any], derived: Mapping[str, Any]) -> SymbolValue:
         theorem = self.theorem
         if name in self.problem.claims():
-            return self._claimed(name, plain(self.yours.get(name, used.get(name, derived.get(name)))))
+            return self._claimed(name, as_json(self.yours.get(name, used.get(name, derived.get(name)))))
         if name in self.certified:
             whose: Origin = "yours" if name in self.yours else "problem"
-            return SymbolValue(name, plain(used[name]), theorem.symbols[name].side, whose, self.certified[name])
+            return SymbolValue(name, as_json(used[name]), theorem.symbols[name].side, whose, self.certified[name])
         if name in self.yours:
             return self._of_user(name, derived)
-        value = plain(used[name] if name in used else derived[name])
+        value = as_json(used[name] if name in used else derived[name])
         if name == "R" and name in self.constants and self.problem.optimum().distance is None:
             # The theorem holds with any comparison point at the cost of its gap; judges that refute it ask for x*.
             return SymbolValue(

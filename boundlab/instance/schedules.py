@@ -17,7 +17,7 @@ from boundlab.instance.readings import require_safe
 from boundlab.instance.settings import parameters
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Evaluation, Theorem, certain, over, read_off_runs
 

@@ -23,7 +23,7 @@ from boundlab.formulas.known_numbers import Formulas
 from boundlab.instance.enclosed import known_number
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import SECONDS, Theorem
 

@@ -15,7 +15,7 @@ from boundlab.mechanism.staleness import Values, as_rates, check_buffer
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, Tape
 
 Floats = NDArray[np.float64]

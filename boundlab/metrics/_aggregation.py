@@ -11,7 +11,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.weights import EQUAL, Weights
+from boundlab.arithmetic.recurrence import EQUAL, Weights
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.formulas.enclose import walk
 from boundlab.formulas.rationals import RATIONALS

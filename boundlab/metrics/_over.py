@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.weights import EQUAL, Weights
+from boundlab.arithmetic.recurrence import EQUAL, Weights
 
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape
     from boundlab.tape import RecordAt

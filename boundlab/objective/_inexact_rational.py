@@ -6,8 +6,7 @@ from typing import final
 
 import numpy as np
 
-from boundlab.arithmetic.exactly import exact_array
-from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.numbers import Scalar, exact_array
 from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Rows, Vector, norm_square, root
 from boundlab.objective._wrapped_rational import WrappedRational
 

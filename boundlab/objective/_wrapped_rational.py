@@ -2,7 +2,7 @@
 
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import RationalProblem, Vector
-from boundlab.arithmetic.reasons import Reason
+from boundlab.arithmetic.writing import Reason
 from boundlab.objective._wrapped import answered_by
 
 _OF_CLIENTS = frozenset({"B", "G", "G_sq", "L", "L_sq", "sigma", "sigma_l"})  # whatever is minimised

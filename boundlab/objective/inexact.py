@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.reader import exact_numbers
+from boundlab.arithmetic.problem import exact_numbers
 from boundlab.assumptions import UNBIASED
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, SameObjective, StepBounds, WrappedOracle

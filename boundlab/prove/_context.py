@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import final
 
 from boundlab.prove._errors import refused
-from boundlab.prove._scalars import FIRST as FIRST
-from boundlab.prove._scalars import ZERO, Number, Scalar, Symbol, check_name, of_symbol, scalar
+from boundlab.prove._scalars import FIRST as FIRST, ZERO, Number, Scalar, Symbol, check_name, of_symbol, scalar
 from boundlab.prove._writing import symbol_dict
 from boundlab.recheck import kernel as core
 from boundlab.recheck.kernel import Range as Range

@@ -7,8 +7,7 @@ import sympy
 
 from boundlab.prove._context import Context
 from boundlab.prove._errors import REFUSED, ProofError
-from boundlab.prove._scalars import Scalar, of_symbol, same, scalar, variable
-from boundlab.prove._scalars import Symbol as Name
+from boundlab.prove._scalars import Scalar, Symbol as Name, of_symbol, same, scalar, variable
 
 
 def translate(

@@ -13,10 +13,12 @@ from boundlab.prove._facts import Fact, Shared
 from boundlab.prove._scalars import Scalar, Symbol, of_symbol, scalar
 from boundlab.prove._terms import Claim, Expr, Lin
 from boundlab.prove._vectors import Known, Law, Slope
-from boundlab.prove._writing import combination as combination
-from boundlab.prove._writing import number as number
-from boundlab.prove._writing import symbol_dict as symbol_dict
-from boundlab.prove._writing import vector as vector
+from boundlab.prove._writing import (
+    combination as combination,
+    number as number,
+    symbol_dict as symbol_dict,
+    vector as vector,
+)
 
 _RELATIONS = {"≤": "<=", "≥": ">=", "=": "="}
 

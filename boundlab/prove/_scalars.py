@@ -13,10 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from boundlab.prove._errors import ProofError, refused
 from boundlab.recheck import kernel as core
-from boundlab.recheck.kernel import ONE as ONE
-from boundlab.recheck.kernel import ZERO as ZERO
-from boundlab.recheck.kernel import Monomial as Monomial
-from boundlab.recheck.kernel import Symbol as Symbol
+from boundlab.recheck.kernel import ONE as ONE, ZERO as ZERO, Monomial as Monomial, Symbol as Symbol
 
 Scalar: TypeAlias = core.Number
 Number: TypeAlias = Scalar | int | Fraction

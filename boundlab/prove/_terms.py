@@ -15,13 +15,9 @@ from typing import Any, Literal, NoReturn, Self, TypeAlias, final
 
 from boundlab.prove._errors import ProofError, only_for_rules, refused
 from boundlab.prove._scalars import ONE, Number, Scalar, scalar, text, whole
-from boundlab.prove._words import NUMBER as NUMBER
-from boundlab.prove._words import Kind, Said, function_label, ordered, said, words
+from boundlab.prove._words import NUMBER as NUMBER, Kind, Said, function_label, ordered, said, words
 from boundlab.recheck import kernel as core
-from boundlab.recheck.kernel import UNIT as UNIT
-from boundlab.recheck.kernel import Atom as Atom
-from boundlab.recheck.kernel import Base as Base
-from boundlab.recheck.kernel import Vec as Vec
+from boundlab.recheck.kernel import UNIT as UNIT, Atom as Atom, Base as Base, Vec as Vec
 
 
 class Combination:

@@ -13,8 +13,7 @@ from typing import Any
 
 from boundlab.errors import SpecError
 from boundlab.prove import _lines as lines
-from boundlab.prove._conclude import allowed_axioms
-from boundlab.prove._conclude import statement as claim_of
+from boundlab.prove._conclude import allowed_axioms, statement as claim_of
 from boundlab.prove._consistency import make_sure_there_are_runs
 from boundlab.prove._context import Context
 from boundlab.prove._errors import REFUSED, ProofError
@@ -25,8 +24,7 @@ from boundlab.prove.outcome import Outcome
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import setting_of
 from boundlab.prove.trace import DECLARING, declared, symbol, write_trace
-from boundlab.recheck import Finding, recheck_loaded
-from boundlab.recheck import kernel as read
+from boundlab.recheck import Finding, kernel as read, recheck_loaded
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, core
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
-from boundlab.classes.own import described
+from boundlab.classes import described
 from boundlab.prove._meanings import letters_in, meanings
 from boundlab.prove.outcome import Outcome
 from boundlab.prove.trace import behind

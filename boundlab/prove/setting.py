@@ -43,8 +43,7 @@ from boundlab.prove._terms import (
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove._words import said
 from boundlab.prove.sheets import Reader, parsed, sheet, single
-from boundlab.theorems import Theorem
-from boundlab.theorems import places as words_of
+from boundlab.theorems import Theorem, places as words_of
 
 # In this order, so that the end of a range names what stands before it.
 _ORDER = ("n", "L", "mu", "B", "sigma", "zeta", "R", "F0", "M", "K", "T")

@@ -5,14 +5,17 @@ proofs, and no SymPy, NumPy or solver; files are read as they stand. Polynomials
 imported when a proof is read. Who writes a proof asks :mod:`boundlab.recheck.kernel` about each line.
 """
 
-from boundlab.recheck._certificate import SCHEMA as SCHEMA
-from boundlab.recheck._certificate import load as load
-from boundlab.recheck._certificate import recheck as recheck
-from boundlab.recheck._certificate import recheck_loaded as recheck_loaded
+from boundlab.recheck._certificate import (
+    SCHEMA as SCHEMA,
+    load as load,
+    recheck as recheck,
+    recheck_loaded as recheck_loaded,
+)
 from boundlab.recheck._finding import Finding as Finding
-from boundlab.recheck._forms import Form as Form
-from boundlab.recheck._forms import text_of as text_of
-from boundlab.recheck._interpolation import Sample as Sample
-from boundlab.recheck._interpolation import gradient_bound as gradient_bound
-from boundlab.recheck._interpolation import interpolation as interpolation
+from boundlab.recheck._forms import Form as Form, text_of as text_of
+from boundlab.recheck._interpolation import (
+    Sample as Sample,
+    gradient_bound as gradient_bound,
+    interpolation as interpolation,
+)
 from boundlab.recheck._stated import digest as digest

@@ -4,11 +4,13 @@ Everything here is bounded by counts, never by a clock: predicted numbers of ter
 of z3. The same question has the same answer on every machine.
 """
 
-from boundlab.signs._polynomial import polynomial_sign as polynomial_sign
-from boundlab.signs._prover import Direction as Direction
-from boundlab.signs._prover import Prover as Prover
-from boundlab.signs._prover import Trend as Trend
-from boundlab.signs._quotient import vanishes as vanishes
-from boundlab.signs._shown import SignProof as SignProof
-from boundlab.signs._solver import NoAnswerError as NoAnswerError
-from boundlab.signs._solver import Solver as Solver
+from boundlab.signs._prover import (
+    Direction as Direction,
+    NoAnswerError as NoAnswerError,
+    Prover as Prover,
+    SignProof as SignProof,
+    Solver as Solver,
+    Trend as Trend,
+    polynomial_sign as polynomial_sign,
+    vanishes as vanishes,
+)

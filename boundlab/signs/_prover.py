@@ -1,19 +1,538 @@
 """Facts about symbols, and what follows for signs and for monotonicity."""
 
-from collections.abc import Callable, Iterable, Mapping
+import contextlib
+import importlib.util
+import json
+import math
+import select
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
 from typing import Any, Literal, NamedTuple, final
 
+import numpy as np
 import sympy
+from sympy.polys.rings import PolyElement, PolyRing
 
 from boundlab.errors import UndecidedError
 from boundlab.formulas.choice import Choice
+from boundlab.formulas.enclose import enclose
+from boundlab.formulas.expansion import MAX_TERMS, powers as count_powers
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SymbolInfo, apart, ordered
-from boundlab.signs._polynomial import polynomial_sign
-from boundlab.signs._quotient import quotient
-from boundlab.signs._shown import SignProof
-from boundlab.signs._solver import NoAnswerError, Solver
+
+# How a sign is known.
+
+
+class SignProof(IntEnum):
+    """How it is shown that an expression is ≥ 0; what is not shown counts as False.
+
+    A conclusion from several signs is known as well as the worst of them: ``min``.
+    """
+
+    NOT = 0
+    BY_SOLVER = 1  # z3 says that the contrary has no solution, and nobody has checked that
+    BY_CERTIFICATE = 2  # coefficients ≥ 0, or a cover of the orthant by cones that was checked again
+
+
+# z3 behind a pipe: questions with a counted limit, to a process that can be killed.
+
+# In z3's own steps: of one question, and of all questions to one solver.
+LIMIT = 300_000
+TOTAL = 3_000_000
+# The clock is the last resort only: a question takes a second or two.
+SECONDS = 60.0
+# Of a coefficient that is asked about: Python writes no number of more than 4,300 digits.
+_MOST_BITS = 14_000
+_SCRIPT = Path(__file__).with_name("_ask_z3.py")
+
+
+class NoAnswerError(UndecidedError):
+    """z3 was stopped by the clock, or died; its answer is not known, and is not the same on every machine."""
+
+
+@final
+class Solver:
+    """z3, started at the first question; where it is not installed nothing is shown.
+
+    Parameters
+    ----------
+    limit, total
+        Most steps of z3 for one question and for all of them together, as z3 counts them.
+    seconds
+        After how long one question is given up, whatever z3 does.
+    """
+
+    def __init__(self, limit: int = LIMIT, total: int = TOTAL, seconds: float = SECONDS) -> None:
+        self._limit, self._left, self._seconds = limit, total, seconds
+        self._process: subprocess.Popen[bytes] | None = None
+        self._trouble = ""
+        self._known: dict[Any, bool] = {}
+
+    def nonnegative(self, variables: int, terms: Mapping[tuple[int, ...], tuple[int, int]]) -> bool:
+        """Return whether z3 shows that a polynomial is ≥ 0 where all variables are.
+
+        Parameters
+        ----------
+        terms
+            Powers, shape (variables,), → numerator and denominator of the coefficient.
+
+        Raises
+        ------
+        NoAnswerError
+            If z3 dies, or answers within no reasonable time.
+        """
+        key = tuple(sorted(terms.items()))
+        if key not in self._known:
+            limit = min(self._limit, self._left)
+            self._known[key] = limit > 0 and self._ask(variables, terms, limit)
+        return self._known[key]
+
+    def _ask(self, variables: int, terms: Mapping[tuple[int, ...], tuple[int, int]], limit: int) -> bool:
+        if self._trouble:
+            raise NoAnswerError(self._trouble)
+        if importlib.util.find_spec("z3") is None:
+            return False
+        if any(abs(part).bit_length() > _MOST_BITS for fraction in terms.values() for part in fraction):
+            return False
+        rows = [[list(powers), *fraction] for powers, fraction in terms.items()]
+        question = json.dumps({"variables": variables, "terms": rows, "limit": limit}) + "\n"
+        try:
+            answer = self._exchange(question.encode())
+        except BaseException:
+            # An interrupt in the middle of an answer: the next question must not read it as its own.
+            self.close()
+            raise
+        self._left -= answer["count"]
+        return bool(answer["answer"] == "unsat")
+
+    def _exchange(self, question: bytes) -> Any:
+        if self._process is None:
+            self._process = _start()
+            weakref.finalize(self, _stop, self._process)
+        pipe_in, pipe_out = self._process.stdin, self._process.stdout
+        assert pipe_in is not None and pipe_out is not None  # noqa: S101, PT018  as _start opens them
+        try:
+            pipe_in.write(question)
+            pipe_in.flush()
+            ready, _, _ = select.select([pipe_out], [], [], self._seconds)
+            line = pipe_out.readline() if ready else b""
+        except BrokenPipeError:
+            ready, line = [pipe_out], b""
+        if not line:
+            late = f"z3 gave no answer within {self._seconds:g} s, and was stopped"
+            self._trouble = "z3 ended without an answer" if ready else late
+            raise NoAnswerError(self._trouble)
+        return json.loads(line)
+
+    def close(self) -> None:
+        """End z3's process, if there is one; a later question starts another."""
+        if self._process is not None:
+            _stop(self._process)
+            self._process = None
+
+    def __enter__(self) -> "Solver":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    # A session of its own: an interrupt from the keyboard comes to us, and we end the process.
+    return subprocess.Popen(
+        [sys.executable, "-P", str(_SCRIPT)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    process.wait()
+
+
+# Covers of the orthant by cones in which a polynomial has no negative coefficient, and their second check.
+#
+# Where x_i ≥ x_j, write x_i = x_j + x_i' with x_i' ≥ 0, else x_j = x_i + x_j'. A polynomial whose coefficients are ≥ 0
+# in
+# all cones of such a tree of cases is ≥ 0; this is successive difference substitution, the method of Yang and Xia
+# (2008).
+
+Terms = dict[tuple[int, ...], int]
+# Multiplications of a search, and how often an orthant is cut in two on the way to one cone.
+_WORK = 150_000
+_DEPTH = 14
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Two cases: x_i ≥ x_j, and x_j ≥ x_i. None stands for a cone in which all coefficients are ≥ 0."""
+
+    i: int
+    j: int
+    first: "Cut | None"
+    second: "Cut | None"
+
+
+class _TooLongError(Exception):
+    """The search has used up its multiplications."""
+
+
+def find_cover(polynomial: PolyElement) -> Cut | None:
+    """Return cases that show a polynomial with a negative coefficient to be ≥ 0 on the orthant; None if not found."""
+    search = _Search()
+    try:
+        return search.cut(_homogeneous(polynomial), _DEPTH)
+    except _TooLongError:
+        return None
+
+
+@final
+class _Search:
+    """A search that counts its multiplications: the same answer on every machine."""
+
+    def __init__(self) -> None:
+        self.left = _WORK
+
+    def cut(self, terms: Terms, depth: int) -> Cut:
+        """Return the cut for terms of which one is negative."""
+        if depth == 0:
+            raise _TooLongError
+        i, j = _pair(terms)
+        first, second = self.moved(terms, i, j), self.moved(terms, j, i)
+        return Cut(i, j, *(self.cut(one, depth - 1) if _mixed(one) else None for one in (first, second)))
+
+    def moved(self, terms: Terms, i: int, j: int) -> Terms:
+        """Write x_i as x_j + x_i."""
+        found: Terms = {}
+        for powers, coefficient in terms.items():
+            binomial = coefficient
+            self.left -= powers[i] + 1
+            for kept in range(powers[i], -1, -1):
+                key = list(powers)
+                key[i], key[j] = kept, powers[j] + powers[i] - kept
+                place = tuple(key)
+                found[place] = found.get(place, 0) + binomial
+                binomial = binomial * kept // (powers[i] - kept + 1)
+        if self.left < 0:
+            raise _TooLongError
+        return {powers: coefficient for powers, coefficient in found.items() if coefficient}
+
+
+def _mixed(terms: Terms) -> bool:
+    return any(coefficient < 0 for coefficient in terms.values())
+
+
+def _homogeneous(polynomial: PolyElement) -> Terms:
+    """Return integer coefficients by powers, with one more variable that stands for 1."""
+    _, whole = polynomial.clear_denoms()
+    degree = max(sum(powers) for powers in whole)
+    return {(*powers, degree - sum(powers)): int(coefficient) for powers, coefficient in whole.items()}
+
+
+def _pair(terms: Terms) -> tuple[int, int]:
+    """Return the two variables whose order tells most about the negative terms."""
+    positive = {powers for powers, coefficient in terms.items() if coefficient > 0}
+    negative = [powers for powers, coefficient in terms.items() if coefficient < 0]
+    size = len(next(iter(terms)))
+    return max(
+        ((i, j) for i in range(size) for j in range(i)),
+        key=lambda pair: sum(_neighbours(powers, pair[0], pair[1], positive) for powers in negative),
+        default=(0, 0),
+    )
+
+
+def _neighbours(powers: tuple[int, ...], i: int, j: int, positive: set[tuple[int, ...]]) -> int:
+    """Count the positive terms that are this one with some of x_i in place of x_j, or the reverse; near ones double."""
+    count = 0
+    for amount in (1, 2):
+        for up, down in ((i, j), (j, i)):
+            if powers[down] >= amount:
+                other = list(powers)
+                other[up], other[down] = other[up] + amount, other[down] - amount
+                count += (3 - amount) * int(tuple(other) in positive)
+    return count
+
+
+def covers(polynomial: PolyElement, cut: Cut) -> bool:
+    """Return whether the cases show that the polynomial is ≥ 0: by SymPy's arithmetic, from the polynomial itself."""
+    names = [str(symbol) for symbol in polynomial.ring.symbols]
+    ring = PolyRing([*names, "one_"], polynomial.ring.domain)
+    degree = max(sum(powers) for powers in polynomial)
+    whole = ring.from_dict({(*powers, degree - sum(powers)): value for powers, value in polynomial.items()})
+    return _holds(whole, cut)
+
+
+def _holds(polynomial: PolyElement, cut: Cut | None) -> bool:
+    if cut is None:
+        return all(coefficient >= 0 for coefficient in polynomial.values())
+    x, y = polynomial.ring.gens[cut.i], polynomial.ring.gens[cut.j]
+    return _holds(polynomial.compose(x, x + y), cut.first) and _holds(polynomial.compose(y, x + y), cut.second)
+
+
+# The sign of a polynomial in variables ≥ 0: coefficients, a cover by cones, z3; the first that shows it.
+
+# Beyond this, neither a search for a cover nor z3 has much of a chance.
+_TERMS, _VARIABLES, _DEGREE = 40, 6, 8
+_TRIED = 48
+
+
+def polynomial_sign(polynomial: PolyElement, solver: Solver | None) -> SignProof:
+    """Return how a polynomial with rational coefficients is shown to be ≥ 0 where all its variables are ≥ 0."""
+    if all(coefficient >= 0 for coefficient in polynomial.values()):
+        return SignProof.BY_CERTIFICATE
+    if polynomial.is_ground:
+        return SignProof.NOT
+    small = _reduced(polynomial)
+    if len(small) > _TERMS or small.ring.ngens > _VARIABLES or max(map(sum, small)) > _DEGREE or _negative(small):
+        return SignProof.NOT
+    cut = find_cover(small)
+    if cut is not None and covers(small, cut):
+        return SignProof.BY_CERTIFICATE
+    if solver is None:
+        return SignProof.NOT
+    terms = {powers: (int(value.numerator), int(value.denominator)) for powers, value in small.items()}
+    return SignProof.BY_SOLVER if solver.nonnegative(small.ring.ngens, terms) else SignProof.NOT
+
+
+def _reduced(polynomial: PolyElement) -> PolyElement:
+    """Divide by a monomial where that is possible, and leave out the variables that do not occur."""
+    powers = np.array(list(polynomial), dtype=np.int64)
+    powers -= powers.min(axis=0)
+    used = np.flatnonzero(powers.any(axis=0))
+    ring = polynomial.ring.clone(symbols=[polynomial.ring.symbols[index] for index in used])
+    return ring.from_dict(
+        {tuple(map(int, row)): value for row, value in zip(powers[:, used], polynomial.values(), strict=True)}
+    )
+
+
+def _negative(polynomial: PolyElement) -> bool:
+    """Return whether it is seen to be negative at some point: then no certificate is looked for."""
+    powers = np.array(list(polynomial), dtype=np.float64)
+    largest = max(abs(value) for value in polynomial.values())
+    coefficients = np.array([float(value / largest) for value in polynomial.values()])
+    points = np.random.default_rng(7).uniform(-3, 3, (_TRIED, powers.shape[1]))
+    with np.errstate(all="ignore"):
+        parts = np.exp(points @ powers.T * np.log(4.0)) * coefficients
+        return bool((parts.sum(axis=1) < -1e-9 * np.abs(parts).sum(axis=1)).any())
+
+
+# Formulas as quotients of exact polynomials in variables ≥ 0, each of a size that is predicted before it is made.
+
+_MAX_PRODUCTS = 20 * MAX_TERMS
+_MAX_DEGREE = 400
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """numerator/Π factor^power, polynomials over Q in variables that take all values ≥ 0."""
+
+    numerator: PolyElement
+    factors: dict[PolyElement, int]
+
+
+def quotient(expression: sympy.Expr) -> Quotient:
+    """Write an expression as a quotient of polynomials.
+
+    A root of a symbol is a variable whose powers the symbol is. √(1 + what is ≥ 0) is 1 + a variable, any other part
+    that is no polynomial and ≥ 0 a variable, and an irrational number a rational one below it + a variable: what holds
+    for all values of these variables holds for the parts.
+
+    Raises
+    ------
+    UndecidedError
+        If a variable may be negative, or a polynomial is predicted to have more than 2000 terms.
+    """
+    return _Builder(expression).build(expression)
+
+
+def vanishes(expression: sympy.Expr) -> bool:
+    """Return whether an expression is certainly 0 wherever it has a value.
+
+    Raises
+    ------
+    UndecidedError
+        As :func:`quotient`.
+    """
+    return not quotient(expression).numerator
+
+
+@final
+@dataclass(slots=True)
+class _Builder:
+    """Generators first, then the quotient bottom up."""
+
+    expression: sympy.Expr
+    roots: dict[sympy.Symbol, int] = field(default_factory=dict)
+    opaque: dict[sympy.Expr, sympy.Rational] = field(default_factory=dict)
+    ring: PolyRing = field(init=False)
+    generators: dict[sympy.Expr, PolyElement] = field(init=False)
+    memo: dict[sympy.Expr, Quotient] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for part in _parts(self.expression):
+            self.enter(part)
+        keys = [*sorted(self.roots, key=str), *sorted(self.opaque, key=str)]
+        self.ring = PolyRing([f"v{number}" for number in range(len(keys))], sympy.QQ)
+        self.generators = dict(zip(keys, self.ring.gens, strict=True))
+
+    def enter(self, part: sympy.Expr) -> None:
+        """Note what variables a part needs."""
+        if part.is_Symbol:
+            if not part.is_nonnegative:
+                raise UndecidedError(f"{part} may be negative")
+            self.roots.setdefault(part, 1)
+        elif part.is_Pow and part.base.is_Symbol and part.exp.is_Rational:
+            self.roots[part.base] = math.lcm(self.roots.get(part.base, 1), int(part.exp.q))
+        elif not part.is_Rational:
+            self.opaque[part] = _least(part)
+
+    def build(self, part: sympy.Expr) -> Quotient:
+        """Return the quotient of a part."""
+        if part not in self.memo:
+            self.memo[part] = self._build(part)
+        return self.memo[part]
+
+    def _build(self, part: sympy.Expr) -> Quotient:
+        if part.is_Rational:
+            return Quotient(self.ring.ground_new(sympy.QQ(int(part.p), int(part.q))), {})
+        if part.is_Symbol:
+            return Quotient(self.generators[part] ** self.roots[part], {})
+        if part.is_Pow and part.base.is_Symbol and part.exp.is_Rational:
+            return self.power(Quotient(self.generators[part.base], {}), int(part.exp * self.roots[part.base]))
+        if part.is_Add:
+            return self.sum([self.build(one) for one in part.args])
+        if part.is_Mul:
+            return self.product([self.build(one) for one in part.args])
+        if _is_power(part):
+            return self.power(self.build(part.base), int(part.exp))
+        if _is_root(part):
+            return self.power(self.build(_root(part)), 1 if part.exp.is_positive else -1)
+        least = self.opaque[part]
+        return Quotient(self.generators[part] + sympy.QQ(int(least.p), int(least.q)), {})
+
+    def sum(self, parts: list[Quotient]) -> Quotient:
+        common: dict[PolyElement, int] = {}
+        for one in parts:
+            for factor, count in one.factors.items():
+                common[factor] = max(count, common.get(factor, 0))
+        total = self.ring.zero
+        for one in parts:
+            own = one.numerator
+            for factor, count in common.items():
+                own = times(own, power(factor, count - one.factors.get(factor, 0)))
+            total += own
+        return Quotient(total, common)
+
+    def product(self, parts: list[Quotient]) -> Quotient:
+        numerator = self.ring.one
+        factors: dict[PolyElement, int] = {}
+        for one in parts:
+            numerator = times(numerator, one.numerator)
+            for factor, count in one.factors.items():
+                factors[factor] = factors.get(factor, 0) + count
+        return Quotient(numerator, factors)
+
+    def power(self, base: Quotient, exponent: int) -> Quotient:
+        if exponent >= 0:
+            return Quotient(
+                power(base.numerator, exponent), {factor: count * exponent for factor, count in base.factors.items()}
+            )
+        if not base.numerator:
+            raise UndecidedError("a part is divided by 0")
+        numerator = self.ring.one
+        for factor, count in base.factors.items():
+            numerator = times(numerator, power(factor, -count * exponent))
+        content, rest = base.numerator.primitive()
+        return Quotient(numerator * (1 / content) ** -exponent, {rest: -exponent} if rest != 1 else {})
+
+
+def times(one: PolyElement, other: PolyElement) -> PolyElement:
+    """Return the product.
+
+    Raises
+    ------
+    UndecidedError
+        If it is predicted to be too long.
+    """
+    if min(len(one), len(other)) > 1 and len(one) * len(other) > _MAX_PRODUCTS:
+        raise UndecidedError(f"multiplied out it has more than {MAX_TERMS} terms")
+    found = one * other
+    if len(found) > MAX_TERMS:
+        raise UndecidedError(f"multiplied out it has more than {MAX_TERMS} terms")
+    return found
+
+
+def power(base: PolyElement, exponent: int) -> PolyElement:
+    """Return the power; Raises as :func:`times`."""
+    degree = max((sum(powers_) for powers_ in base), default=0) * exponent
+    if count_powers(len(base), exponent) > MAX_TERMS or degree > _MAX_DEGREE:
+        raise UndecidedError(f"multiplied out it has more than {MAX_TERMS} terms, or a degree above {_MAX_DEGREE}")
+    return base**exponent
+
+
+def _parts(expression: sympy.Expr) -> Iterator[sympy.Expr]:
+    """Yield the symbols, their roots and the parts that are no polynomial."""
+    if expression.is_Rational:
+        return
+    if expression.is_Add or expression.is_Mul:
+        for part in expression.args:
+            yield from _parts(part)
+    elif _is_power(expression):
+        yield from _parts(expression.base)
+    elif _is_root(expression):
+        yield from _parts(_root(expression))
+    else:
+        yield expression
+
+
+def _is_power(part: sympy.Expr) -> bool:
+    return bool(part.is_Pow and part.exp.is_Integer and not part.base.is_Symbol)
+
+
+def _is_root(part: sympy.Expr) -> bool:
+    """Return whether it is √(1 + what is ≥ 0), or one over that."""
+    return bool(
+        part.is_Pow
+        and not part.base.is_Symbol
+        and not part.base.is_number
+        and abs(part.exp) == sympy.S.Half
+        and (part.base - 1).is_nonnegative
+    )
+
+
+def _root(part: sympy.Expr) -> sympy.Expr:
+    # Named after its base: the same root is the same variable wherever it stands.
+    return 1 + sympy.Symbol(f"root({part.base})", nonnegative=True)
+
+
+def _least(part: sympy.Expr) -> sympy.Rational:
+    """Return a rational number that a part is never below."""
+    if part.is_number:
+        low: Any = enclose(part)[0].limit_denominator(10**12) - Fraction(1, 10**12)
+        return sympy.Rational(low.numerator, low.denominator)
+    if part.is_nonnegative:
+        return sympy.S.Zero
+    raise UndecidedError(f"{part} may be negative")
+
 
 Direction = Literal[-1, 0, 1]
 _EXTREMA = (sympy.Min, sympy.Max)

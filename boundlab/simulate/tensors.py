@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.tensors import Batched, Device, find_device
 from boundlab.errors import SpecError
 from boundlab.execute import lockstep
-from boundlab.execute.loop import Loop
+from boundlab.execute._device import Loop
 from boundlab.execute.packing import pack
 from boundlab.objective import Optimum, Problem
-from boundlab.simulate.fit import at_a_time, bytes_of, fitting
-from boundlab.simulate.work import Result, Work
+from boundlab.simulate.work import Result, Work, at_a_time, bytes_of, fitting
 from boundlab.tape import Tape
 
 LEAST, _MOST = 64, 1024  # trials in lock step

@@ -4,13 +4,144 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Generic, TypeVar, final
+from typing import Any, Generic, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.algorithms import Algorithm
+from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.errors import SpecError
+from boundlab.execute.floats import run
+from boundlab.files import SHARE, bytes_text, free_bytes
 from boundlab.metrics import Metric
-from boundlab.tape import Tape
+from boundlab.objective import Problem
+from boundlab.randomness import Streams
+from boundlab.tape import RecordAt, Tape, recycle
+
+# Trials that fit into the memory: in as few registers as they need, and as many at a time as there is room for.
+
+_LARGE = 1 << 26  # bytes of a trial's registers from which it is worth finding out which are read again
+_WIDE = 1 << 20  # bytes of one register from which trials are counted before they run
+_SCRATCH = 4  # vectors that a step needs beside the registers
+
+
+def fitting(tape: Tape, problem: Problem) -> Tape:
+    """Return the tape, with as few registers as possible where they are large; it shows the same to the last bit."""
+    return recycle(tape) if tape.registers * problem.x0.nbytes > _LARGE else tape
+
+
+def bytes_of(tape: Tape, problem: Problem) -> int:
+    """Return what a trial takes."""
+    return (tape.registers + _SCRATCH) * problem.x0.nbytes
+
+
+def at_a_time(tape: Tape, problem: Problem, most: int, free: int | None, where: str) -> int:
+    """Return how many trials fit at a time, ``most`` at most.
+
+    Parameters
+    ----------
+    free, where
+        Bytes that are free, None where that is not known, and of which device.
+
+    Raises
+    ------
+    SpecError
+        If not one fits.
+    """
+    each = bytes_of(tape, problem)
+    count = most if free is None else min(most, int(SHARE * free) // each)
+    if count < 1:
+        raise SpecError(
+            f"one trial takes {bytes_text(each)} for {tape.registers} registers of dimension {problem.d}, and "
+            f"{bytes_text(free or 0)} are free on {where}; take fewer clients or dimensions"
+        )
+    return count
+
+
+def room(tape: Callable[[], Tape], problem: Problem, jobs: int) -> int:
+    """Return how many of the processes have room for their trials, given what compiles one.
+
+    Raises
+    ------
+    SpecError
+        If a single one has none.
+    """
+    if problem.x0.nbytes < _WIDE:
+        return jobs
+    return at_a_time(tape(), problem, jobs, free_bytes(), "this machine")
+
+
+# One trial: sample events, compile, execute.
+
+_POINTS = 12
+
+
+def compile_trial(
+    algorithm: Algorithm[Any],
+    parameters: Any,
+    clients: int,
+    delays: DelayModel,
+    policy: ServerPolicy,
+    iterations: int,
+    records: RecordAt,
+    streams: Streams,
+) -> Tape:
+    """Sample as many events as ``iterations`` take, and compile them.
+
+    Raises
+    ------
+    SpecError
+        If the delays or the parameters cannot make so many iterations.
+    """
+    if not delays.says_arrivals and algorithm.arrivals and algorithm.updates_a_version(parameters) is None:
+        raise SpecError(
+            f"delays {delays.id} say how old models are, and {algorithm.id} goes by who arrives when; async_sgd, "
+            "fedasync, fedbuff or fedstaleweight would fit"
+        )
+    if delays.rounds is not None and not algorithm.takes_rounds:
+        raise SpecError(f"delays {delays.id} say who is in each round: sfedavg takes that, {algorithm.id} does not")
+    made = algorithm.in_one_pass(parameters, clients, delays, iterations, records, streams)
+    if made is not None:
+        return made
+    count = max(algorithm.events_for(parameters, clients, iterations), 1)
+    while True:
+        events = algorithm.sample(parameters, delays, policy, streams, clients, count)
+        tape = algorithm.schedule(parameters, events, clients, records, iterations)
+        if tape.iterations >= iterations:
+            return tape
+        # Versions that are not made at a fixed number of events: ask for as many more as are missing, and some.
+        count = max(count + 8, min(16 * count, int(1.1 * count * iterations / max(tape.iterations, 1))))
+
+
+def run_once(tape: Tape, problem: Problem, streams: Streams, observe: Any, *, compiled: bool = False) -> None:
+    """Execute a tape with the problem's stochastic gradients.
+
+    Parameters
+    ----------
+    observe
+        Called as observe(row, x) with the records as they come, or as observe(rows, X, off) with many of them.
+    compiled
+        Whether machine code runs it, where the problem has steps to compile.
+    """
+    clients, oracle = None, problem.oracle(streams)
+    if compiled:
+        from boundlab.execute import floats as machine
+
+        clients = machine.clients_of(problem, tape)
+    # Metrics of a run that overflows are infinite; that is a result.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if clients is None:
+            run(tape, problem.x0, oracle, observe)
+        else:
+            machine.run_compiled(tape, problem.x0, clients, oracle, observe)
+
+
+def spaced_iterations(total: int, first: int) -> NDArray[np.int64]:
+    """Return about a dozen iterations from ``first`` to ``total``, evenly spaced in their logarithm."""
+    spaced = np.rint(np.geomspace(1, total, _POINTS)).astype(np.int64)
+    return np.unique(np.concatenate([[first], spaced[spaced >= first]]))
+
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")

@@ -1,4 +1,3 @@
 """Sweeps: one question for many theorems, problems, delay models and settings, on all cores or on a cluster."""
 
-from boundlab.sweep.cell import Cell as Cell
-from boundlab.sweep.plan import SweepPlan as SweepPlan
+from boundlab.sweep.plan import Cell as Cell, SweepPlan as SweepPlan

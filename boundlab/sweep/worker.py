@@ -19,9 +19,8 @@ from multiprocessing.connection import Connection
 from typing import Any, final
 
 from boundlab.errors import shortened
-from boundlab.simulate.parallel import killed_with_parent
-from boundlab.sweep.cell import Cell, Row
-from boundlab.sweep.question import answer, machine
+from boundlab.simulate.simulation import killed_with_parent
+from boundlab.sweep.plan import Cell, Row, answer, machine
 from boundlab.verdict import ExitCode
 
 _OTHER = "the files that it names are not those that were there when it was asked"

@@ -1,14 +1,15 @@
 """Statistics of the use table: how stale the used updates are, whose they are, and how many are in work meanwhile."""
 
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.tape._tape import Op, Tape
+from boundlab.errors import TapeError
+from boundlab.tape._tape import Affine, Identity, Initial, Ints, Op, Tape
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _BLOCK = 1 << 24  # weights of server updates by clients that are held at a time: 128 MB
 
@@ -125,3 +126,235 @@ def _working(tape: Tape, until: int) -> Ints:
     np.add.at(change, began + 1, 1)
     np.add.at(change, arrival[arrival >= 0] + 1, -1)
     return np.asarray(np.cumsum(change)[:events], dtype=np.int64)
+
+
+# Statistics of what really happened, read off a tape exactly.
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts, frequencies and staleness of one run.
+
+    Parameters
+    ----------
+    iterations, versions
+        Events, and server updates.
+    updates
+        Shape (n,): arrivals of each client.
+    p, p_s
+        Observed fractions of the events that are arrivals of each client, shape (n,), and events of the server.
+    staleness
+        Shape (arrivals,): server versions between the model from which an arriving update was computed
+        and its arrival.
+    shares
+        Shape (n,): the clients' parts of all aggregated weight; None where the tape does not say.
+    time
+        Time of the last event.
+    """
+
+    iterations: int
+    versions: int
+    updates: Ints
+    p: NDArray[np.float64]
+    p_s: float
+    staleness: Ints
+    shares: NDArray[np.float64] | None
+    time: float
+
+    @property
+    def tau_max(self) -> int:
+        """The largest staleness, 0 where nothing arrived."""
+        return int(self.staleness.max(initial=0))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready figures."""
+        return {
+            "iterations": self.iterations,
+            "versions": self.versions,
+            "updates": self.updates.tolist(),
+            "p": self.p.tolist(),
+            "p_s": self.p_s,
+            "tau_max": self.tau_max,
+            "tau_mean": float(self.staleness.mean()) if len(self.staleness) else 0.0,
+            "shares": None if self.shares is None else self.shares.tolist(),
+            "time": self.time,
+        }
+
+
+def statistics(tape: Tape) -> Statistics:
+    """Read the statistics off a tape."""
+    actor = tape.events.actor
+    total = max(len(actor), 1)
+    updates = _updates(tape)
+    return Statistics(
+        iterations=len(actor),
+        versions=int(tape.version[-1]),
+        updates=updates,
+        p=updates / total,
+        p_s=int(np.count_nonzero(actor < 0)) / total,
+        staleness=staleness(tape),
+        shares=shares(tape),
+        time=float(tape.events.time[-1]) if len(actor) else 0.0,
+    )
+
+
+def _updates(tape: Tape) -> Ints:
+    actor = tape.events.actor
+    if not tape.events.detail:
+        return np.bincount(actor[actor >= 0], minlength=tape.clients)
+    # Events with details are not simply arrivals: count who brought something, once an event.
+    arrives = tape.descend.arrival >= 0
+    pairs = np.unique(np.stack([tape.descend.client[arrives], tape.descend.arrival[arrives]]), axis=1)
+    return np.bincount(pairs[0], minlength=tape.clients)
+
+
+def shares(tape: Tape) -> NDArray[np.float64] | None:
+    """Return the clients' parts π_i of all the weight that server updates gave, shape (n,); they sum to 1."""
+    weight = np.bincount(
+        tape.descend.client[tape.uses.update], weights=np.abs(tape.uses.weight), minlength=tape.clients
+    )
+    total = float(weight.sum())
+    return weight / total if total > 0.0 else None
+
+
+def arrived(tape: Tape) -> Ints:
+    """Return the rows of :class:`boundlab.tape.Descend` that arrive or are stopped, in this order."""
+    rows = np.flatnonzero(tape.descend.arrival >= 0)
+    out: Ints = rows[np.argsort(tape.descend.arrival[rows], kind="stable")]
+    return out
+
+
+def staleness(tape: Tape) -> Ints:
+    """Return, for each update that arrives, the server versions since its model was read, shape (arrivals,).
+
+    In the order of arrival. What is stopped does not count, nor do AREA's first messages under start=analysis, which
+    are 0, computed from no model.
+
+    Raises
+    ------
+    TapeError
+        If one is negative.
+    """
+    rows = arrived(tape)
+    rows = rows[~np.isin(rows, np.asarray(tape.notes.get("stopped", ()), dtype=np.int64))]
+    tau = tape.version[tape.descend.arrival[rows]] - tape.descend.version[rows]
+    if (tau < 0).any():
+        raise TapeError("an update is fresher than the model it was computed from")
+    return np.asarray(tau, dtype=np.int64)
+
+
+# The same tape in fewer registers: one that is never read again is given to the next result.
+
+_NEVER = -1  # read
+
+
+def recycle(tape: Tape) -> Tape:
+    """Return a tape that shows the same records, to the last bit, in as few registers as hold what is read later.
+
+    Registers that begin alike are one until they are written. The registers of identities and of x_s keep what they
+    hold at the end.
+    """
+    affine, descend = tape.affine, tape.descend
+    start, src, coef = affine.start.tolist(), affine.src.tolist(), affine.coef.tolist()
+    to, down_to, down_from = affine.dst.tolist(), descend.dst.tolist(), descend.src.tolist()
+    shown = tape.record.src.tolist()
+    names = _Registers(tape)
+    for at, (op, row) in enumerate(zip(tape.op.tolist(), tape.row.tolist(), strict=True)):
+        if op == Op.AFFINE:
+            part, target = slice(start[row], start[row + 1]), to[row]
+            # Executors begin with a register's own old value: the sum keeps this order where the result lies elsewhere.
+            terms = sorted(zip(src[part], coef[part], strict=True), key=lambda term: term[0] != target)
+            src[part], coef[part] = names.read([register for register, _ in terms]), [weight for _, weight in terms]
+            to[row] = names.write(at, target, src[part])
+        elif op == Op.DESCEND:
+            [down_from[row]] = names.read([down_from[row]])
+            down_to[row] = names.write(at, down_to[row], [down_from[row]])
+        else:
+            [shown[row]] = names.read([shown[row]])
+            names.free(at)
+    identities = tuple(
+        Identity(one.name, _ints(names.read(one.register.tolist())), one.coef) for one in tape.identities
+    )
+    return replace(
+        tape,
+        registers=len(names.initial),
+        initial=np.array(names.initial, dtype=np.int8),
+        affine=Affine(_ints(to), affine.start, _ints(src), np.array(coef, dtype=np.float64)),
+        descend=replace(descend, dst=_ints(down_to), src=_ints(down_from)),
+        record=replace(tape.record, src=_ints(shown)),
+        identities=identities,
+        server=names.read([tape.server])[0],
+    )
+
+
+@final
+class _Registers:
+    """Which register holds which value: x0, 0, or what an instruction wrote, in the order of writing."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._last = _last_reads(tape)  # of each value
+        self._value = _values(tape)  # that each register of the tape holds now
+        self._count = 2
+        self._place: dict[int, int] = {}
+        self._unused: list[int] = []
+        self._reading: list[int] = []
+        self.initial: list[int] = []
+        for value, initial in enumerate((Initial.START, Initial.ZERO)):
+            if self._last[value] != _NEVER:
+                self._place[value] = len(self.initial)
+                self.initial.append(int(initial))
+
+    def read(self, registers: Iterable[int]) -> list[int]:
+        """Return where the present values of registers lie."""
+        self._reading = [self._value[register] for register in registers]
+        return [self._place[value] for value in self._reading]
+
+    def write(self, at: int, register: int, sources: list[int]) -> int:
+        """Return where instruction ``at`` writes: over its first source if nothing else reads that, or elsewhere."""
+        value, self._count = self._count, self._count + 1
+        if sources and self._last[self._reading[0]] == at and self._reading.count(self._reading[0]) == 1:
+            place = self._place.pop(self._reading.pop(0))
+        elif self._unused:
+            place = self._unused.pop()
+        else:
+            place = len(self.initial)
+            self.initial.append(int(Initial.UNWRITTEN))
+        self.free(at)
+        self._value[register], self._place[value] = value, place
+        if self._last[value] == _NEVER:
+            self._unused.append(self._place.pop(value))
+        return place
+
+    def free(self, at: int) -> None:
+        """Give back the places of what was read for the last time."""
+        for value in self._reading:
+            if self._last[value] == at and value in self._place:
+                self._unused.append(self._place.pop(value))
+        self._reading = []
+
+
+def _values(tape: Tape) -> list[int]:
+    """Return which value each register begins with: 0 is x0, 1 is zero, −1 none."""
+    found = {Initial.START: 0, Initial.ZERO: 1, Initial.UNWRITTEN: -1}
+    return [found[Initial(value)] for value in tape.initial.tolist()]
+
+
+def _last_reads(tape: Tape) -> list[int]:
+    """Return the instruction that reads each value last, :data:`_NEVER`, or the length of the tape: it is kept."""
+    start, src, to = tape.affine.start.tolist(), tape.affine.src.tolist(), tape.affine.dst.tolist()
+    down_from, down_to, shown = tape.descend.src.tolist(), tape.descend.dst.tolist(), tape.record.src.tolist()
+    holds, last = _values(tape), [_NEVER, _NEVER]
+    for at, (op, row) in enumerate(zip(tape.op.tolist(), tape.row.tolist(), strict=True)):
+        sources = src[start[row] : start[row + 1]] if op == Op.AFFINE else [(down_from, shown)[op == Op.RECORD][row]]
+        for register in sources:
+            last[holds[register]] = at
+        if op != Op.RECORD:
+            holds[to[row] if op == Op.AFFINE else down_to[row]] = len(last)
+            last.append(_NEVER)
+    for register in [tape.server, *(register for one in tape.identities for register in one.register.tolist())]:
+        last[holds[register]] = len(tape)
+    return last
+
+
+def _ints(values: list[int]) -> Ints:
+    return np.array(values, dtype=np.int64)

@@ -7,18 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boundlab.instance.fitting import CompareOptions as CompareOptions
-    from boundlab.instance.fitting import fitting as fitting
-    from boundlab.testing import conform as conform
-    from boundlab.testing import strategies as strategies
-    from boundlab.testing._bound import BoundViolation as BoundViolation
-    from boundlab.testing._bound import Tested as Tested
-    from boundlab.testing._bound import assert_bound_holds as assert_bound_holds
-    from boundlab.testing._finding import BoundFinding as BoundFinding
+    from boundlab.instance.fitting import CompareOptions as CompareOptions, fitting as fitting
+    from boundlab.testing import conform, strategies as strategies
+    from boundlab.testing._bound import (
+        BoundFinding as BoundFinding,
+        BoundViolation as BoundViolation,
+        Tested as Tested,
+        assert_bound_holds as assert_bound_holds,
+    )
 
 _WHERE = {
     "BoundViolation": "testing._bound",
-    "BoundFinding": "testing._finding",
+    "BoundFinding": "testing._bound",
     "CompareOptions": "instance.fitting",
     "Tested": "testing._bound",
     "assert_bound_holds": "testing._bound",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Staleness
 from boundlab.algorithms.example_options import Setting, surroundings
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
@@ -23,8 +23,7 @@ from boundlab.randomness import Streams
 from boundlab.tape import NOTHING, Tape
 from boundlab.testing import _schedule
 from boundlab.testing._check import Check, about, at_each, expect, named, reads_declared, spoken
-from boundlab.testing._interpret import NEGLIGIBLE
-from boundlab.testing._subject import ITERATIONS, REFUSED, CompiledRun, Subject
+from boundlab.testing._schedule import ITERATIONS, NEGLIGIBLE, REFUSED, CompiledRun, Subject
 
 _FEW, _MANY = 9, 80  # events
 _LONG = 40  # iterations, until clients have arrived several times

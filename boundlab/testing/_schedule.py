@@ -1,23 +1,393 @@
 """Checks of one schedule: the events of a run, their tape, what it does to a small problem, and what updates become."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import X_S, AffineRow, DescendRow, EventLaw, undeclared_draws
-from boundlab.arithmetic.weights import Weights
+from boundlab.algorithms import X_S, AffineRow, Algorithm, DescendRow, EventLaw, example_options, undeclared_draws
+from boundlab.arithmetic.recurrence import Weights
 from boundlab.assumptions import Assumption
+from boundlab.case import build_problem, delays_from
+from boundlab.delays import DelayModel
+from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import Events
+from boundlab.execute.floats import run
 from boundlab.objective import Array, Problem
+from boundlab.objective.composite import Composite
+from boundlab.options import Options
+from boundlab.randomness import Streams
 from boundlab.registry import registered
-from boundlab.tape import Op, RecordAt, Tape, usage
+from boundlab.tape import NOTHING, Initial, Op, RecordAt, Tape, usage, verify, verify_identities
 from boundlab.testing._check import about, at_most, equal, expect
-from boundlab.testing._interpret import NEGLIGIBLE, initial, interpret, local_steps, reading
-from boundlab.testing._subject import ITERATIONS, CompiledRun
+
+# A second interpreter of tapes: the columns as they read, one instruction after the other.
+#
+# It shares neither the decoder nor the loop of :mod:`boundlab.execute`. Its vectors are those of a problem, or
+# coefficients: whatever the functions are, a register is c_0·x0 + Σ c_r·(move of update r), the move of an update being
+# its end minus its start; and also a combination of x0 and of the ends themselves.
+
+Floats = NDArray[np.float64]
+Vectors = list[Array]
+NEGLIGIBLE = 1e-12  # a coefficient that rounding may have left of 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Run of a tape with full gradients.
+
+    Parameters
+    ----------
+    starts, ends
+        The models before and after the local steps of each row of ``descend``, shape (d,) each.
+    shown
+        What each row of ``record`` shows, shape (d,) each.
+    reads
+        What each instruction reads, with its event.
+    registers
+        The final registers; None: never written.
+    """
+
+    starts: Vectors
+    ends: Vectors
+    shown: Vectors
+    reads: list[tuple[int, Array]]
+    registers: list[Array | None]
+
+    def models(self, tape: Tape) -> Vectors:
+        """Return the server's model of each version, from a tape that records all iterations."""
+        versions = tape.record.version.tolist()
+        return [self.shown[versions.index(version)] for version in range(int(tape.version[-1]) + 1)]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The server's models as combinations.
+
+    Parameters
+    ----------
+    models
+        Shape (versions + 1, 1 + updates): the coefficients of x0 and of each row of ``descend``.
+    read
+        Shape (updates,): whether an instruction reads the update, or what was made of it, once it has arrived.
+    held
+        Shape (updates,): whether it stands in a register at the end.
+    depth
+        Shape (versions + 1,): the most local steps that lie behind each model, one after the other.
+    """
+
+    models: Floats
+    read: NDArray[np.bool_]
+    held: NDArray[np.bool_]
+    depth: NDArray[np.int64]
+
+    @property
+    def entering(self) -> Floats:
+        """The coefficients with which each update moves the model, shape (versions, updates)."""
+        out: Floats = np.diff(self.models[:, 1:], axis=0)
+        return out
+
+
+def interpret(tape: Tape, problem: Problem) -> Run:
+    """Execute a tape.
+
+    Raises
+    ------
+    AssertionError
+        If an instruction is none of the three, or reads what nobody has written.
+    """
+    table = tape.descend
+
+    def descend(row: int, x: Array) -> Array:
+        sizes = float(table.step_size[row]) * (tape.local if len(tape.local) else np.ones(table.steps[row]))
+        implicit = bool(len(tape.implicit) and tape.implicit[row])
+        return local_steps(problem, int(table.client[row]), x, sizes.tolist(), implicit=implicit)
+
+    return _interpreted(tape, problem.x0.astype(np.float64), descend)
+
+
+def reading(tape: Tape, *, ends: bool = False) -> Reading:
+    """Read a tape that records all iterations.
+
+    Parameters
+    ----------
+    ends
+        Whether the combinations are of the ends of updates in place of their moves.
+    """
+    arrival = tape.descend.arrival
+    unit = np.eye(1 + len(arrival))
+    run = _interpreted(tape, unit[0], lambda row, x: unit[1 + row] if ends else x + unit[1 + row])
+    read, held = np.zeros((2, len(arrival)), dtype=np.bool_)
+    for event, value in run.reads:
+        read |= _holds(value)[1:] & (arrival >= 0) & (arrival <= event)
+    for register in run.registers:
+        held |= False if register is None else _holds(register)[1:]
+    steps = np.zeros(1 + len(arrival), dtype=np.int64)  # behind x0 and behind each end
+    for row, start in enumerate(run.starts):
+        steps[1 + row] = tape.descend.steps[row] + steps[_holds(start)].max(initial=0)
+    models = run.models(tape)
+    return Reading(np.array(models), read, held, np.array([steps[_holds(one)].max(initial=0) for one in models]))
+
+
+def _holds(combination: Array) -> NDArray[np.bool_]:
+    """Return which coefficients are not 0."""
+    return np.abs(combination) > NEGLIGIBLE
+
+
+def _interpreted(tape: Tape, start: Array, descend: Callable[[int, Array], Array]) -> Run:
+    """Execute a tape from a vector, with a function of the row and its vector for the local steps."""
+    registers = initial(tape.initial, start)
+    run = Run([], [], [], [], registers)
+
+    def read(register: int, event: int) -> Array:
+        value = registers[register]
+        assert value is not None, f"register {register} is read before it is written"  # noqa: S101
+        run.reads.append((event, value))
+        return value
+
+    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
+        if op == Op.AFFINE:
+            total = np.zeros_like(start)
+            for term in range(tape.affine.start[row], tape.affine.start[row + 1]):
+                total = total + tape.affine.coef[term] * read(tape.affine.src[term], event)
+            registers[tape.affine.dst[row]] = total
+        elif op == Op.DESCEND:
+            run.starts.append(read(tape.descend.src[row], event))
+            run.ends.append(descend(row, run.starts[-1]))
+            registers[tape.descend.dst[row]] = run.ends[-1]
+        else:
+            assert op == Op.RECORD, f"instruction {op} is none that this interpreter knows"  # noqa: S101
+            run.shown.append(read(tape.record.src[row], event))
+    return run
+
+
+def initial(kinds: Iterable[int], start: Array) -> list[Array | None]:
+    """Return what registers hold at first; None: nothing may read it."""
+    first = {Initial.START: start, Initial.ZERO: np.zeros_like(start)}
+    return [first.get(Initial(int(kind))) for kind in kinds]
+
+
+def local_steps(problem: Problem, client: int, x: Array, sizes: Iterable[float], *, implicit: bool = False) -> Array:
+    """Return where a client's local steps end."""
+    f = problem.inner if isinstance(problem, Composite) else problem
+    for size in sizes:
+        x = problem.prox(client, x, size) if implicit else x - size * f.gradient(client, x)
+        if problem.simple is not None and not implicit:
+            x = problem.simple.prox(x, size)
+    return x
+
+
+# Algorithms with the settings and the delays under which they are looked at, and their runs there.
+
+ITERATIONS = 8
+REFUSED = (SpecError, CaseError)  # of what does not go together
+_DELAYS = ("exponential:spread=5", "deterministic", "pareto:spread=3", "iid")
+_LONGEST = 64  # times as many events as the algorithm thinks that the iterations take
+
+
+@final
+@dataclass(frozen=True)
+class CompiledRun:
+    """An algorithm, its parameters, and events on a small problem.
+
+    Parameters
+    ----------
+    who
+        How messages begin.
+    most
+        Iterations of the long tape, or more than the events hold.
+    delays
+        What the events are drawn from, where they are.
+    """
+
+    who: str
+    algorithm: Algorithm[Any]
+    parameters: Any
+    events: Events
+    problem: Problem
+    most: int
+    delays: DelayModel | None = None
+
+    @cached_property
+    def long(self) -> Tape:
+        """The long tape with all records."""
+        return self.tape()
+
+    @cached_property
+    def executed(self) -> Run:
+        """Run of the long tape by the second interpreter."""
+        return interpret(self.long, self.problem)
+
+    @cached_property
+    def linear(self) -> Reading:
+        """Its models as combinations of the moves of updates."""
+        return reading(self.long)
+
+    def tape(self, iterations: int | None = None, records: RecordAt | None = None) -> Tape:
+        """Compile, by default to the long tape with all records, and let :func:`boundlab.tape.verify` look at it."""
+        most = self.most if iterations is None else iterations
+        shown = RecordAt() if records is None else records
+        with about(f"{self.who}: {most} iterations do not compile"):
+            tape = self.algorithm.schedule(self.parameters, self.events, self.problem.n, shown, most)
+            verify(tape)
+            verify_identities(tape)
+        return tape
+
+    def shown(self, records: RecordAt | None = None) -> tuple[Tape, Vectors]:
+        """Return the tape and what it shows with full gradients in floats."""
+        tape, seen = self.tape(records=records), []
+        run(tape, self.problem.x0, self.problem.full_gradients(), lambda _row, x: seen.append(x.copy()))
+        return tape, seen
+
+    def quantities(self, until: int) -> dict[str, float]:
+        """Return what theorems read off the long tape over its first server updates."""
+        return self.algorithm.quantities(self.parameters, self.long, until, {})
+
+
+@final
+@dataclass(frozen=True)
+class Subject:
+    """An algorithm with the settings and delays under which it is looked at.
+
+    Parameters
+    ----------
+    algorithm
+        Which one.
+    options
+        The one setting to look at; None: those that its examples make.
+    clients
+        n; None: 3, or 1 where the algorithm is about one client.
+    delays
+        Models for so many clients; none: exponential, deterministic, Pareto and i.i.d. ones.
+    server
+        The policy as it is typed; None: what goes with the algorithm and the delays.
+    drawn
+        How many drawn combinations of options are looked at.
+    """
+
+    algorithm: Algorithm[Any]
+    options: Mapping[str, Any] | None = None
+    clients: int | None = None
+    delays: Sequence[DelayModel] = ()
+    server: str | None = None
+    drawn: int = 4
+    _made: dict[tuple[str, str, int, int], CompiledRun] = field(default_factory=dict)
+
+    @property
+    def who(self) -> str:
+        """How messages begin."""
+        return f"algorithm {getattr(self.algorithm, 'id', type(self.algorithm).__name__)}"
+
+    @cached_property
+    def n(self) -> int:
+        """The number of clients."""
+        if self.clients is not None:
+            return self.clients
+        refused: list[BoundlabError] = []
+        for clients in (3, 1):
+            try:
+                self.schedule(self.options_for(clients)[0], self._models(clients)[0])
+            except REFUSED as error:
+                refused.append(error)
+            else:
+                return clients
+        raise AssertionError(f"{self.who}: {refused[0]}")
+
+    @cached_property
+    def models(self) -> Sequence[DelayModel]:
+        """The delay models."""
+        return self._models(self.n)
+
+    @cached_property
+    def settings(self) -> Sequence[Mapping[str, Any]]:
+        """The simplest setting first."""
+        return self.options_for()
+
+    @cached_property
+    def schedules(self) -> list[CompiledRun]:
+        """The first setting under every delay model, each other one under one of them, by turns."""
+        simple, *others = self.settings
+        turned = [(setting, self.models[number % len(self.models)]) for number, setting in enumerate(others)]
+        return [*(self.schedule(simple, model) for model in self.models), *self.runs(turned)]
+
+    def options_for(self, clients: int | None = None) -> Sequence[Mapping[str, Any]]:
+        """Return the settings for so many clients, by default n, the simplest first."""
+        if self.options is not None:
+            return [self.options]
+        return example_options.settings(self.who, self.algorithm, clients or self.n, self.drawn)
+
+    def schedule(
+        self, setting: Mapping[str, Any], model: DelayModel, iterations: int = ITERATIONS, trial: int = 0
+    ) -> CompiledRun:
+        """Return a setting under a delay model.
+
+        Raises
+        ------
+        SpecError
+            If the options do not go together, or not with so many clients.
+        """
+        key = example_options.words(setting), f"{model.n} {model.spec()}", iterations, trial
+        if key not in self._made:
+            self._made[key] = self._compile(setting, model, iterations, trial)
+        return self._made[key]
+
+    def runs(
+        self, places: Iterable[tuple[Mapping[str, Any], DelayModel]], iterations: int = ITERATIONS
+    ) -> Iterator[CompiledRun]:
+        """Yield settings under delay models that they go with: not a buffer that so few clients never fill."""
+        for setting, model in places:
+            try:
+                yield self.schedule(setting, model, iterations)
+            except REFUSED:
+                continue
+
+    def _models(self, n: int) -> Sequence[DelayModel]:
+        return self.delays or [delays_from(spec, n) for spec in _DELAYS]
+
+    def _compile(self, setting: Mapping[str, Any], model: DelayModel, iterations: int, trial: int) -> CompiledRun:
+        """Sample enough events for all iterations."""
+        a, n, who = self.algorithm, model.n, self.words(setting, model)
+        parameters = a.read(Options(a.id, setting))
+        count = first = max(a.events_for(parameters, n, iterations), 1)
+        while True:
+            events = self.sample(setting, model, count, trial)
+            try:
+                made = a.schedule(parameters, events, n, NOTHING, iterations).iterations
+            except REFUSED:
+                raise
+            except BoundlabError as error:
+                raise AssertionError(f"{who}: {iterations} iterations do not compile: {error}") from error
+            if made >= iterations:
+                return CompiledRun(who, a, parameters, events, _small(n), iterations, model)
+            expect(count < _LONGEST * first, f"{who}: {count} events make {made} of {iterations} iterations")
+            count *= 2
+
+    def words(self, setting: Mapping[str, Any], model: DelayModel | None = None) -> str:
+        """Return how messages about a setting begin, perhaps under a delay model."""
+        under = "" if model is None else f" under {model.id} delays"
+        return f"{self.who} with {example_options.words(setting)}{under}"
+
+    def sample(self, setting: Mapping[str, Any], model: DelayModel, count: int, trial: int = 0) -> Events:
+        """Return the first events of a trial; a count that the server's policy may set is set by it."""
+        a, server = self.algorithm, self.server
+        if server is None and a.server == "any" and "count" in setting:
+            server = f"count:every={setting['count']}"
+        policy = a.policy(server, model)
+        return a.sample(a.read(Options(a.id, setting)), model, policy, Streams(7, trial), model.n, count)
+
+
+@cache
+def _small(n: int) -> Problem:
+    """Return the problem on which schedules of so many clients are executed."""
+    return build_problem("quadratic", {"clients": n, "dimension": 2, "mu": 0.25, "L": 1})
+
 
 _ROUNDING = 1e-10  # of the largest number of two trajectories, at least of 1
 _CHOSEN = np.array([0, 2, 3, ITERATIONS])

@@ -10,18 +10,514 @@ both numbers. :func:`checks` gives the same checks one by one, so that pytest sh
 All draws have fixed seeds.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from boundlab.algorithms import Algorithm
-from boundlab.delays import DelayModel, DelayType
-from boundlab.errors import SpecError
-from boundlab.metrics import Metric
+from boundlab.algorithms.example_options import words
+from boundlab.assumptions import definers
+from boundlab.case import build_problem
+from boundlab.checks import View, check as checked
+from boundlab.delays import DelayModel, DelayType, Renewal
+from boundlab.errors import AssumptionError, BoundlabError, InfiniteError, SpecError
+from boundlab.events import SERVER, Events
+from boundlab.execute.floats import run
+from boundlab.formulas.parse import parse
+from boundlab.formulas.symbols import SYMBOLS
+from boundlab.metrics import Certified, Metric, Series, Watch
 from boundlab.objective import Problem, ProblemType
-from boundlab.testing import _algorithm, _delays, _metric, _problem, _theorem
-from boundlab.testing._check import Check as Check
-from boundlab.testing._subject import Subject
-from boundlab.theorems import Theorem
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.tape import Tape
+from boundlab.testing import _algorithm, _check
+from boundlab.testing._check import (
+    Check,
+    about,
+    at_most,
+    equal,
+    expect,
+    named,
+    of_example,
+    reads_declared,
+    rebuilt,
+    spoken,
+)
+from boundlab.testing._schedule import Subject, same_events
+from boundlab.theorems import Theorem, load_theorem
+
+# All checks of one delay model.
+#
+# A mean of m times between updates is held against 1/rate with the standard error of block means, which knows what
+# successive times have to do with each other, and with what a heavy tail hides: times beyond the largest one of m have
+# a
+# mean share of about a/(a − 1)·(largest)/m, where a is the tail index that Hill's estimate reads off the largest ones.
+# Under a tail without variance that is wide, and the law's quantiles say more.
+
+Floats = NDArray[np.float64]
+_CLIENTS = 3
+_SEED = 5
+_FEW, _MANY = 30, 300  # events
+_SERVER_RATE = 0.7
+_OUTLIER = 7.0  # standard deviations of a Poisson count
+_LONG_SEED = 6
+_START, _LARGEST = 1 << 13, 1 << 18  # events
+_BLOCKS = 64
+_HEAVIEST = 1.05  # tail index
+_ERRORS = 6.0  # standard errors: once in 10⁷ for 64 normal block means
+_SEEN = 0.05  # the smallest error of a rate that a run should show
+_FALSE_ALARM = 1e-9
+_PAIRS = 1 << 15  # events of two and two
+
+
+def delay_checks(m: DelayModel | DelayType, family: DelayType | None = None) -> Iterator[Check]:
+    """Return the checks of a model, or those of all examples of a law.
+
+    Parameters
+    ----------
+    family
+        What builds the model from options; None: what is registered under its id.
+    """
+    who = f"delays {m.id}"
+    if isinstance(m, DelayModel):
+        yield from _of_model(who, m, lookup("delays", m.id) if family is None else family)
+        return
+    yield from named(who, {"options are read as they are declared": _delay_options}, m)
+    for example in m.examples:
+        name = f"{who} with {words(example)}" if example else who
+        yield from of_example(name, Options(who, dict(example)), m, _of_model, _CLIENTS)
+
+
+def _of_model(who: str, m: DelayModel, family: DelayType) -> Iterator[Check]:
+    yield from named(who, {"its spec rebuilds it": _round_trip}, m, family)
+    yield from named(who, _OF_DELAYS, m)
+
+
+def _delay_options(family: DelayType) -> None:
+    """Check that what is read is declared, and that nothing else is taken."""
+    spoken(family, "id", "summary")
+    for example in family.examples:
+        with suppress(SpecError):  # which has a check of its own
+            reads_declared(f"delays {family.id}", lambda given: family.build(given, _CLIENTS), example, family.options)
+
+
+def _round_trip(m: DelayModel, family: DelayType) -> None:
+    """Check that spec() is JSON and rebuilds the same model."""
+    _, again = rebuilt(f"delays {m.id}", m, lambda options: family.build(options, m.n))
+    equal("the rates of the model that spec() rebuilds and its own", again.rates(), m.rates(), rounding=0.0)
+    same_events("the model that spec() rebuilds", _events(again, _FEW), _events(m, _FEW))
+
+
+def _begins(m: DelayModel) -> None:
+    """Check times, clients and their number; that a trial repeats itself; and that more events begin with the same."""
+    time, actor = m.arrivals_of(Streams(_SEED), _MANY)
+    expect(len(time) == len(actor) == _MANY, f"{len(time)} events are sampled where {_MANY} are asked for")
+    expect(np.isfinite(time).all() and (time >= 0.0).all(), "times must be finite and ≥ 0")
+    expect((np.diff(time) >= 0.0).all(), "times must not decrease")
+    within = (actor >= SERVER) & (actor < m.n)
+    expect(within.all(), f"there is an event of client {actor[~within][:1]} of {m.n}")
+    same_events("the same trial once more", _events(m, _MANY), Events(time, actor))
+    same_events("a longer trial", Events(time, actor).head(_FEW), _events(m, _FEW))
+
+
+def _events(m: DelayModel, count: int) -> Events:
+    """Return the first events of the trial that is looked at."""
+    return Events(*m.arrivals_of(Streams(_SEED), count))
+
+
+def _served(m: DelayModel) -> None:
+    """Check that the server's own aggregations come at their rate, and that more events begin with the same ones."""
+    try:
+        events, short = (m.sample(Streams(_SEED), count, _SERVER_RATE) for count in (_MANY, _FEW))
+    except SpecError:
+        return  # it brings the server's events, or ends
+    same_events("a longer trial with a server", events.head(_FEW), short)
+    count, mean = int((events.actor == SERVER).sum()), _SERVER_RATE * float(events.time[-1])
+    near = abs(count - mean) <= _OUTLIER * (np.sqrt(mean) + 1.0)
+    said = f"{count} aggregations at rate {_SERVER_RATE} until time {events.time[-1]:.4g}"
+    expect(near, f"{said}; {mean:.4g} are due")
+
+
+def _clock(m: DelayModel) -> None:
+    """Check that clients that begin anew whenever they arrive do so at the times of a sample."""
+    time, actor = m.arrivals_of(Streams(_SEED), _MANY)
+    for client in range(m.n):
+        due, clock, now, found = time[actor == client], m.clock(Streams(_SEED)), 0.0, []
+        for _ in due:
+            now = clock.arrival(client, now)
+            found.append(now)
+        equal(f"arrivals of client {client} by clock() and in a sample", np.array(found), due)
+
+
+def _counts(m: DelayModel) -> None:
+    """Check the rates against counts, in a run that is long enough for the law's own variance."""
+    rates = m.rates()
+    expect(np.shape(rates) == (m.n,), f"rates() has shape {np.shape(rates)}, not (n,) = ({m.n},)")
+    expect(np.isfinite(rates).all() and (rates > 0.0).all(), f"rates() must be finite and > 0, got {rates}")
+    expect(len(m.how_rates.split()) > 0, "how_rates does not say where the rates come from")
+    count = _START
+    while True:
+        time, actor = _sample(m, count)
+        means, errors = _gaps(time, actor, m.n)
+        if (_ERRORS * errors <= _SEEN).all() or len(time) < count or count >= _LARGEST:
+            break
+        count *= 4
+    for client in range(m.n):
+        size = int((actor == client).sum())
+        # The ends of a finite trace cut two times short.
+        room = _ERRORS * errors[client] + 2.0 / size + 1e-9
+        expect(
+            abs(means[client] * rates[client] - 1.0) <= room,
+            f"rates() says {rates[client]:.6g} updates of client {client} per unit of time; {size} of them come "
+            f"at {1.0 / means[client]:.6g} ± {100.0 * room:.2g} %",
+        )
+
+
+def _sample(m: DelayModel, count: int) -> tuple[Floats, NDArray[np.int32]]:
+    """Return so many events, or as many as there are."""
+    while True:
+        try:
+            return m.arrivals_of(Streams(_LONG_SEED), count)
+        except SpecError:
+            expect(count > 1, "no event can be sampled")
+            count = count * 3 // 4
+
+
+def _gaps(time: Floats, actor: NDArray[np.int32], n: int) -> tuple[Floats, Floats]:
+    """Return the mean time between updates of each client, and its relative error; shape (n,) each."""
+    means, errors = np.empty(n), np.full(n, np.inf)
+    for client in range(n):
+        gaps = np.diff(time[actor == client])
+        means[client] = gaps.mean() if len(gaps) else np.inf
+        if len(gaps) >= 4 * _BLOCKS:
+            blocks = np.array([block.mean() for block in np.array_split(gaps, _BLOCKS)])
+            errors[client] = (blocks.std(ddof=1) / math.sqrt(_BLOCKS) + _hidden(gaps)) / means[client]
+    return means, errors
+
+
+def _hidden(gaps: Floats) -> float:
+    """Return the part of the mean that lies beyond the largest of these times, by Hill's estimate of their tail."""
+    large = np.sort(gaps)[-math.isqrt(len(gaps)) :]
+    spread = float(np.log(large / large[0]).mean()) if large[0] > 0.0 else 0.0
+    index = max(1.0 / spread, _HEAVIEST) if spread > 0.0 else math.inf
+    return float(large[-1]) / len(gaps) / (1.0 - 1.0 / index) if spread > 0.0 else 0.0
+
+
+def _quantiles(m: DelayModel) -> None:
+    """Check the rates of a renewal model against the integral of its quantiles, heavy tails and all."""
+    if not isinstance(m, Renewal) or m.law.uniforms != 1:
+        return
+    for client, rate in enumerate(m.rates().tolist()):
+        coarse, fine = (_mean(m, client, nodes) for nodes in (20_001, 40_001))
+        room = 1e-6 + 4.0 * abs(fine / coarse - 1.0)
+        said = f"rates() says {rate:.6g} updates of client {client} per unit of time; the mean of its quantiles says"
+        expect(room >= _SEEN or abs(fine * rate - 1.0) <= room, f"{said} {1.0 / fine:.6g}")
+
+
+def _mean(m: Renewal, client: int, nodes: int) -> float:
+    """Integrate the quantiles by the double exponential rule, whose nodes crowd at both ends."""
+    t = np.linspace(-6.0, 6.0, nodes)
+    u = np.clip(1.0 / (1.0 + np.exp(-math.pi * np.sinh(t))), 1e-300, 1.0 - 2.0**-53)
+    weight = math.pi * np.cosh(t) * u * (1.0 - u) * (t[1] - t[0])
+    return float(weight @ m.law.durations(u[:, None], np.full(nodes, client)) / weight.sum())
+
+
+def _memory(m: DelayModel) -> None:
+    """Check what is called memoryless: who comes next does not depend on who came, nor the time on anything.
+
+    Hoeffding's inequality for pairs of events, and that of Dvoretzky, Kiefer and Wolfowitz for times; each fails a true
+    claim at most once in 10⁹.
+    """
+    said = m.memoryless
+    expect(isinstance(said, str) and (not said or len(said.split()) > 3), "memoryless must be '' or a sentence")
+    if said:
+        return
+    time, actor = _sample(m, 2 * _PAIRS)
+    rates = m.rates()
+    p = rates / rates.sum()
+    clients = actor[actor >= 0]
+    first, second = clients[: len(clients) // 2 * 2].reshape(-1, 2).T
+    room = math.sqrt(math.log(2.0 * m.n**2 / _FALSE_ALARM) / (2.0 * len(first)))
+    for i, j in np.ndindex(m.n, m.n):
+        share, due = float(((first == i) & (second == j)).mean()), p[i] * p[j]
+        found = f"client {j} follows client {i} in a share of {share:.4g} of pairs, and p_{i}·p_{j} is {due:.4g}"
+        expect(abs(share - due) <= room, f"it is called memoryless, but {found}")
+    gaps = np.sort(np.diff(time, prepend=0.0))
+    if np.allclose(gaps, gaps[0], rtol=1e-9):
+        return  # one event a slot: the theorems' own model
+    law = -np.expm1(-gaps * rates.sum())
+    off = float(np.abs(law - (np.arange(len(gaps)) + 0.5) / len(gaps)).max())
+    room = math.sqrt(math.log(2.0 / _FALSE_ALARM) / (2.0 * len(gaps))) + 1.0 / len(gaps)
+    found = f"the times between events are {off:.3g} off the exponential law in distribution"
+    expect(off <= room, f"it is called memoryless, but {found}")
+
+
+_OF_DELAYS: Mapping[str, Callable[[DelayModel], None]] = {
+    "trials repeat themselves, and more events begin with the same ones": _begins,
+    "a server of its own comes at its rate": _served,
+    "a clock hands out the same times": _clock,
+    "rates are long-run counts": _counts,
+    "rates are those of the law's quantiles": _quantiles,
+    "what is memoryless is independent of its past": _memory,
+}
+
+
+# All checks of one metric.
+
+_EVENTS = 9
+_BOWLS: dict[str, Any] = {"A": [[[2, 0], [0, 1]], [[1, 0], [0, 3]]], "b": [[0, 1], [3, -1]], "x0": [1, 2]}
+_POINTS = ([1.0, 2.0], [-3.0, 0.5], [0.0, 0.0], [4.0, -5.0])
+
+
+def metric_checks(m: Metric) -> Iterator[Check]:
+    """Return the checks."""
+    return named(f"metric {m.id}", _OF_METRICS, m)
+
+
+def _words(m: Metric) -> None:
+    spoken(m, "id", "label", "symbol", "expectation", "latex")
+    expect(m.counter in ("K", "T") and m.counter in SYMBOLS, f"counter must be K or T, got {m.counter!r}")
+    expect(isinstance(m.first, int) and m.first >= 0, f"first must be an integer ≥ 0, got {m.first!r}")
+
+
+@cache
+def _problem(c: float = 1.0, s: float = 1.0) -> Problem:
+    """Return c·f(x/s) from s·x0, of two bowls."""
+    scaled = {"A": c / s**2 * np.array(_BOWLS["A"]), "b": s * np.array(_BOWLS["b"]), "x0": s * np.array(_BOWLS["x0"])}
+    return build_problem("quadratic", {name: value.tolist() for name, value in scaled.items()})
+
+
+def _tape(m: Metric, ks: list[int], step: float = 0.1) -> Tape:
+    """Return a run of asynchronous SGD that shows what the left sides at ks need."""
+    algorithm = lookup("algorithms", "async_sgd")
+    events = algorithm.read_events([[time, (time * time) % 3 % 2] for time in range(1, _EVENTS + 1)], 2, m.id)
+    tape: Tape = algorithm.schedule(algorithm.parameter_type(step), events, 2, m.records(ks), max(ks))
+    return tape
+
+
+def _left(m: Metric, ks: list[int], problem: Problem, step: float = 0.1) -> Floats:
+    """Return the left sides at ks, shape (len(ks),)."""
+    watch = Watch(m, problem, np.array(ks))
+    run(_tape(m, ks, step), problem.x0, problem.oracle(Streams(0)), watch)
+    expect(np.isfinite(watch.low).all(), f"a run of {max(ks)} iterations has no left side at {ks}")
+    at_most("the lower end of the left side ≤ the upper end", watch.low, watch.high)
+    return (watch.low + watch.high) / 2.0
+
+
+def _horizon(m: Metric) -> list[int]:
+    return sorted({m.first, m.first + 1, 4, _EVENTS})
+
+
+def _records(m: Metric) -> None:
+    """Check that a run shows as many records as left sides take, none of them after its horizon."""
+    ks = _horizon(m)
+    asked, complete = m.records(ks), m.over.complete(np.array(ks))
+    expect(asked.average == m.over.averages_iterates, "averages_iterates is not what its records ask for")
+    expect(np.shape(complete) == (len(ks),), f"complete() has shape {np.shape(complete)}, not (points,)")
+    if m.over.one_record:
+        places = list(range(1, len(ks) + 1))
+        expect(complete.tolist() == places, f"one_record, but left sides take {complete.tolist()} records")
+
+
+def _horizons(m: Metric) -> None:
+    ks, problem = _horizon(m), _problem()
+    together = _left(m, ks, problem)
+    for k, found in zip(ks, together.tolist(), strict=True):
+        alone = float(_left(m, [k], problem)[0])
+        equal(f"the left side at {k} among others and in a run of its own", found, alone, scale=1e-3)
+
+
+def _shares(m: Metric) -> None:
+    """Check left sides against weighted sums of numbers that records might show."""
+    expect(m.is_mean == (m.over.share(max(m.first, 1)) is not None), "is_mean does not say whether share() does")
+    for k in _horizon(m):
+        count = int(m.over.complete(np.array([k]))[0])
+        values = np.random.Generator(np.random.Philox(k)).uniform(1.0, 2.0, size=count)
+        series, doubled = Series(m, np.array([k])), Series(m, np.array([k]))
+        for value in values:
+            series.add(value)
+            doubled.add(2.0 * value)
+        equal(
+            f"the left side at {k} of doubled records and twice that of the records",
+            doubled.values,
+            2.0 * series.values,
+        )
+        share = m.over.share(k) if m.is_mean else None
+        if share is not None:
+            what = f"the left side at {k} and share({k}) = {share} times the sum of its {count} records"
+            equal(what, series.values[0], float(share) * values.sum())
+
+
+def _quantity(m: Metric) -> None:
+    """Compare the quantity at points and by second moments."""
+    problem = _problem()
+    center, hessian = problem.optimum().x, np.mean(_BOWLS["A"], axis=0)
+    floats = Certified(problem)
+    for x in map(np.array, _POINTS):
+        low, high = m.at(floats, x)
+        away = x - center
+        moment = float(m.of_second_moment(hessian[None], np.outer(away, away)[None]))
+        at_most(f"the quantity at {x.tolist()} from below ≤ by second moments", low, moment, scale=1.0)
+        at_most(f"the quantity at {x.tolist()} by second moments ≤ from above", moment, high, scale=1.0)
+
+
+def _units_of_metrics(m: Metric) -> None:
+    """Check left sides under f → c·f and x → s·x, with steps that make the same run."""
+    a, b = m.units
+    ks = _horizon(m)
+    plain = _left(m, ks, _problem())
+    for c, s in ((3.0, 1.0), (1.0, 2.0), (0.25, 4.0)):
+        found = _left(m, ks, _problem(c, s), 0.1 * s**2 / c)
+        what = f"left sides for c·f(x/s), c = {c:g}, s = {s:g}, and c^{a}·s^{b} times those for f"
+        equal(what, found, c**a * s**b * plain, rounding=1e-6)
+
+
+_OF_METRICS: Mapping[str, Callable[[Metric], None]] = {
+    "its words are there": _words,
+    "a run shows the records that it asks for": _records,
+    "each horizon has the left side of a run of its own": _horizons,
+    "share gives the weights of the records": _shares,
+    "points and second moments give one quantity": _quantity,
+    "left sides change with the units of f and x": _units_of_metrics,
+}
+
+
+# All checks of one theorem.
+
+_COUNTERS = {"K": "iterations", "T": "server updates"}
+_HORIZON = 100
+
+
+def theorem_checks(t: Theorem) -> Iterator[Check]:
+    """Return the checks."""
+    return named(f"theorem {t.id}", _OF_THEOREMS, t)
+
+
+def _names(t: Theorem) -> None:
+    """Check that algorithm, metric and assumptions are registered; the look-up says which one it may be."""
+    lookup("algorithms", t.algorithm)
+    lookup("metrics", t.metric)
+    for name in t.assumptions:
+        lookup("assumptions", name)
+    spoken(t, "id", "title")
+
+
+def _options(t: Theorem) -> None:
+    """Check that what the theorem fixes, leaves open, reads and sets are options of the algorithm."""
+    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
+    fixed = t.core.fixed
+    words = f"it sets {', '.join(t.step)}, and the local steps of {a.id} are {', '.join(a.step_size_symbols)}"
+    expect(set(a.step_size_symbols) & set(t.step), words)
+    with about(f"{a.id} does not take its options {fixed}"):
+        a.read(Options(a.id, {**dict.fromkeys(t.step, 1), **fixed}))
+
+
+def _counter(t: Theorem) -> None:
+    """Check that no formula reads the other counter, and that T counts what the algorithm counts."""
+    other = "T" if t.horizon_symbol == "K" else "K"
+    shown = f"metric {t.metric} counts {t.horizon_symbol} ({_COUNTERS[t.horizon_symbol]})"
+    read = other in {*t.inputs(), *t.read_by(t.step)} and other not in t.core.read_as.values()
+    expect(not read, f"it reads {other} ({_COUNTERS[other]}), and its {shown}")
+    if t.horizon_symbol == "T":
+        subject = Subject(lookup("algorithms", t.algorithm))
+        at = subject.schedule(subject.settings[0], subject.models[0])
+        same = np.array_equal(at.long.record.iteration, at.long.record.version)
+        words = f"the iterations of {t.algorithm} are no server updates"
+        expect(same, f"its {shown}, and {words}")
+
+
+def _sources(t: Theorem) -> None:
+    """Check that problem, delays, options or the algorithm's quantities give every built-in symbol that is read."""
+    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
+    own = {*t.step, *t.core.read_as.values(), *t.settable, t.horizon_symbol, "n", "N"}
+    own |= SYMBOLS.keys() ^ t.symbols.keys()
+    missing = [name for name in t.inputs() if name not in own and not definers(name)]
+    if not missing:
+        return
+    subject = Subject(a)
+    settings = [{**subject.settings[0], **t.core.fixed}, *subject.settings]
+    places = ((setting, model) for setting in settings for model in subject.models[:2])
+    given = set[str]()
+    for at in subject.runs(places):
+        given |= at.quantities(int(at.long.version[-1])).keys()
+        missing = [name for name in missing if name not in given]
+        if not missing:
+            return
+    words = "which neither problems, delays and options give nor the quantities"
+    found = ", ".join(sorted(given)) or "none"
+    expect(False, f"it reads {', '.join(missing)}, {words} of {a.id}: {found}")
+
+
+def _units(t: Theorem) -> None:
+    """Check that no group of checks finds fault with units and scope; what a paper printed is as it is."""
+    if t.of_paper:
+        return
+    for one in checked(t, ["units", "scope"]):
+        expect(one.verdict != "failed", f"not so: {one.statement}; {one.witness}")
+
+
+def _text(t: Theorem) -> None:
+    """Check that what as_dict() shows is read back as the same formulas."""
+    fields = t.as_dict()
+    table = {name: info.symbol for name, info in t.symbols.items()}
+    texts = {**fields["terms"], **fields["definitions"]}
+    for name, expression in {**t.bound.expressions(), **t.rules()}.items():
+        with about(f"{name} = {texts[name]} is not read back"):
+            again = parse(texts[name], table, name)
+        same = again == expression or (again - expression).equals(0) is not False
+        expect(same, f"{name} = {texts[name]} is read back as {again}")
+
+
+def _file(t: Theorem) -> None:
+    """Check that the text of a theorem from a file is that theorem."""
+    if not t.source:
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "theorem.toml"
+        path.write_text(t.source, encoding="utf-8")
+        again = load_theorem(str(path))
+    expected = t.as_dict()
+    for name, value in replace(again, place=t.place).as_dict().items():
+        expect(value == expected[name], f"{name} is {value!r} when its source is read, and {expected[name]!r}")
+
+
+def _evaluates(t: Theorem) -> None:
+    """Check that bound and steps are numbers where its conditions hold, among a few values, and steps can be taken."""
+    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
+    for drawn in View(t).draws:
+        values = drawn | ({"p_s": 1.0 - sum(drawn["p"])} if "p" in drawn else {})
+        try:
+            t.evaluate(values)
+            steps = t.step_options({**values, t.horizon_symbol: _HORIZON})
+        except (AssumptionError, InfiniteError):
+            continue  # a condition does not hold there, or nothing is claimed
+        except BoundlabError as error:
+            raise AssertionError(f"it is not evaluated at {values}: {error}") from error
+        with about(f"{a.id} does not take the steps {steps}"):
+            a.read(Options(a.id, {**t.core.fixed, **steps}))
+        return
+
+
+_OF_THEOREMS: Mapping[str, Callable[[Theorem], None]] = {
+    "what it names exists": _names,
+    "its algorithm takes its options and steps": _options,
+    "it counts what its metric counts": _counter,
+    "every symbol has a source": _sources,
+    "both sides have the same units": _units,
+    "its formulas as text are read back": _text,
+    "its file is read again": _file,
+    "it is evaluated, and its steps are ones that the algorithm takes": _evaluates,
+}
+
 
 __all__ = ["Check", "algorithm", "checks", "delays", "metric", "problem", "theorem"]
 
@@ -96,10 +592,10 @@ def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None
 
     Examples
     --------
-    >>> from boundlab.case.build import build_problem
+    >>> from boundlab.case import build_problem
     >>> problem(build_problem("pseudo-huber", {"c": [0.0, 1.0], "x0": 2.0}))
     """
-    _run(_problem.checks(p, family))
+    _run(_check.problem_checks(p, family))
 
 
 def delays(m: DelayModel | DelayType, family: DelayType | None = None) -> None:
@@ -117,10 +613,10 @@ def delays(m: DelayModel | DelayType, family: DelayType | None = None) -> None:
 
     Examples
     --------
-    >>> from boundlab.case.build import build_delays
+    >>> from boundlab.case import build_delays
     >>> delays(build_delays("gamma", {"spread": 3}, 2))
     """
-    _run(_delays.checks(m, family))
+    _run(delay_checks(m, family))
 
 
 def theorem(t: Theorem) -> None:
@@ -141,7 +637,7 @@ def theorem(t: Theorem) -> None:
     >>> from boundlab.theorems import load_theorem
     >>> theorem(load_theorem("classics.gd.convex"))
     """
-    _run(_theorem.checks(t))
+    _run(theorem_checks(t))
 
 
 def metric(m: Metric) -> None:
@@ -161,7 +657,7 @@ def metric(m: Metric) -> None:
     >>> from boundlab.metrics import METRICS
     >>> metric(METRICS["gap"])
     """
-    _run(_metric.checks(m))
+    _run(metric_checks(m))
 
 
 def checks(obj: object, **given: Any) -> tuple[Check, ...]:
@@ -189,13 +685,13 @@ def checks(obj: object, **given: Any) -> tuple[Check, ...]:
         case Algorithm():
             return tuple(_algorithm.checks(Subject(obj, **given)))
         case Problem() | ProblemType():
-            return tuple(_problem.checks(obj, **given))
+            return tuple(_check.problem_checks(obj, **given))
         case DelayModel() | DelayType():
-            return tuple(_delays.checks(obj, **given))
+            return tuple(delay_checks(obj, **given))
         case Theorem():
-            return tuple(_theorem.checks(obj, **given))
+            return tuple(theorem_checks(obj, **given))
         case Metric():
-            return tuple(_metric.checks(obj, **given))
+            return tuple(metric_checks(obj, **given))
     kinds = "an algorithm, a problem, a delay model, a theorem or a metric"
     raise SpecError(f"conform.checks takes {kinds}, or the family of one, not {type(obj).__name__}")
 

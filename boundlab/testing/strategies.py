@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from boundlab.algorithms import Algorithm
 from boundlab.algorithms.example_options import readable, surroundings
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.instance.fitting import CompareOptions, fitting

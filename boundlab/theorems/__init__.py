@@ -5,43 +5,37 @@ from pathlib import Path
 from boundlab.arguments import checked
 from boundlab.files import named_file
 from boundlab.registry import lookup
-from boundlab.theorems._along import ALONG_RUN as ALONG_RUN
-from boundlab.theorems._along import along_run as along_run
-from boundlab.theorems._along import form_along_run as form_along_run
-from boundlab.theorems._along import read_off_runs as read_off_runs
-from boundlab.theorems._assume import POINTWISE as POINTWISE
-from boundlab.theorems._assume import Inequality as Inequality
-from boundlab.theorems._assume import inequality as inequality
-from boundlab.theorems._assume import of_quantities as of_quantities
-from boundlab.theorems._bound import Bound as Bound
-from boundlab.theorems._bound import Condition as Condition
-from boundlab.theorems._bound import Evaluation as Evaluation
-from boundlab.theorems._bound import FormulaBound as FormulaBound
-from boundlab.theorems._bound import RecursionBound as RecursionBound
+from boundlab.theorems._along import (
+    ALONG_RUN as ALONG_RUN,
+    along_run as along_run,
+    form_along_run as form_along_run,
+    read_off_runs as read_off_runs,
+)
+from boundlab.theorems._assume import (
+    POINTWISE as POINTWISE,
+    Inequality as Inequality,
+    inequality as inequality,
+    of_quantities as of_quantities,
+)
+from boundlab.theorems._bound import (
+    Bound as Bound,
+    Condition as Condition,
+    Evaluation as Evaluation,
+    FormulaBound as FormulaBound,
+    RecursionBound as RecursionBound,
+)
 from boundlab.theorems._clock import SECONDS as SECONDS
 from boundlab.theorems._conditions import at_lowest as at_lowest
-from boundlab.theorems._core import CoreStatement as CoreStatement
-from boundlab.theorems._core import core as core
-from boundlab.theorems._core_written import as_toml as as_toml
-from boundlab.theorems._core_written import words_of_core as words_of_core
+from boundlab.theorems._core import CoreStatement as CoreStatement, core as core
+from boundlab.theorems._core_written import as_toml as as_toml, words_of_core as words_of_core
 from boundlab.theorems._evaluate import derive as derive
 from boundlab.theorems._followed import once as once
-from boundlab.theorems._options import Option as Option
-from boundlab.theorems._options import elaborated_options as elaborated_options
-from boundlab.theorems._over import MeanOver as MeanOver
-from boundlab.theorems._over import about_each as about_each
-from boundlab.theorems._over import certain as certain
-from boundlab.theorems._over import over as over
-from boundlab.theorems._points import POINT_SETS as POINT_SETS
-from boundlab.theorems._points import PointSet as PointSet
-from boundlab.theorems._points import places as places
-from boundlab.theorems._statement import ANY as ANY
-from boundlab.theorems._statement import EACH as EACH
-from boundlab.theorems._statement import OTHERS as OTHERS
-from boundlab.theorems._status import ORIGINS as ORIGINS
-from boundlab.theorems._status import STATUSES as STATUSES
-from boundlab.theorems._steps_at import at_steps as at_steps
-from boundlab.theorems._steps_at import reads_steps as reads_steps
+from boundlab.theorems._options import Option as Option, elaborated_options as elaborated_options
+from boundlab.theorems._over import MeanOver as MeanOver, about_each as about_each, certain as certain, over as over
+from boundlab.theorems._points import POINT_SETS as POINT_SETS, PointSet as PointSet, places as places
+from boundlab.theorems._statement import ANY as ANY, EACH as EACH, OTHERS as OTHERS
+from boundlab.theorems._status import ORIGINS as ORIGINS, STATUSES as STATUSES
+from boundlab.theorems._steps_at import at_steps as at_steps, reads_steps as reads_steps
 from boundlab.theorems._theorem import Theorem as Theorem
 
 

@@ -15,8 +15,7 @@ from boundlab.formulas.symbols import lookup, names_of
 from boundlab.registry import by_id
 from boundlab.theorems._bound import Evaluation, Floats
 from boundlab.theorems._conditions import admissible
-from boundlab.theorems._core import CoreStatement
-from boundlab.theorems._core import core as elaborated
+from boundlab.theorems._core import CoreStatement, core as elaborated
 from boundlab.theorems._evaluate import derive, evaluated, expanded, inputs, rules
 from boundlab.theorems._options import step_at
 from boundlab.theorems._show import statement_fields, statement_latex

@@ -23,9 +23,7 @@ from boundlab.registry import find, lookup, running
 from boundlab.theorems._assume import Inequality, inequality
 from boundlab.theorems._bound import Condition, FormulaBound
 from boundlab.theorems._clock import SECONDS
-from boundlab.theorems._left import formula as _formula
-from boundlab.theorems._left import known as _known
-from boundlab.theorems._left import left_side, reached
+from boundlab.theorems._left import formula as _formula, known as _known, left_side, reached
 from boundlab.theorems._letters import checked_latex, checked_letter, refuse_lookalikes
 from boundlab.theorems._over import over
 from boundlab.theorems._steps_at import at_steps, reads_steps

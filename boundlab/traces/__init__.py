@@ -6,18 +6,19 @@ from pathlib import Path
 from boundlab.delays.recorded import Recorded, read_csv
 from boundlab.errors import SpecError
 from boundlab.options import LOG_FORMS, nearest
-from boundlab.traces._appfl import read_appfl
-from boundlab.traces._fit import DelayFit as DelayFit
-from boundlab.traces._fit import FittedLaw as FittedLaw
-from boundlab.traces._fit import fit as fit
-from boundlab.traces._independence import Departure as Departure
-from boundlab.traces._independence import departure as departure
-from boundlab.traces._summary import Taken as Taken
-from boundlab.traces._summary import TraceSummary as TraceSummary
-from boundlab.traces._summary import durations as durations
-from boundlab.traces._summary import staleness as staleness
-from boundlab.traces._summary import summary as summary
-from boundlab.traces._tape import of_tape as of_tape
+from boundlab.traces._appfl import of_tape as of_tape, read_appfl
+from boundlab.traces._summary import (
+    DelayFit as DelayFit,
+    Departure as Departure,
+    FittedLaw as FittedLaw,
+    Taken as Taken,
+    TraceSummary as TraceSummary,
+    departure as departure,
+    durations as durations,
+    fit as fit,
+    staleness as staleness,
+    summary as summary,
+)
 
 
 def read_log(path: Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> Recorded:

@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
+import numpy as np
+
 from boundlab.delays.recorded import LONGEST_NAME, Recorded, recorded, text_of
 from boundlab.errors import SpecError
+from boundlab.tape import Op, Tape, staleness
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 # Before the columns: a clock and a level in files, the logger's name on a console.
@@ -99,3 +102,33 @@ def _events(line: str) -> Iterator[list[str]]:
         words = line[head.end() :].split()
         if len(words) >= 3 and words[1] in ("START", "DONE"):
             yield [words[1], words[0], *words[2:]]
+
+
+# A run as a trace: what its tape says of arrivals, and of what they had read.
+
+
+def of_tape(tape: Tape, source: str) -> Recorded:
+    """Return the updates that arrive in a run, with what the tape knows of each.
+
+    Raises
+    ------
+    SpecError
+        If nothing arrives: ``source`` then says which run it is.
+    """
+    descend, rows = tape.descend, np.flatnonzero(tape.descend.arrival >= 0)
+    if not rows.size:
+        raise SpecError(f"{source} has no arrivals of clients that a trace could record")
+    rows = rows[np.argsort(descend.arrival[rows], kind="stable")]
+    begun = np.empty(len(descend.arrival), dtype=np.int64)
+    steps = tape.op == Op.DESCEND.value
+    begun[tape.row[steps]] = tape.event[steps]
+    time = np.append(tape.events.time, 0.0)  # what is begun before all events has the event −1
+    columns = {
+        "client": [str(one) for one in descend.client[rows].tolist()],
+        "time": time[descend.arrival[rows]].tolist(),
+        "dispatch": time[begun[rows]].tolist(),
+        "version": descend.version[rows].tolist(),
+        "steps": descend.steps[rows].tolist(),
+        "staleness": staleness(tape).tolist(),
+    }
+    return recorded(source, [dict(zip(columns, one, strict=True)) for one in zip(*columns.values(), strict=True)])

@@ -8,8 +8,7 @@ from typing import Any, Literal, final
 import sympy
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.pepit import exact
-from boundlab.arithmetic.rational import Formula
+from boundlab.arithmetic.rational import Formula, exact
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from boundlab.arithmetic.pepit import Root, fraction
+from boundlab.arithmetic.rational import Root, fraction
 from boundlab.recheck import SCHEMA, gradient_bound, interpolation, text_of
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.model import ProgramModel

@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from boundlab.arithmetic.pepit import Exact, exact
+from boundlab.arithmetic.rational import Exact, exact
 from boundlab.assumptions import DETERMINISTIC, UNCONSTRAINED, assumption, definers
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having

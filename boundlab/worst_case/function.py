@@ -7,8 +7,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.pepit import exact
-from boundlab.case.build import build_problem
+from boundlab.arithmetic.rational import exact
+from boundlab.case import build_problem
 from boundlab.objective import Problem
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.model import ProgramModel

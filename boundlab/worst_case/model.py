@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import EventLaw, EventProgram
-from boundlab.arithmetic.pepit import Exact, exact
+from boundlab.arithmetic.rational import Exact, exact
 from boundlab.errors import SpecError
-from boundlab.execute.points import combine, key, run
+from boundlab.execute._rows import combine, key, run
 from boundlab.expectation import shown_points
 from boundlab.metrics import Metric
 from boundlab.recheck import Sample

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 
-from boundlab.arithmetic.pepit import Exact, exact
+from boundlab.arithmetic.rational import Exact, exact
 from boundlab.worst_case.model import ProgramModel
 
 Vector = list[Fraction]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.pepit import fraction
+from boundlab.arithmetic.rational import fraction
 from boundlab.errors import CertificateError
 from boundlab.recheck import Form
 from boundlab.worst_case.pepit_isolation import pepit

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import digits, flint, fraction, rational
-from boundlab.arithmetic.pepit import exact
+from boundlab.arithmetic.rational import exact
 from boundlab.worst_case.program import Row, SemidefiniteProgram, Solution
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from boundlab.arithmetic.pepit import Root, fraction
-from boundlab.arithmetic.rational import known_fraction
+from boundlab.arithmetic.rational import Root, fraction, known_fraction
 from boundlab.metrics import Quantity
 from boundlab.worst_case.classes import FunctionClass
 from boundlab.worst_case.model import ProgramModel, build

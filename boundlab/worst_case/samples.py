@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from boundlab.arithmetic.pepit import fraction
+from boundlab.arithmetic.rational import fraction
 from boundlab.recheck import Form, Sample
 
 

@@ -9,8 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram, undeclared_draws
-from boundlab.arithmetic.pepit import Exact, exact
-from boundlab.arithmetic.rational import PROGRAM, Formula, Recipe, known_fraction
+from boundlab.arithmetic.rational import PROGRAM, Exact, Formula, Recipe, exact, known_fraction
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.events import Events
@@ -24,7 +23,7 @@ from boundlab.metrics import Metric
 from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Theorem, about_each, core, over
 from boundlab.worst_case.bound_value import Exactly, exactly
@@ -241,7 +240,7 @@ def _plain(value: Any) -> Any:
 
 def _delays(spec: str | None, clients: int) -> DelayModel:
     """Read the delays of a single run."""
-    from boundlab.case.build import build_delays
+    from boundlab.case import build_delays
 
     kind, options = parse_spec(spec or "deterministic", "delays")
     return build_delays(kind, options, clients)
@@ -336,7 +335,7 @@ def _probabilities(theorem: Theorem, values: dict[str, Any], delays: str | None)
         return
     if "p" in values:
         raise SpecError("give p or delays, not both")
-    from boundlab.case.build import build_delays
+    from boundlab.case import build_delays
 
     kind, options = parse_spec(delays, "delays")
     if kind != "iid":

@@ -9,7 +9,7 @@ from typing import final
 import sympy
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import EXACT, exact_array, fractions
+from boundlab.arithmetic.numbers import EXACT, exact_array, fractions
 from boundlab.arithmetic.problem import (
     Constants,
     Minimum,
@@ -25,8 +25,24 @@ from boundlab.arithmetic.problem import (
     number,
     root,
 )
-from boundlab.arithmetic.reasons import Reason, entry, extreme, length, norm, reason, square, with_noise
-from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say, vector
+from boundlab.arithmetic.writing import (
+    Reason,
+    Sentence,
+    Written,
+    coordinate,
+    entry,
+    extreme,
+    functions,
+    length,
+    linear,
+    math,
+    norm,
+    reason,
+    say,
+    square,
+    vector,
+    with_noise,
+)
 from boundlab.problems.clients import Matrices, Pieces
 
 

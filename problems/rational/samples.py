@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import EXACT, BallSteps, exact_array, fractions
-from boundlab.arithmetic.numbers import Numbers, Operations, Scalar, flint
+from boundlab.arithmetic.numbers import EXACT, BallSteps, Numbers, Operations, Scalar, exact_array, flint, fractions
 from boundlab.arithmetic.problem import (
     Constants,
     Minimum,

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, final
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import EXACT
+from boundlab.arithmetic.numbers import EXACT
 from boundlab.arithmetic.problem import (
     Constants,
     Core,
@@ -20,18 +20,25 @@ from boundlab.arithmetic.problem import (
     norm_square,
     root,
 )
-from boundlab.arithmetic.reasons import (
+from boundlab.arithmetic.writing import (
     Reason,
+    Sentence,
+    Written,
     away,
+    coordinate,
     difference,
     extreme,
+    functions,
     joined,
+    linear,
+    math,
     norm,
     reason,
     root_mean_square,
+    say,
     times,
+    written,
 )
-from boundlab.arithmetic.writing import Sentence, Written, coordinate, functions, linear, math, say, written
 from boundlab.problems.clients import Coordinates, ScalarLoss, loss_of
 from boundlab.problems.minimisers import nearest_zero
 from boundlab.problems.rational.arrays import (

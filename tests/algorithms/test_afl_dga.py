@@ -6,15 +6,11 @@ import math
 import numpy as np
 import pytest
 import sympy
-from hypothesis import example, given
-from hypothesis import strategies as st
-from symbolic import Vector, named_gradients, terms
-from symbolic import run as run_symbols
+from hypothesis import example, given, strategies as st
+from symbolic import Vector, named_gradients, run as run_symbols, terms
 
-from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, check_order
-from boundlab.algorithms.afl_dga._statistics import _distance
-from boundlab.case import load_case, replay
-from boundlab.case.build import build_problem
+from boundlab.algorithms.afl_dga import AFL_DGA, AflDgaParameters, _distance, check_order
+from boundlab.case import build_problem, load_case, replay
 from boundlab.delays import DELAYS
 from boundlab.errors import AssumptionError, CaseError, SpecError
 from boundlab.events import Events

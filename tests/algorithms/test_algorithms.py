@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from boundlab.algorithms import Algorithm, Parameters
-from boundlab.algorithms import _option as option
+from boundlab.algorithms import Algorithm, Parameters, _option as option
 from boundlab.assumptions import RUN_ASSUMPTIONS
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.delays import why_not_iid
 from boundlab.errors import AssumptionError, SpecError

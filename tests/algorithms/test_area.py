@@ -4,13 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.case import load_case, replay
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem, load_case, replay
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run

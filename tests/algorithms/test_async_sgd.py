@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from algorithm_makers import HALVES, HUBERS, THREE, assert_replays, in_order, make_case, read, trajectory_of
 
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.randomness import Streams

@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 from algorithm_makers import HALVES, THREE, assert_close, assert_replays, make_case, problems, read, trajectory_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.algorithms import EventLaw
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.errors import CaseError
 from boundlab.events import SERVER
 from boundlab.expectation import left_side
 from boundlab.metrics import Watch, metric
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial, run_once
+from boundlab.simulate.work import compile_trial, run_once
 from boundlab.tape import RecordAt, verify_identities
 
 LSVRG, SCAFFNEW = lookup("algorithms", "lsvrg"), lookup("algorithms", "scaffnew")

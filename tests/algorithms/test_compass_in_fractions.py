@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from boundlab.algorithms.fedcompass import FEDCOMPASS, Compass, CompassRules, closed_loop
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.events import SERVER
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 
 OWN = ServerPolicy("own", 0.0)

@@ -2,8 +2,7 @@
 
 import pytest
 from algorithm_makers import HALVES, HUBERS, assert_replays, in_order, make_case
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt

@@ -5,14 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 from algorithm_makers import HALVES, HUBERS, THREE, assert_replays, in_order, make_case, read
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.delays import DELAYS, ServerPolicy
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, statistics, usage
 from boundlab.testing.strategies import arrivals
 

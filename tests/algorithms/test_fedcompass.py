@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.algorithms.fedcompass import (
     FEDCOMPASS,
@@ -17,8 +16,7 @@ from boundlab.algorithms.fedcompass import (
     follow,
 )
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.case import Case, replay
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import Case, build_delays, build_problem, replay
 from boundlab.delays import ServerPolicy
 from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import SERVER, Events

@@ -16,19 +16,17 @@ from algorithm_makers import (
     read,
     scenarios,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.algorithms.fedfa import response_error, share_bias
-from boundlab.case import Case
-from boundlab.case.build import build_delays
+from boundlab.case import Case, build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, Tape, arrived, usage
-from boundlab.testing._interpret import interpret
+from boundlab.testing._schedule import interpret
 
 FEDFA = lookup("algorithms", "fedfa")
 

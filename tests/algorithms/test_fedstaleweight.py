@@ -5,11 +5,11 @@ import pytest
 from algorithm_makers import HALVES, THREE, Scenario, assert_replays, in_order, make_case, read, scenarios
 from hypothesis import given
 
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 
 # Differences of client 0 are −x/2, of client 1 4 − x/2, of client 2 8 − x/2 with a step size 1/2.

@@ -16,11 +16,11 @@ from boundlab.algorithms import (
     EventProgram,
     Parameters,
     Step,
-    _course,
+    _fold,
     option,
 )
-from boundlab.arithmetic.weights import Weights
-from boundlab.case.build import build_delays, problem_from
+from boundlab.arithmetic.recurrence import Weights
+from boundlab.case import build_delays, problem_from
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.execute import floats
@@ -28,7 +28,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.tape import Initial, RecordAt, Tape
-from boundlab.testing._subject import Subject
+from boundlab.testing._schedule import Subject
 
 ALGORITHMS = sorted(registered("algorithms"))
 THIRDS = tuple(Fraction(j, 3) for j in range(40))
@@ -197,7 +197,7 @@ def test_a_compiler_that_forgets_control_states_writes_the_same_tape(
     events = sampler.sample(parameters, delays, sampler.policy(None, delays), Streams(1), 5, 60)
     told = []
     for cells in (1 << 22, 1):
-        monkeypatch.setattr(_course, "_CELLS", cells)
+        monkeypatch.setattr(_fold, "_CELLS", cells)
         tape = algorithm.schedule(parameters, events, 5, RecordAt(), 20)
         told.append((tape.digest(), tape.descend.arrival.tolist(), tape.uses.update.tolist()))
     assert told[0] == told[1]

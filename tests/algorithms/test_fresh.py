@@ -8,7 +8,7 @@ import pytest
 from algorithm_makers import HALVES, THREE, assert_replays, in_order, make_case, read
 
 from boundlab.algorithms import EventLaw, EventProgram
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.randomness import Streams

@@ -19,12 +19,10 @@ from algorithm_makers import (
     scenarios,
     trajectory_of,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from boundlab.arithmetic.weights import Weights
-from boundlab.case import Case
-from boundlab.case.build import build_delays, build_problem
+from boundlab.arithmetic.recurrence import Weights
+from boundlab.case import Case, build_delays, build_problem
 from boundlab.delays import DELAYS, DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
@@ -32,11 +30,10 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.simulation import simulate
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.testing import _schedule as schedule
-from boundlab.testing._interpret import interpret
-from boundlab.testing._subject import CompiledRun
+from boundlab.testing._schedule import CompiledRun, interpret
 from boundlab.testing.strategies import arrivals
 
 FEW = settings(max_examples=15)

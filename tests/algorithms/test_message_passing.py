@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 from algorithm_makers import assert_close, scenarios, trajectory_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from message_passing import TWINS
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.algorithms import X_S, AffineRow, Algorithm, DescendRow, EventLaw, EventProgram, MoveRow
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.errors import SpecError
 from boundlab.events import SERVER
 from boundlab.options import Options

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import symbolic
 from algorithm_makers import HALVES, THREE, assert_close, assert_replays, make_case, read, trajectory_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from problem_makers import generated, make, point
 
 from boundlab.case import replay

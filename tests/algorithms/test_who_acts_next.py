@@ -28,7 +28,7 @@ from test_programs import SET
 
 from boundlab.algorithms import Algorithm, Control, EventLaw, EventProgram, undeclared_draws
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.delays import DELAYS, DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import SERVER, Events

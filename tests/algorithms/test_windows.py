@@ -1,10 +1,9 @@
 """Sums over windows of consecutive rows."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from boundlab.algorithms._windows import window_sums
+from boundlab.algorithms._algorithm import window_sums
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=70), st.data())

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from page_makers import RESULTS, result_of
 from statements import statement_file
 
 import boundlab as bl
-from boundlab.api._settings import texts
-from boundlab.case.build import build_delays, build_problem
+from boundlab.api._ask import texts
+from boundlab.case import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError
 from boundlab.options import number, numbers

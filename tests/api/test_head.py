@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import boundlab as bl
-from boundlab.case.build import build_problem
-from boundlab.case.provenance import provenance
+from boundlab.case import build_problem, provenance
 from boundlab.errors import MissingExtraError, SpecError
 
 torch = pytest.importorskip("torch", reason="a network needs torch")

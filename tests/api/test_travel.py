@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import boundlab as bl
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.errors import DataError, SpecError
 from boundlab.objective import Problem
 from boundlab.registry import registered

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from boundlab.arithmetic.numbers import read_number
-from boundlab.arithmetic.reader import Reader
+from boundlab.arithmetic.problem import Reader
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
 from boundlab.files import read_json

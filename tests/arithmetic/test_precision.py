@@ -2,8 +2,7 @@
 
 import pytest
 
-from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, ball, flint, rational
-from boundlab.arithmetic.precision import decided
+from boundlab.arithmetic.numbers import LARGEST_BITS, START_BITS, ball, decided, flint, rational
 from boundlab.errors import UndecidedError
 
 

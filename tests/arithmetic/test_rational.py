@@ -4,13 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from symbolic import PRINTED, number
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.pepit import exact
-from boundlab.arithmetic.rational import ENGINE, PROGRAM, rational
+from boundlab.arithmetic.rational import ENGINE, PROGRAM, exact, rational
 
 READERS = [PRINTED, ENGINE, PROGRAM]
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import boundlab as bl
 from boundlab.arithmetic.problem import RationalProblem
-from boundlab.arithmetic.reasons import Reason
+from boundlab.arithmetic.writing import Reason
 from boundlab.objective.weighted import Weighted
 from boundlab.registry import registered
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.algorithms import StepSize
 from boundlab.arithmetic.numbers import ball, digits, fraction, rational, square_root

@@ -2,8 +2,8 @@
 
 import pytest
 
-from boundlab.arithmetic.threads import _controller, one_thread
-from boundlab.case.build import build_problem
+from boundlab.arithmetic.compiled import _controller, one_thread
+from boundlab.case import build_problem
 
 threadpoolctl = pytest.importorskip("threadpoolctl")
 

@@ -3,14 +3,14 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.inequality import Between, between, steps
 from boundlab.arithmetic.numbers import Surd, ball, digits, rational
 from boundlab.arithmetic.writing import (
     LONGEST,
+    Between,
+    between,
     coordinate,
     decimal,
     equals,
@@ -18,6 +18,7 @@ from boundlab.arithmetic.writing import (
     linear,
     math,
     say,
+    steps,
     tex,
     vector,
     words,

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import typer.main
 from html_pages import read
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from own_theorem import own_theorem
 
 import boundlab as bl

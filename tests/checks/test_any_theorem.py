@@ -4,8 +4,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from own_theorems import own_theorem
 
 from boundlab.checks import Check, check, groups

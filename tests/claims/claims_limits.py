@@ -15,14 +15,13 @@ from page_numbers import ROOT, claim
 
 import boundlab as bl
 from boundlab import files, options
-from boundlab.arithmetic import weights, writing
+from boundlab.arithmetic import recurrence, writing
 from boundlab.audit import _audit
 from boundlab.checks import _time, _view
 from boundlab.cli import invoke
-from boundlab.compare import confidence, trivial_bound
-from boundlab.compare import run as compared
+from boundlab.compare import confidence, run as compared, trivial_bound
 from boundlab.compare.sharp import _TOLD
-from boundlab.exact import _derivation, _growth
+from boundlab.exact import _evaluate, _rows
 from boundlab.expectation import AFFORDABLE, _enumeration, _graph, _walk
 from boundlab.falsify import _expectation
 from boundlab.formulas import expansion, folds, substitution
@@ -30,11 +29,11 @@ from boundlab.instance import membership, seconds
 from boundlab.metrics import _aggregation
 from boundlab.problems import columns, data, least_squares, tables
 from boundlab.recheck import _work
-from boundlab.signs import _cover, _solver
+from boundlab.signs import _prover
 from boundlab.sweep import plan
-from boundlab.testing import _bound, _oracle, _twins
+from boundlab.testing import _bound, _check
 from boundlab.theorems import _conditions, _toml, area_recursion
-from boundlab.traces import _fit, _independence
+from boundlab.traces import _summary
 from boundlab.verdict import ExitCode
 from boundlab.worst_case import attained, bound_value, model, result
 
@@ -59,9 +58,9 @@ def power(value: float, base: int = 10) -> str:
     " number; # multiplications for a cover; # of z3's own steps for a question and # for a theorem.",
 )
 def work_of_checks() -> list[str]:
-    counts = (expansion.MAX_TERMS, _view._LARGEST, _cover._WORK, _solver.LIMIT, _solver.TOTAL)
+    counts = (expansion.MAX_TERMS, _view._LARGEST, _prover._WORK, _prover.LIMIT, _prover.TOTAL)
     terms, parts, *others = (f"{count:,}" for count in counts)
-    assert _solver.SECONDS == 60
+    assert _prover.SECONDS == 60
     return [terms, parts, "2", f"{log2(substitution.MAX_BITS):g}", *others]
 
 
@@ -114,7 +113,7 @@ def most_states() -> list[str]:
     "A table has at most # rows. Beyond that sequences are merged to final states, and of more than # of these",
 )
 def rows_of_a_derivation() -> list[str]:
-    return 2 * [str(_derivation.MOST)]
+    return 2 * [str(_rows.MOST)]
 
 
 @claim("docs/exact.md", "where a number takes more than # letters and is shortened")
@@ -164,7 +163,7 @@ def letters_of_a_line() -> list[str]:
     "ranges that hold no model, more than # weighed models, and weights that differ by more than # binary digits",
 )
 def weighed_models() -> list[str]:
-    return [f"{_aggregation._MOST:,}", str(weights._ROOM)]
+    return [f"{_aggregation._MOST:,}", str(recurrence._ROOM)]
 
 
 @claim("docs/theorems.md", "all of them (# at most) are sampled at one horizon")
@@ -179,7 +178,7 @@ def terms_of_sums() -> list[str]:
 
 @claim("docs/theorems.md", "A logarithm counts as a power #/#.")
 def power_of_a_logarithm() -> list[str]:
-    return [str(_growth._LOGARITHM.p), str(_growth._LOGARITHM.q)]
+    return [str(_evaluate._LOGARITHM.p), str(_evaluate._LOGARITHM.q)]
 
 
 @claim("docs/theorems.md", "rounded up, by # of itself where durations are no short binary numbers")
@@ -214,17 +213,17 @@ def two_shuffled_passes() -> list[str]:
 
 @claim("docs/traces.md", "boundlab takes α = #.")
 def level_of_independence() -> list[str]:
-    return [f"{1 - inspect.signature(_independence.departure).parameters['level'].default:g}"]
+    return [f"{1 - inspect.signature(_summary.departure).parameters['level'].default:g}"]
 
 
 @claim("docs/traces.md", "parametric bootstrap: # samples of the fitted law")
 def samples_of_the_bootstrap() -> list[str]:
-    return [str(_fit._DRAWS)]
+    return [str(_summary._DRAWS)]
 
 
 @claim("docs/traces.md", "Of more than # durations, # drawn from them are tested.")
 def durations_that_are_tested() -> list[str]:
-    return 2 * [f"{_fit._SAMPLE:,}"]
+    return 2 * [f"{_summary._SAMPLE:,}"]
 
 
 @claim(
@@ -255,12 +254,12 @@ def lines_of_the_example() -> list[str]:
 
 @claim("docs/plugins.md", "in # bits, values and gradients are as near")
 def bits_of_a_twin() -> list[str]:
-    return [str(_twins._BITS)]
+    return [str(_check._BITS)]
 
 
 @claim("docs/plugins.md", "and once in # a client for its mean, by Chebyshev's inequality")
 def false_alarms_of_an_oracle() -> list[str]:
-    return [f"{_oracle._CHEBYSHEV:g}"]
+    return [f"{_check._CHEBYSHEV:g}"]
 
 
 @claim(

@@ -11,7 +11,7 @@ from window_makers import responses
 import boundlab as bl
 from boundlab.algorithms.fedcompass import Compass, CompassRules, closed_loop, follow
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.execute import visited
+from boundlab.execute import iterates
 from boundlab.mechanism import arrival_pattern, long_run_shares, periodic, share_slope, truthful_limit
 from boundlab.theorems import load_theorem
 
@@ -93,7 +93,7 @@ def shares_by_hand() -> list[str]:
 
 @claim(FEDCOMPASS, r"`compare` cuts it into # parts and takes that of each.")
 def parts_of_a_segment() -> list[str]:
-    return [str(visited._PARTS)]
+    return [str(iterates._PARTS)]
 
 
 @claim(

@@ -4,17 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from boundlab.classes import CLASSES, of_tape
-from boundlab.classes.formal import MOVE, X
-from boundlab.classes.known import known
+from boundlab.classes import CLASSES, MOVE, X, known, of_tape
 from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
-from boundlab.testing._subject import Subject
+from boundlab.testing._schedule import Subject
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from boundlab.algorithms import AffineRow, DescendRow, EventLaw
-from boundlab.case.build import delays_from
-from boundlab.classes import CLASSES, Formal, of_program, of_tape
-from boundlab.classes.formal import MOVE
+from boundlab.case import delays_from
+from boundlab.classes import CLASSES, MOVE, Formal, of_program, of_tape
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_examples import FILES, PLAN, TRACE
 
-from boundlab.sweep.folder import Folder
+from boundlab.sweep.drive import Folder
 
 
 @pytest.fixture

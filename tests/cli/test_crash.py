@@ -176,16 +176,14 @@ def test_boundlabs_own_place_is_named(capsys, monkeypatch):
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "broken", ["boundlab.registry._sources.sources", "boundlab.registry._registry.sources", "typer.main.get_command"]
-)
+@pytest.mark.parametrize("broken", ["boundlab.registry.sources", "typer.main.get_command"])
 def test_a_defect_of_the_machinery_itself_ends_the_same_way(broken, capsys, monkeypatch):
     def defect(*_args, **_options):
         raise AttributeError("a defect")
 
     monkeypatch.setattr(broken, defect)
-    if broken == "boundlab.registry._sources.sources":
-        monkeypatch.setattr("boundlab.registry._registry.sources", defect)
+    if broken == "boundlab.registry.sources":
+        monkeypatch.setattr("boundlab.registry.sources", defect)
         monkeypatch.setattr("boundlab.registry.owners", defect)
     assert invoke(["list"]) == ExitCode.UNFORESEEN
     err = capsys.readouterr().err
@@ -212,7 +210,7 @@ def test_memory_and_interrupts_keep_their_codes(capsys, monkeypatch):
         def stop(*_args, error=error, **_options):
             raise error
 
-        monkeypatch.setattr("boundlab.registry._registry.sources", stop)
+        monkeypatch.setattr("boundlab.registry.sources", stop)
         assert invoke(["list"]) == code
         assert capsys.readouterr().err.count("\n") == 1
 
@@ -223,7 +221,7 @@ def test_an_executor_that_fails_is_no_defect(capsys, monkeypatch):
     def lost(*_args, **_options):
         raise ExecutorError("the executor failed (gone); what is finished is kept, ask again for the rest")
 
-    monkeypatch.setattr("boundlab.registry._registry.sources", lost)
+    monkeypatch.setattr("boundlab.registry.sources", lost)
     assert invoke(["list"]) == ExitCode.UNFORESEEN
     assert capsys.readouterr().err == (
         "boundlab: the executor failed (gone); what is finished is kept, ask again for the rest\n"

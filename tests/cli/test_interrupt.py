@@ -39,7 +39,7 @@ MODULES = (
     "numpy",
     "numpy._core.multiarray",
     "numpy.random",
-    "boundlab.case.build",
+    "boundlab.case",
     "boundlab.compare",
     "sympy",
     "mpmath",

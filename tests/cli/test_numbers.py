@@ -5,8 +5,7 @@ from typing import Any
 import click
 import pytest
 import typer.main
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.cli import invoke
 from boundlab.cli._app import application

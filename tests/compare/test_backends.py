@@ -9,18 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from run_makers import plan_of
 
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.cli import invoke
 from boundlab.compare import compare
 from boundlab.compare.trials import compute_trials, run_trials
 from boundlab.errors import MissingExtraError, SpecError
-from boundlab.simulate.backend import Backend, pick
-from boundlab.simulate.parallel import in_order
-from boundlab.simulate.simulation import simulate
+from boundlab.simulate.simulation import Backend, in_order, pick, simulate
 
 NUMPY, TWO, TORCH = Backend(), Backend("numpy", "cpu", 2), Backend("torch", "cpu")
 SOFTMAX = "softmax:data=digits,clients=4,batch=8,nu=0.1"
@@ -174,7 +171,7 @@ def test_auto_says_what_it_picked(monkeypatch: pytest.MonkeyPatch) -> None:
         assert pick("auto", "cpu", 1, long, 4, many).why == f"the steps of {long.id} are long, or nobody compiles them"
     assert pick("compiled", None, 1, other, 4) == Backend("numpy", "cpu", 1, f"{other.id} has no steps to compile")
     assert pick("numpy", None, 3, small, 2).jobs == 2
-    monkeypatch.setattr("boundlab.simulate.backend.installed", lambda: False)
+    monkeypatch.setattr("boundlab.simulate.simulation.installed", lambda: False)
     assert pick("auto", "cpu", 1, small, 4, many) == Backend("numpy", "cpu", 1, "Numba is not installed")
     with pytest.raises(MissingExtraError, match=r"pip install 'boundlab\[fast\]'"):
         pick("compiled", None, 1, small, 4)

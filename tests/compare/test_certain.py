@@ -10,7 +10,7 @@ from boundlab.compare import compare, trials, unsampled
 from boundlab.delays import DELAYS
 from boundlab.errors import SpecError
 from boundlab.execute import enclosed
-from boundlab.simulate import backend
+from boundlab.simulate import simulation
 from boundlab.verdict import Verdict
 
 SAME = "quadratic:A=[[[1,0],[0,2]],[[1,0],[0,2]]],b=[[1,1],[1,1]],x0=3"
@@ -38,9 +38,9 @@ def test_one_trial_if_and_only_if_nothing_is_drawn(kind: str, words: dict[str, A
 
 def test_a_certain_run_is_executed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[int] = []
-    plain, inner = trials.left_sides, backend.run_once
+    plain, inner = trials.left_sides, simulation.run_once
     monkeypatch.setattr(trials, "left_sides", lambda *args, **how: (runs.append(1), plain(*args, **how))[1])
-    monkeypatch.setattr(backend, "run_once", lambda *args, **how: (runs.append(1), inner(*args, **how))[1])
+    monkeypatch.setattr(simulation, "run_once", lambda *args, **how: (runs.append(1), inner(*args, **how))[1])
     compare(plan_of("classics.gd.strongly-convex", "logistic:clients=2,samples=20,nu=0.1", "exponential", 5), 9, 0)
     assert len(runs) == 1
     # One client answers itself: arrivals are drawn, and all schedules are alike. As a sample it is run once, too.

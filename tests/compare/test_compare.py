@@ -8,7 +8,7 @@ import pytest
 from run_makers import plan_of, run_trial
 from statements import statement
 
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.theorems import load_theorem

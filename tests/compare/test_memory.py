@@ -6,13 +6,12 @@ from problem_makers import make
 from run_makers import tape_of
 
 from boundlab import files
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.errors import SpecError
 from boundlab.problems import common
-from boundlab.simulate import fit
-from boundlab.simulate.backend import Backend
-from boundlab.simulate.fit import at_a_time, bytes_of, fitting, room
-from boundlab.simulate.simulation import simulate
+from boundlab.simulate import work
+from boundlab.simulate.simulation import Backend, simulate
+from boundlab.simulate.work import at_a_time, bytes_of, fitting, room
 from boundlab.tape import Tape, recycle
 
 
@@ -54,10 +53,10 @@ def test_as_many_trials_as_fit() -> None:
 
 
 def test_only_wide_registers_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fit, "free_bytes", lambda: 1)
+    monkeypatch.setattr(work, "free_bytes", lambda: 1)
     tape, small = area(3, 50), problem_from("huber:clients=3")
     assert room(lambda: tape, small, 5) == 5
-    monkeypatch.setattr(fit, "_WIDE", 1)
+    monkeypatch.setattr(work, "_WIDE", 1)
     with pytest.raises(SpecError, match="take fewer clients or dimensions"):
         room(lambda: tape, small, 5)
 
@@ -67,7 +66,7 @@ def test_large_registers_are_given_on_and_nothing_else_changes(monkeypatch: pyte
     tape = area(3, 50)
     assert fitting(tape, problem) is tape
     before = simulate("fedbuff", problem, delays, None, {"eta_l": "0.1", "M": "2"}, 40, 3, 0, None, Backend())
-    monkeypatch.setattr(fit, "_LARGE", 0)
+    monkeypatch.setattr(work, "_LARGE", 0)
     assert fitting(tape, problem).registers == recycle(tape).registers
     after = simulate("fedbuff", problem, delays, None, {"eta_l": "0.1", "M": "2"}, 40, 3, 0, None, Backend())
     for name, values in before.metrics.items():

@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 import boundlab as bl
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
 from boundlab.randomness import Stream, Streams

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.delays import DELAYS, Clock
-from boundlab.delays._clock import Durations, Ticks
+from boundlab.delays.recorded import Durations, Ticks
 from boundlab.errors import SpecError
 from boundlab.options import Options
 from boundlab.randomness import Streams

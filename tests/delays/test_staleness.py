@@ -11,14 +11,14 @@ import pytest
 
 import boundlab as bl
 from boundlab.algorithms import Algorithm
-from boundlab.case.build import build_delays, delays_from, problem_from
+from boundlab.case import build_delays, delays_from, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.expectation import applicable, left_side
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.simulate.trial import run_once
+from boundlab.simulate.work import run_once
 from boundlab.tape import RecordAt
 
 PARABOLA = "quadratic:A=[[[1]]],b=[[0]],x0=1"

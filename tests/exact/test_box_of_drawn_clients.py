@@ -8,7 +8,7 @@ import pytest
 
 from boundlab.case import read_case
 from boundlab.exact import ExactResult, evaluate
-from boundlab.expectation import _reach
+from boundlab.expectation import _enumeration
 from boundlab.theorems import load_theorem
 
 READING = Path(__file__).parents[2] / "proofs" / "counterexamples" / "readings" / "fedfa.theorem1.uniform-client.toml"
@@ -50,7 +50,7 @@ def by_hand(delta: Fraction, rate: Fraction, T: int, x0: Fraction) -> Fraction:
 def test_moments_are_the_mean_over_all_sequences_and_are_taken_only_where_no_run_leaves_the_box(
     delta: str, rate: str, x0: str, stays: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_reach, "_MANY", 2)
+    monkeypatch.setattr(_enumeration, "_MANY", 2)
     result = found(delta, rate, 4, x0)
     assert ("no run leaves the box" in result.method) is stays
     assert result.kind == "exact"

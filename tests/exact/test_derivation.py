@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 from exact_makers import exact_of, tiny_cases
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from statements import statement
 
 from boundlab.arithmetic.numbers import rational
 from boundlab.cli import invoke
 from boundlab.exact import Chain, Table
-from boundlab.exact._derive import require_same
-from boundlab.exact._linear import joint, power, rules, total
-from boundlab.expectation._history import _Words
+from boundlab.exact._recursions import joint, power, require_same, rules, total
+from boundlab.expectation._walk import _Words
 from boundlab.files import read_json
 from boundlab.pages.derivation import derived
 from boundlab.pages.latex import plain_latex

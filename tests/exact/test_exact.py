@@ -6,13 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exact_makers import brute_force, exact_of, over_tapes, tiny_cases
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AreaParameters
-from boundlab.case import load_case, replay
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem, load_case, replay
 from boundlab.cli import invoke
 from boundlab.delays import ServerPolicy, read_policy
 from boundlab.errors import AssumptionError, CaseError, SpecError

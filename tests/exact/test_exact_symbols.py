@@ -9,13 +9,12 @@ import pytest
 import sympy
 
 from boundlab.algorithms import EventLaw
-from boundlab.arithmetic.problem import InexactError, root
-from boundlab.case import read_case
-from boundlab.case.build import build_delays
+from boundlab.arithmetic.numbers import InexactError
+from boundlab.arithmetic.problem import root
+from boundlab.case import build_delays, read_case
 from boundlab.delays import frequencies, read_policy
 from boundlab.exact import evaluate
-from boundlab.exact._conditions import _number
-from boundlab.exact._symbols import _frequencies
+from boundlab.exact._engine import _frequencies, _number
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.instance.from_case import plan_of
 from boundlab.theorems import load_theorem

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 import sympy
 from exact_makers import exact_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from run_makers import plan_of, tape_of
 
 from boundlab.arithmetic.numbers import fraction, rational
 from boundlab.arithmetic.rational import Recipe
-from boundlab.case import load_case, own_case, read_case
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem, load_case, own_case, read_case
 from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.errors import SpecError
@@ -26,7 +24,7 @@ from boundlab.metrics import Watch, metric
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import run_once
+from boundlab.simulate.work import run_once
 from boundlab.tape import RecordAt
 from boundlab.theorems import load_theorem
 

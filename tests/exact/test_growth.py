@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from boundlab.arithmetic.numbers import fraction
 from boundlab.case import Case, read_case
 from boundlab.exact import Growth, evaluate
-from boundlab.exact._closed_left import closed_left
 from boundlab.exact._engine import ExactEngine
-from boundlab.exact._growth import _at_most
+from boundlab.exact._evaluate import _at_most, closed_left
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exact_makers import exact_of
 
-from boundlab.exact._derivation import Table
+from boundlab.exact._rows import Table
 
 PERIODS = ([0, 0, 1], [0, 1, 0], [1, 0, 0, 0], [0, 1], [0, 0, 1, 1])
 SHIFT = re.compile(r"from row (\d+) on, row t \+ (\d+) has what row t has, with w_\{k\+\d+\} in place of w_k")

@@ -3,10 +3,9 @@
 import re
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from boundlab.exact._schedule import schedule
+from boundlab.exact._rows import schedule
 
 _FOLDED = re.compile(r"\[([^\]]*)\] and (\d+) times again, each (\S+) later(?: with numbers (-?\d+) larger)?")
 

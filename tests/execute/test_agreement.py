@@ -3,7 +3,7 @@
 import pytest
 from run_makers import tape_of
 
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.tape import Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")

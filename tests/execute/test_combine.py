@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tape_makers import Some, one_by_one, programs
 
 from boundlab.execute.packing import pack
@@ -11,7 +10,7 @@ from boundlab.tape import Op, Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
 
-from boundlab.case.build import problem_from  # noqa: E402
+from boundlab.case import problem_from  # noqa: E402
 from boundlab.execute import floats, lockstep  # noqa: E402
 from boundlab.randomness import Streams  # noqa: E402
 from boundlab.simulate.tensors import tensors_of  # noqa: E402

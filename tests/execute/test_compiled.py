@@ -8,28 +8,27 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from problem_makers import MODELS, generated, point, tiny
 from run_makers import plan_of, tape_of
 from tape_makers import programs
 
-from boundlab.algorithms import Algorithm, _course, _fold
+from boundlab.algorithms import Algorithm, _fold
 from boundlab.arithmetic import compiled as machine
-from boundlab.arithmetic.weights import Weights
-from boundlab.case.build import problem_from
+from boundlab.arithmetic.recurrence import Weights
+from boundlab.case import problem_from
 from boundlab.compare import compare
 from boundlab.compare.trials import trial_tape
 from boundlab.errors import BoundlabError
-from boundlab.execute import compiled, enclosed, floats, iterates
+from boundlab.execute import enclosed, floats, iterates
 from boundlab.execute._rows import Combine, Update, own_numbers, rows, starts
 from boundlab.metrics import METRICS, Certified, Proved
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.simulate.backend import NUMPY, Backend
+from boundlab.simulate.simulation import NUMPY, Backend
 from boundlab.tape import RecordAt, Tape
-from boundlab.testing._subject import CompiledRun, Subject
+from boundlab.testing._schedule import CompiledRun, Subject
 
 pytest.importorskip("numba", reason="numba is not installed: pip install boundlab[fast]")
 
@@ -91,7 +90,7 @@ def test_python_and_machine_code_write_one_tape(algorithm: Algorithm[Any], monke
         for records in RECORDS:
             written = []
             for worth in (False, True):
-                for module in (_fold, _course):
+                for module in (_fold, _fold):
                     monkeypatch.setattr(module, "worth", lambda _, worth=worth: worth)
                 written.append(columns(run.tape(12, records)))
             assert all(map(same, *written)), (run.parameters, records)
@@ -109,11 +108,11 @@ def test_loops_are_compiled_once_there_is_enough_to_do(monkeypatch: pytest.Monke
 
 def both(problem: Problem, tape: Tape) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Return registers and records of the reference, and those of the compiled loop."""
-    clients, shown = compiled.clients_of(problem, tape), [[], []]
+    clients, shown = floats.clients_of(problem, tape), [[], []]
     assert clients is not None
     with np.errstate(all="ignore"):
         first = floats.run(tape, problem.x0, problem.oracle(Streams(7)), lambda _, x: shown[0].append(x.copy()))
-        second = compiled.run(
+        second = floats.run_compiled(
             tape, problem.x0, clients, problem.oracle(Streams(7)), lambda _, X, __: shown[1].extend(X.copy())
         )
     return [first, *shown[0]], [second, *shown[1]]
@@ -128,7 +127,7 @@ def test_every_algorithm_takes_the_same_steps_on_every_problem(algorithm: Algori
             continue
         tape = run.tape(12, RECORDS[4])
         if tape.implicit.any():
-            assert compiled.clients_of(problem, tape) is None
+            assert floats.clients_of(problem, tape) is None
             continue
         for one, other in zip(*both(problem, tape), strict=True):
             np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12 * float(np.abs(one).max(initial=1.0)))
@@ -161,7 +160,7 @@ def test_few_records_and_few_random_numbers_at_a_time_change_nothing(monkeypatch
     problem = problem_from("huber:clients=3,dimension=2,x0=1,sigma=0.5")
     tape = tape_of("fedbuff", {"eta_l": "0.05", "M": "3"}, 3, 40, records=RecordAt())
     whole = both(problem, tape)[1]
-    monkeypatch.setattr(compiled, "_SHOWN", 6)
+    monkeypatch.setattr(floats, "_SHOWN", 6)
     monkeypatch.setattr(floats, "_DRAWS", 12)
     assert all(map(np.array_equal, whole, both(problem, tape)[1]))
 
@@ -208,11 +207,11 @@ def test_no_iterate_is_further_off_than_is_said(algorithm: Algorithm[Any], spec:
     problem = problem_from(spec)
     for run in runs(algorithm.id):
         tape, found = run.tape(8), []
-        clients = compiled.clients_of(problem, tape) if run.problem.n == problem.n else None
+        clients = floats.clients_of(problem, tape) if run.problem.n == problem.n else None
         if clients is None or tape.descend.steps.sum() > 60:  # whose fractions have thousands of digits
             continue
         oracle = problem.full_gradients()
-        compiled.run_proved(tape, problem, clients, oracle, lambda _, X, off: found.extend(zip(X.copy(), off.copy())))  # noqa: B023, B905
+        floats.run_proved(tape, problem, clients, oracle, lambda _, X, off: found.extend(zip(X.copy(), off.copy())))  # noqa: B023, B905
         for (x, off), true in zip(found, exactly(tape, problem), strict=False):
             square = sum((Fraction(float(one)) - other) ** 2 for one, other in zip(x, true, strict=True))
             assert square <= Fraction(off) ** 2
@@ -225,8 +224,8 @@ def test_a_projection_in_many_dimensions_is_as_far_off_as_is_said(fast: bool) ->
     problem = problem_from(f"huber:c=[[2{f',{small!r}' * (d - 1)}]],delta=10,ball=0.5,x0=0")
     tape, found, oracle = tape_of("fedbuff", {"eta_l": "0.5"}, 1, 3, records=RecordAt()), [], problem.full_gradients()
     if fast:
-        clients = compiled.clients_of(problem, tape)
-        compiled.run_proved(tape, problem, clients, oracle, lambda _, X, off: found.extend(zip(X.copy(), off.copy())))  # noqa: B905
+        clients = floats.clients_of(problem, tape)
+        floats.run_proved(tape, problem, clients, oracle, lambda _, X, off: found.extend(zip(X.copy(), off.copy())))  # noqa: B905
     else:
         vectors = iterates.Iterates(tape, problem, oracle)
         enclosed.run(tape, own_numbers(tape), vectors, lambda _, at: found.append((at.value.copy(), at.error)))
@@ -243,9 +242,9 @@ def test_a_projection_in_many_dimensions_is_as_far_off_as_is_said(fast: bool) ->
 @given(programs(4, distinct=True), st.sampled_from(["huber", "quadratic"]))
 def test_no_register_of_any_tape_is_further_off_than_is_said(tape: Tape, kind: str) -> None:
     problem, found = problem_from(f"{kind}:clients=3,dimension=2,x0=1"), []
-    clients = compiled.clients_of(problem, tape)
+    clients = floats.clients_of(problem, tape)
     oracle = problem.full_gradients()
-    compiled.run_proved(tape, problem, clients, oracle, lambda _, X, off: found.extend(zip(X.copy(), off.copy())))  # noqa: B905
+    floats.run_proved(tape, problem, clients, oracle, lambda _, X, off: found.extend(zip(X.copy(), off.copy())))  # noqa: B905
     for (x, off), true in zip(found, exactly(tape, problem), strict=False):
         assert (
             sum((Fraction(float(one)) - other) ** 2 for one, other in zip(x, true, strict=True)) <= Fraction(off) ** 2
@@ -257,8 +256,8 @@ def test_errors_are_about_those_of_the_reference(name: str) -> None:
     problem = problem_from("huber:clients=5,dimension=3,x0=1")
     size = {"asfedavg": "alpha", "async_sgd": "alpha"}.get(name, "eta_l")
     tape = tape_of(name, {size: "0.05", **({"beta": "0.5"} if name == "fedasync" else {})}, 5, 300)
-    clients, oracle, last, known = compiled.clients_of(problem, tape), problem.full_gradients(), [], []
-    assert compiled.run_proved(tape, problem, clients, oracle, lambda _, __, off: last.append(off[-1]))
+    clients, oracle, last, known = floats.clients_of(problem, tape), problem.full_gradients(), [], []
+    assert floats.run_proved(tape, problem, clients, oracle, lambda _, __, off: last.append(off[-1]))
     vectors = iterates.Iterates(tape, problem, oracle)
     enclosed.run(tape, own_numbers(tape), vectors, lambda _, at: known.append(at.error))
     # The reference follows how errors of two models differ, which makes those of differences that come late small.

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.execute import floats
 from boundlab.execute.packing import pack
 from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, Tape
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")

@@ -6,19 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from run_makers import plan_of, tape_of
 
-from boundlab.arithmetic.numbers import Scalar, ball, digits, flint
-from boundlab.arithmetic.numbers import rational as rational_number
+from boundlab.arithmetic.numbers import Scalar, ball, digits, flint, rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
 from boundlab.arithmetic.rational import Recipe
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.compare import compare
 from boundlab.errors import SpecError
-from boundlab.execute import digits as in_digits
-from boundlab.execute import enclosed, iterates, rationals
+from boundlab.execute import enclosed, iterates, rationals, rationals as in_digits
 from boundlab.expectation import folded
 from boundlab.metrics import METRICS, Enclosure
 from boundlab.objective import Problem, StepBounds

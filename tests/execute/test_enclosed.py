@@ -11,17 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 from exact_smoothed import PAIRS, Smoothed
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from run_makers import tape_of
 
 from boundlab.algorithms import Algorithm
 from boundlab.algorithms.example_options import surroundings
-from boundlab.arithmetic.numbers import ball, digits, flint
-from boundlab.arithmetic.numbers import rational as rational_number
+from boundlab.arithmetic.numbers import ball, digits, flint, rational as rational_number
 from boundlab.arithmetic.problem import AtMinimum
 from boundlab.arithmetic.rational import Recipe
-from boundlab.case.build import build_problem, problem_from
+from boundlab.case import build_problem, problem_from
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.execute import iterates, rationals
 from boundlab.expectation import folded

@@ -11,7 +11,7 @@ import pytest
 from instance_makers import BUILT_IN, fitting
 from run_makers import tape_of
 
-from boundlab.case.build import build_problem, problem_from
+from boundlab.case import build_problem, problem_from
 from boundlab.compare.trials import trial_tape
 from boundlab.execute.packing import pack
 from boundlab.objective import Problem

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from exact_makers import exact_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from problem_makers import EXPLICIT, MODELS, from_text, generated, make, tiny
 
 from boundlab.algorithms.area import AREA
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.expectation import left_side
 from boundlab.options import Options

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from instance_makers import BUILT_IN, fitting
 from run_makers import tape_of
 
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.compare.trials import trial_tape
 from boundlab.errors import AssumptionError
 from boundlab.execute import floats
@@ -25,7 +24,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 
 from boundlab.arithmetic.tensors import Batched, uniforms  # noqa: E402
 from boundlab.execute import lockstep  # noqa: E402
-from boundlab.execute.loop import Loop  # noqa: E402
+from boundlab.execute._device import Loop  # noqa: E402
 from boundlab.simulate.tensors import LEAST, CertifiedRows, tensors_of  # noqa: E402
 
 CPU = torch.device("cpu")

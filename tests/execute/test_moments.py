@@ -9,10 +9,10 @@ import pytest
 from moment_makers import first_and_second, left
 from run_makers import tape_of
 
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.errors import AssumptionError
 from boundlab.execute import Update, floats, moments
-from boundlab.execute.coordinates import frame
+from boundlab.execute.moments import frame
 from boundlab.metrics import Watch, metric
 from boundlab.objective import Oracle, Problem
 from boundlab.tape import Initial, RecordAt, Tape

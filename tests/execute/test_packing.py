@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tape_makers import gradient, one_by_one, programs, tape_of
 
 from boundlab.errors import TapeError

@@ -10,7 +10,7 @@ import pytest
 from run_makers import plan_of
 from tape_makers import tape_of
 
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.compare.trials import trial_tape
 from boundlab.execute import Combine, Update, enclosed, iterates, own_numbers, rows, starts
 from boundlab.execute.enclosed import Motion, Point

@@ -6,13 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from symbolic import LocalStep, Vector, named_gradients, number, run, term_by_term, terms
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.errors import SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run as run_numbers

@@ -11,13 +11,13 @@ import pytest
 from boundlab.algorithms import EventLaw
 from boundlab.algorithms.gd import GD
 from boundlab.arithmetic import numbers
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.expectation import exact_arithmetic, left_side, second_moments
 from boundlab.metrics import metric
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial, run_once
+from boundlab.simulate.work import compile_trial, run_once
 from boundlab.tape import RecordAt
 
 ROWS = [[[1, 0], [1, 1], [0, 2]], [[1, -1], [2, 0]]]

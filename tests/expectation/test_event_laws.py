@@ -7,7 +7,7 @@ import pytest
 
 from boundlab.algorithms import EventLaw, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.delays import read_policy
 from boundlab.events import SERVER
 from boundlab.expectation import _cost, operations

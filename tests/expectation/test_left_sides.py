@@ -9,7 +9,7 @@ from problem_makers import make
 from boundlab.algorithms import Control, EventProgram, Step, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.algorithms.fedbuff import FEDBUFF
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.errors import SpecError
 from boundlab.expectation import engine, left_side, operations
 from boundlab.options import Options

@@ -15,26 +15,17 @@ from sympy import Rational
 from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Minimum
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.events import SERVER, Events, members_events
 from boundlab.execute.enclosed import norm
-from boundlab.expectation import (
-    _passes,
-    _values,
-    enumerated,
-    exact_arithmetic,
-    left_side,
-    second_moments,
-    twins,
-)
-from boundlab.expectation._graph import Lowering, in_floats
-from boundlab.expectation._live import lasting
+from boundlab.expectation import _recursion, _walk, enumerated, exact_arithmetic, left_side, second_moments, twins
+from boundlab.expectation._graph import Lowering, in_floats, lasting
 from boundlab.formulas.symbols import symbol
 from boundlab.metrics import INDEX, Metric, compose, metric, valued
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial, run_once
+from boundlab.simulate.work import compile_trial, run_once
 from boundlab.tape import Initial, Op, RecordAt
 
 P = [Fraction(1, 4), Fraction(1, 8), Fraction(1, 8)]
@@ -387,7 +378,7 @@ def test_points_that_no_register_holds_are_forgotten_and_the_others_kept() -> No
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (7, 30)])
-@pytest.mark.parametrize("of_rows", [_values._norms, lambda x: [norm(row) for row in x], lambda x: [_passes.norm(x)]])
+@pytest.mark.parametrize("of_rows", [_walk._norms, lambda x: [norm(row) for row in x], lambda x: [_recursion.norm(x)]])
 def test_norms_are_from_above_and_only_just(of_rows: Any, shape: tuple[int, int]) -> None:
     points = np.random.default_rng(3).normal(size=shape)
     squares = [sum((Fraction(entry) ** 2 for entry in row), Fraction(0)) for row in points.tolist()]

@@ -7,20 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 from exact_makers import sequences
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from moment_makers import Floats, first_and_second, left
 
 from boundlab.algorithms import EventLaw, StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.delays import ServerPolicy
-from boundlab.execute.coordinates import frame
+from boundlab.execute.moments import frame
 from boundlab.expectation import exact_arithmetic, left_side, second_moments
-from boundlab.expectation._area_passes import AreaPasses
-from boundlab.expectation._passes import Off, Passes, norm
-from boundlab.expectation._recursion import Moved, Recursion
+from boundlab.expectation._recursion import Moved, Off, Passes, Recursion, norm
+from boundlab.expectation._second_moments import AreaPasses
 from boundlab.metrics import metric
 from boundlab.objective import Problem
 from boundlab.tape import RecordAt

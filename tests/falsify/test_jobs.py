@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from boundlab.falsify import falsify
-from boundlab.simulate.parallel import Ahead, in_order
+from boundlab.simulate.simulation import Ahead, in_order
 from boundlab.theorems import load_theorem
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from run_makers import tape_of
 from sympy import Rational
 
@@ -20,8 +19,7 @@ from boundlab.exact import evaluate
 from boundlab.expectation import batches_along, left_side
 from boundlab.falsify import Candidate, Falsification, falsify
 from boundlab.falsify._candidate import flat, shaped
-from boundlab.falsify._expectation import evaluate as sides_of
-from boundlab.falsify._expectation import plan_of
+from boundlab.falsify._expectation import evaluate as sides_of, plan_of
 from boundlab.falsify._judge import Judge
 from boundlab.falsify._optimise import from_vector, to_vector
 from boundlab.falsify._problem_families import noisy, quiet

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.errors import BoundlabError, FormulaError, SpecError, SymbolError
 from boundlab.formulas.assignments import arrival_statistics, parse_values

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.errors import FormulaError, UndecidedError
 from boundlab.formulas.decide import at_most

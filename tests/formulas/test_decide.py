@@ -5,8 +5,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.formulas.decide import at_most
 from boundlab.formulas.enclose import walk

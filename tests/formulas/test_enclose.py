@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 import sympy
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from boundlab.arithmetic import numbers
 from boundlab.errors import SymbolError, UndecidedError

@@ -2,8 +2,7 @@
 
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from python_calls import calls_counted
 
 from boundlab.errors import FormulaError

@@ -10,16 +10,16 @@ from page_makers import page_of, texts
 from run_makers import plan_of
 
 import boundlab as bl
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.execute import visited
+from boundlab.execute import iterates
 from boundlab.instance import Plan
 from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem, QuadraticForm
 from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
-from boundlab.testing._interpret import interpret
+from boundlab.testing._schedule import interpret
 from boundlab.theorems import along_run, as_toml, load_theorem, read_off_runs
 from boundlab.verdict import Verdict
 
@@ -197,8 +197,8 @@ def test_machine_code_finds_the_same_gradients(name: str, monkeypatch: pytest.Mo
     """FedCompass's updates hold the difference of a result and its start in a longer sum: it is proved all the same."""
     pytest.importorskip("numba")
     plan = planned(f"{name}.along-run", quadratic(7))
-    monkeypatch.setattr(visited, "worth", lambda _: True)
-    monkeypatch.setattr(visited.enclosed, "run", lambda *_: pytest.fail("the loop gave up"))
+    monkeypatch.setattr(iterates, "worth", lambda _: True)
+    monkeypatch.setattr(iterates.enclosed, "run", lambda *_: pytest.fail("the loop gave up"))
     again = planned(f"{name}.along-run", quadratic(7))
     assert {one.name: one.value for one in again.symbols} == pytest.approx(
         {one.name: one.value for one in plan.symbols}, rel=1e-12
@@ -214,7 +214,7 @@ def test_what_is_certified_depends_on_no_machine_code(
     """Machine code loses digits in long runs of late updates, and is there or not by what was asked before."""
     pytest.importorskip("numba")
     for there in (False, True):
-        monkeypatch.setattr(visited, "worth", lambda _, there=there: there)
+        monkeypatch.setattr(iterates, "worth", lambda _, there=there: there)
         plan = planned(f"{name}.along-run", "pseudo-huber:clients=3,dimension=2,x0=3", 1500, **settings)
         assert all(one.certified for one in plan.symbols)
 
@@ -227,10 +227,10 @@ def test_how_many_points_are_looked_at_together_changes_nothing(
     """Of T + 1 models, or T + 2 points with v, some blocks are full when the run ends, and others are not."""
     if by_machine_code:
         pytest.importorskip("numba")
-        monkeypatch.setattr(visited, "worth", lambda _: True)
+        monkeypatch.setattr(iterates, "worth", lambda _: True)
     problem, found = quadratic(7), []
     for points in (1, 2, 3, 13, 100):
-        monkeypatch.setattr(visited, "_BLOCK", points * problem.d)
+        monkeypatch.setattr(iterates, "_BLOCK", points * problem.d)
         plan = planned(f"{name}.along-run", problem)
         found.append({one.name: one.value for one in plan.symbols})
     assert all(one == pytest.approx(found[-1], rel=1e-12) for one in found)

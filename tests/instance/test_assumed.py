@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statements import statement
 
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.instance.assumed import certificate, quantities
 from boundlab.instance.fitting import CompareOptions

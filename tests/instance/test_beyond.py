@@ -7,7 +7,7 @@ import pytest
 
 from boundlab import api
 from boundlab.assumptions import ASSUMPTIONS, INEXACT, UNBIASED, assumption
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.instance.applicability import looked_at

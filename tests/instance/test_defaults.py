@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from problem_makers import from_text
 
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance import make_plan
 from boundlab.instance.settings import differences

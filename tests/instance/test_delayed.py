@@ -7,7 +7,7 @@ import pytest
 from problem_makers import tiny
 from run_makers import Watched, plan_of, tape_of
 
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run

@@ -8,7 +8,7 @@ import pytest
 from problem_makers import generated, make, tiny
 from sympy import S
 
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.errors import BoundlabError
 from boundlab.events import SERVER, Events
 from boundlab.execute.floats import run
@@ -18,7 +18,7 @@ from boundlab.objective import Oracle
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial, run_once
+from boundlab.simulate.work import compile_trial, run_once
 
 METRICS = ("squared-distance", "ergodic-gap", "gap", "gradient-norm-last")
 ROUNDING = 1.0 + 1e-9

@@ -5,19 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import boundlab as bl
 from boundlab.algorithms import Algorithm
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.checks import check
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.instance import Plan, make_plan
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.theorems import Theorem, as_toml, load_theorem
 from boundlab.verdict import Verdict

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.formulas.symbols import SYMBOLS, symbol

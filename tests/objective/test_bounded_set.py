@@ -7,14 +7,13 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from problem_makers import generated, make
 from run_makers import Watched, plan_of, tape_of
 
 import boundlab as bl
 from boundlab.algorithms import Algorithm
-from boundlab.case.build import build_problem, problem_from
+from boundlab.case import build_problem, problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run

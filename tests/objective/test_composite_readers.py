@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tape_makers import programs
 
 from boundlab.arithmetic import numbers
-from boundlab.case import load_case
-from boundlab.case.build import build_delays, build_problem, problem_from
+from boundlab.case import build_delays, build_problem, load_case, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
@@ -31,9 +29,9 @@ from boundlab.objective.weighted import Weighted
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.testing._interpret import interpret
+from boundlab.testing._schedule import interpret
 from boundlab.theorems import load_theorem
 
 SIMPLE = ("l1=0.4", "box=[-1,1.5]", "ball=1.25")
@@ -69,7 +67,7 @@ def test_any_program_runs_as_the_second_interpreter_reads_it(simple: str, tape: 
 def test_lock_step_batched_or_in_a_loop_does_the_same(simple: str, tapes: list[Tape]) -> None:
     torch = pytest.importorskip("torch")
     from boundlab.execute import lockstep
-    from boundlab.execute.loop import Loop
+    from boundlab.execute._device import Loop
     from boundlab.execute.packing import pack
 
     problem, cpu = composite(simple), torch.device("cpu")
@@ -363,7 +361,7 @@ def test_who_needs_gradients_or_matrices_is_refused_by_name(simple: str) -> None
 def test_implicit_steps_are_refused_whoever_does_them(simple: str, sigma: int) -> None:
     torch = pytest.importorskip("torch")
     from boundlab.execute import lockstep
-    from boundlab.execute.loop import Loop
+    from boundlab.execute._device import Loop
     from boundlab.execute.packing import pack
 
     problem = problem_from(f"quadratic:clients=1,dimension=2,{simple},sigma={sigma}")
@@ -388,7 +386,7 @@ def test_an_option_that_a_family_has_itself_is_the_family_s(monkeypatch: pytest.
         return problem
 
     family = ProblemType("mine", "a family with a penalty of its own", build, {"l1": "its own"})
-    monkeypatch.setattr("boundlab.case.build.lookup", lambda *_: family)
+    monkeypatch.setattr("boundlab.case.lookup", lambda *_: family)
     assert build_problem("mine", {"l1": "2"}).simple is None
     assert build_problem("mine", {"l1": "2", "ball": "1"}).simple == BallIndicator(Fraction(1))
     assert given == [{"l1": "2"}, {"l1": "2"}]

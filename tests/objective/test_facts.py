@@ -5,11 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from problem_makers import EXPLICIT, MODELS, from_text, generated, make, point, sample_gradients, tiny
 
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.instance.assumed import quantities
 from boundlab.objective.facts import MEAN_SLOPE, facts
 from boundlab.theorems import POINTWISE

@@ -12,22 +12,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tape_makers import programs
 
 import boundlab as bl
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import exact_array
+from boundlab.arithmetic.numbers import exact_array
 from boundlab.assumptions import INEXACT, UNBIASED
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.events import Events
 from boundlab.execute import enclosed, floats, rationals
 from boundlab.execute._rows import own_numbers
 from boundlab.execute.iterates import Iterates
-from boundlab.expectation._values import _AtPoints
+from boundlab.expectation._walk import _AtPoints
 from boundlab.instance.applicability import check
 from boundlab.instance.fitting import applies, fitting
 from boundlab.instance.ranges import along_run, of_constants
@@ -111,7 +110,7 @@ def test_fractions_and_balls_do_the_same(plain: str, tilted: str, tape: Tape) ->
 def test_lock_step_does_the_same(plain: str, tilted: str, noise: str, tapes: list[Tape]) -> None:
     torch = pytest.importorskip("torch")
     from boundlab.execute import lockstep
-    from boundlab.execute.loop import Loop
+    from boundlab.execute._device import Loop
     from boundlab.execute.packing import pack
 
     problem, cpu = problem_from(f"{plain},{ERRORS}{noise}"), torch.device("cpu")

@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from boundlab.case.build import build_problem, problem_from
+from boundlab.case import build_problem, problem_from
 from boundlab.errors import CertificateError
 from boundlab.objective import Problem
 from boundlab.objective.composite._dual import interval

@@ -4,12 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from boundlab.arithmetic.exactly import exact_array
-from boundlab.arithmetic.numbers import fraction
-from boundlab.case.build import build_problem, problem_from
+from boundlab.arithmetic.numbers import exact_array, fraction
+from boundlab.case import build_problem, problem_from
 from boundlab.errors import CertificateError, SpecError
 from boundlab.metrics import Proved
 from boundlab.objective import Problem

@@ -12,18 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 from algorithm_makers import make_case, trajectory_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import boundlab as bl
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.rational import Recipe
-from boundlab.case import load_case, read_case
-from boundlab.case.build import problem_from
+from boundlab.case import load_case, problem_from, read_case
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
 from boundlab.exact import evaluate
-from boundlab.execute import given_tape, rationals
+from boundlab.execute import moments, rationals
 from boundlab.falsify import falsify
 from boundlab.metrics import METRICS
 from boundlab.objective.weighted import minimised
@@ -128,7 +126,7 @@ def test_rationals_are_the_recursion_and_floats_enclose_it(
     assert trajectory_of(given)[1].ravel() == pytest.approx([float(one) for one in models], rel=1e-12, abs=1e-12)
     metric, best = METRICS["squared-distance"], model.minimum()
     assert best is not None
-    found = given_tape.left_side(metric, problem, tape, np.arange(1, K + 1))
+    found = moments.left_side(metric, problem, tape, np.arange(1, K + 1))
     for low, high, one in zip(found.lower, found.upper, models, strict=True):
         assert Fraction(float(low)) <= (one - best.x[0]) ** 2 <= Fraction(float(high))
         assert high - low <= 1e-9

@@ -4,13 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import EXACT, exact_array
-from boundlab.arithmetic.numbers import rational
+from boundlab.arithmetic.numbers import EXACT, exact_array, rational
 from boundlab.errors import SpecError
 from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, ProxFunction, read_simple
 from boundlab.options import Options

@@ -5,13 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import boundlab as bl
-from boundlab.arithmetic.exactly import exact_array
-from boundlab.arithmetic.numbers import fraction
-from boundlab.case.build import build_delays, problem_from
+from boundlab.arithmetic.numbers import exact_array, fraction
+from boundlab.case import build_delays, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import Problem, Wrapped

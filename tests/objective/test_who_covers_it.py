@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, UNCONSTRAINED, with_implied
-from boundlab.case.build import build_delays, build_problem, problem_from
+from boundlab.case import build_delays, build_problem, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
 from boundlab.instance import make_plan

@@ -1,8 +1,7 @@
 """Clients with the same function have no heterogeneity: exactly none, whatever rounding says."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from problem_makers import TYPES, make
 
 from boundlab.problems.bounds import of_alike

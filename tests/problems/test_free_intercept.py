@@ -8,13 +8,13 @@ import pytest
 
 import boundlab as bl
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.execute import compiled, floats
+from boundlab.execute import floats
 from boundlab.options import Options
 from boundlab.problems.losses import LOSSES
 from boundlab.problems.risk import Risk
 from boundlab.problems.smooth import _unregularised
 from boundlab.randomness import Streams
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 
 FREE = "logistic:data=breast_cancer,samples=120,clients=3,nu=0.05,intercept=free"
@@ -104,10 +104,12 @@ def test_machine_code_and_tensors_spare_the_same_coordinate() -> None:
     tape = compile_trial(algorithm, parameters, problem.n, delays, policy, 60, RecordAt(), Streams(1))
     plain: list[np.ndarray] = []
     floats.run(tape, problem.x0, problem.oracle(Streams(1)), lambda _row, x: plain.append(x.copy()))
-    made = compiled.clients_of(problem, tape)
+    made = floats.clients_of(problem, tape)
     if made is not None:
         fast: list[np.ndarray] = []
-        compiled.run(tape, problem.x0, made, problem.oracle(Streams(1)), lambda _rows, X, _off: fast.extend(X.copy()))
+        floats.run_compiled(
+            tape, problem.x0, made, problem.oracle(Streams(1)), lambda _rows, X, _off: fast.extend(X.copy())
+        )
         np.testing.assert_allclose(np.array(fast), np.array(plain), rtol=1e-10, atol=1e-12)
     pytest.importorskip("torch")
     one, other = (

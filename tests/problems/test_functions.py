@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from problem_makers import make
 
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, CertificateError, SpecError
 from boundlab.instance import make_plan

@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from problem_makers import make, point, sample_gradients, tiny
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.algorithms.sfedavg import SFEDAVG
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import exact_array
-from boundlab.case.build import build_delays, build_problem
+from boundlab.arithmetic.numbers import exact_array
+from boundlab.case import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, CertificateError, SpecError
 from boundlab.expectation import left_side

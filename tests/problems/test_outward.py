@@ -9,11 +9,10 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import boundlab as bl
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.objective import Optimum, Problem
 from boundlab.problems import bounds
 from boundlab.problems.common import norm_up

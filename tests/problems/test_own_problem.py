@@ -9,8 +9,7 @@ from own_problem import MIXED, build
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AreaParameters
-from boundlab.case import load_case
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem, load_case
 from boundlab.compare import compare
 from boundlab.delays import ServerPolicy, read_policy
 from boundlab.errors import AssumptionError
@@ -22,7 +21,7 @@ from boundlab.metrics import metric
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.theorems import load_theorem
 

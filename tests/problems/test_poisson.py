@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
-from boundlab.case.build import build_problem, problem_from
+from boundlab.case import build_problem, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, CertificateError, DataError, SpecError
 from boundlab.objective.composite import Composite

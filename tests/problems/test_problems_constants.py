@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from problem_makers import EXPLICIT, LOSSES, MODELS, TYPES, generated, make, point, sample_gradients, tiny
 
 from boundlab.assumptions import BUILT_IN

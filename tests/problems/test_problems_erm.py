@@ -4,11 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from problem_makers import LOSSES, MODELS, make, point, sample_gradients, tiny
 
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.errors import AssumptionError
 from boundlab.randomness import Streams
 

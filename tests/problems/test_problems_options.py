@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from problem_makers import from_text, make, point, tiny
 
 from boundlab.errors import DataError, SpecError

@@ -7,8 +7,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from problem_makers import LOSSES, make, tiny
 
 from boundlab.errors import CertificateError, MissingExtraError

@@ -9,7 +9,7 @@ import sympy
 from problem_makers import make
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import exact_array
+from boundlab.arithmetic.numbers import exact_array
 
 pytest.importorskip("flint")
 

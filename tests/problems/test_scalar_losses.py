@@ -4,12 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import EXACT, exact_array
-from boundlab.arithmetic.numbers import FLOATS
+from boundlab.arithmetic.numbers import EXACT, FLOATS, exact_array
 from boundlab.errors import UndecidedError
 from boundlab.problems.clients import loss_of
 from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values

@@ -4,11 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from problem_makers import MODELS, TYPES, make, tiny
 
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 
 ENTRIES = st.floats(-100, 100).filter(lambda x: x == 0 or abs(x) > 1e-3)
 

@@ -9,7 +9,7 @@ import pytest
 from problem_makers import make
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import exact_array
+from boundlab.arithmetic.numbers import exact_array
 
 SHARP = 1 + Fraction(1, 10**5)
 

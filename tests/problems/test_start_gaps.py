@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 
 LOSSES = {"logistic": [0, 1], "softmax": [0, 1], "hinge": [0, 1], "least-squares": [0.0, 0.0]}
 # The products of BLAS are off in one direction where all factors are equal.

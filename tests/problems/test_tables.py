@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from boundlab.case.build import build_problem, problem_from
+from boundlab.case import build_problem, problem_from
 from boundlab.errors import BoundlabError, DataError, MissingExtraError, SpecError
 from boundlab.options import device_order
 from boundlab.problems import tables

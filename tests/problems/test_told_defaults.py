@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.delays import DELAYS
 from boundlab.errors import SpecError
 from boundlab.problems import PROBLEMS

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from boundlab.classes import CLASSES
-from boundlab.classes.own import outside
+from boundlab.classes import CLASSES, outside
 from boundlab.cli import invoke
 from boundlab.registry import registered
 

@@ -3,8 +3,7 @@
 from fractions import Fraction
 from itertools import product as pairs
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.prove._context import Context, Range
 from boundlab.prove._differences import Visible, never_zero, product, visible

@@ -6,8 +6,7 @@ from fractions import Fraction
 import pytest
 from proof_files import PAPERS
 from proof_scripts import marked, models, outcome, proved, quick
-from setting_facts import models as models_of
-from setting_facts import setting
+from setting_facts import models as models_of, setting
 
 from boundlab.prove import Context, Kernel, Script, equal, expr, finite_sum, squared
 from boundlab.prove._functions import MaxAffine, Quadratic

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from boundlab.classes.formal import MOVE, Combination, Formal, X
-from boundlab.classes.own import own_runs
+from boundlab.classes import MOVE, Combination, Formal, X, own_runs
 from boundlab.options import Options
 from boundlab.prove import ProofError
 from boundlab.prove._numbers import OutsideError, SymbolNumbers

@@ -4,8 +4,7 @@ import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from boundlab.prove import Expr, Kernel, Scalar, dot, equal, expr, finite_sum, scalar, squared, variable, vector_sum
 from boundlab.prove._context import Context, Range

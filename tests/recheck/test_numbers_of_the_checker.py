@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 from proof_files import file_of
 
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, raised, rational

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from boundlab.assumptions import Assumption, assumption
-from boundlab.case.build import build_delays, build_problem
+from boundlab.case import build_delays, build_problem
 from boundlab.cli import invoke
 from boundlab.compare import compare as compare_plan
 from boundlab.errors import AssumptionError, SpecError

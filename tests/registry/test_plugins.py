@@ -153,7 +153,7 @@ def test_for_an_id_that_is_built_in_only_plug_ins_are_asked_whether_they_take_it
         raise AssertionError("a module was loaded")
 
     monkeypatch.delenv("BOUNDLAB_PLUGINS", raising=False)
-    monkeypatch.setattr("boundlab.registry._registry._rows", loaded)
+    monkeypatch.setattr("boundlab.registry._rows", loaded)
     for name, item in choices("gap" if find is metrics.metric else "convex").items():
         assert find(name) is item
     for ask in (choices, find):

@@ -9,17 +9,15 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sympy.polys.rings import PolyElement, ring
 
 from boundlab.errors import UndecidedError
 from boundlab.formulas.expansion import expand, predicted, size
 from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import DOMAINS, SYMBOLS, symbol
-from boundlab.signs import NoAnswerError, Prover, SignProof, Solver, vanishes
-from boundlab.signs import _solver as solver_module
-from boundlab.signs._cover import Cut, covers, find_cover
+from boundlab.signs import NoAnswerError, Prover, SignProof, Solver, _prover as solver_module, vanishes
+from boundlab.signs._prover import Cut, covers, find_cover
 
 a, b, c = (symbol(name) for name in ("sigma", "zeta", "R"))
 R, x, y, z = ring("x, y, z", sympy.QQ)

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from boundlab.errors import ExecutorError, MissingExtraError, SpecError
-from boundlab.sweep.drive import cluster
-from boundlab.sweep.folder import answered
+from boundlab.sweep.drive import answered, cluster
 from boundlab.sweep.results import results, sweep
 from boundlab.verdict import ExitCode
 
@@ -293,7 +292,7 @@ import os, resource, sys
 from concurrent.futures import Future
 from pathlib import Path
 from boundlab.sweep.plan import SweepPlan
-from boundlab.sweep.question import machine
+from boundlab.sweep.plan import machine
 from boundlab.sweep.results import results, sweep
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
-from boundlab.sweep.plots import draw_curves, draw_map
+from boundlab.sweep.results import draw_curves, draw_map
 from boundlab.verdict import ExitCode
 
 NAMES = ("theorem", "problem", "M", "spread")

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boundlab.errors import SpecError
 from boundlab.sweep import SweepPlan
-from boundlab.sweep.question import key
+from boundlab.sweep.plan import key
 
 ONE = {"theorems": ["area.theorem8"], "problems": ["huber:x0=3"]}
 

@@ -13,11 +13,9 @@ import boundlab as bl
 from boundlab.cli import invoke
 from boundlab.errors import OutputError, SpecError
 from boundlab.registry import registered
-from boundlab.sweep import question
-from boundlab.sweep.drive import exit_code, read_shard
-from boundlab.sweep.folder import Folder, Lines, answered
-from boundlab.sweep.plan import SweepPlan
-from boundlab.sweep.question import answer, command, key
+from boundlab.sweep import plan
+from boundlab.sweep.drive import Folder, Lines, answered, exit_code, read_shard
+from boundlab.sweep.plan import SweepPlan, answer, command, key
 from boundlab.sweep.results import Swept, results, sweep
 from boundlab.theorems import ALONG_RUN, core
 
@@ -427,15 +425,15 @@ def test_the_key_changes_with_the_form_of_a_theorem_that_may_be_asked_in_its_pla
     assert len(forms) > 10
     for form in forms:
         asked = replace(cell, theorem=form.id.removesuffix(ALONG_RUN))
-        question._theorem.cache_clear()
+        plan._theorem.cache_clear()
         before = key(asked)
         other = replace(form, id=form.id, points={name: (*words, "segments") for name, words in form.points.items()})
         with monkeypatch.context() as patched:
             patched.setattr("boundlab.theorems._along.find", lambda _kind, _id, other=other: other)
-            question._theorem.cache_clear()
+            plan._theorem.cache_clear()
             assert core(other).sha256 != core(form).sha256
             assert key(asked) != before, form.id
-    question._theorem.cache_clear()
+    plan._theorem.cache_clear()
 
 
 def test_other_data_are_another_cell(tmp_path: Path) -> None:

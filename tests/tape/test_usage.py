@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from algorithm_makers import in_order, read
 
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.options import parse_spec
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, Tape, usage
 
 NOTHING = RecordAt(np.empty(0, dtype=np.int64))

@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.errors import CaseError, SpecError, TapeError
 from boundlab.events import SERVER, Events, events_as_json, read_client, read_events, read_rows
-from boundlab.simulate.trial import compile_trial, spaced_iterations
+from boundlab.simulate.work import compile_trial, spaced_iterations
 from boundlab.tape import SERVER_MODEL, Initial, Op, RecordAt, Tape, Writer
 
 

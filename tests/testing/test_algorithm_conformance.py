@@ -16,7 +16,7 @@ from boundlab.algorithms.fresh import Ringmaster, RingmasterParameters
 from boundlab.algorithms.gd import Gd
 from boundlab.algorithms.incremental import Incremental
 from boundlab.algorithms.sfedavg import SFedAvg
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.randomness import Streams

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from own_problem import FAMILY
 
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.delays import DELAYS, DelayLaw, DelayModel, DelayType, IndependentEvents, Renewal
 from boundlab.errors import SpecError
 from boundlab.events import Events

@@ -11,7 +11,7 @@ from own_problem import FAMILY, MIXED, Bowls, build
 from problem_makers import EXPLICIT, MODELS, generated, make, tiny
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import exact_array
+from boundlab.arithmetic.numbers import exact_array
 from boundlab.errors import SpecError
 from boundlab.objective import Constant, FullGradients, Optimum, Problem
 from boundlab.options import Options

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
-from boundlab.case.build import problem_from
+from boundlab.case import problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance import make_plan
@@ -17,8 +16,7 @@ from boundlab.objective import Problem
 from boundlab.options import Options
 from boundlab.registry import lookup, registered
 from boundlab.tape import RecordAt
-from boundlab.testing import CompareOptions, assert_bound_holds, fitting
-from boundlab.testing import strategies as draws
+from boundlab.testing import CompareOptions, assert_bound_holds, fitting, strategies as draws
 from boundlab.theorems import load_theorem
 
 SOME = settings(max_examples=12)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from exact_makers import runs
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from test_area_moments import mean_squares
 
 from boundlab.errors import AssumptionError, SymbolError

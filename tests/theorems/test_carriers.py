@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from statements import statement
 
-from boundlab.algorithms._rounds import Rounds
+from boundlab.algorithms._algorithm import Rounds
 from boundlab.algorithms.gd import GdParameters
-from boundlab.case.build import delays_from, problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.delays import read_policy
 from boundlab.events import Events

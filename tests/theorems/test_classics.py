@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 import symbolic
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from problem_makers import from_text, make
 from run_makers import plan_of
-from theorem_points import BY_HAND, NOISY, needed
-from theorem_points import TEXTBOOK as BY_ID
+from theorem_points import BY_HAND, NOISY, TEXTBOOK as BY_ID, needed
 
-from boundlab.case.build import build_problem
+from boundlab.case import build_problem
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.events import Events
@@ -23,7 +21,7 @@ from boundlab.metrics import Certified, Watch, metric
 from boundlab.options import Options, parse_spec
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.trial import run_once
+from boundlab.simulate.work import run_once
 from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, load_theorem
 from boundlab.theorems.classics import THEOREMS, TIGHT

@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exact_makers import exact_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from run_makers import plan_of
 
 from boundlab.errors import AssumptionError, SymbolError

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import boundlab as bl
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError

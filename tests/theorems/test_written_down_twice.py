@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradient_theorems import BY_ID as GRADIENT
-from gradient_theorems import FIRST, SECOND, with_server_step
-from theorem_points import BY_HAND, needed
-from theorem_points import TEXTBOOK as CLASSICS
+from gradient_theorems import BY_ID as GRADIENT, FIRST, SECOND, with_server_step
+from theorem_points import BY_HAND, TEXTBOOK as CLASSICS, needed
 
 from boundlab.theorems import ALONG_RUN, Theorem
 from boundlab.theorems.area import THEOREMS

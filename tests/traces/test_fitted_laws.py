@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import boundlab as bl
-from boundlab.case.build import build_delays, delays_from
+from boundlab.case import build_delays, delays_from
 from boundlab.delays.recorded import Recorded, recorded
 from boundlab.errors import SpecError
 from boundlab.randomness import Streams
 from boundlab.traces import fit
-from boundlab.traces._fit import _FAMILIES
+from boundlab.traces._summary import _FAMILIES
 
 RATES = [1.0, 2.5, 6.0]
 

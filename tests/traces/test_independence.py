@@ -9,7 +9,7 @@ import pytest
 import boundlab as bl
 from boundlab.errors import AssumptionError
 from boundlab.traces import departure
-from boundlab.traces._independence import _before, _ranks
+from boundlab.traces._summary import _before, _ranks
 
 ORDER = np.arange(2000.0)
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from page_makers import texts
 
 import boundlab as bl
-from boundlab.case.build import build_delays
+from boundlab.case import build_delays
 from boundlab.delays.recorded import read_csv, recorded
 from boundlab.errors import SpecError
 from boundlab.traces import durations, read_log, staleness, summary

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import boundlab as bl
-from boundlab.case.build import build_delays, delays_from
+from boundlab.case import build_delays, delays_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.simulate.trial import compile_trial
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.traces import read_log, summary
 

@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from problem_makers import generated, make, point
 
 from boundlab.arithmetic.numbers import flint, rational
-from boundlab.arithmetic.pepit import Exact, exact
+from boundlab.arithmetic.rational import Exact, exact
 from boundlab.errors import CertificateError
 from boundlab.events import Events
+from boundlab.execute._rows import run
 from boundlab.execute.floats import run as run_numpy
-from boundlab.execute.points import run
 from boundlab.metrics import METRICS
 from boundlab.options import Options
 from boundlab.problems.polytope import maximise

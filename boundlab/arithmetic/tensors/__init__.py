@@ -6,19 +6,19 @@ A problem says in ``Problem.tensors`` what it is on tensors; what says nothing r
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from boundlab.arithmetic.tensors._device import Device as Device
-from boundlab.arithmetic.tensors._device import find_device as find_device
-from boundlab.arithmetic.tensors._device import load_torch as load_torch
+from boundlab.arithmetic.tensors._device import Device as Device, find_device as find_device, load_torch as load_torch
 
 if TYPE_CHECKING:
-    from boundlab.arithmetic.tensors._batched import Batched as Batched
-    from boundlab.arithmetic.tensors._batched import Coordinatewise as Coordinatewise
-    from boundlab.arithmetic.tensors._batched import Gathered as Gathered
-    from boundlab.arithmetic.tensors._batched import Ints as Ints
-    from boundlab.arithmetic.tensors._operations import TENSORS as TENSORS
-    from boundlab.arithmetic.tensors._operations import tensors as tensors
-    from boundlab.arithmetic.tensors._philox import normals as normals
-    from boundlab.arithmetic.tensors._philox import uniforms as uniforms
+    from boundlab.arithmetic.tensors._batched import (
+        TENSORS as TENSORS,
+        Batched as Batched,
+        Coordinatewise as Coordinatewise,
+        Gathered as Gathered,
+        Ints as Ints,
+        normals as normals,
+        tensors as tensors,
+        uniforms as uniforms,
+    )
 
 # What imports torch: asking whether there is a torch must not need one.
 _WHERE = {
@@ -26,10 +26,10 @@ _WHERE = {
     "Coordinatewise": "_batched",
     "Ints": "_batched",
     "Gathered": "_batched",
-    "TENSORS": "_operations",
-    "tensors": "_operations",
-    "normals": "_philox",
-    "uniforms": "_philox",
+    "TENSORS": "_batched",
+    "tensors": "_batched",
+    "normals": "_batched",
+    "uniforms": "_batched",
 }
 
 

@@ -1,13 +1,55 @@
 """A problem on tensors: the gradients of many tapes at once."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import AssumptionError
+from boundlab.randomness import CLIENT_BITS, PHILOX_MULTIPLIERS, PHILOX_WEYL, Stream
+
+# The arithmetic of tensors.
+
+TENSORS: Final = Operations(
+    absolute=torch.abs,
+    exp=torch.exp,
+    sign=torch.Tensor.sign_,
+    clip=lambda r, low, high: r.clamp_(low, high),
+    minimum=lambda r, most: r.clamp(max=most),
+    positive=lambda r: r.clamp(min=0.0),
+    shrink=lambda r, by: r - r.clamp(-by, by),
+    below=lambda r, bound: (r < bound).to(r.dtype),
+    within=lambda r, width: r.abs() <= width,
+    where=torch.where,
+    slant=lambda t: torch.hypot(torch.ones_like(t), t),
+    log_exp=lambda r: torch.logaddexp(torch.zeros_like(r), r),
+    falling=lambda r: r.mul_(0.5).tanh_().sub_(1.0).mul_(0.5),
+    columns=lambda pairs: pairs.split(1, dim=-1),
+    first=lambda rows: rows.argmax(dim=-1),
+    solve=lambda A, b: torch.linalg.solve(A, b.unsqueeze(-1)).squeeze(-1),
+    linear=lambda A: lambda x: x @ A.T,
+    project=lambda x, radius: x * (radius / x.norm(dim=-1, keepdim=True).clamp(min=radius)),
+    zero_at=lambda square, size: torch.where(square <= torch.finfo(square.dtype).eps * size**2, 0.0, torch.inf),
+    number=float,
+    array=torch.as_tensor,
+    places=torch.as_tensor,
+    wide=torch.float64,
+    together=1 << 24,
+)
+
+
+def tensors(device: torch.device, dtype: torch.dtype) -> Operations:
+    """Return the arithmetic of tensors of a type on a device."""
+
+    def array(data: Any) -> torch.Tensor:
+        return torch.as_tensor(data, device=device, dtype=dtype)
+
+    return replace(TENSORS, array=array, places=lambda data: torch.as_tensor(data, device=device))
+
 
 Ints = NDArray[np.int64]
 
@@ -137,3 +179,61 @@ class Gathered:
     nu: torch.Tensor
     batch: int
     most: int
+
+
+# The counter-based random numbers of :mod:`boundlab.randomness` on a device: the same uniform numbers to the last bit.
+#
+# Words of 32 bits stand in int64, for torch has no arithmetic of unsigned ones: products wrap around, and all bits that
+# are kept come out right.
+
+_MASK = 0xFFFFFFFF
+_HALF = 2.0**-52
+
+
+def philox4x32(counter: tuple[torch.Tensor, ...], key: tuple[int, int], rounds: int = 10) -> tuple[torch.Tensor, ...]:
+    """Apply the bijection to tensors of 32-bit words; see :func:`boundlab.randomness.philox4x32`."""
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    m0, m1 = PHILOX_MULTIPLIERS
+    for _ in range(rounds):
+        p0, p1 = c0 * m0, c2 * m1
+        c0, c1, c2, c3 = ((p1 >> 32) & _MASK) ^ c1 ^ k0, p1 & _MASK, ((p0 >> 32) & _MASK) ^ c3 ^ k1, p0 & _MASK
+        k0, k1 = (k0 + PHILOX_WEYL[0]) & _MASK, (k1 + PHILOX_WEYL[1]) & _MASK
+    return c0, c1, c2, c3
+
+
+def uniforms(
+    seed: int, trials: torch.Tensor, stream: Stream, clients: torch.Tensor, updates: torch.Tensor, count: int
+) -> torch.Tensor:
+    """Return uniform numbers in (0, 1), float64.
+
+    Parameters
+    ----------
+    trials, clients, updates
+        int64, of shapes that broadcast to one; trial t uses the key of ``Streams(seed, t)``.
+    count
+        How many numbers for each.
+
+    Returns
+    -------
+    Tensor, shape (…, count)
+    """
+    blocks = -(-count // 2)
+    one = np.broadcast_shapes(trials.shape, clients.shape, updates.shape)
+    shape = (*one, blocks)
+    block = torch.arange(blocks, device=clients.device).expand(shape)
+    tagged = clients | (int(stream) << CLIENT_BITS)
+    counter = (block, *(part.expand(one).unsqueeze(-1).expand(shape) for part in (updates, tagged, trials)))
+    words = philox4x32(counter, (seed & _MASK, seed >> 32))
+    # 52 bits of the 64: the upper word, and the upper 20 of the lower.
+    pair = [((words[2 * half] << 20) | (words[2 * half + 1] >> 12)).to(torch.float64) for half in (0, 1)]
+    out = torch.stack(pair, dim=-1).add_(0.5).mul_(_HALF)
+    return out.reshape(*one, 2 * blocks)[..., :count]
+
+
+def normals(
+    seed: int, trials: torch.Tensor, stream: Stream, clients: torch.Tensor, updates: torch.Tensor, count: int
+) -> torch.Tensor:
+    """Return standard normal numbers, by inversion; shapes as :func:`uniforms`, the same up to rounding."""
+    out: torch.Tensor = torch.special.ndtri(uniforms(seed, trials, stream, clients, updates, count))
+    return out

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.exactly import EXACT
+from boundlab.arithmetic.numbers import EXACT
 from boundlab.objective import EPS, Floats, LeastSquaresForm
 from boundlab.objective.simple import ProxFunction
 

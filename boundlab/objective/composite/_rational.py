@@ -6,9 +6,8 @@ from typing import final
 
 import numpy as np
 
-from boundlab.arithmetic.exactly import EXACT, exact_array, fractions
-from boundlab.arithmetic.numbers import Scalar
-from boundlab.arithmetic.problem import Constants, InexactError, Minimum, RationalProblem, Vector
+from boundlab.arithmetic.numbers import EXACT, InexactError, Scalar, exact_array, fractions
+from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector
 from boundlab.arithmetic.writing import Sentence, words
 from boundlab.objective import OF_OBJECTIVE, Floats
 from boundlab.objective._wrapped_rational import WrappedRational

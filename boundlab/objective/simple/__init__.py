@@ -5,9 +5,6 @@ a closed form. Who runs a method needs that map; who certifies a minimiser, subg
 """
 
 from boundlab.objective.simple._l1 import L1 as L1
-from boundlab.objective.simple._read import OPTIONS as OPTIONS
-from boundlab.objective.simple._read import read_simple as read_simple
-from boundlab.objective.simple._sets import BallIndicator as BallIndicator
-from boundlab.objective.simple._sets import BoxIndicator as BoxIndicator
-from boundlab.objective.simple._simple import BoundedSet as BoundedSet
-from boundlab.objective.simple._simple import ProxFunction as ProxFunction
+from boundlab.objective.simple._read import OPTIONS as OPTIONS, read_simple as read_simple
+from boundlab.objective.simple._sets import BallIndicator as BallIndicator, BoxIndicator as BoxIndicator
+from boundlab.objective.simple._simple import BoundedSet as BoundedSet, ProxFunction as ProxFunction

@@ -8,8 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.compiled import L1 as L1_NORM
-from boundlab.arithmetic.compiled import Clients
+from boundlab.arithmetic.compiled import L1 as L1_NORM, Clients
 from boundlab.arithmetic.numbers import FLOATS, Numbers, Operations, Scalar
 from boundlab.errors import SpecError
 from boundlab.objective._constants import EPS, Floats

@@ -201,7 +201,7 @@ class ProxFunction(ABC):
 
         False where that is not decided.
         """
-        from boundlab.arithmetic.exactly import EXACT
+        from boundlab.arithmetic.numbers import EXACT
 
         try:
             return bool((self.prox(x + pull, 1, EXACT) == x).all())

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from boundlab.classes.own import outside
+from boundlab.classes import outside
 from boundlab.errors import SpecError
 from boundlab.prove._errors import ProofError
 from boundlab.prove._options import chosen

@@ -1,30 +1,33 @@
-"""Where registered objects come from: entry points of installed packages, and files that the user names.
-
-A file is named by ``boundlab --plugin FILE.py`` or by the environment variable BOUNDLAB_PLUGINS (paths with
-``os.pathsep`` between them). Its ``BOUNDLAB`` maps kinds to objects. It is executed: to name it is to run it.
-"""
+"""Find registered objects by kind and id: what is built in, what other packages add, and files that a user names."""
 
 import os
 import re
+import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import CodeType, ModuleType
+from pkgutil import resolve_name
+from types import CodeType, MappingProxyType, ModuleType
 from typing import Any, Literal, final, get_args
 from zlib import crc32
 
 from boundlab.arguments import checked
 from boundlab.errors import BoundlabError, SpecError, shortened
-from boundlab.options import nearest
+from boundlab.options import closest, nearest
+
+# Where registered objects come from: entry points of installed packages, and files that the user names.
+#
+# A file is named by ``boundlab --plugin FILE.py`` or by the environment variable BOUNDLAB_PLUGINS (paths with
+# ``os.pathsep`` between them). Its ``BOUNDLAB`` maps kinds to objects. It is executed: to name it is to run it.
 
 Kind = Literal["theorems", "algorithms", "problems", "delays", "metrics", "assumptions", "checks", "proofs"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -333,3 +336,275 @@ def _read(declared: Any) -> Mapping[str, Any]:
         if kind not in KINDS:
             raise SpecError(f"BOUNDLAB has no kind {kind!r}; {nearest(str(kind), KINDS)}")
     return found
+
+
+# Find registered objects by kind and id: theorems, algorithms, problems and all else that a plug-in may add.
+#
+# A package that declares an entry point in the group ``boundlab.KIND`` is found next to the built-in ones, and so is
+# a file that the user names. Behind an entry point is one object, or a tuple or list of them; each has an ``id``. Each
+# entry point is loaded on its own: one that cannot be loaded takes no other down.
+
+# What each kind is called in a sentence, and what its objects must be; a type is imported only to judge a plug-in.
+WORDS: Mapping[Kind, str] = MappingProxyType(
+    {
+        "theorems": "theorem",
+        "algorithms": "algorithm",
+        "problems": "problem",
+        "delays": "delay model",
+        "metrics": "metric",
+        "assumptions": "assumption",
+        "checks": "group of checks",
+        "proofs": "proof",
+    }
+)
+TYPES: Mapping[Kind, str] = MappingProxyType(
+    {
+        "theorems": "boundlab.theorems:Theorem",
+        "algorithms": "boundlab.algorithms:Algorithm",
+        "problems": "boundlab.objective:ProblemType",
+        "delays": "boundlab.delays:DelayType",
+        "metrics": "boundlab.metrics:Metric",
+        "assumptions": "boundlab.assumptions:Assumption",
+        "checks": "boundlab.checks:CheckGroup",
+        "proofs": "boundlab.prove:Script",
+    }
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A registered object; or an entry that gives none, with the reason.
+
+    Parameters
+    ----------
+    id
+        Of the object; of an entry that cannot be loaded, the name of its entry point or file.
+    origin
+        ``boundlab``, the package with its version, or the path of the file.
+    item
+        The object; None where there is none.
+    reason
+        Why there is none, in one line; empty otherwise.
+    """
+
+    id: str
+    origin: str
+    item: Any = None
+    reason: str = ""
+
+
+def catalogue(kind: Kind) -> tuple[Registration, ...]:
+    """Return all registered objects of a kind and all entries that cannot be loaded, in a stable order."""
+    found: list[Registration] = []
+    by_id: dict[str, Registration] = {}
+    for row in _rows(kind, sources(kind)):
+        first = row if row.reason else by_id.setdefault(row.id, row)
+        if first.item is row.item:
+            found += [row] if first is row else []
+        else:
+            found.append(Registration(row.id, row.origin, reason=f"{first.origin} registers the same id"))
+    return tuple(found)
+
+
+def registered(kind: Kind) -> dict[str, Any]:
+    """Return all registered objects of a kind by id, in a stable order; without entries that cannot be loaded.
+
+    Raises
+    ------
+    SpecError
+        If two entry points register the same id.
+    """
+    return _by_id(kind, _rows(kind, sources(kind)))
+
+
+def choices(kind: Kind, name: str, built_in: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the objects among which an id is looked for: the built-in ones where one of them has it."""
+    if name not in built_in:
+        return registered(kind)
+    _nobody_else(kind, name, built_in)
+    return built_in
+
+
+def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Return the object of that id, as :func:`find` does.
+
+    Raises
+    ------
+    SpecError
+        If there is none; the message names the nearest id, and what could not be loaded.
+    """
+    # Asked thousands of times a second, and so without the decorator of the public API.
+    if not isinstance(name, str) or not isinstance(built_in, Mapping):
+        raise SpecError("lookup: name must be text, and built_in a mapping by names")
+    found = find(kind, name, built_in)
+    if found is None:
+        rows = _rows(kind, sources(kind))
+        broken = "".join(f"; {row.id}: cannot be loaded ({row.reason})" for row in rows if row.reason)
+        raise SpecError(f"unknown {WORDS[kind]} {name!r}; {_hint(name, [*_by_id(kind, rows)])}{broken}")
+    return found
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    """Return which ids begin with a name, as theorems do with that of their algorithm, or the nearest one, or all."""
+    begun = sorted(one for one in known if one.startswith(f"{name}."))
+    if begun:
+        return f"there are {', '.join(begun)}"
+    own = "" if closest(name, known) else f"; one of your own is known with --plugin FILE.py, or {VARIABLE}"
+    return f"{nearest(name, known)}{own}"
+
+
+def find(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Return the object of that id: of ``built_in``, or the registered one; None if none has it.
+
+    Entry points whose name begins the id are asked first, so that one theorem does not load all papers.
+
+    Raises
+    ------
+    SpecError
+        If two of those that were asked register the same id.
+    """
+    if name in built_in:
+        _nobody_else(kind, name, built_in)
+        return built_in[name]
+    everything = sources(kind)
+    for asked in ([source for source in everything if source.likely(name)], everything):
+        found = _by_id(kind, _rows(kind, asked))
+        if name in found:
+            return found[name]
+    return None
+
+
+def beside(kind: Kind, item: Any) -> dict[str, Any]:
+    """Return the objects among which those that belong to one are found, such as the theorems of its paper.
+
+    Of a built-in one these are those of its own entry point, and all that others register; else they are all.
+
+    Raises
+    ------
+    SpecError
+        If two of them have the same id.
+    """
+    everything = sources(kind)
+    own = [source for source in everything if source.origin == BUILT_IN and source.likely(item.id)]
+    if _by_id(kind, _rows(kind, own)).get(item.id) is not item:
+        return registered(kind)
+    return _by_id(kind, _rows(kind, [*own, *(source for source in everything if source.origin != BUILT_IN)]))
+
+
+def _nobody_else(kind: Kind, name: str, built_in: Mapping[str, Any]) -> None:
+    """Make sure that no plug-in registers the id of a built-in object: its own would be passed over without a word."""
+    if foreign := [source for source in sources(kind) if source.origin != BUILT_IN]:
+        _by_id(kind, [Registration(name, BUILT_IN, built_in[name]), *_rows(kind, foreign)])
+
+
+def _by_id(kind: Kind, rows: Iterable[Registration]) -> dict[str, Any]:
+    found: dict[str, Registration] = {}
+    for row in rows:
+        if row.reason:
+            continue
+        first = found.setdefault(row.id, row)
+        if first.item is not row.item:
+            raise SpecError(
+                f"two packages register {WORDS[kind]} {row.id}: {first.origin} and {row.origin}; uninstall one of them"
+            )
+    return {name: row.item for name, row in found.items()}
+
+
+def _rows(kind: Kind, chosen: Iterable[Source]) -> list[Registration]:
+    found: list[Registration] = []
+    for source in chosen:
+        try:
+            found += _load(kind, source)
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except BaseException as error:  # a module may raise anything when it is imported, SystemExit too
+            found.append(Registration(source.name, source.origin, reason=reason(error)))
+    return found
+
+
+def _load(kind: Kind, source: Source) -> list[Registration]:
+    loaded = source.load()
+    items = loaded if isinstance(loaded, (tuple, list)) else (loaded,)
+    if source.origin != BUILT_IN:
+        _judge(kind, items)
+    return [Registration(item.id, source.origin, item) for item in items]
+
+
+def _judge(kind: Kind, items: Iterable[Any]) -> None:
+    """Refuse what is not of the kind's type, or has no id."""
+    expected = resolve_name(TYPES[kind])
+    for item in items:
+        if not isinstance(item, expected):
+            raise SpecError(f"{_shown(item)}, not a {expected.__name__}")
+        identity = getattr(item, "id", None)
+        if not (isinstance(identity, str) and identity.strip()):
+            raise SpecError(f"a {expected.__name__} without an id")
+
+
+def _shown(item: Any) -> str:
+    return f"the class {item.__name__}" if isinstance(item, type) else f"a {type(item).__name__}"
+
+
+# How objects are sent to another process: what is registered by its id, what was built from words by these words.
+#
+# Everything else is pickled whole. A process that reads the pickle needs the same packages, and the plug-in files that
+# BOUNDLAB_PLUGINS names, or that ``load_plugin`` was called with.
+
+
+class BuiltFromWords:
+    """An object that, where it was built from words, pickles as the call that built it.
+
+    A copy with other fields is no longer that object, and pickles whole.
+    """
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return the call, or all that the object holds."""
+        call = getattr(self, "_built_by", None)
+        return object.__reduce_ex__(self, protocol) if call is None else call
+
+    def __getstate__(self) -> Any:
+        """Return all that the object holds but what it has computed for later."""
+        state = object.__getstate__(self)
+        if not isinstance(state, dict):
+            return state
+        kind = type(self)
+        return {key: one for key, one in state.items() if not isinstance(getattr(kind, key, None), cached_property)}
+
+
+def built_by(one: Any, function: Callable[..., Any], *arguments: Any) -> None:
+    """Note the call that builds an object again; a class with slots of its own has no place for it."""
+    with suppress(AttributeError):
+        object.__setattr__(one, "_built_by", (function, arguments))
+
+
+def by_id(kind: Kind, one: Any, protocol: Any) -> Any:
+    """Return how an object is pickled that may be registered: by its id if it is that very object, else whole."""
+    try:
+        registered = lookup(kind, one.id) is one
+    except Exception:  # of the same id is something that cannot be loaded, or nothing
+        registered = False
+    return (lookup, (kind, one.id)) if registered else object.__reduce_ex__(one, protocol)
+
+
+# Command lines to be run again: they name the files whose objects they need.
+
+
+def command_line(*words: str) -> str:
+    """Return ``boundlab WORDS`` for a shell, with ``--plugin`` for each file that is in use now.
+
+    Without them the line would end with another answer wherever BOUNDLAB_PLUGINS is not what it is here.
+    Installed packages need no word.
+
+    Examples
+    --------
+    >>> command_line("compare", "area.theorem8", "--set", "periods=[1,30]")
+    "boundlab compare area.theorem8 --set 'periods=[1,30]'"
+    """
+    named = [word for path in files() for word in ("--plugin", _near(path))]
+    return shlex.join(["boundlab", *named, *words])
+
+
+def _near(path: Path) -> str:
+    """Return a path as it is typed here."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -1,0 +1,483 @@
+"""One explicit run, as a file; problems and delays from words; and what a result depends on."""
+
+import contextlib
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import lru_cache
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from boundlab.__about__ import __version__
+from boundlab.algorithms import Algorithm
+from boundlab.arguments import checked
+from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.errors import BoundlabError, CaseError, DataError, FormulaError, SpecError
+from boundlab.events import Events
+from boundlab.execute.floats import run
+from boundlab.files import hashes, is_file, read_json, schema
+from boundlab.formulas.parse import number_value
+from boundlab.objective import ERROR_OPTION, Problem, ProblemType
+from boundlab.objective.simple import OPTIONS, read_simple
+from boundlab.options import Options, nearest, parse_spec
+from boundlab.registry import built_by, files as plugins, lookup
+from boundlab.tape import RecordAt
+from boundlab.theorems import Theorem
+
+# From names and options to objects: the one place where problems and delay models are built.
+
+
+@checked
+def build_problem(kind: str, options: dict[str, Any]) -> Problem:
+    """Build a registered problem from its options, those of :mod:`boundlab.objective.simple` and ``error`` among them.
+
+    An option of the same name that a family declares is the family's own; a family that is ``constrained`` reads these,
+    too.
+
+    Raises
+    ------
+    BoundlabError
+        If the type is unknown or an option is wrong.
+    """
+    family: ProblemType = lookup("problems", kind)
+    shared = {*OPTIONS, *ERROR_OPTION} - set(family.options)
+    passed = {*OPTIONS} if family.constrained else set()
+    own = {key: value for key, value in options.items() if key not in shared - passed}
+    problem: Problem = family.build(Options(f"problem {kind}", own, seen=set(shared)))
+    h = read_simple(Options(f"problem {kind}", {key: value for key, value in options.items() if key in shared}))
+    if h is not None:
+        from boundlab.objective.composite import Composite
+
+        problem = Composite(problem, h)
+    if shared & ERROR_OPTION.keys() & options.keys():
+        from boundlab.objective.inexact import with_error
+
+        problem = with_error(problem, options["error"])
+    built_by(problem, rebuild_problem, kind, *_found_anywhere(problem, options))
+    return problem
+
+
+def rebuild_problem(kind: str, options: dict[str, Any], data: dict[str, str]) -> Problem:
+    """Build a problem as another process has built it.
+
+    Parameters
+    ----------
+    data
+        The SHA-256 of each file that it was read from.
+
+    Raises
+    ------
+    DataError
+        If a file holds other data here.
+    """
+    problem = build_problem(kind, options)
+    _require(data)
+    return problem
+
+
+def build_delays(kind: str, options: dict[str, Any], clients: int) -> DelayModel:
+    """Build a registered delay model for n clients from its options.
+
+    Raises
+    ------
+    BoundlabError
+        If the model is unknown or an option is wrong.
+    """
+    model: DelayModel = lookup("delays", kind).build(Options(f"delays {kind}", options), clients)
+    built_by(model, rebuild_delays, kind, clients, *_found_anywhere(model, options))
+    return model
+
+
+def rebuild_delays(kind: str, clients: int, options: dict[str, Any], data: dict[str, str]) -> DelayModel:
+    """Build a delay model as another process has built it; as :func:`rebuild_problem`."""
+    model = build_delays(kind, options, clients)
+    _require(data)
+    return model
+
+
+def _found_anywhere(built: Problem | DelayModel, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the options with absolute paths of the files that were read, and what these files hold."""
+    data = hashes(path.absolute() for path in built.files())
+    if not data:
+        return options, data
+
+    read = {place for path in data for place in (Path(path), Path(path).parent)}  # some are named by their folder
+
+    def absolute(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        kind, colon, place = value.rpartition(":")
+        whole = Path(place).expanduser().absolute()
+        return f"{kind}{colon}{whole}" if place and whole in read else value
+
+    return {key: absolute(value) for key, value in options.items()}, data
+
+
+def _require(data: dict[str, str]) -> None:
+    for path, found in data.items():
+        if hashes([Path(path)]).get(path) != found:
+            raise DataError(f"{path} holds other data here than where the object was built")
+
+
+def problem_from(spec: str | Mapping[str, Any]) -> Problem:
+    """Build the problem of a spec, ``NAME:key=value,…``, or of what a case file says, ``{"type": NAME, …}``."""
+    return build_problem(*_named(spec, "problem"))
+
+
+def delays_from(spec: str | Mapping[str, Any], clients: int) -> DelayModel:
+    """Build the delay model of a spec, or of what a case file says, for n clients."""
+    return build_delays(*_named(spec, "delays"), clients)
+
+
+def _named(spec: str | Mapping[str, Any], what: str) -> tuple[str, dict[str, Any]]:
+    if isinstance(spec, str):
+        kind, options = parse_spec(spec, what)
+        return kind, dict(options)
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("type"), str):
+        raise SpecError(f'{what} must be a spec, or an object with a "type", e.g. {{"type": "NAME", …}}')
+    return spec["type"], {key: value for key, value in spec.items() if key != "type"}
+
+
+# Case files: one problem, one algorithm, and one explicit list of events or the law of random ones.
+
+_KEYS = ("algorithm", "problem", "x0", "parameters", "events")
+_NOTES = (
+    "theorem",
+    "constants",
+    "note",
+    "claim",
+    "delays",
+    "server",
+    "law",
+    "seed",
+    "trial",
+    "iterations",
+    "settings",
+    "symbols",
+    "provenance",
+    "schema",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomEvents:
+    """The law of random events: the case is then about the expectation over them."""
+
+    delays: DelayModel
+    policy: ServerPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A run that can be repeated.
+
+    Parameters
+    ----------
+    parameters
+        As the algorithm reads them; None where the step size is left to the theorem.
+    events
+        In the order of the file; event (t, i) is the ARRIVAL of client i's update at time t. Or their law.
+    iterations
+        The horizon; None: as far as the events go.
+    raw
+        The file as it stands, where numbers keep their words.
+    law
+        That of the random events of which ``events`` are a draw, where the file has it.
+    """
+
+    algorithm: Algorithm[Any]
+    problem: Problem
+    parameters: Any
+    events: Events | RandomEvents
+    iterations: int | None = None
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    law: RandomEvents | None = None
+
+    def over_events(self) -> "Case":
+        """Return the case about the expectation over random events, where the file has their law beside the events."""
+        if self.law is None:
+            return self
+        raw = {key: value for key, value in self.raw.items() if key not in ("events", "law")}
+        return replace(self, events=self.law, law=None, raw={**raw, **self.raw["law"]})
+
+
+@checked
+def load_case(path: str | Path, *, has_theorem: bool = False) -> Case:
+    """Read and check a case file.
+
+    Its keys are algorithm, problem, x0, parameters, and events; or, in place of events, delays (a spec, or an object
+    with a type), server and iterations. Numbers may be text such as "1/3".
+
+    Parameters
+    ----------
+    has_theorem
+        Whether the case is about a theorem that the file need not name; then it may leave the step size to it.
+
+    Raises
+    ------
+    CaseError
+        Naming the file, the key, what is wrong and what would be right.
+    """
+    return read_case(read_json(Path(path)), str(path), has_theorem=has_theorem)
+
+
+def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) -> Case:
+    """Read and check what a case file says; parameters and errors are those of :func:`load_case`.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    """
+    if not isinstance(raw, dict):
+        raise CaseError(f"{name} must hold one JSON object with the keys {', '.join(_KEYS)}")
+    for key in raw:
+        if key not in _KEYS + _NOTES:
+            raise CaseError(f"{name}: unknown key {key!r}; {nearest(key, _KEYS)}")
+    if raw.get("schema", schema("case")) != schema("case"):
+        raise CaseError(
+            f"{name} is no case file: its schema must be {schema('case')!r}, got {str(raw['schema'])[:60]!r}"
+        )
+    random = "events" not in raw and "delays" in raw
+    for key in ("algorithm", "problem", *(() if random else ("events",))):
+        if key not in raw:
+            raise CaseError(f"{name}: the key {key!r} is missing")
+    if not random and "seed" not in raw and ("delays" in raw or "server" in raw):
+        both = next(key for key in ("delays", "server") if key in raw)
+        raise CaseError(
+            f"{name}: events and {both} both say who arrives when; keep events, or delays "
+            "(events that were drawn name their seed, too)"
+        )
+    problem, parameters = raw["problem"], raw.get("parameters", {})
+    if not isinstance(problem, dict) or not isinstance(problem.get("type"), str):
+        raise CaseError(f'{name}: problem must be an object with a "type", e.g. {{"type": "huber", …}}')
+    if not isinstance(parameters, dict):
+        raise CaseError(f'{name}: parameters must be an object, e.g. {{"alpha": 0.1}}')
+    algorithm = lookup("algorithms", str(raw["algorithm"]))
+    options = {key: value for key, value in problem.items() if key != "type"}
+    if "x0" in raw:
+        if "x0" in options:
+            raise CaseError(f"{name}: x0 stands both in the case and in its problem; keep one")
+        options["x0"] = raw["x0"]
+    built = build_problem(problem["type"], options)
+    events: Events | RandomEvents = (
+        _law(raw, algorithm, built.n, name) if random else algorithm.read_events(raw["events"], built.n, name)
+    )
+    law = None
+    if not random and "law" in raw:
+        if not isinstance(raw["law"], dict) or "delays" not in raw["law"] or set(raw["law"]) - {"delays", "server"}:
+            raise CaseError(f'{name}: law must be an object with "delays", and "server" where there is one')
+        law = _law(raw["law"], algorithm, built.n, name)
+    iterations = None
+    if random or ("theorem" in raw and "iterations" in raw):
+        if "iterations" not in raw:
+            raise SpecError(f"{name}: random events never end: iterations must be ≥ 1, or 0 for the start alone")
+        iterations = Options(name, raw).integer("iterations", 0, minimum=0)
+    try:
+        read = algorithm.read(Options(algorithm.id, {key: plain(value) for key, value in parameters.items()}))
+    except SpecError:
+        if "theorem" not in raw and not random and not has_theorem:
+            raise
+        read = None  # without a step size; the theorem knows it
+    return Case(algorithm, built, read, events, iterations, raw, law)
+
+
+def own_case(theorem: Theorem) -> Path:
+    """Return the case file of a theorem's counterexample: below the current folder, or as boundlab ships it.
+
+    Raises
+    ------
+    SpecError
+        If the theorem names none, or it is not there.
+    """
+    if not theorem.refuted_by:
+        raise SpecError(f"{theorem.id} names no counterexample of its own; give a case file, CASE.json")
+    package = Path(__file__).parent  # a wheel has proofs/ in the package, a checkout beside it
+    for root in (Path(), package, package.parent):
+        if is_file(root / theorem.refuted_by):
+            return root / theorem.refuted_by
+    raise SpecError(f"{theorem.id}: its counterexample {theorem.refuted_by} is not here; give a case file, CASE.json")
+
+
+def other_cases(theorem: Theorem) -> tuple[Path, ...]:
+    """Return the case files of the theorem beside its own counterexample, named after that: ID.smallest.json."""
+    own = own_case(theorem)
+    beside = sorted(own.parent.glob(f"{own.stem}.*{own.suffix}"))
+    return tuple(one for one in beside if read_json(one).get("theorem") == theorem.id)
+
+
+def plain(value: Any) -> Any:
+    """Return a parameter with formulas of numbers, such as "sqrt(18/175)", as numbers; other words stay."""
+    if isinstance(value, str):
+        try:
+            return number_value(value)
+        except FormulaError:
+            return value
+    return value
+
+
+def _law(raw: Mapping[str, Any], algorithm: Algorithm[Any], clients: int, where: str) -> RandomEvents:
+    """Read delays and server."""
+    given, server = raw["delays"], raw.get("server")
+    if server is not None and not isinstance(server, str):
+        raise CaseError(f'{where}: server must be text, e.g. "poisson:rate=1", got {server!r}')
+    try:
+        delays = delays_from(given, clients)
+        return RandomEvents(delays, algorithm.policy(server, delays))
+    except BoundlabError as error:
+        raise CaseError(f"{where}: {error}") from None
+
+
+def replay(case: Case) -> list[dict[str, Any]]:
+    """Run a case with full gradients and return its trajectory, one entry an event.
+
+    Returns
+    -------
+    list of dict
+        ``k`` the iteration (for AREA events, for the others server versions), ``t`` the time, ``actor`` a
+        client index or "s", ``x`` the server model after the event, a list of d floats; and what the
+        algorithm itself says of the event.
+    """
+    if isinstance(case.events, RandomEvents):
+        raise CaseError("this case is about random events, so there is no one trajectory; boundlab exact takes it")
+    if case.parameters is None:
+        raise CaseError("this case leaves the step size to its theorem; write it into parameters to replay it")
+    from boundlab.objective.weighted import stepped
+
+    problem = stepped(case.problem, case.algorithm, case.parameters)
+    # Each event is at most one server update, except that timers may add some of their own.
+    tape = case.algorithm.schedule(
+        case.parameters, case.events, problem.n, RecordAt(events=True), 4 * len(case.events) + 4
+    )
+    models: list[list[float]] = []
+    run(tape, problem.x0, problem.full_gradients(), lambda _row, x: models.append(x.tolist()))
+    own = {name.removeprefix("event_"): column.tolist() for name, column in tape.notes.items() if name[:6] == "event_"}
+    events = case.algorithm.events_as_json(tape.events)
+    return [
+        {"k": k, "t": event[0], "actor": event[1], "x": x, **{name: column[row] for name, column in own.items()}}
+        for row, (k, event, x) in enumerate(zip(tape.record.iteration.tolist(), events, models, strict=True))
+    ]
+
+
+# Dependencies of a result beside the numbers that it shows: files, libraries, and all options of the delays.
+
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "sympy",
+    "cvxpy",
+    "clarabel",
+    "scikit-learn",
+    "python-flint",
+    "z3-solver",
+    "pepit",
+)
+
+
+class TheoremLike(Protocol):
+    """A theorem, as far as it matters here."""
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+
+    @property
+    def source(self) -> str:
+        """The text of the file that it was read from; empty where it came with a package."""
+
+
+def provenance(
+    theorem: TheoremLike | None = None,
+    problem: Problem | None = None,
+    delays: DelayModel | None = None,
+    policy: ServerPolicy | None = None,
+    parameters: Any = None,
+) -> dict[str, Any]:
+    """Return what determines a result, JSON-ready: with the same, it can be repeated to the last bit.
+
+    Parameters
+    ----------
+    parameters
+        What the algorithm has read, defaults included.
+
+    Returns
+    -------
+    dict
+        Data that were read from files are identified by the SHA-256 of these, others by that of their samples.
+    """
+    found: dict[str, Any] = {"boundlab": __version__, "versions": versions(), "blas": blas()}
+    if theorem is not None:
+        found["theorem"] = {"id": theorem.id, **_text(theorem.source)}
+    if delays is not None:
+        found["delays"] = as_json(delays.spec())
+    if policy is not None:
+        found["server"] = policy.spec()
+    if parameters is not None:
+        found["parameters"] = as_json(parameters)
+    if problem is not None and not problem.files() and (samples := problem.data_sha256()):
+        found["data"] = {"sha256": samples}
+    data = [*([] if problem is None else problem.files()), *([] if delays is None else delays.files())]
+    return {**found, "files": hashes(data), "plugins": hashes(plugins())}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that results depend on, where they are installed."""
+    return {"python": platform.python_version(), "machine": platform.machine(), **_packages(tuple(sys.path))}
+
+
+@lru_cache(maxsize=4)
+def _packages(_path: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions of the packages that are installed; their metadata are read once for each search path."""
+    found = {}
+    for name in _PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def blas() -> list[dict[str, Any]]:
+    """Return the libraries of linear algebra that are loaded: their kernels round in different ways.
+
+    Without threadpoolctl (it comes with scikit-learn) the one that NumPy was built with.
+    """
+    try:
+        from threadpoolctl import threadpool_info  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        built: Any = np.show_config(mode="dicts")
+        one = built.get("Build Dependencies", {}).get("blas", {})
+        return [{key: str(one[key]) for key in ("name", "version") if key in one}]
+    keys = ("internal_api", "version", "architecture", "num_threads")
+    import scipy.linalg  # noqa: F401  (it has one of its own: whether it is loaded yet must not matter)
+
+    found: list[dict[str, Any]] = []
+    for library in threadpool_info():
+        one = {key: library.get(key) for key in keys}
+        if library.get("user_api") == "blas" and one not in found:
+            found.append(one)
+    return sorted(found, key=lambda one: [str(value) for value in one.values()])  # loaded in no certain order
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as JSON has it: arrays as lists, parameters as objects, anything else as its words."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): as_json(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return as_json(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [as_json(entry) for entry in value]
+    if isinstance(value, np.generic):
+        return as_json(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _text(source: str) -> dict[str, str]:
+    return {"sha256": sha256(source.encode("utf-8")).hexdigest(), "text": source} if source else {}
