@@ -63,6 +63,8 @@ BOUNDED_RUN: Final = "bounded-run"
 FIXED_TIMES: Final = "fixed-compute-times"
 UNBIASED: Final = "unbiased"
 INEXACT: Final = "inexact-gradients"
+RELATIVE: Final = "relative-inexact-gradients"
+ERRORS: Final = (INEXACT, RELATIVE)
 
 
 def _met(_problem: Any) -> str:
@@ -167,13 +169,19 @@ BUILT_IN: tuple[Assumption, ...] = (
         check=_why_run_unbounded,
         defines=("diameter",),
     ),
-    # What every theorem assumes that does not state the next one: see boundlab.instance.
+    # What every theorem assumes that states none of the next two: see boundlab.instance.
     Assumption(UNBIASED, "(sub)gradients have no error beside noise of mean 0", check=_met),
     Assumption(
         INEXACT,
         "the mean of a stochastic (sub)gradient is at most delta_g from one of f_i; its noise is about that mean",
         check=_met,
         defines=("delta_g",),
+    ),
+    Assumption(
+        RELATIVE,
+        "the mean of a stochastic (sub)gradient is at most eps_g·‖∇f_i‖ from one of f_i; its noise is about that mean",
+        check=_met,
+        defines=("eps_g",),
     ),
     Assumption("one-function", "all clients have the same function", check=_why_different),
     Assumption(

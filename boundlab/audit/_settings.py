@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from boundlab.assumptions import RELATIVE
 from boundlab.case import Case
 from boundlab.instance.fitting import CompareOptions
 from boundlab.theorems import Theorem
@@ -83,6 +84,7 @@ def around(theorem: Theorem, case: Case, stretch: int) -> CompareOptions | None:
 def defaults(theorem: Theorem) -> Iterator[CompareOptions]:
     """Yield small settings, with a small step where the theorem leaves it open."""
     steps = {name: word(_STEPS) for name in theorem.step if name not in theorem.defining()}
-    error = "" if theorem.core.unbiased else ",error=0.1"
+    relative = "relative:" * (RELATIVE in theorem.core.errors)
+    error = f",error={relative}0.1" if len(theorem.core.errors) == 1 else ""  # no problem with errors is of both kinds
     for problem, delays in itertools.product(_PROBLEMS, _DELAYS):
         yield CompareOptions(theorem, f"{problem}{error}", delays, None, _HORIZON, steps)

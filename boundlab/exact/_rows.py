@@ -30,7 +30,7 @@ from boundlab.arithmetic.writing import (
     words,
     written,
 )
-from boundlab.assumptions import UNBIASED
+from boundlab.assumptions import INEXACT, UNBIASED
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import UndecidedError
 from boundlab.expectation import LISTED, Moments, RecordedOutcome, Steps
@@ -546,7 +546,8 @@ def _noise(at: ExactSetting) -> Iterator[Sentence]:
         rows = [vector([numbers.rational(entry) for entry in row]) for row in quadratic.covariance()]
         yield say(f"noise: every gradient has independent noise of covariance {', '.join(['{}'] * len(rows))}", *rows)
     if at.plan.problem.why_not(UNBIASED):
-        yield words("every gradient that is taken has the error of its client added: f_i' stands for f_i' + e_i")
+        error = "E_i f_i'" if at.plan.problem.why_not(INEXACT) else "e_i"
+        yield words(f"every gradient that is taken has the error of its client added: f_i' stands for f_i' + {error}")
     if at.plan.problem.simple is not None:
         yield say("every local step is followed by the proximal map of h")
 

@@ -163,11 +163,12 @@ class Candidate:
     def in_units(self, value: float, length: float, digits: int = 12) -> "Candidate":
         """Return the candidate with function values and lengths multiplied, written with so many digits."""
         gradient, curvature = value / length, value / length**2
-        scales = dict.fromkeys(("c", "x0", "delta", "ball", "box"), length) | {"sigma": gradient, "l1": gradient}
+        scales = dict.fromkeys(("c", "x0", "delta", "ball", "box"), length)
+        scales |= dict.fromkeys(("sigma", "l1", "error"), gradient)
         scales["w"] = gradient if self.problem["type"] == "lad" else curvature
         scales |= {"a": curvature**0.5, "y": value**0.5}
         problem = {
-            name: _times(entry, scales[name], digits) if name in scales else entry
+            name: _times(entry, scales[name], digits) if name in scales and not isinstance(entry, str) else entry
             for name, entry in self.problem.items()
         }
         step = {name: _times(rate, 1.0 / curvature, digits) for name, rate in self.step.items()}

@@ -76,10 +76,6 @@ def falsify(
             f"{theorem.id} takes its constants on a set of each run's own steps, and a search shares its runs among "
             "problems; compare holds it against one run after the other"
         )
-    if not theorem.core.unbiased:
-        raise AssumptionError(
-            f"{theorem.id} is about gradients with errors, and no candidate has any; compare takes error=…"
-        )
     if theorem.shape and not theorem.growth:
         raise AssumptionError(
             f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; a table [growth] says "

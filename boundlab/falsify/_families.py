@@ -96,7 +96,8 @@ def problems(theorem: Theorem, schedule: Schedule, iterations: int, level: int, 
     found = []
     of = _problem_families
     shapes = of.noisy(theorem, clients) if noise else of.quiet(theorem, clients, lasts(iterations))
-    for kind, shape in shapes:
+    for (kind, plain), error in product(shapes, of.errors(theorem)):
+        shape = {**plain, **error}
         others = () if noise else _problem_families.starts(shape)
         for number, sizes in enumerate((FEW, SIZES[:: 1 + noise])):
             starts = (shape["x0"],) * (number == level) + others * (level == 1)

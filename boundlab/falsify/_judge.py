@@ -167,7 +167,7 @@ class Judge:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
         if not one.separable or self._weighs(one) or self.theorem.left_reads - {self.theorem.horizon_symbol}:
             return True
-        if self.theorem.left.over.summed or self.theorem.assume:  # what holds at every x is decided one by one
+        if "error" in one.problem or self.theorem.left.over.summed or self.theorem.assume:  # what holds at every x
             return True
         if one.constrained and (one.noisy or "box" in one.problem):
             return True

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE
+from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, RELATIVE
 from boundlab.theorems import Theorem
 
 Shape = tuple[str, dict[str, Any]]
@@ -32,6 +32,14 @@ def kinds_of(theorem: Theorem) -> tuple[str, ...]:
 def bounded(theorem: Theorem) -> bool:
     """Return whether the theorem asks for bounded (sub)gradients, which quadratics do not have."""
     return bool({"lipschitz", "bounded-gradients", "bounded-second-moment"} & theorem.core.assumed)
+
+
+def errors(theorem: Theorem) -> Iterator[dict[str, Any]]:
+    """Yield errors of gradients that the theorem allows, as options of a problem; none first."""
+    yield {}
+    if len(theorem.core.errors) == 1:  # no problem with errors is of both kinds
+        for size in (0.1, -0.1, 0.5, -0.5):
+            yield {"error": f"relative:{size}" if RELATIVE in theorem.core.errors else size}
 
 
 def noise_allowed(theorem: Theorem) -> bool:

@@ -10,7 +10,7 @@ from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._families import steps
 from boundlab.falsify._optimise import iid
 from boundlab.falsify._options import settings
-from boundlab.falsify._problem_families import bounded, noise_allowed
+from boundlab.falsify._problem_families import bounded, errors, noise_allowed
 from boundlab.instance.settings import open_rates
 from boundlab.theorems import Theorem
 
@@ -90,9 +90,9 @@ def _batch(
     n = len(problem["c"])
     rest = 1.0 - share
     p = [rest / n] * n if not unequal else [*([rest / (n + 2)] * (n - 1)), 3.0 * rest / (n + 2)]
-    for weight, step in steps(theorem, horizon, _SIZES, default=True):
+    for (weight, step), error in product(steps(theorem, horizon, _SIZES, default=True), errors(theorem)):
         w = [[weight * one for one in row] if isinstance(row, list) else weight * row for row in problem["w"]]
-        yield Candidate(family, {**problem, "w": w}, iid(p), setting, step, horizon)
+        yield Candidate(family, {**problem, "w": w, **error}, iid(p), setting, step, horizon)
 
 
 def _rough(theorem: Theorem) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -110,7 +110,7 @@ class JudgedInstance:
         parts = [f"{n} client{'s' * (n > 1)}, {kind}"]
         shown = (
             name
-            for name in ("w", "c", "a", "y", "batch", "replacement", "delta", "sigma", "noise", *OPTIONS, "x0")
+            for name in ("w", "c", "a", "y", "batch", "replacement", "delta", "sigma", "noise", "error", *OPTIONS, "x0")
             if name in one.problem and one.independent
         )
         parts += [f"{name} = {typed(one.problem[name])}" for name in shown]

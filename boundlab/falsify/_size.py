@@ -59,7 +59,7 @@ def fine(one: Candidate) -> tuple[int, int, int]:
     """Return dimensions, integer settings and rows of data added up, and how much there is to write down."""
     whole = sum(int(value) for value in one.settings.values() if str(value).isdigit())
     whole += sum(map(len, one.problem["y"])) + one.problem["batch"] if one.sampled else 0
-    numbers = [value for name, value in one.problem.items() if name not in ("type", "noise")]
+    numbers = [value for value in one.problem.values() if not isinstance(value, str)]
     written = sum(digits(value) for value in (*numbers, *one.step.values()))
     options = sum(len(str(value)) for value in one.settings.values() if not str(value).isdigit())
     return one.dimension, whole, written + len(one.delays) + options

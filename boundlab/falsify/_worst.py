@@ -36,10 +36,13 @@ class Ask:
 
 
 def asks(judge: Judge) -> Iterator[Ask]:
-    """Yield worst cases to compute, small ones first; none where the mean over schedules has no such program."""
+    """Yield worst cases to compute, small ones first.
+
+    None where the mean over schedules has no such program, or gradients have errors that nobody writes down.
+    """
     theorem = judge.theorem
     mean = over(theorem)
-    if mean.lawful and not mean.independent:
+    if theorem.core.errors or (mean.lawful and not mean.independent):
         return
     read = {*theorem.inputs(), *theorem.settable}
     constants = [{"mu": typed(mu)} for mu in _FLAT] if "strongly-convex" in theorem.core.assumed else [{}]

@@ -317,6 +317,14 @@ CLASSIC_ROWS: tuple[Row, ...] = (
     ),
     ("gap_i", "gaps f_i(x*) − inf f_i of the clients at the optimum", "nonnegative", (1, 0), r"\Gamma", "Γ", True),
     ("delta_g", "longest mean error of a (sub)gradient of f_i", "nonnegative", (1, -1), r"\delta_g", "δ_g"),
+    (
+        "eps_g",
+        "longest mean error of a (sub)gradient of f_i, as a multiple of its length",
+        "nonnegative",
+        (0, 0),
+        r"\varepsilon_g",
+        "ε_g",
+    ),
     ("diameter", "diameter of the set that the objective is constrained to", "positive", (0, 1), "D_X", "D_X"),
     (
         "sigma_star",
@@ -339,7 +347,7 @@ UPPER = frozenset(
         "K_m", "D_m", "t_d", "tau_sum", "S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "a_max", "U", "drift",
         "chi2", "chi2_path", "alpha2", "pi_max", "V_s", "sigma2", "s2", "bias", "stale", "err2", "F_v", "shift",
         "X_v", "E_init", "L_max", "sigma_star", "diameter", "L_i", "sigma_i", "gap_i", "compute", "compute_sorted",
-        "delta_g",
+        "delta_g", "eps_g",
     )
 )  # fmt: skip
 LOWER = frozenset(("mu", "mu_i", "gamma", "q", "W_min", "a_min"))
@@ -351,7 +359,7 @@ AT_MOST = {"mu": ("L", "L_max"), "Qmin": ("Qmax",), "W_min": ("W_max",), "p_min"
 # What each symbol is, once: everything that asks "is this noise?" asks here. `short` names what theorems put together
 # from others; `user` what is chosen for a bound.
 ROLES = {
-    "function": ("mu", "L", "B", "L_sq", "L_max", "G_sq", "diameter", "L_i", "mu_i", "delta_g"),
+    "function": ("mu", "L", "B", "L_sq", "L_max", "G_sq", "diameter", "L_i", "mu_i", "delta_g", "eps_g"),
     "noise": ("G", "sigma", "sigma_l", "sigma_star", "sigma_i"),
     "heterogeneity": ("zeta", "G_star", "sigma_g", "sigma_g_mean", "gap_i"),
     "start": ("R", "F0"),

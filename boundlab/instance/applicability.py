@@ -138,9 +138,9 @@ def check(
         If one fails that is not in ``beyond``, or without which the left side has no value.
     """
     outside: dict[str, str] = {}
-    if theorem.core.unbiased:
-        problem.require(UNBIASED, theorem.id)
-    elif (theorem.assume or theorem.points or measures(theorem.left, Quantity.CONTROL)) and problem.why_not(UNBIASED):
+    for name in theorem.core.errors or [UNBIASED]:  # beyond these nothing goes
+        problem.require(name, theorem.id)
+    if (theorem.assume or theorem.points or measures(theorem.left, Quantity.CONTROL)) and problem.why_not(UNBIASED):
         raise AssumptionError(f"{theorem.id} reads gradients at points, which a problem with error=… does not show")
     _require_objective(theorem, problem, algorithm, parameters, beyond)
     if delays.rounds is not None:
@@ -218,7 +218,8 @@ def defined(
             f"{theorem.id} goes beyond {' and '.join(sorted(failing))} on your word for {words}: add "
             f"{' '.join(f'--set {name}=…' for name in needed)}"
         )
-    none = {} if theorem.core.unbiased else {"delta_g": Constant(0.0, "exact", "gradients have no error")}
+    sizes = [symbol for name in theorem.core.errors for symbol in assumption(name).defines]
+    none = dict.fromkeys(sizes, Constant(0.0, "exact", "gradients have no error"))
     return {name: one for name, one in {**none, **problem.constants()}.items() if name not in void}
 
 

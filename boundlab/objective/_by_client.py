@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boundlab.objective._constants import EPS, Constant, Floats
+from boundlab.objective._wrapped import Wrapped
 
 if TYPE_CHECKING:
     from boundlab.objective._problem import Problem
@@ -46,6 +47,8 @@ def _of_all(problem: "Problem", constants: Mapping[str, Constant], name: str) ->
 
 
 def _curvatures(problem: "Problem", side: str) -> Floats | None:
+    while isinstance(problem, Wrapped):  # steps of one around another may be other steps, of the same f_i
+        problem = problem.inner
     found = [problem.step_bounds(client) for client in range(problem.n)]
     if any(one is None or one.kinks for one in found):
         return None

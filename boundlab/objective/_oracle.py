@@ -11,11 +11,28 @@ from numpy.typing import NDArray
 from boundlab.errors import AssumptionError
 from boundlab.objective._constants import Array
 
+NO_INEXACT_PROX = "a relative error has no proximal step; error=[…], which is added, has one"
 NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
 # Of every problem, beside its own: see boundlab.objective.inexact.
 ERROR_OPTION: Final[Mapping[str, str]] = MappingProxyType(
-    {"error": "e added to each gradient: d numbers, one list of them a client, or one number for the first coordinate"}
+    {
+        "error": "e added to each gradient: d numbers, one list of them a client, or one number for the first "
+        "coordinate; relative:E adds E times the gradient, E a number or d rows of d numbers, or one a client"
+    }
 )
+
+
+def error_at(gradient: Any, error: Any) -> Any:
+    """Return what an error adds to gradients, in any arithmetic.
+
+    Parameters
+    ----------
+    gradient
+        Shape (d,) or (S, d).
+    error
+        Shape (d,): a vector that is added, whatever the gradient is. Shape (d, d): what multiplies it.
+    """
+    return gradient @ error.T if error.ndim == 2 else error
 
 
 class Oracle(ABC):

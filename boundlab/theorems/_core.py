@@ -17,7 +17,7 @@ from boundlab.assumptions import (
     BOUNDED_DOMAIN,
     COMPOSITE,
     DETERMINISTIC,
-    INEXACT,
+    ERRORS,
     UNCONSTRAINED,
     definers,
     with_implied,
@@ -194,9 +194,14 @@ class CoreStatement:
         return DETERMINISTIC in self.assumed
 
     @property
+    def errors(self) -> tuple[str, ...]:
+        """The assumptions that say how large errors of gradients may be."""
+        return tuple(name for name in ERRORS if name in self.assumed)
+
+    @property
     def unbiased(self) -> bool:
-        """True if it says nothing of how large errors of gradients may be: then noise of mean 0 is all they have."""
-        return INEXACT not in self.assumed
+        """True if there are none: then noise of mean 0 is all that gradients have."""
+        return not self.errors
 
     @property
     def fixed(self) -> dict[str, str]:

@@ -12,16 +12,6 @@ from boundlab.worst_case.program import Row
 from boundlab.worst_case.verify import Matrix, slack_matrix
 
 Json = dict[str, Any]
-# Least curvature and 1/L of PEPit's classes: a constant of theirs, or a number.
-_CURVATURES: Mapping[str, tuple[str, str]] = {
-    "ConvexFunction": ("", ""),
-    "ConvexLipschitzFunction": ("", ""),
-    "StronglyConvexFunction": ("mu", ""),
-    "SmoothConvexFunction": ("", "L"),
-    "SmoothConvexLipschitzFunction": ("", "L"),
-    "SmoothStronglyConvexFunction": ("mu", "L"),
-    "SmoothFunction": ("-L", "L"),
-}
 
 
 def upper(
@@ -92,29 +82,25 @@ def head(model: ProgramModel, kind: FunctionClass, side: str, about: Json) -> Js
 
 def _class(kind: FunctionClass) -> tuple[Fraction, Fraction, Fraction | None]:
     """Return the least curvature, 1/L, and the bound on squared gradients."""
-    low, high = _CURVATURES[kind.kind]
-    L = fraction(kind.constants["L"]) if high else Fraction(0)
-    least = -L if low == "-L" else fraction(kind.constants[low]) if low else Fraction(0)
     steepest: Any = kind.constants.get("M")
     square = None
     if steepest is not None:
         square = steepest.square if isinstance(steepest, Root) else fraction(steepest) ** 2
     if kind.gradient_square is not None:
         square = fraction(kind.gradient_square)
-    return least, 1 / L if high else Fraction(0), square
+    return *kind.curvatures, square
 
 
 def _names(model: ProgramModel) -> list[str]:
     """Return what each basis vector is."""
-    names = [f"u_{place}" for place in range(model.program.points)]
-    for place, entry in enumerate(model.start.tolist()):
-        if entry:
-            names[place] = "x_0 − x*"
+    names = {place: f"u_{place}" for place in range(model.program.points)}
+    names |= dict.fromkeys(model.start, "x_0 − x*")
+    names |= {place: f"e_{number}" for number, place in enumerate(model.errors)}
     for client, samples in enumerate(model.samples):
         for number, one in enumerate(samples):
             if len(one.g) == 1 and names[place := next(iter(one.g))].startswith("u_"):
                 names[place] = f"gradient of f_{client} at its sample {number}"
-    return names
+    return list(names.values())
 
 
 def _labels(model: ProgramModel, kind: FunctionClass) -> dict[tuple[Any, ...], Json]:

@@ -1,13 +1,14 @@
 """Which functions a theorem is about, as a class that PEPit knows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
 
-from boundlab.arithmetic.rational import Exact, exact
-from boundlab.assumptions import DETERMINISTIC, UNCONSTRAINED, assumption, definers
+from boundlab.arithmetic.rational import Exact, exact, fraction
+from boundlab.assumptions import DETERMINISTIC, ERRORS, UNCONSTRAINED, assumption, definers
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.metrics import Quantity
@@ -28,8 +29,30 @@ _KNOWN = frozenset(
         "minimiser",
         DETERMINISTIC,
         UNCONSTRAINED,
+        *ERRORS,
     }
 )
+# By what is assumed, the first that fits: the class, the constants that PEPit wants, words. Where f is Lipschitz and
+# smooth the inequalities are sufficient, too: the gradients of the smooth interpolant are means of those at the points.
+_CLASSES = (
+    (("lipschitz", "smooth"), "SmoothConvexLipschitzFunction", ("M", "L"), "convex, {M:g}-Lipschitz, {L:g}-smooth"),
+    (("lipschitz",), "ConvexLipschitzFunction", ("M",), "convex and {M:g}-Lipschitz"),
+    (
+        ("strongly-convex", "smooth"),
+        "SmoothStronglyConvexFunction",
+        ("mu", "L"),
+        "{L:g}-smooth and {mu:g}-strongly convex",
+    ),
+    (("strongly-convex",), "StronglyConvexFunction", ("mu",), "{mu:g}-strongly convex"),
+    (("convex", "smooth"), "SmoothConvexFunction", ("L",), "convex and {L:g}-smooth"),
+    (("convex",), "ConvexFunction", (), "convex"),
+    (("smooth",), "SmoothFunction", ("L",), "{L:g}-smooth"),
+)
+_CONSTANTS = {
+    "M": ("B", "f_i is B-Lipschitz"),
+    "L": ("L", "f_i is L-smooth"),
+    "mu": ("mu", "f_i is mu-strongly convex"),
+}
 # What the program takes from the values: constants of the functions, and how far the start is away.
 CONSTANTS = having("function", "heterogeneity", "start") - {"L_sq", "L_max"} | {"G"}
 
@@ -82,6 +105,9 @@ class FunctionClass:
         Why the program may be larger than the class, or '': then its optimum is the worst case itself.
     rounded
         Whether L is there only to avoid ties between pieces.
+    errors
+        Of gradients that a run takes, by symbol: delta_g is how long they are at most, eps_g the same over the length
+        of the gradient. Empty: there are none.
     """
 
     kind: str
@@ -92,6 +118,14 @@ class FunctionClass:
     minimiser: bool
     relaxed: str
     rounded: bool = False
+    errors: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def curvatures(self) -> tuple[Fraction, Fraction]:
+        """The least curvature, and 1/L, which is 0 where gradients may jump."""
+        inverse = 1 / fraction(self.constants["L"]) if "L" in self.constants else Fraction(0)
+        least = -1 / inverse if self.kind == "SmoothFunction" else fraction(self.constants.get("mu", Exact(0)))
+        return least, inverse
 
     def slightly_smooth(self, share: float, radius: float) -> "FunctionClass":
         """Return convex Lipschitz functions whose kinks are rounded off a little.
@@ -106,9 +140,8 @@ class FunctionClass:
         """
         bound = self.constants["M"]
         constants = {"L": bound / (exact(share) * exact(radius)), "M": bound}
-        return FunctionClass(
-            "SmoothConvexLipschitzFunction", constants, self.words, None, self.deviation, True, self.relaxed, True
-        )
+        kind = "SmoothConvexLipschitzFunction"
+        return replace(self, kind=kind, constants=constants, gradient_square=None, minimiser=True, rounded=True)
 
 
 def require_alike(theorem: Theorem) -> None:
@@ -150,14 +183,20 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     for name in sorted(name for name in set(theorem.core.asked) - _KNOWN if assumption(name).of == "functions"):
         raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
 
-    def constant(name: str, why: str) -> Exact:
+    def constant(name: str, why: str, *, zero: bool = False) -> Exact:
         if name not in values:
             raise SymbolError(f"{theorem.id}: worst-case needs {name} ({why}); set {name}=…")
         number = float(np.asarray(values[name]).reshape(-1)[0])
-        if not number > 0.0 or not np.isfinite(number):
+        if not (number > 0.0 or (zero and number == 0.0)) or not np.isfinite(number):
             raise SymbolError(f"{theorem.id}: worst-case needs {name} > 0 ({why}), got {number:g}")
         return exact(number)
 
+    assumptions = [assumption(name) for name in theorem.core.errors]
+    errors = {symbol: constant(symbol, one.words, zero=True) for one in assumptions for symbol in one.defines}
+    if errors and "bounded-second-moment" in assumed:
+        raise AssumptionError(
+            f"{theorem.id}: worst-case knows no G of gradients with errors; bounded-gradients would fit"
+        )
     square = None
     if "bounded-gradients" in assumed and not assumed & {"lipschitz"}:
         if "G_sq" not in theorem.inputs(values) and "G" in theorem.inputs(values):
@@ -173,45 +212,28 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         name = "sigma_g" if "sigma_g" in theorem.inputs() else "sigma_g_mean"
         deviation = exact(float(np.asarray(values.get(name, 0.0)).reshape(-1)[0]))
     relaxed = []
-    if "lipschitz" in assumed:
-        B = constant("B", "f_i is B-Lipschitz")
-        if "smooth" in assumed:
-            L = constant("L", "f_i is L-smooth")
-            kind, constants = "SmoothConvexLipschitzFunction", {"L": L, "M": B}
-            # Sufficient too: the gradients of the smooth convex interpolant are means of those at the points.
-            words = f"convex, {B:g}-Lipschitz, {L:g}-smooth"
-        else:
-            kind, constants, words = "ConvexLipschitzFunction", {"M": B}, f"convex and {B:g}-Lipschitz"
-    elif "strongly-convex" in assumed and "smooth" in assumed:
-        mu, L = constant("mu", "f_i is mu-strongly convex"), constant("L", "f_i is L-smooth")
-        if not mu.value < L.value:
-            raise SpecError(f"{theorem.id}: worst-case needs mu < L, got mu = {mu:g}, L = {L:g}")
-        kind, constants = "SmoothStronglyConvexFunction", {"mu": mu, "L": L}
-        words = f"{L:g}-smooth and {mu:g}-strongly convex"
-    elif "strongly-convex" in assumed:
-        mu = constant("mu", "f_i is mu-strongly convex")
-        kind, constants, words = "StronglyConvexFunction", {"mu": mu}, f"{mu:g}-strongly convex"
-    elif "convex" in assumed and "smooth" in assumed:
-        L = constant("L", "f_i is L-smooth")
-        kind, constants, words = "SmoothConvexFunction", {"L": L}, f"convex and {L:g}-smooth"
-    elif "convex" in assumed:
-        kind, constants, words = "ConvexFunction", {}, "convex"
-        if square is not None:
-            words = f"convex with ‖g‖² ≤ {square:g}"
-    elif "smooth" in assumed:
-        L = constant("L", "f_i is L-smooth")
-        kind, constants, words = "SmoothFunction", {"L": L}, f"{L:g}-smooth"
-    else:
+    kind, names, words = next((row[1:] for row in _CLASSES if assumed.issuperset(row[0])), ("", (), ""))
+    if not kind:
         raise AssumptionError(
             f"{theorem.id} assumes {', '.join(theorem.core.asked)}: worst-case needs convex, strongly-convex, "
             "smooth or lipschitz among them"
         )
+    constants = {name: constant(*_CONSTANTS[name]) for name in names}
+    words = words.format(**constants)
+    if {"mu", "L"} <= constants.keys() and not constants["mu"].value < constants["L"].value:
+        mu, L = constants["mu"], constants["L"]
+        raise SpecError(f"{theorem.id}: worst-case needs mu < L, got mu = {mu:g}, L = {L:g}")
+    if square is not None and kind == "ConvexFunction":
+        words = f"convex with ‖g‖² ≤ {square:g}"
     if square is not None and kind != "ConvexFunction":
         words += f", ‖∇f_i‖² ≤ {square:g}"
         relaxed.append("gradients are bounded at the visited points only")
     if deviation is not None:
         words += f", ‖∇f_i − ∇f‖ ≤ {deviation:g}"
         relaxed.append("the clients' gradients are compared at recorded points only")
+    if errors := errors if all(errors.values()) else {}:
+        sizes = (f", ‖e(x)‖ ≤ {size:g}{'·‖∇f_i(x)‖' * (name == 'eps_g')}" for name, size in errors.items())
+        words += f"; a gradient taken at x has an error e(x){''.join(sizes)}"
     about = sorted({*assumption("minimiser").defines} & set(theorem.inputs(values)))
     minimiser = kind != "SmoothFunction"
     if kind == "SmoothConvexFunction" and clients == 1 and theorem.left.quantity is Quantity.SLOPE:
@@ -222,7 +244,8 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         relaxed.append(f"there is no x* in it that {' and '.join(unknown)} could bound")
     if not minimiser and clients > 1:
         relaxed.append("f ≥ inf f is asked for at recorded points only")
-    return FunctionClass(kind, constants, words, square, deviation, minimiser, "; ".join(relaxed))
+    because = "; ".join(relaxed)
+    return FunctionClass(kind, constants, words, square, deviation, minimiser, because, errors=errors)
 
 
 def fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """From a solution of the program to a function: few dimensions, and constants that hold exactly."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -68,10 +69,11 @@ def stand_in(kind: FunctionClass, radius: float, step: float, share: float) -> F
     if kind.kind == "SmoothFunction":
         # Convex functions are a part of all smooth ones; where gradients are bounded, Lipschitz ones.
         if kind.gradient_square is None:
-            return FunctionClass("SmoothConvexFunction", kind.constants, kind.words, None, kind.deviation, True, "")
+            return replace(kind, kind="SmoothConvexFunction", minimiser=True, relaxed="")
         steepest = exact(float(np.sqrt(float(kind.gradient_square))) * (1.0 - 1e-12))
         constants = {**kind.constants, "M": steepest}
-        return FunctionClass("SmoothConvexLipschitzFunction", constants, kind.words, None, kind.deviation, True, "")
+        lipschitz = replace(kind, kind="SmoothConvexLipschitzFunction", constants=constants, gradient_square=None)
+        return replace(lipschitz, minimiser=True, relaxed="")
     return None
 
 
@@ -124,7 +126,7 @@ def extract(
     if not keep.any():
         return None
     vectors = (vectors[:, keep] * np.sqrt(size[keep])).T * scale  # columns are the leaf points
-    start = vectors @ model.start
+    start = _dense([model.start], len(scale))[0] @ vectors.T
     rotate = _towards(start)
     vectors = rotate @ vectors
     rank = len(vectors)
@@ -136,8 +138,9 @@ def extract(
     smooth = float(kind.constants["L"])
     steep = float(kind.constants["M"]) if "M" in kind.constants else None
     slopes, heights = [], []
-    for data in model.data:
-        x, g, f = data.x @ vectors.T, data.g @ vectors.T, data.f @ values
+    for samples in model.samples:
+        x, g = (_dense([getattr(one, name) for one in samples], len(scale)) @ vectors.T for name in ("x", "g"))
+        f = _dense([one.f.values for one in samples], len(values)) @ values
         slope = g - strong * x
         height = f - 0.5 * strong * (x * x).sum(1) - (slope * x).sum(1)
         slopes.append(slope)
@@ -152,6 +155,11 @@ def extract(
         spec |= {"c": b.tolist(), "L": smooth, "mu": strong}
         problem = build_problem("smoothed-max-affine", spec)
     return Extracted(problem, rank, _within(problem, kind, x0, constants))
+
+
+def _dense(rows: Sequence[Mapping[int, Fraction]], width: int) -> Floats:
+    """Return combinations as rows of floats."""
+    return np.array([[float(row.get(place, 0)) for place in range(width)] for row in rows])
 
 
 def _towards(start: Floats) -> Floats:

@@ -17,31 +17,13 @@ from boundlab.metrics import Metric
 from boundlab.recheck import Sample
 from boundlab.tape import Tape
 from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.pepit_isolation import Session
+from boundlab.worst_case.pepit_isolation import alone
 from boundlab.worst_case.program import SemidefiniteProgram, row
-from boundlab.worst_case.samples import samples_of
+from boundlab.worst_case.samples import samples_of, vector
 
 Floats = NDArray[np.float64]
 # Clarabel factorises a dense block of size (points²/2)² for G ⪰ 0: seconds at 40 points, minutes at 60.
 LARGEST = 60
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Where one client's function was looked at, as combinations of the leaf points: interpolation data.
-
-    Parameters
-    ----------
-    x, g
-        Shape (m, points): rows are the points and their (sub)gradients.
-    f
-        Shape (m, values).
-    """
-
-    x: Floats
-    g: Floats
-    f: Floats
 
 
 @final
@@ -52,17 +34,17 @@ class ProgramModel:
     Parameters
     ----------
     start
-        Shape (points,): x_s,0 as a combination of the leaf points; x* is the origin where there is one.
-    data
-        One entry a client. Where there is a minimiser, its row is the first.
+        x_s,0 as a combination of the leaf points; x* is the origin where there is one.
     samples
-        The same in exact numbers, one entry a client.
+        Where each client's function was looked at: interpolation data. Where there is a minimiser, it is the first.
+    errors
+        Which of the leaf points are errors of gradients.
     """
 
     program: SemidefiniteProgram
-    start: Floats
-    data: tuple[Data, ...]
+    start: Mapping[int, Fraction]
     samples: tuple[tuple[Sample, ...], ...]
+    errors: tuple[int, ...]
 
 
 @final
@@ -94,6 +76,10 @@ class _Clients:
         ]
         self._seen: list[dict[Any, tuple[Any, Any]]] = [{} for _ in range(clients)]
         self._near: list[dict[Any, Any]] = [{} for _ in range(clients)]
+        self._taken: list[dict[Any, Any]] = [{} for _ in range(clients)]
+        self._sizes = kind.errors
+        self.errors: list[Any] = []  # of gradients that runs take
+        self.limits: list[Any] = []  # how long these are at most
 
     def know(self, client: int, point: Any, gradient: Any, value: Any) -> None:
         """Fix f_client and its gradient at a point."""
@@ -110,8 +96,24 @@ class _Clients:
         return found
 
     def gradient(self, client: int, point: Any) -> Any:
-        """Return a (sub)gradient."""
-        return self.at(client, point)[0]
+        """Return a (sub)gradient with its error."""
+        known = key(point)
+        if known not in self._taken[client]:
+            self._taken[client][known] = self._with_error(self.at(client, point)[0])
+        return self._taken[client][known]
+
+    def _with_error(self, gradient: Any) -> Any:
+        """Return a gradient that may be as far off as the class says."""
+        if not self._sizes:
+            return gradient
+        self._room()
+        error = self._module.Point(is_leaf=True)
+        self.errors.append(error)
+        if (size := self._sizes.get("delta_g")) is not None:
+            self.limits.append(error**2 <= size**2)
+        if (size := self._sizes.get("eps_g")) is not None:
+            self.limits.append(error**2 <= size**2 * gradient**2)
+        return combine(type(gradient), [(Exact(1), gradient), (Exact(1), error)])
 
     def proximal(self, client: int, point: Any, step_size: Exact) -> Any:
         """Return prox_{step_size·f_client}(point): the point less a step along its own (sub)gradient."""
@@ -120,8 +122,9 @@ class _Clients:
         if found is None:
             self._room()
             gradient = self._module.Point(is_leaf=True)
-            found = combine(type(point), [(Exact(1), point), (-step_size, gradient)])
-            self._near[client][known] = found
+            taken = self._with_error(gradient)
+            found = combine(type(point), [(Exact(1), point), (-step_size, taken)])
+            self._near[client][known], self._taken[client][key(found)] = found, taken
             self.know(client, found, gradient, self._module.Expression(is_leaf=True))
         return found
 
@@ -177,8 +180,7 @@ def build(
     """
     if not metric.is_mean:
         raise SpecError(f"worst-case needs a left side that is a mean of recorded quantities, which {metric.id} is not")
-    session = Session()
-    with session.active() as module:
+    with alone() as module:
         return _build(module, kind, metric, runs, clients, constants)
 
 
@@ -193,7 +195,7 @@ def _build(
     point, expression = module.Point, module.Expression
     oracle = _Clients(module, kind, clients)
     origin = point(is_leaf=False, decomposition_dict={})
-    extra: list[Any] = []  # constraints beside those of the class
+    extra = oracle.limits  # constraints beside those of the class
     if kind.minimiser:
         start = point(is_leaf=True)
         extra += _minimiser(module, oracle, origin, constants)
@@ -223,18 +225,24 @@ def _build(
         ]
     for function in oracle.functions:
         function.set_class_constraints()
-    made = [*extra, *(one for function in oracle.functions for one in function.list_of_class_constraints)]
+    made = [
+        *extra,
+        *(one for function in oracle.functions for one in function.list_of_class_constraints),
+    ]
     rows = tuple(row(constraint.expression, expression) for constraint in made)
     points, values = int(point.counter), int(expression.counter)
     scale, level = _scale(kind, start, points, constants)
+    for error in oracle.errors:
+        most = kind.errors.get("eps_g", np.inf) * scale[error.counter]
+        scale[error.counter] = min(most, kind.errors.get("delta_g", np.inf))
     program = SemidefiniteProgram(
         points, values, row(total, expression), tuple(one for one in rows if one.values or one.gram), scale, level
     )
     return ProgramModel(
         program,
-        _vector(start, points),
-        tuple(_data(function, points, values, expression) for function in oracle.functions),
+        vector(start),
         tuple(samples_of(function, expression) for function in oracle.functions),
+        tuple(error.counter for error in oracle.errors),
     )
 
 
@@ -338,24 +346,3 @@ def _scale(kind: FunctionClass, start: Any, points: int, constants: Mapping[str,
     for leaf in start.decomposition_dict:
         scale[leaf.counter] = radius
     return scale, float(slope * radius)
-
-
-def _vector(point: Any, points: int) -> Floats:
-    out = np.zeros(points)
-    for leaf, weight in point.decomposition_dict.items():
-        out[leaf.counter] = float(weight)
-    return out
-
-
-def _data(function: Any, points: int, values: int, expressions: type) -> Data:
-    triplets = function.list_of_points
-    f = np.zeros((len(triplets), values))
-    for place, (_, _, value) in enumerate(triplets):
-        for leaf, weight in value.decomposition_dict.items():
-            if isinstance(leaf, expressions):
-                f[place, leaf.counter] = float(weight)  # type: ignore[attr-defined]
-    return Data(
-        np.array([_vector(x, points) for x, _, _ in triplets]),
-        np.array([_vector(g, points) for _, g, _ in triplets]),
-        f,
-    )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 
-from boundlab.arithmetic.rational import Exact, exact
+from boundlab.arithmetic.rational import Exact
 from boundlab.worst_case.model import ProgramModel
 
 Vector = list[Fraction]
@@ -13,10 +13,9 @@ Vector = list[Fraction]
 def parabolas(model: ProgramModel, constants: Mapping[str, Exact]) -> list[list[Vector]]:
     """Return what the leaf points are on one or both of the two functions, from x_0 = 1.
 
-    Guesses, which a certificate has to bear out: coefficients of the run that are no simple fractions are those of
-    floats. None where there are several clients.
+    Guesses, which a certificate has to bear out. None where there are several clients.
     """
-    if len(model.data) != 1:
+    if len(model.samples) != 1:
         return []
     made = [_leaves(model, constants[name].value) for name in ("mu", "L") if name in constants]
     return [list(some) for count in (1, 2) for some in combinations(made, count)]
@@ -24,13 +23,11 @@ def parabolas(model: ProgramModel, constants: Mapping[str, Exact]) -> list[list[
 
 def _leaves(model: ProgramModel, curvature: Fraction) -> Vector:
     """Return the leaf points, as numbers: x_0 = 1, and the gradients one after the other."""
-    out = [Fraction(0)] * model.program.points
-    for i, weight in enumerate(model.start.tolist()):
-        out[i] = Fraction(weight)
-    for x, g in zip(model.data[0].x.tolist(), model.data[0].g.tolist(), strict=True):
-        own = next((i for i, weight in enumerate(g) if weight), None)
+    out = [model.start.get(place, Fraction(0)) for place in range(model.program.points)]
+    for sample in model.samples[0]:
+        own = min(sample.g, default=None)
         if own is not None:
-            rest = sum((exact(w).value * out[i] for i, w in enumerate(x) if w and i != own), Fraction(0))
+            rest = sum((weight * out[i] for i, weight in sample.x.items() if i != own), Fraction(0))
             # g = h·x, where x may hold g itself: a proximal point.
-            out[own] = curvature * rest / (1 - curvature * exact(x[own]).value)
+            out[own] = curvature * rest / (1 - curvature * sample.x.get(own, Fraction(0)))
     return out

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, final
+from typing import Any
 
 from boundlab.errors import MissingExtraError
 
@@ -36,42 +36,34 @@ def pepit() -> Any:
     return PEPit
 
 
-@final
-class Session:
-    """One analysis' own set of PEPit's counters and lists.
+@contextmanager
+def alone() -> Iterator[Any]:
+    """Give PEPit with counters and lists of its own.
 
-    PEPit objects may be made and combined inside :meth:`active` only; what was there before, be it another
-    session or a problem of the user's, is put back on leaving.
+    PEPit objects may be made and combined inside only; what was there before, be it another analysis or a problem of
+    the user's, is put back on leaving.
     """
+    module = pepit()
+    from PEPit.block_partition import BlockPartition
 
-    def __init__(self) -> None:
-        self._state: dict[tuple[str, str], Any] = {(name, kept): [] for name, kept in _LISTS.items()}
-        for name in (*_LISTS, "Constraint", "PEP", "PSDMatrix"):
-            self._state[name, "counter"] = 0
-
-    @contextmanager
-    def active(self) -> Iterator[Any]:
-        """Put this session's counters in place, and give PEPit."""
-        module = pepit()
-        from PEPit.block_partition import BlockPartition
-
-        kinds = {
-            "BlockPartition": BlockPartition,
-            "Constraint": module.Constraint,
-            "Expression": module.Expression,
-            "Function": module.Function,
-            "PEP": module.PEP,
-            "Point": module.Point,
-            "PSDMatrix": module.PSDMatrix,
-        }
-        with _LOCK:
-            before = {key: getattr(kinds[key[0]], key[1]) for key in self._state}
-            _put(kinds, self._state)
-            try:
-                yield module
-            finally:
-                self._state = {key: getattr(kinds[key[0]], key[1]) for key in self._state}
-                _put(kinds, before)
+    kinds = {
+        "BlockPartition": BlockPartition,
+        "Constraint": module.Constraint,
+        "Expression": module.Expression,
+        "Function": module.Function,
+        "PEP": module.PEP,
+        "Point": module.Point,
+        "PSDMatrix": module.PSDMatrix,
+    }
+    own: dict[tuple[str, str], Any] = {(name, kept): [] for name, kept in _LISTS.items()}
+    own |= {(name, "counter"): 0 for name in kinds}
+    with _LOCK:
+        before = {key: getattr(kinds[key[0]], key[1]) for key in own}
+        _put(kinds, own)
+        try:
+            yield module
+        finally:
+            _put(kinds, before)
 
 
 def _put(kinds: dict[str, Any], state: dict[tuple[str, str], Any]) -> None:

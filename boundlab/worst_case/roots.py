@@ -30,5 +30,8 @@ def in_units_of_the_step(
     if any(known_fraction(size) is None for tape, _ in own.tapes() for size in [*tape.recipes()][1]):
         return None
     steepest = Root(root.square * fraction(kind.constants["M"]) ** 2)
-    unit = replace(kind, constants={"M": steepest})  # type: ignore[dict-item]  # PEPit takes its square only
+    errors = dict(kind.errors)
+    if "delta_g" in errors:
+        errors["delta_g"] = Root(root.square * fraction(errors["delta_g"]) ** 2)
+    unit = replace(kind, constants={"M": steepest}, errors=errors)  # type: ignore[dict-item]  # PEPit takes its square
     return build(unit, plan.metric, own.runs(), plan.clients, constants), unit, root.product

@@ -7,11 +7,13 @@ from boundlab.arithmetic.rational import fraction
 from boundlab.recheck import Form, Sample
 
 
+def vector(point: Any) -> dict[int, Fraction]:
+    """Return a PEPit point as a combination of the leaf points, in exact numbers."""
+    return {leaf.counter: fraction(weight) for leaf, weight in point.decomposition_dict.items() if weight}
+
+
 def samples_of(function: Any, expressions: type) -> tuple[Sample, ...]:
     """Return the samples of a PEPit function, in exact numbers."""
-
-    def vector(point: Any) -> dict[int, Fraction]:
-        return {leaf.counter: fraction(weight) for leaf, weight in point.decomposition_dict.items() if weight}
 
     def value(expression: Any) -> Form:
         found: dict[int, Fraction] = {}

@@ -11,7 +11,7 @@ import numpy as np
 from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram, undeclared_draws
 from boundlab.arithmetic.rational import PROGRAM, Exact, Formula, Recipe, exact, known_fraction
 from boundlab.delays import DelayModel
-from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
+from boundlab.errors import BoundlabError, SpecError, SymbolError
 from boundlab.events import Events
 from boundlab.expectation import event_sequences
 from boundlab.files import json_value
@@ -159,8 +159,6 @@ def ask(
         raise SpecError(f"{theorem.id}: worst-case takes so many iterations, and this left side is within seconds")
     if theorem.left.over.summed:
         raise SpecError(f"{theorem.id}: worst-case takes one quantity on the left side, and this is a sum of several")
-    if not theorem.core.unbiased:
-        raise AssumptionError(f"{theorem.id}: worst-case knows gradients without errors alone; compare takes error=…")
     if iterations < 1:
         raise SpecError(f"iterations must be ≥ 1, got {iterations}")
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)

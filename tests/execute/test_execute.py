@@ -35,7 +35,7 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
-from boundlab.worst_case.pepit_isolation import Session
+from boundlab.worst_case.pepit_isolation import alone
 
 OPTIONS = {"A": [[[2]], [[1]], [[3]]], "b": [[0], [1], [4]], "x0": [2]}
 EXACT = build_problem("quadratic", {**OPTIONS, "sigma": 0})
@@ -134,7 +134,7 @@ def by_symbols(tape: Tape, problem: Problem) -> list[float]:
 
 def by_points(tape: Tape, problem: Problem) -> list[float]:
     """Let PEPit's points hold x and the constant 1 as two leaves."""
-    with Session().active() as module:
+    with alone() as module:
         x, one = module.Point(), module.Point()
 
         class Gradients:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from boundlab import api
-from boundlab.assumptions import ASSUMPTIONS, INEXACT, UNBIASED, assumption
+from boundlab.assumptions import ASSUMPTIONS, ERRORS, UNBIASED, assumption
 from boundlab.case import problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
@@ -55,7 +55,7 @@ PAIRS = sorted(by_assumption())
 def test_all_assumptions_on_functions_are_among_the_pairs() -> None:
     of_functions = {name for name, one in ASSUMPTIONS.items() if one.of == "functions"}
     # Of errors of gradients no registered theorem says anything: see tests/objective/test_inexact.py.
-    assert {name for name, _ in PAIRS} >= of_functions - {*SETS, "deterministic", UNBIASED, INEXACT}
+    assert {name for name, _ in PAIRS} >= of_functions - {*SETS, "deterministic", UNBIASED, *ERRORS}
     assert {reads for _, reads in PAIRS} == {True, False}
 
 

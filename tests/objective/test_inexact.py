@@ -1,5 +1,7 @@
 """Gradients with an error: a run with errors e_i is one on f_i + ⟨e_i, x⟩, and what is measured is f.
 
+A run with errors r_i·∇f_i is one on (1 + r_i)·f_i.
+
 No theorem is asked about such a run unless it says how large errors may be.
 """
 
@@ -18,7 +20,7 @@ from tape_makers import programs
 import boundlab as bl
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import exact_array
-from boundlab.assumptions import INEXACT, UNBIASED
+from boundlab.assumptions import ASSUMPTIONS, INEXACT, RELATIVE, UNBIASED
 from boundlab.case import problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
@@ -32,7 +34,7 @@ from boundlab.instance.fitting import applies, fitting
 from boundlab.instance.ranges import along_run, of_constants
 from boundlab.instance.steps import largest_steps
 from boundlab.metrics import Proved
-from boundlab.objective import Problem, ProblemType
+from boundlab.objective import Problem, ProblemType, by_client
 from boundlab.objective.inexact import Inexact
 from boundlab.objective.simple import OPTIONS
 from boundlab.objective.weighted import Weighted
@@ -49,15 +51,25 @@ X0 = "x0=[0.5,-0.75]"
 ERRORS = "error=[[1.5,0],[0.5,1.5],[1,-0.25]]"
 MATRICES = "A=[[[2,1],[1,2]],[[1,0],[0,3]],[[2,0],[0,1]]]"
 # f_i + ⟨e_i, x⟩ has its minimiser at b_i − A_i⁻¹e_i, in dyadic fractions; a piece of a maximum, the slope a_ij + e_i.
+QUADRATIC = f"quadratic:{MATRICES},b=[[0,3],[2,0],[-1,-2]],{X0}"
+PIECES = f"max-affine:a=[[[1,0],[0,2]],[[1,1],[-1,0]],[[0,-1],[2,0]]],b=[[0,1],[1,0],[0,0.5]],{X0}"
 TILTED = {
-    f"quadratic:{MATRICES},b=[[0,3],[2,0],[-1,-2]],{X0}": (
-        f"quadratic:{MATRICES},b=[[-1,3.5],[1.5,-0.5],[-1.5,-1.75]],{X0}"
-    ),
-    f"max-affine:a=[[[1,0],[0,2]],[[1,1],[-1,0]],[[0,-1],[2,0]]],b=[[0,1],[1,0],[0,0.5]],{X0}": (
+    f"{QUADRATIC},{ERRORS}": (f"quadratic:{MATRICES},b=[[-1,3.5],[1.5,-0.5],[-1.5,-1.75]],{X0}"),
+    f"{PIECES},{ERRORS}": (
         f"max-affine:a=[[[2.5,0],[1.5,2]],[[1.5,2.5],[-0.5,1.5]],[[1,-1.25],[3,-0.25]]],b=[[0,1],[1,0],[0,0.5]],{X0}"
     ),
 }
-PAIRS = sorted(TILTED.items())
+# (I + E_i)A_i is symmetric here: steps are those of other quadratics. (1 + r_i)·f_i is a maximum of longer pieces.
+TURNED = {
+    f"{QUADRATIC},error=relative:[[[0.5,0.25],[0.25,0.5]],[[-0.5,0],[0,0.25]],[[0,0],[0,-0.75]]]": (
+        f"quadratic:A=[[[3.25,2],[2,3.25]],[[0.5,0],[0,3.75]],[[2,0],[0,0.25]]],b=[[0,3],[2,0],[-1,-2]],{X0}"
+    ),
+    f"{PIECES},error=relative:[0.5,-0.5,1]": (
+        f"max-affine:a=[[[1.5,0],[0,3]],[[0.5,0.5],[-0.5,0]],[[0,-2],[4,0]]],b=[[0,1.5],[0.5,0],[0,1]],{X0}"
+    ),
+}
+PAIRS = [*TILTED.items(), *TURNED.items()]
+SMOOTH = [pair for pair in PAIRS if pair[0].startswith("quadratic")]  # at kinks floats may take either side
 NOISE = ("", ",sigma=0.5", ",sigma=0.5,noise=sign,direction=[0.6,0.8]")
 
 
@@ -84,11 +96,11 @@ def near(found: np.ndarray, expected: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("noise", NOISE)
-@pytest.mark.parametrize(("plain", "tilted"), PAIRS)
+@pytest.mark.parametrize(("plain", "tilted"), SMOOTH)
 @settings(max_examples=20)
 @given(tape=programs(4))
 def test_any_program_runs_as_on_the_tilted_functions(plain: str, tilted: str, noise: str, tape: Tape) -> None:
-    problem, other = problem_from(f"{plain},{ERRORS}{noise}"), problem_from(f"{tilted}{noise}")
+    problem, other = problem_from(f"{plain}{noise}"), problem_from(f"{tilted}{noise}")
     assert isinstance(problem, Inexact)
     assert near(by_floats(tape, problem), by_floats(tape, other))
 
@@ -97,14 +109,14 @@ def test_any_program_runs_as_on_the_tilted_functions(plain: str, tilted: str, no
 @settings(max_examples=15)
 @given(tape=programs(4))
 def test_fractions_and_balls_do_the_same(plain: str, tilted: str, tape: Tape) -> None:
-    problem, other = problem_from(f"{plain},{ERRORS}"), problem_from(tilted)
+    problem, other = problem_from(plain), problem_from(tilted)
     assert (exactly(tape, problem, {}, balls=False) == exactly(tape, other, {}, balls=False)).all()
     in_balls = exactly(tape, problem, {}, balls=True)
     assert near(in_balls.astype(float), exactly(tape, other, {}, balls=True).astype(float))
 
 
 @pytest.mark.parametrize("noise", NOISE[:1])
-@pytest.mark.parametrize(("plain", "tilted"), PAIRS)
+@pytest.mark.parametrize(("plain", "tilted"), SMOOTH)
 @settings(max_examples=10)
 @given(tapes=st.lists(programs(4), min_size=1, max_size=3))
 def test_lock_step_does_the_same(plain: str, tilted: str, noise: str, tapes: list[Tape]) -> None:
@@ -113,7 +125,7 @@ def test_lock_step_does_the_same(plain: str, tilted: str, noise: str, tapes: lis
     from boundlab.execute._device import Loop
     from boundlab.execute.packing import pack
 
-    problem, cpu = problem_from(f"{plain},{ERRORS}{noise}"), torch.device("cpu")
+    problem, cpu = problem_from(f"{plain}{noise}"), torch.device("cpu")
     assert problem.tensors(cpu, torch.float64) is None  # so that steps are made one by one
     seen: dict[tuple[int, int], np.ndarray] = {}
 
@@ -127,10 +139,18 @@ def test_lock_step_does_the_same(plain: str, tilted: str, noise: str, tapes: lis
         assert near(np.array([seen[place, row] for row in range(len(expected))]).reshape(-1, 2), expected)
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"{PIECES},error=[[0.1,-0.7],[1e8,0.3],[0,1e-9]]",
+        f"{PIECES},error=relative:[[0.1,-0.7],[1e3,0.3]]",
+        f"{QUADRATIC},error=relative:[[0.1,-0.7],[3,0.3]]",
+    ],
+)
 @settings(max_examples=25)
 @given(tape=programs(4))
-def test_what_floats_prove_of_a_run_holds_without_rounding(tape: Tape) -> None:
-    problem = problem_from(f"{PAIRS[1][0]},error=[[0.1,-0.7],[1e8,0.3],[0,1e-9]]")
+def test_what_floats_prove_of_a_run_holds_without_rounding(spec: str, tape: Tape) -> None:
+    problem = problem_from(spec)
     points: list[Any] = []
     vectors = Iterates(tape, problem, problem.full_gradients())
     enclosed.run(tape, own_numbers(tape), vectors, lambda _, point: points.append(point))
@@ -140,18 +160,25 @@ def test_what_floats_prove_of_a_run_holds_without_rounding(tape: Tape) -> None:
 
 
 @pytest.mark.parametrize("noise", [False, True])
-def test_means_over_all_events_and_signs_are_those_of_all_runs(noise: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("error", "curvatures", "centres"),
+    [("[[0.5],[-1]]", [1.0, 2.0], [-0.5, 1.5]), ("relative:[0.5,-0.25]", [1.5, 1.5], [0.0, 1.0])],
+)
+def test_means_over_all_events_and_signs_are_those_of_all_runs(
+    error: str, curvatures: list[float], centres: list[float], noise: bool, tmp_path: Path
+) -> None:
+    assumed, size = (RELATIVE, "eps_g*R") if error.startswith("relative") else (INEXACT, "delta_g/mu")
     path = tmp_path / "mine.toml"
     path.write_text(
         'id = "mine.mean"\nmetric = "squared-distance"\nalgorithm = "async_sgd"\n'
-        f'assumptions = ["strongly-convex", "smooth", "bounded-variance", "iid-events", "{INEXACT}"]\n'
-        '[step]\nalpha = "1/(4*L)"\n[terms]\nwhole = "(R + delta_g/mu + zeta + sigma/mu)**2"\n'
+        f'assumptions = ["strongly-convex", "smooth", "bounded-variance", "iid-events", "{assumed}"]\n'
+        f'[step]\nalpha = "1/(4*L)"\n[terms]\nwhole = "(R + {size} + zeta + sigma/mu)**2"\n'
     )
     matrices, more = "quadratic:A=[[[1]],[[2]]],x0=2", ",sigma=0.5,noise=sign" if noise else ""
-    plain = f"{matrices},b=[[0],[1]],error=[[0.5],[-1]]{more}"
+    plain = f"{matrices},b=[[0],[1]],error={error}{more}"
     found = bl.compare(path, plain, "exponential", iterations=2, trials=2)
     assert found.exact == "expectation"
-    tilted = problem_from(f"{matrices},b=[[-0.5],[1.5]]")
+    tilted = problem_from({"type": "quadratic", "A": [[[a]] for a in curvatures], "b": [[b] for b in centres], "x0": 2})
     algorithm, left = lookup("algorithms", "async_sgd"), 0.0
     parameters = algorithm.read(Options("async_sgd", {"alpha": 0.125}))
     for who in product(range(2), repeat=2):
@@ -159,14 +186,14 @@ def test_means_over_all_events_and_signs_are_those_of_all_runs(noise: bool, tmp_
         x = by_floats(tape, tilted)[-1, 0]
         left += (x - 2 / 3) ** 2 / 4  # x* = (0 + 2·1)/(1 + 2)
         # The gradient of the second update is taken at x_1 by whoever made the first, else at x0.
-        stays = (1 - 0.125 * [1, 2][who[1]]) if who[0] == who[1] else 1.0
+        stays = (1 - 0.125 * curvatures[who[1]]) if who[0] == who[1] else 1.0
         left += (0.125 * 0.5) ** 2 * (stays**2 + 1) / 4 if noise else 0.0
     assert found.band.mean[-1] == pytest.approx(left, rel=1e-12)
 
 
 def test_proximal_steps_are_those_of_the_tilted_functions() -> None:
-    (plain, tilted), x = PAIRS[1], np.array([1.25, -3.0])
-    problem, other = problem_from(f"{plain},{ERRORS}"), problem_from(tilted)
+    ((plain, tilted), _), x = TILTED.items(), np.array([1.25, -3.0])
+    problem, other = problem_from(plain), problem_from(tilted)
     exact, of_other = problem.rational({}), other.rational({})
     assert exact is not None
     assert of_other is not None
@@ -187,23 +214,31 @@ EVERY = [
 ]
 
 
+@pytest.mark.parametrize("relative", [False, True])
 @pytest.mark.parametrize(("kind", "place"), EVERY)
-def test_every_problem_takes_an_error_and_keeps_its_objective(kind: str, place: int) -> None:
+def test_every_problem_takes_an_error_and_keeps_its_objective(kind: str, place: int, relative: bool) -> None:
     options = {**PROBLEMS[kind].examples[place]}
     plain = problem_from({"type": kind, **options})
-    e = np.random.default_rng(place).normal(size=(plain.n, plain.d))
-    problem = problem_from({"type": kind, **options, "error": e.tolist()})
-    x = np.array(plain.x0) + 0.3
+    drawn, x = np.random.default_rng(place), np.array(plain.x0) + 0.3
+    if relative:
+        factors = drawn.normal(size=(plain.n, plain.d, plain.d))
+        raw: Any = f"relative:{json.dumps(factors.tolist())}"
+        e = np.array([factors[client] @ plain.gradient(client, x) for client in range(plain.n)])
+    else:
+        e = drawn.normal(size=(plain.n, plain.d))
+        raw = e.tolist()
+    problem = problem_from({"type": kind, **options, "error": raw})
     assert problem.value(x) == plain.value(x)
     assert (problem.full_gradient(x) == plain.full_gradient(x)).all()
     assert problem.noiseless == plain.noiseless
     one, other = problem.oracle(Streams(3)), plain.oracle(Streams(3))
     for client in range(plain.n):
         assert near(problem.gradient(client, x) - plain.gradient(client, x), e[client])
-        drawn = [each.draws(np.array([client]), np.array([2]), 1)[0][0] for each in (one, other)]
+        assert near(problem.gradients(client, x[None])[0], problem.gradient(client, x))
+        numbers_of = [each.draws(np.array([client]), np.array([2]), 1)[0][0] for each in (one, other)]
         there, here = x.copy(), x.copy()
-        one.step(there, client, drawn[0], 0.25)
-        other.step(here, client, drawn[1], 0.25)
+        one.step(there, client, numbers_of[0], 0.25)
+        other.step(here, client, numbers_of[1], 0.25)
         assert near(there, here - 0.25 * e[client])
     again = problem_from(json.loads(json.dumps(problem.spec())))
     assert (again.gradient(0, x) == problem.gradient(0, x)).all()
@@ -243,6 +278,59 @@ def test_the_options_are_one_vector_or_one_a_client_at_their_word() -> None:
             problem_from(f"{quadratic},error=1,{h}")
 
 
+def test_relative_errors_are_numbers_or_matrices_for_all_clients_or_one_a_client() -> None:
+    quadratic = "quadratic:A=[[[1,0],[0,1]],[[1,0],[0,1]],[[1,0],[0,1]]],b=[[0,0],[0,0],[0,0]],x0=1"
+    turned = "[[0,-0.25],[0.25,0]]"
+    one = exact_array([Fraction(4), Fraction(8)])  # where every ∇f_i is (4, 8)
+    for text, found in {
+        "1/4": [("5", "10")] * 3,
+        "[0.5,-1,1/3]": [("6", "12"), ("0", "0"), ("16/3", "32/3")],
+        turned: [("2", "9")] * 3,
+        f"[{turned},[[0,0],[0,0]],[[0,1],[0,0]]]": [("2", "9"), ("4", "8"), ("12", "8")],
+    }.items():
+        problem = problem_from(f"{quadratic},error=relative:{text}")
+        model = problem.rational({"error": text})
+        assert model is not None
+        for client, at_word in enumerate(found):
+            assert tuple(map(str, model.gradient(client, one))) == at_word
+            assert near(problem.gradient(client, np.array([4.0, 8.0])), np.array([float(Fraction(x)) for x in at_word]))
+    assert not isinstance(problem_from(f"{quadratic},error=relative:0"), Inexact)
+    for wrong in ("", "[1,2]", "[[1,0]]", "[[1,0],[0]]", "[[1,0],[0,a]]", "[[[1,0],[0,1]]]", "nan", "relative:1"):
+        with pytest.raises(SpecError, match="problem quadratic: error"):
+            problem_from(f"{quadratic},error=relative:{wrong}")
+    with pytest.raises(SpecError, match="error goes with f alone; leave out"):
+        problem_from(f"{quadratic},error=relative:1,ball=4")
+    for ask in (problem.prox, model.prox):
+        with pytest.raises(BoundlabError, match="a relative error has no proximal step"):
+            ask(0, one, 1)
+
+
+def test_constants_beside_a_relative_error_are_those_of_f_and_the_largest_norm() -> None:
+    known, own = (problem_from(f"huber:c=[0,1],x0=2,sigma=0.5{e}").constants() for e in ("", ",error=relative:[3,-4]"))
+    assert {name: one for name, one in own.items() if name not in ("G", "eps_g")} == {
+        name: one for name, one in known.items() if name != "G"
+    }
+    assert (own["eps_g"].value, own["eps_g"].side) == (4.0, "exact")
+    # The largest slope is 1: E‖g + e‖² = (1 + 4)² + σ² for the second client.
+    assert own["G"].value >= 25.25**0.5
+    # Turned by a right angle and 1/4 as long; a shear, whose norm is the golden ratio.
+    quadratic = "quadratic:A=[[[1,0],[0,4]]],b=[[0,0]],x0=1"
+    for text, norm, at_word in (
+        ("[[0,-0.25],[0.25,0]]", 0.25, "1/4"),
+        ("[[3,-4],[4,3]]", 5.0, "5"),
+        ("[[1,1],[0,1]]", (1 + 5**0.5) / 2, None),
+    ):
+        problem = problem_from(f"{quadratic},error=relative:{text}")
+        found, model = problem.constants()["eps_g"], problem.rational({"error": text})
+        assert norm <= found.value * (1 + 1e-15) <= norm * (1 + 1e-13)
+        assert model is not None
+        assert str(model.constants().get("eps_g")) == str(at_word)
+    # L_i and mu_i are of f_i, however long its steps are.
+    short = problem_from("quadratic:A=[[[1]],[[2]]],b=[[0],[0]],error=relative:[-0.5,1]")
+    curvatures = by_client(short, ("L_i", "mu_i"))
+    assert {name: found.tolist() for name, found in curvatures.items()} == {"L_i": [1.0, 2.0], "mu_i": [1.0, 2.0]}
+
+
 def test_constants_are_those_of_f_and_the_length_of_errors_and_gradients() -> None:
     plain, problem = (problem_from(f"huber:c=[0,1],x0=2,sigma=0.5{more}") for more in ("", ",error=[[3],[-4]]"))
     known, own = plain.constants(), problem.constants()
@@ -268,11 +356,12 @@ def test_slopes_of_many_points_are_those_of_the_objective() -> None:
     assert _AtPoints(weighted).squared_slope(points).tolist() == [12.25, 3.0625]  # 1.75x
 
 
-def test_nothing_is_concluded_from_constants_about_where_steps_lead() -> None:
-    # From x* a run goes to −e/μ = −10, beyond any set that full gradients keep to.
+@pytest.mark.parametrize("error", ["10", "relative:10"])
+def test_nothing_is_concluded_from_constants_about_where_steps_lead(error: str) -> None:
+    # From x* a run goes to −e/μ = −10, beyond any set that full gradients keep to; with steps 11 times as long, to ∞.
     spec = "quadratic:A=[[[1]]],b=[[0]],x0=0"
     assert of_constants(problem_from(spec)) is not None
-    problem = problem_from(f"{spec},error=10")
+    problem = problem_from(f"{spec},error={error}")
     assert of_constants(problem) is None
     assert along_run(problem) is problem
     assert problem.confinement() is None
@@ -289,15 +378,16 @@ def test_no_registered_theorem_allows_an_error() -> None:
     assert [name for name, one in THEOREMS.items() if not one.core.unbiased] == []
 
 
+@pytest.mark.parametrize("error", ["0.1", "relative:0.1"])
 @pytest.mark.parametrize("name", sorted(THEOREMS))
-def test_no_registered_theorem_is_asked_about_a_problem_with_an_error(name: str) -> None:
-    theorem, problem = THEOREMS[name], problem_from("huber:c=[0,1],x0=2,error=0.1")
+def test_no_registered_theorem_is_asked_about_a_problem_with_an_error(name: str, error: str) -> None:
+    theorem, problem = THEOREMS[name], problem_from(f"huber:c=[0,1],x0=2,error={error}")
     # Nothing but the errors is looked at before.
     nothing = SimpleNamespace()
     with pytest.raises(
         AssumptionError, match=f"{name} assumes {UNBIASED} .*; problem huber: its gradients have an error"
     ):
-        check(theorem, problem, nothing, nothing, nothing, nothing, ())  # type: ignore[arg-type]
+        check(theorem, problem, nothing, nothing, nothing, nothing, (*ASSUMPTIONS, "options"))  # type: ignore[arg-type]
     found = applies(theorem, problem)
     assert found.options is None
     assert len(found.reason.splitlines()) == 1
@@ -311,10 +401,11 @@ def test_an_error_is_all_that_it_takes_where_a_theorem_applies(name: str) -> Non
         (one,) = fitting(theorem)
     except BoundlabError:
         pytest.skip("no built-in setting fits")
-    with pytest.raises((AssumptionError, SpecError), match=f"assumes {UNBIASED} |error goes with f alone"):
-        one.plan(problem=problem_from(f"{one.problem},error=1e-9"), trials=2)
-    with pytest.raises((SpecError, AssumptionError)):  # nor is it a thing to go beyond
-        one.plan(problem=problem_from(f"{one.problem},error=1e-9"), trials=2, beyond=(UNBIASED,))
+    for error in ("1e-9", "relative:1e-9"):
+        with pytest.raises((AssumptionError, SpecError), match=f"assumes {UNBIASED} |error goes with f alone"):
+            one.plan(problem=problem_from(f"{one.problem},error={error}"), trials=2)
+        with pytest.raises((SpecError, AssumptionError)):  # nor is it a thing to go beyond
+            one.plan(problem=problem_from(f"{one.problem},error={error}"), trials=2, beyond=(UNBIASED,))
 
 
 # ------------------------------------------------------------------------------ a theorem that says how large
@@ -336,6 +427,7 @@ STATED = ["strongly-convex", "smooth", INEXACT]
 
 
 def own(folder: Path, floor: str = "delta_g/mu", assumptions: list[str] = STATED) -> Path:
+    folder.mkdir(exist_ok=True)
     path = folder / "mine.toml"
     path.write_text(OWN.format(floor=floor, assumptions=json.dumps(assumptions)))
     return path
@@ -422,24 +514,116 @@ def test_with_noise_the_variance_is_about_the_mean_of_the_gradient(tmp_path: Pat
     assert abs(mean - ((1.5 - 0.025) ** 2 + 1 / 16)) < 5 * 0.8 / 400**0.5
 
 
-@pytest.mark.parametrize("name", ["worst-case", "falsify", "prove"])
-def test_judges_of_whole_classes_refuse_it_in_a_line(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+# gd with ‖e_k‖ ≤ ε‖∇f(x_k)‖: x_{k+1} is at most ‖z − α∇f‖ + αε‖∇f‖ from x*, z = x_k − x*. With c = (L + μ)/2 and
+# r = (L − μ)/2, ∇f lies in the ball around cz of radius r‖z‖, and the convex sum is largest on its boundary: at
+# ∇f = cz + r‖z‖u with |u| = 1. It is concave in cos ∠(u, z), and falls from −1 on as long as α ≤ (μ − εc)/((1 − ε)μc).
+# Then it is at most (1 − αμ(1 − ε))‖z‖, as on μx²/2 with the error −ε∇f.
+
+SHRINKING = """
+id = "mine.relative"
+metric = "squared-distance"
+algorithm = "gd"
+assumptions = {assumptions}
+conditions = ["alpha <= (2*mu - eps_g*(L + mu))/((1 - eps_g)*mu*(L + mu))"]
+settable = ["alpha"]
+[step]
+alpha = "(2*mu - eps_g*(L + mu))/((1 - eps_g)*mu*(L + mu))"
+[terms]
+whole = "((1 - alpha*mu*{shrunk})**K*R)**2"
+"""
+RELATIVELY = ["strongly-convex", "smooth", RELATIVE]
+
+
+def shrinking(folder: Path, shrunk: str = "(1 - eps_g)", assumptions: list[str] = RELATIVELY) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"relative{len(assumptions)}.toml"
+    path.write_text(SHRINKING.format(shrunk=shrunk, assumptions=json.dumps(assumptions)))
+    return path
+
+
+@pytest.mark.parametrize("error", ["-0.1", "0.1", "[[0,-0.1],[0.1,0]]", "[[0.06,0.08],[0.08,-0.06]]"])
+@pytest.mark.parametrize("x0", [[2, 1], [0, 0], [-3, 0.5]])
+def test_the_theorem_about_relative_errors_holds_in_exact_numbers(error: str, x0: list[float], tmp_path: Path) -> None:
+    case = {
+        "algorithm": "gd",
+        "problem": {
+            "type": "quadratic",
+            "A": [[[1, 0], [0, 4]]],
+            "b": [[0, 0]],
+            "x0": x0,
+            "error": f"relative:{error}",
+        },
+        "events": [[k + 1, "s"] for k in range(6)],
+        "theorem": "mine.relative",
+        "iterations": 6,
+    }
+    found = bl.exact(shrinking(tmp_path), case)
+    assert found.verdict is Verdict.HOLDS
+    assert "f_i' stands for f_i' + E_i f_i'" in str(found.derivation)
+    # By hand, L = 4, μ = 1, ε = 1/10: α = (2 − 1/2)/(9/10·5) = 1/3, and x ← x − (I + E)·diag(1, 4)x/3.
+    E, x = np.array(json.loads(error)) * (np.eye(2) if error[0] != "[" else 1), np.array(x0, dtype=float)
+    for _ in range(6):
+        g = x * [1, 4]
+        x = x - (g + E @ g) / 3
+    assert found.left == pytest.approx(x @ x, rel=1e-12)
+    assert found.right == pytest.approx(0.7**12 * (x0[0] ** 2 + x0[1] ** 2), rel=1e-12)
+
+
+def test_what_forgets_the_error_is_refuted_by_steps_that_are_too_short(tmp_path: Path) -> None:
+    spec = "quadratic:A=[[[1,0],[0,4]]],b=[[0,0]],x0=[2,0],error=relative:"
+    for error, verdict in (("-0.1", Verdict.VIOLATED), ("0.1", Verdict.HOLDS)):
+        assert bl.compare(shrinking(tmp_path, "1"), f"{spec}{error}", "deterministic", iterations=8).verdict is verdict
+        # The bound itself is attained: 7/10 in each step from (2, 0).
+        whole = bl.compare(shrinking(tmp_path), f"{spec}{error}", "deterministic", iterations=8)
+        assert whole.verdict is Verdict.HOLDS
+        assert bool(whole.band.mean[-1] >= whole.bound[-1] * (1 - 1e-12)) == (error == "-0.1")
+
+
+def test_a_theorem_about_one_kind_of_error_is_not_about_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = str(own(tmp_path, "0*mu"))  # false: of gradients without errors it is true, and would be proved
-    more = {"worst-case": ["-k", "2", "--set", "mu=1", "--set", "L=4"], "falsify": [], "prove": ["--search"]}[name]
-    assert invoke([name, path, *more]) in (2, 4)
-    said = capsys.readouterr().err.strip().splitlines()
-    assert len(said) == 1
-    assert "gradients with" in said[0]
+    spec = SQUARE.format(x0="2,1")
+    both = shrinking(tmp_path, assumptions=[*RELATIVELY, INEXACT])
+    for path, assumed, error in (
+        (own(tmp_path), INEXACT, "relative:0.1"),
+        (shrinking(tmp_path), RELATIVE, "0.1"),
+        (both, INEXACT, "relative:0.1"),
+        (both, RELATIVE, "0.1"),
+    ):
+        for more in ([], ["--beyond", assumed]):
+            assert invoke(["compare", str(path), "-p", f"{spec},error={error}", "-k", "3", *more]) == 4
+            assert f"assumes {assumed} " in capsys.readouterr().err
+    for path in (own(tmp_path), both):
+        assert bl.compare(path, spec, "deterministic", iterations=5).verdict is Verdict.HOLDS
+
+
+def test_a_search_draws_problems_with_errors(tmp_path: Path) -> None:
+    for true, false in (
+        (own(tmp_path), own(tmp_path / "false", "delta_g/(2*mu)")),
+        (shrinking(tmp_path), shrinking(tmp_path / "false", "1")),
+    ):
+        assert bl.falsify(true, candidates=60, jobs=1).verdict is Verdict.INCONCLUSIVE
+        found = bl.falsify(false, candidates=60, jobs=1)
+        assert found.verdict is Verdict.VIOLATED
+        assert "error = " in str(found)
+        assert bl.exact(false, dict(found.case)).verdict is Verdict.VIOLATED
+
+
+def test_proofs_refuse_it_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in (own(tmp_path, "0*mu"), shrinking(tmp_path, "1")):  # true without errors, and would be proved
+        assert invoke(["prove", str(path), "--search"]) in (2, 4)
+        said = capsys.readouterr().err.strip().splitlines()
+        assert len(said) == 1
+        assert "gradients with" in said[0]
 
 
 def test_an_audit_looks_at_a_problem_with_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(own(tmp_path, "0*mu"))  # true without one
-    assert invoke(["audit", path, "--brief"]) == 1
-    said = capsys.readouterr().out
-    assert "is above the bound" in said
-    assert "error=0.1" in said
+    # Both are true without an error.
+    for path, error in ((own(tmp_path, "0*mu"), "error="), (shrinking(tmp_path, "1"), "error=relative:")):
+        assert invoke(["audit", str(path), "--brief"]) == 1
+        said = capsys.readouterr().out.splitlines()
+        assert "false" in said
+        assert any(error in line for line in said)
 
 
 def test_a_proof_about_gradients_without_errors_is_none_of_a_theorem_with_them(
@@ -454,10 +638,11 @@ def test_a_proof_about_gradients_without_errors_is_none_of_a_theorem_with_them(
     path.write_text(text.replace("{more}", ""))
     assert invoke(["prove", str(path), "--with", "classics.gd.gradient-gap", "--trace", trace, "-q"]) == 0
     assert invoke(["recheck", trace, "--theorem", str(path)]) == 0
-    path.write_text(text.replace("{more}", f', "{INEXACT}"'))
-    capsys.readouterr()
-    assert invoke(["recheck", trace, "--theorem", str(path)]) == 3
-    assert "is about gradients with errors" in capsys.readouterr().out
+    for assumed in (INEXACT, RELATIVE):
+        path.write_text(text.replace("{more}", f', "{assumed}"'))
+        capsys.readouterr()
+        assert invoke(["recheck", trace, "--theorem", str(path)]) == 3
+        assert "is about gradients with errors" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch"])

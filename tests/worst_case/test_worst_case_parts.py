@@ -24,7 +24,7 @@ from boundlab.worst_case.certificate import certify
 from boundlab.worst_case.certificate_file import _class
 from boundlab.worst_case.classes import FunctionClass, function_class
 from boundlab.worst_case.model import build
-from boundlab.worst_case.pepit_isolation import Session
+from boundlab.worst_case.pepit_isolation import alone
 from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram
 from boundlab.worst_case.ranges import _linearised
 from boundlab.worst_case.specification import ask
@@ -85,7 +85,7 @@ def test_points_go_where_vectors_go(actors: list[int]) -> None:
     # On linear functions every iterate is x_0 less a combination of two constant gradients.
     tape = area_tape(tuple(actors), 2)
     seen: list[Any] = []
-    with Session().active() as module:
+    with alone() as module:
         start, *leaves = (module.Point(is_leaf=True) for _ in range(3))
         run(tape, start, Linear(leaves), lambda _, shown: seen.append(shown))
         shown = [float(seen[-1].decomposition_dict.get(leaf, 0.0)) for leaf in (start, *leaves)]
@@ -103,18 +103,15 @@ def parts(name: str, iterations: int, values: dict[str, Any]) -> tuple[Any, Any,
 
 
 def test_two_analyses_live_side_by_side() -> None:
-    first, second = Session(), Session()
-    with first.active() as module:
+    with alone() as module:
         before = module.Point(is_leaf=True)
-        with second.active() as other:
+        with alone() as other:
             # A fresh numbering inside, and the old one back outside.
             assert other.Point.counter == 0
             inner = other.Point(is_leaf=True)
             assert inner.counter == 0
         assert module.Point.counter == 1
         assert module.Point.list_of_leaf_points == [before]
-    with second.active() as module:
-        assert module.Point.list_of_leaf_points == [inner]
 
 
 def test_interleaved_models_are_those_built_alone() -> None:
@@ -263,8 +260,8 @@ def test_all_event_sequences_at_once_show_what_they_show_one_by_one(
 
     plan = ask(load_theorem(name), iterations, settings)
     kind = function_class(plan.theorem, plan.values, plan.clients)
-    session, weights = Session(), []
-    with session.active() as module:
+    weights = []
+    with alone() as module:
         for runs in (plan.tapes(), plan.runs()):
             oracle = model._Clients(module, kind, plan.clients)
             start, total = module.Point(is_leaf=True), dict[Any, Any]()
