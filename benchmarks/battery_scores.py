@@ -1,6 +1,6 @@
 """The battery of tests/battery put to every tool: false alarms on true theorems, and which tool kills which mutant.
 
-python benchmarks/battery_scores.py                   # everything: writes benchmarks/battery.json and docs/battery.md
+python benchmarks/battery_scores.py                   # everything: writes benchmarks/battery.json and docs/about.md
 python benchmarks/battery_scores.py --only gd-last    # what begins so, printed only
 python benchmarks/battery_scores.py --true --tools check compare
 """
@@ -216,7 +216,7 @@ def _write(answers: Mapping[str, list[Answer]], table: Sequence[str]) -> None:
     """Write all answers, and the table into its place in the documentation."""
     rows = [json.dumps(_row(some, tool)) for each in answers.values() for tool, some in _by_tool(each).items()]
     (ROOT / "benchmarks" / "battery.json").write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
-    page = ROOT / "docs" / "battery.md"
+    page = ROOT / "docs" / "about.md"
     before, rest = page.read_text(encoding="utf-8").split(_BEGIN)
     after = rest.split(_END)[1]
     page.write_text("\n".join([before + _BEGIN, "", *table, "", _END]) + after, encoding="utf-8")

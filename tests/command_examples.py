@@ -1,10 +1,10 @@
-"""One quick command line for each command: what the tests of all commands run."""
+"""One quick command line for each command and each of its forms: what the tests of all commands run."""
 
 from collections.abc import Mapping, Sequence
 
 RUN = ("--problem=lad:x0=3", "--delays=iid:p_s=0.5", "--iterations=6", "--set=M=50")
-# Command → arguments, of which {case} is a case file, {law} one over random events, {certificate} a certificate. The
-# verdict of the last four is the one that its name says.
+# Command, or form of one → arguments, of which {case} is a case file, {law} one over random events,
+# {certificate} a certificate. The verdict of the last four is the one that its name says.
 QUICK: Mapping[str, Sequence[str]] = {
     "list": ("list", "delays"),
     "show": ("show", "fedcompass.theorem1"),
@@ -13,19 +13,20 @@ QUICK: Mapping[str, Sequence[str]] = {
     "constants": ("constants", "huber:x0=3"),
     "run": ("run", "fedbuff", "--problem=huber", "--set=eta_l=0.1", "--iterations=5", "--trials=2"),
     "trace": ("trace", "trace.csv"),
-    "fit": ("fit", "trace.csv"),
-    "replay": ("replay", "{case}"),
+    "trace --fit": ("trace", "trace.csv", "--fit"),
+    "run CASE": ("run", "{case}"),
     "check": ("check", "area.theorem7", "--only=units"),
     "compare": ("compare", "area.theorem8", *RUN, "--trials=200"),
     "exact": ("exact", "area.theorem8", "{law}"),
     "worst-case": ("worst-case", "classics.gd.convex", "--iterations=1"),
     "prove": ("prove", "area.optimal-rate"),
-    "recheck": ("recheck", "{certificate}"),
+    "prove --recheck": ("prove", "{certificate}", "--recheck"),
+    "worst-case --recheck": ("worst-case", "{certificate}", "--recheck"),
     "sweep": ("sweep", "{plan}", "--out={swept}", "--jobs=1"),
-    "results": ("results", "{swept}"),
+    "sweep DIR": ("sweep", "{swept}"),
     "new": ("new", "theorem", "mine", "--out={fresh}"),
     "doctor": ("doctor",),
-    "schema": ("schema", "case"),
+    "docs --schema": ("docs", "case", "--schema"),
     "docs": ("docs", "verdicts"),
     "falsify": ("falsify", "fedstaleweight.theorem1", "--candidates=60"),
     "audit": ("audit", "classics.gd.convex", "--candidates=20", "--budget=20"),

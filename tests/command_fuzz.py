@@ -14,6 +14,7 @@ import typer.main
 from command_examples import CERTIFICATE, PLAN
 from own_theorem import own_theorem
 
+from boundlab.cli import FORMER
 from boundlab.cli._app import application
 from boundlab.errors import BoundlabError
 from boundlab.instance.fitting import CompareOptions, fitting
@@ -22,7 +23,8 @@ from boundlab.theorems import load_theorem
 
 VSIM = Path(__file__).parent / "traces" / "vsim.log"
 COMMANDS: Mapping[str, Any] = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
-# Commands by how often they are drawn: a search or a check takes a thousand times as long as a list.
+# Commands, and forms of them by their former names, by how often they are drawn: a search or a check takes a thousand
+# times as long as a list.
 SHARES = {
     "list": 8,
     "show": 12,
@@ -49,6 +51,7 @@ SHARES = {
     "schema": 2,
     "docs": 2,
 }
+FORMS = 0.8  # of the lines with a form of today; the others have the former name
 FITTING = 0.65  # of the lines that ask for what fits, so that more than half of all reach a verdict
 QUICK_PROOFS = ("classics.gd.convex", "classics.gd.strongly-convex", "classics.subgradient.fixed-step")
 PROBLEMS = (
@@ -293,23 +296,27 @@ class Fuzz:
 
     def line(self) -> list[str]:
         """Return a command line; most are meant seriously, and then a word of some is replaced."""
-        names = [name for name in SHARES if name in COMMANDS]
-        command = self.rng.choices(names, [SHARES[name] for name in names])[0]
+        command = self.rng.choices([*SHARES], [*SHARES.values()])[0]
+        form = FORMER[command][0] if command in FORMER and self.rng.random() < FORMS else (command,)
         self._whole = not self.statement and command != "demo" and self.rng.random() < FITTING
         if self._whole:
-            return [self._files(word) for word in [command, *self._fitting(command)]]
-        found = [command, *self._serious(command)]
+            return [self._files(word) for word in [*form, *self._fitting(command)]]
+        found = [*form, *self._serious(command)]
         if self.statement:
             found = ["--plugin", "{plugin}", *found]
         for _ in range(self.rng.choice((0, 0, 0, 0, 1, 1, 2))):
             found[self.rng.randrange(self.rng.choice((0, 1, 1, 1)), len(found))] = self.rng.choice(NOISE)
         if self.rng.random() < 0.1:
-            found += self._option(command)
+            found += self._option(form[0])
         return [self._files(word) for word in found]
 
     def _option(self, command: str) -> list[str]:
         """Return any option of a command, with a value from anywhere."""
-        options = [one for one in COMMANDS[command].params if one.opts and one.opts[0].startswith("--")]
+        options = [
+            one
+            for one in COMMANDS[FORMER[command][0][0] if command in FORMER else command].params
+            if one.opts and one.opts[0].startswith("--")
+        ]
         if not options:
             return []
         one = self.rng.choice(options)

@@ -111,7 +111,7 @@ def test_the_violation_of_the_readme_is_confirmed_exactly_from_the_file_that_it_
     assert (exact["verdict"], exact["kind"]) == ("violated", "exact")
     assert exact["left"] == pytest.approx(3 - 9 * 51**0.5 / 136, rel=1e-15)
     sampled = output(capsys, "compare", "area.theorem8", *README, "--trials=400", "--sampled", code=1)["written"]
-    assert len(output(capsys, "replay", *sampled)["trajectory"]) == 6
+    assert len(output(capsys, "run", *sampled)["trajectory"]) == 6
 
 
 def test_a_result_is_repeated_from_what_it_holds(tmp_path: Path, capsys: Any) -> None:
@@ -146,8 +146,8 @@ def test_a_replay_says_that_it_leaves_the_noise_out(tmp_path: Path, capsys: Any)
     for sigma in (0, 1):
         case["problem"]["sigma"] = sigma  # type: ignore[index]
         (tmp_path / "case.json").write_text(json.dumps(case))
-        assert ("note" in output(capsys, "replay", str(tmp_path / "case.json"))) == bool(sigma)
-        invoke(["replay", str(tmp_path / "case.json")])
+        assert ("note" in output(capsys, "run", str(tmp_path / "case.json"))) == bool(sigma)
+        invoke(["run", str(tmp_path / "case.json")])
         assert ("the noise of this problem is left out" in " ".join(capsys.readouterr().out.split())) == bool(sigma)
 
 

@@ -63,11 +63,9 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-@pytest.mark.parametrize("command", ["sweep", "results"])
-def test_a_sweep_says_how_many_cells_hold(command: str, swept: Path, capsys: Any) -> None:
-    typed = (
-        [command, str(swept)] if command == "results" else [command, str(swept.parent / "plan.toml"), f"--out={swept}"]
-    )
+@pytest.mark.parametrize("form", ["PLAN.toml", "DIR"])
+def test_a_sweep_says_how_many_cells_hold(form: str, swept: Path, capsys: Any) -> None:
+    typed = ["sweep", *([str(swept)] if form == "DIR" else [str(swept.parent / "plan.toml"), f"--out={swept}"])]
     assert invoke([*typed, "-q"]) == 0
     assert {"2 consistent", "2 holds"} == set(capsys.readouterr().out.strip().rpartition(": ")[2].split(", "))
     assert invoke(typed) == 0

@@ -41,10 +41,10 @@ def _commands() -> Iterator[str]:
     for name, command in top.commands.items():
         context = click.Context(command, info_name=name, parent=whole)
         usage = " ".join(command.get_usage(context).split()).removeprefix("Usage: ")
-        ending, _, example = str(command.epilog).partition(" Example: ")
+        example, _, ending = str(command.epilog).removeprefix("Example: ").partition("\n\n")
         yield from (f"## {name}", "", escaped(str(command.help)), "")
         yield from ("```text", usage, "```", "", _parameters(context))
-        yield from (f"{escaped(ending)} Example:", "", "```text", example, "```", "")
+        yield from ("Example:", "", "```text", example, "```", "", escaped(ending), "")
 
 
 def _parameters(context: click.Context) -> str:
@@ -122,7 +122,7 @@ def _registered() -> Iterator[str]:
 
 
 def _schemas() -> Iterator[str]:
-    yield from ("# JSON schemas", "", "`boundlab schema NAME` prints one (draft 2020-12).", "")
+    yield from ("# JSON schemas", "", "`boundlab docs NAME --schema` prints one (draft 2020-12).", "")
     for name in names():
         schema = json.loads(text_of(name))
         yield from (
@@ -138,7 +138,7 @@ def _schemas() -> Iterator[str]:
 
 
 def _gallery(folder: Path) -> Iterator[tuple[str, str | bytes]]:
-    text = ["# Gallery", "", "Each figure is one of a notebook, where the cells that draw it stand.", ""]
+    text = ["# Gallery", "", "Each figure is from a notebook, which has the cells that draw it.", ""]
     for path in sorted(folder.glob("*.ipynb")):
         title, heading, number = "", "", 0
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

@@ -14,6 +14,25 @@ from boundlab.verdict import ExitCode
 
 _DEBUG, _ASKED = "BOUNDLAB_DEBUG", "_BOUNDLAB_COMPLETE"
 JSON_FILES = ("audit",)  # commands of which --json names a file
+# Commands of 0.5, which answer until 0.7: the form that asks the same, and how it is written.
+FORMER = {
+    "replay": (("run",), "run CASE.json"),
+    "fit": (("trace", "--fit"), "trace LOG --fit"),
+    "recheck": (("prove", "--recheck"), "prove FILE --recheck"),
+    "results": (("sweep",), "sweep DIR"),
+    "schema": (("docs", "--schema"), "docs --schema NAME"),
+}
+_FIRST = """\
+boundlab checks convergence theorems of asynchronous and federated methods.
+
+  boundlab exact area.theorem8    a published theorem and its counterexample
+  boundlab new theorem mine       a file for your own theorem: mine.toml
+  boundlab audit mine.toml        a one-page report on it
+
+boundlab docs questions says which command answers your question,
+boundlab docs tutorial leads through an example, and
+boundlab --help lists all commands.
+"""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -44,11 +63,14 @@ def invoke(arguments: Sequence[str]) -> int:
     stands before it. An answer that cannot be written is no answer: the code is then that of a file that cannot be
     written.
     """
+    arguments, pointer = _of_today(arguments)
     with screens() as out:
         try:
             with interrupts() as user:
                 code, words = _answer(arguments, user)
                 line = None if words is None else complain(words)
+                if line is None and pointer:
+                    complain(pointer)
                 if line is not None and not out.used and wants_json(arguments):
                     out.write(_error_document(line, code, out.encoding))
                 out.flush()
@@ -64,6 +86,16 @@ def invoke(arguments: Sequence[str]) -> int:
                 reason = getattr(out.lost, "strerror", None) or str(out.lost)
                 complain(f"cannot write the output: {reason}; the output is lost")
     return code
+
+
+def _of_today(arguments: Sequence[str]) -> tuple[list[str], str]:
+    """Return a command line with a name of 0.5 as it is written now, and a line that says so; others as they are."""
+    words, name = list(arguments), _command(arguments)
+    if name not in FORMER:
+        return words, ""
+    form, shown = FORMER[name]
+    at = words.index(name)
+    return [*words[:at], *form, *words[at + 1 :]], f"{name} is now boundlab {shown}; the old name goes with 0.7"
 
 
 def _answer(arguments: Sequence[str], user: Interrupts) -> tuple[ExitCode, str | None]:
@@ -89,8 +121,11 @@ def _run(arguments: Sequence[str]) -> ExitCode:
     for word in arguments:
         if "\0" in word:  # no path may hold one, and whoever opens files says so in words of its own
             raise SpecError(f"the argument {word!r} holds a NUL character; leave it out")
+    if not arguments:
+        sys.stdout.write(_FIRST)
+        return ExitCode.STANDS
     command = typer.main.get_command(application(_command(arguments)))
-    with command.make_context("boundlab", list(arguments) or ["--help"]) as context:
+    with command.make_context("boundlab", list(arguments)) as context:
         code = command.invoke(context)
     return code if isinstance(code, ExitCode) else ExitCode.STANDS
 

@@ -1,59 +1,73 @@
 """The Typer application."""
 
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from boundlab.__about__ import __version__
 from boundlab.cli import _options as option
 from boundlab.cli.endings import epilog, summary
 
-# Each command, in the order of the help: where it stands, and an example of its arguments.
-_COMMANDS = {
-    "list": ("listing:list_command", "problems"),
-    "show": ("theorems:show", "area.theorem8 --latex"),
-    "eval": (
-        "theorems:evaluate",
-        "area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set sigma=0 --set R=3 --terms",
-    ),
-    "optimal-rate": (
-        "optimal_rate:optimal_rate",
-        "--rates 10,10,2.5 --objective per-time --server-cost 0.01",
-    ),
-    "constants": ("constants:constants", "logistic:data=breast_cancer,clients=4,nu=0.1,batch=1"),
-    "run": (
-        "runs:run",
-        "area --problem softmax:clients=10 --delays exponential:spread=10 --set alpha=0.5 --iterations 2000",
-    ),
-    "trace": ("traces:trace", "log.csv --map time=ts,client=device --out trace.csv"),
-    "fit": ("traces:fit", "trace.csv"),
-    "replay": ("runs:replay", "case.json --json"),
-    "check": ("check:check", "area.theorem7 --only units"),
-    "compare": (
-        "compare:compare",
-        "area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 --iterations 6 --set M=50 --trials 400",
-    ),
-    "exact": ("exact:exact", "area.theorem8"),
-    "worst-case": ("worst_case:worst_case", "area.theorem8 --iterations 5 --p 0.5 --set M=3"),
-    "prove": ("prove:prove", "area.theorem8.repaired --step 'a pass'"),
-    "recheck": ("recheck:recheck", "certificate.json"),
-    "falsify": ("falsify:falsify", "area.theorem8 --budget 60"),
-    "sweep": ("sweep:sweep", "plan.toml --out results --jobs 2"),
-    "results": ("sweep:results", "results --where \"verdict = 'violated'\""),
-    "audit": ("audit:audit", "area.theorem8 --html area.html"),
-    "demo": ("demo:demo", "--out demo"),
-    "new": ("new:new", "algorithm mine"),
-    "doctor": ("doctor:doctor", "tests/plugin_example/example.py"),
-    "schema": ("schemas:schema", "case"),
-    "docs": ("docs:docs", "verdicts"),
+# The commands in the groups and the order of the help: where each stands, and an example of its arguments.
+_GROUPS = {
+    "Is it true?": {
+        "audit": ("audit:audit", "area.theorem8 --html area.html"),
+        "check": ("check:check", "area.theorem7 --only units"),
+        "compare": (
+            "compare:compare",
+            "area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 --iterations 6 --set M=50 --trials 400",
+        ),
+        "falsify": ("falsify:falsify", "area.theorem8 --budget 60"),
+        "prove": ("prove:prove", "area.theorem8.repaired --step 'a pass'"),
+        "exact": ("exact:exact", "area.theorem8"),
+        "worst-case": ("worst_case:worst_case", "area.theorem8 --iterations 5 --p 0.5 --set M=3"),
+    },
+    "My system": {
+        "run": (
+            "runs:run",
+            "area --problem softmax:clients=10 --delays exponential:spread=10 --set alpha=0.5 --iterations 2000",
+        ),
+        "trace": ("traces:trace", "log.csv --map time=ts,client=device --out trace.csv"),
+        "constants": ("constants:constants", "logistic:data=breast_cancer,clients=4,nu=0.1,batch=1"),
+        "optimal-rate": ("optimal_rate:optimal_rate", "--rates 10,10,2.5 --objective per-time --server-cost 0.01"),
+    },
+    "Many": {"sweep": ("sweep:sweep", "plan.toml --out results --jobs 2")},
+    "Write and look": {
+        "new": ("new:new", "algorithm mine"),
+        "list": ("listing:list_command", "problems"),
+        "show": ("theorems:show", "area.theorem8 --latex"),
+        "eval": (
+            "theorems:evaluate",
+            "area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set sigma=0 --set R=3 --terms",
+        ),
+        "docs": ("docs:docs", "verdicts"),
+        "doctor": ("doctor:doctor", "tests/plugin_example/example.py"),
+        "demo": ("demo:demo", "--out demo"),
+    },
 }
+_COMMANDS = {name: command for commands in _GROUPS.values() for name, command in commands.items()}
+
+
+class _Grouped(TyperGroup):
+    """The help with the commands in their groups."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each command."""
+        for group, names in _GROUPS.items():
+            commands = [(name.ljust(12), self.commands[name]) for name in names if name in self.commands]
+            if commands:
+                formatter.write(f"\n{group}\n")
+                with formatter.indentation():
+                    formatter.write_dl([(name, one.get_short_help_str(80)) for name, one in commands])
 
 
 def application(asked: str | None = None) -> typer.Typer:
     """Return the application with the one command that is asked for; with all where there is none of that name."""
     app = typer.Typer(
         name="boundlab",
+        cls=_Grouped,
         help="A type-checker for convergence theorems of asynchronous and federated first-order methods.",
         epilog=summary(),
         no_args_is_help=True,

@@ -81,12 +81,6 @@ def symbols(context: Any, _typed: str) -> list[str]:
     return [f"{name}=" for name in (*names, *lookup("algorithms", algorithm).parameters)]
 
 
-@completion
-def schemas(_context: Any, _typed: str) -> list[str]:
-    """Return the names of the published schemas."""
-    return schema_names()
-
-
 def schema_names() -> list[str]:
     """Return the names of the published schemas."""
     from importlib import resources
@@ -95,11 +89,11 @@ def schema_names() -> list[str]:
 
 
 @completion
-def pages(_context: Any, _typed: str) -> list[str]:
-    """Return the pages of the documentation."""
+def pages(context: Any, _typed: str) -> list[str]:
+    """Return the pages of the documentation, or with --schema the published schemas."""
     from boundlab.documentation import page_files
 
-    return [*page_files()]
+    return schema_names() if context.params.get("schema") else [*page_files()]
 
 
 def _found(typed: str, endings: tuple[str, ...]) -> list[str]:

@@ -4,6 +4,7 @@ A value without a completion is free: a number, a list of numbers, or a name of 
 :mod:`boundlab.api` has, too, stand in :mod:`boundlab.options`.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -62,16 +63,15 @@ def _read_fitted(given: Any) -> list[int]:
     return found
 
 
-def _read_axis(given: Any) -> str:
-    if given not in get_args(Axis):
-        raise SpecError(f"--axis knows {' and '.join(get_args(Axis))}, got {given!r}")
-    return str(given)
+def _one_of(shown: str, words: str, *known: str) -> Any:
+    """Declare an option that is one of a few words."""
 
+    def read(given: Any) -> str:
+        if given not in known:
+            raise SpecError(f"{shown.split()[0]} is {' or '.join(known)}, got {given!r}")
+        return str(given)
 
-def _read_required(given: Any) -> str:
-    if given != "holds":
-        raise SpecError(f"--require knows holds only, got {given!r}")
-    return "holds"
+    return _option(shown, words, complete.words(known), reader=read)
 
 
 def _read_time(given: Any) -> float:
@@ -85,27 +85,31 @@ def _read_time(given: Any) -> float:
 Theorem = Annotated[
     str, _argument("THEOREM", "an id (boundlab list) or a TOML file", complete.ids("theorems", ".toml"))
 ]
-Algorithm = Annotated[str, _argument("ALGORITHM", "boundlab list algorithms", complete.ids("algorithms"))]
+Algorithm = Annotated[
+    str,
+    _argument(
+        "ALGORITHM|CASE.json", "an id (boundlab list algorithms) or a case file", complete.ids("algorithms", ".json")
+    ),
+]
 Proofs = Annotated[
     str | None,
     _argument(
         "[ID|FILE.py]",
-        "A registered proof (boundlab list proofs), or a file of yours with PROOFS = (Script(…), …) or "
-        "BOUNDLAB, as new proof writes it, which is run as Python. Default: all registered proofs, a line each.",
+        "A registered proof (boundlab list proofs), or a Python file with PROOFS = (Script(…), …) or BOUNDLAB, as "
+        "boundlab new proof writes it. The file is run. Default: all registered proofs, a line each.",
         complete.ids("proofs", ".py"),
     ),
 ]
-Case = Annotated[Path, _file_argument("CASE.json", "a case file")]
 CaseOrOwn = Annotated[
     Path | None,
     _file_argument(
         "[CASE.json]",
-        "explicit events, or delays, server and iterations in their place; "
-        "the id of a theorem: its counterexample; left out, that of this one",
+        "a case file with events, or with delays, server and iterations; or the id of a theorem, for its "
+        "counterexample; default: that of THEOREM",
     ),
 ]
-Certificate = Annotated[Path, _file_argument("FILE", "a certificate (worst-case --certificate FILE), or a proof")]
 Log = Annotated[Path, _file_argument("FILE", "The log of a system, or a trace; .gz may be compressed.")]
+Fit = Annotated[bool, _option("--fit", "Print the law of delays that fits the durations best, as --delays takes it.")]
 LogForm = Annotated[
     str,
     _option("--as FORM", "csv (default), or appfl: the simulator of virtual time of APPFL.", complete.words(LOG_FORMS)),
@@ -114,22 +118,22 @@ LogColumns = Annotated[
     str | None,
     _option(
         "--map KEY=NAME,…",
-        "What a CSV file calls the columns time, client, dispatch, version, steps, status and staleness.",
+        "Your names of the columns time, client, dispatch, version, steps, status and staleness.",
     ),
 ]
-Plugin = Annotated[
-    Path | None, _file_argument("[PLUGIN.py]", "A plug-in, which is run, and whose objects are tested for conformance.")
-]
+Plugin = Annotated[Path | None, _file_argument("[PLUGIN.py]", "A plug-in. It is run, and its objects are tested.")]
 Listed = Annotated[str, _argument(f"[{'|'.join(LISTED)}]", None, complete.words(LISTED))]
-Word = Annotated[str | None, _argument("[WORD]", "Only objects with this word in their id or summary.")]
-For = Annotated[str | None, _option("--for PROBLEM", "Which theorems apply to it.", complete.specs("problems"))]
-Begun = Annotated[str, _argument("|".join(BEGUN), "The kind of object.", complete.words(BEGUN))]
-Name = Annotated[str, _argument("NAME", "Its id: letters, digits, -, _ and dots.")]
-Schema = Annotated[
-    str | None, _argument("[NAME]", "case, theorem, result, …; without one, all are listed.", complete.schemas)
+Word = Annotated[str | None, _argument("[WORD]", "Only objects with this word in the id or summary.")]
+For = Annotated[
+    str | None, _option("--for PROBLEM", "Show which theorems apply to this problem.", complete.specs("problems"))
 ]
+Begun = Annotated[str, _argument("|".join(BEGUN), "What to start.", complete.words(BEGUN))]
+Name = Annotated[str, _argument("NAME", "Its id: letters, digits, -, _ and dots.")]
 Page = Annotated[
     str | None, _argument("[PAGE]", "verdicts, theorems, area#anchor, …; default: a list.", complete.pages)
+]
+Schema = Annotated[
+    bool, _option("--schema", "Print the JSON Schema named instead: case, theorem, result, …; default: a list.")
 ]
 
 # Runs.
@@ -158,8 +162,8 @@ Horizons = Annotated[
     Any,
     _option(
         "--iterations -k K|K1,K2,…",
-        "Events for area (client updates and aggregations), server updates for the others; of several "
-        "horizons, each is a run of its own.",
+        "Events for area (client updates and aggregations), server updates for the others. Several horizons "
+        "give a separate run each.",
         reader=_read_horizons,
     ),
 ]
@@ -169,49 +173,56 @@ Backend = Annotated[
     str,
     _option(
         "--backend",
-        "numpy, the reference; compiled, by Numba; torch, trials in lock step; or auto.",
+        "numpy (the reference), compiled (Numba), torch (trials in lock step), or auto.",
         complete.words(BACKENDS),
     ),
 ]
-Device = Annotated[str | None, _option("--device", "Of torch: cpu, cuda or cuda:1. Default: a GPU where there is one.")]
-Jobs = Annotated[int | None, _integer("--jobs -j", "Processes. Default: one a core; results are the same.")]
+Device = Annotated[str | None, _option("--device", "For torch: cpu, cuda or cuda:1. Default: a GPU if there is one.")]
+Jobs = Annotated[
+    int | None, _integer("--jobs -j", "Number of processes. Default: one a core. Results do not depend on it.")
+]
 
 # Sweeps.
-PlanFile = Annotated[Path, _file_argument("PLAN.toml", "The plan: boundlab docs sweep.")]
+Swept = Annotated[
+    Path, _file_argument("PLAN.toml|DIR", "A plan to ask (boundlab docs sweep), or the folder of a sweep to show.")
+]
 Shard = Annotated[str | None, _option("--shard i/n", "Only the i-th of n parts of the cells.")]
 DaskAddress = Annotated[
-    str | None, _option("--dask ADDRESS", "A cluster of Dask answers: tcp://HOST:8786, or its scheduler file.")
+    str | None, _option("--dask ADDRESS", "Use a Dask cluster: tcp://HOST:8786, or its scheduler file.")
 ]
 Again = Annotated[
     str | None,
     _option(
         "--again WHICH",
-        "Ask cells again that failed, or are stale: of other versions.",
+        "Ask failed cells again, or stale ones (answered by other versions).",
         complete.words(("failed", "stale")),
     ),
 ]
 DryRun = Annotated[
-    bool, _option("--dry-run", "Show how many cells there are, which do not apply, and about how long it takes.")
+    bool, _option("--dry-run", "Only show how many cells there are, which do not apply, and about how long it takes.")
 ]
-ResultsFolder = Annotated[Path, _file_argument("DIR", "The folder of a sweep.")]
 Where = Annotated[
-    str | None, _option("--where SQL", "Rows for which this is true: \"verdict = 'violated' AND M > 5\".")
+    str | None, _option("--where SQL", "Of DIR: rows for which this is true: \"verdict = 'violated' AND M > 5\".")
 ]
 Heat = Annotated[
-    str | None, _option("--heat x=NAME,y=NAME", "Draw verdicts and slack over two coordinates, such as x=M,y=alpha.")
+    str | None,
+    _option("--heat x=NAME,y=NAME", "Of DIR: draw verdicts and slack over two coordinates, such as x=M,y=alpha."),
 ]
-Curve = Annotated[bool, _option("--curve", "Draw bounds and bands over the iterations, one panel a cell.")]
+Curve = Annotated[bool, _option("--curve", "Of DIR: draw bounds and bands over the iterations, one panel a cell.")]
 SweepPlot = Annotated[
-    Path | None, _file("--plot FILE", "Where the picture goes (png, svg, pdf). Default: heat.png or curve.png in DIR.")
+    Path | None,
+    _file("--plot FILE", "Of DIR: where the picture goes (png, svg, pdf). Default: heat.png or curve.png in DIR."),
 ]
-ParquetFile = Annotated[Path | None, _file("--parquet FILE", "Write these rows, or all, for pandas, polars or DuckDB.")]
-CsvFile = Annotated[Path | None, _file("--csv FILE", "Write these rows, or all.")]
-Against = Annotated[Path | None, _file("--against DIR", "Show what differs from another sweep.")]
+ParquetFile = Annotated[
+    Path | None, _file("--parquet FILE", "Of DIR: write these rows, or all, for pandas, polars or DuckDB.")
+]
+CsvFile = Annotated[Path | None, _file("--csv FILE", "Of DIR: write these rows, or all.")]
+Against = Annotated[Path | None, _file("--against DIR", "Of DIR: show what differs from another sweep.")]
 
 # Comparisons.
 Level = Annotated[float, _option("--level", "Joint confidence level.")]
 Band = Annotated[
-    str, _option("--band", "bootstrap or student, for the upper limits.", complete.words(get_args(BandKind)))
+    str, _option("--band", "How upper limits are made: bootstrap or student.", complete.words(get_args(BandKind)))
 ]
 Beyond = Annotated[
     list[str] | None,
@@ -223,51 +234,48 @@ Exact = Annotated[
     bool | None,
     _option(
         "--exact/--sampled",
-        "Compute expectations in place of sampling, or sample all the same. "
-        "Default: compute where an exact engine applies and is predicted to take seconds.",
+        "Always compute expectations, or always sample. Default: compute if that is predicted to take seconds.",
     ),
 ]
 Enclose = Annotated[
     bool,
     _option(
         "--enclose",
-        "Decide in exact numbers what the digits of floats leave open, however long that takes. "
-        "Default: where that is predicted to take seconds.",
+        "Decide in exact numbers what floats leave open, however long it takes. Default: if that is predicted to "
+        "take seconds.",
     ),
 ]
 Require = Annotated[
     str | None,
-    _option(
-        "--require VERDICT",
-        "holds: exit 3 where the trials are only consistent.",
-        complete.words(["holds"]),
-        reader=_read_required,
-    ),
+    _one_of("--require VERDICT", "holds: exit 3 if the trials are only consistent.", "holds"),
 ]
 
 # Worst cases.
-Probabilities = Annotated[
-    str | None, _option("--p P1,P2,…", "Probabilities of the clients' arrivals; the rest is p_s.")
-]
+Probabilities = Annotated[str | None, _option("--p P1,P2,…", "Arrival probabilities of the clients; the rest is p_s.")]
 Schedule = Annotated[
     str | None,
-    _option("--delays -d SPEC", "iid:p_s=0.5 for the average; else the schedule of one run.", complete.specs("delays")),
+    _option(
+        "--delays -d SPEC",
+        "iid:p_s=0.5 for the average over events; other delays give the schedule of one run.",
+        complete.specs("delays"),
+    ),
 ]
-Events = Annotated[Path | None, _file("--events FILE", "One run: a JSON list of events, or a case file.")]
+Events = Annotated[Path | None, _file("--events FILE", "The events of one run: a JSON list, or a case file.")]
 Average = Annotated[
     bool | None,
     _option(
-        "--average/--single", "Average over all event sequences, or take one run (default: what the theorem is about)."
+        "--average/--single", "Average over all event sequences, or take one run. Default: what the theorem is about."
     ),
 ]
 Function = Annotated[
-    bool, _option("--function", "Look for a function that makes the worst case, too, and replay it, as --out does.")
+    bool,
+    _option("--function", "Also look for a function that attains the worst case, and replay it. --out implies this."),
 ]
 Fitted = Annotated[
     Any,
     _option(
         "--fit K1,K2,…",
-        "Look at these horizons instead, and fit the multipliers of their certificates as closed forms.",
+        "Take these horizons instead, and fit closed forms to the multipliers of their certificates.",
         reader=_read_fitted,
     ),
 ]
@@ -280,32 +288,36 @@ SearchBudget = Annotated[float, _option("--budget TIME", "Time limit of the sear
 AuditBudget = Annotated[float, _option("--budget TIME", "Approximate time limit: 90, 90s, 1.5m.", reader=_read_time)]
 SearchCandidates = Annotated[
     int | None,
-    _integer("--candidates", "About how many to try, shrinking not counted; the time limit is then ignored."),
+    _integer("--candidates", "About how many instances to try, before shrinking. Replaces the time limit."),
 ]
 AuditCandidates = Annotated[
-    int | None, _integer("--candidates", "About how many instances each search tries; the time limit is then ignored.")
+    int | None, _integer("--candidates", "About how many instances each search tries. Replaces the time limit.")
 ]
 Search = Annotated[
     bool,
-    _option("--search", "Look for a proof of a theorem, and write NAME_proof.py; [ID|FILE.py] is ID or FILE.toml."),
+    _option("--search", "Search for a proof of a theorem (ID or FILE.toml), and write NAME_proof.py."),
+]
+Recheck = Annotated[
+    bool,
+    _option("--recheck", "Check a file of prove --trace or of worst-case --certificate again, by another checker."),
 ]
 OfTheorem = Annotated[
     str | None,
     _option(
         "--theorem FILE.toml",
-        "The theorem that a proof ends in, where it is none of the registered ones.",
+        "With --recheck: the theorem that a proof ends in, if it is not registered.",
         complete.ids("theorems", ".toml"),
     ),
 ]
 Axioms = Annotated[
     bool,
-    _option("--axioms", "Show all that a proof rests on: the class of its runs, each axiom that is used, the rules."),
+    _option("--axioms", "Show everything a proof rests on: the class of its runs, its axioms, the rules."),
 ]
 WithScript = Annotated[
     str | None,
     _option(
         "--with SCRIPT",
-        "Prove a theorem, ID or FILE.toml, as SCRIPT does: a registered proof, or FILE.py with one.",
+        "Prove a theorem (ID or FILE.toml) with the steps of SCRIPT: a registered proof, or FILE.py with one.",
         complete.ids("proofs", ".py"),
     ),
 ]
@@ -315,11 +327,11 @@ RateObjective = Annotated[
     str,
     _option(
         "--objective",
-        "per-iteration (the paper's, fixed K) or per-time (fixed wall-clock time).",
+        "per-iteration (fixed K, as in the paper) or per-time (fixed wall-clock time).",
         complete.words(get_args(Objective)),
     ),
 ]
-ServerCost = Annotated[float, _option("--server-cost C", "Time per aggregation; with per-time.")]
+ServerCost = Annotated[float, _option("--server-cost C", "per-time: the time of one aggregation.")]
 Epsilon = Annotated[float, _option("--epsilon", "per-time: how close to the limit the bound must come.")]
 
 # Of all commands.
@@ -329,52 +341,50 @@ PluginFiles = Annotated[
 Debug = Annotated[bool, _option("--debug", "Show the traceback of an unexpected error.")]
 
 # What is printed.
-Quiet = Annotated[bool, _option("--quiet -q", "Print the verdict, or the answer, alone, in one line.")]
-_MORE = "Print more: derivations, terms, what passed."
+Quiet = Annotated[bool, _option("--quiet -q", "Print only the answer, in one line.")]
+_MORE = "Print more: derivations, terms, checks that passed."
 Verbose = Annotated[bool, _option("--verbose -v", _MORE)]
-Brief = Annotated[bool, _option("--brief", "Print ten lines, to be pasted into a review.")]
+Brief = Annotated[bool, _option("--brief", "Print ten lines for a review.")]
 VerboseOrAll = Annotated[bool, _option("--verbose -v --all", _MORE)]
 AsJson = Annotated[bool, _option("--json", "Print JSON instead of a table.")]
 Terms = Annotated[bool, _option("--terms", "Show the named terms of the bound.")]
 Csv = Annotated[bool, _option("--csv", "Print CSV instead of a table.")]
-Core = Annotated[bool, _option("--core", "Print the statement with nothing left implicit, and its hash.")]
+Core = Annotated[bool, _option("--core", "Print the complete statement and its hash.")]
 BoundLatex = Annotated[bool, _option("--latex", "Print the bound as LaTeX.")]
 DerivationLatex = Annotated[bool, _option("--latex", "Print the derivation as LaTeX.")]
-ProofLatex = Annotated[bool, _option("--latex", "Print LaTeX, with verdicts in the margin.")]
-Derivation = Annotated[bool, _option("--derivation", "Print the derivation of both sides, to be checked by hand.")]
-RateDerivation = Annotated[
-    bool, _option("--derivation", "Show the derivation, each step decided by the kernel of prove.")
-]
+ProofLatex = Annotated[bool, _option("--latex", "Print LaTeX with verdicts in the margin.")]
+Derivation = Annotated[bool, _option("--derivation", "Print the calculation of both sides, for checking by hand.")]
+RateDerivation = Annotated[bool, _option("--derivation", "Show the derivation; the kernel of prove decides each step.")]
 
 # Files that are written.
 RunFile = Annotated[Path | None, _file("--out FILE", "Also write the JSON here.")]
 RunCsv = Annotated[Path | None, _file("--csv FILE", "Also write each trial's metrics here, as CSV.")]
 RunTrace = Annotated[Path | None, _file("--trace-out FILE", "Also write the first trial as a trace, CSV.")]
-TraceOut = Annotated[Path | None, _file("--out TRACE.csv", "Write a trace, which --delays trace:file=… reads.")]
+TraceOut = Annotated[Path | None, _file("--out TRACE.csv", "Write a trace for --delays trace:file=….")]
 ComparisonCsv = Annotated[Path | None, _file("--csv FILE", "Also write left side, limits and bound here, as CSV.")]
 TrajectoryFile = Annotated[Path | None, _file("--out FILE", "Also write the trajectory here, as JSON.")]
-WorstFile = Annotated[Path | None, _file("--out CASE.json", "Write the function found as a case file.")]
+WorstFile = Annotated[Path | None, _file("--out CASE.json", "Write the function as a case file.")]
 CertificateFile = Annotated[
-    Path | None, _file("--certificate FILE", "Write the certificate of the value, for recheck.")
+    Path | None, _file("--certificate FILE", "Write the certificate of the value, for --recheck.")
 ]
-CoqFile = Annotated[Path | None, _file("--coq FILE", "Write each combination as a lemma for Coq.")]
-TraceFile = Annotated[Path | None, _file("--trace FILE", "Write all facts, for boundlab recheck.")]
-HtmlFile = Annotated[Path | None, _file("--html FILE", "Write one self-contained page of HTML.")]
+CoqFile = Annotated[Path | None, _file("--coq FILE", "Write each step as a lemma for Coq.")]
+TraceFile = Annotated[Path | None, _file("--trace FILE", "Write all facts, for --recheck.")]
+HtmlFile = Annotated[Path | None, _file("--html FILE", "Write one self-contained HTML page.")]
 LatexFile = Annotated[Path | None, _file("--latex FILE", "Write a fragment of LaTeX.")]
 MarkdownFile = Annotated[Path | None, _file("--md FILE", "Write Markdown.")]
 JsonFile = Annotated[Path | None, _file("--json FILE", "Write JSON.")]
 PlotAxis = Annotated[
     str,
-    _option("--axis WORD", "Draw over iterations, or over time.", complete.words(get_args(Axis)), reader=_read_axis),
+    _one_of("--axis WORD", "Draw over iterations, or over time.", *get_args(Axis)),
 ]
 BandPlot = Annotated[Path | None, _file("--plot FILE", "Draw band and bound (png, svg, pdf).")]
 RatesPlot = Annotated[Path | None, _file("--plot FILE", "Draw the curves (png, svg, pdf).")]
-SweepFolder = Annotated[Path | None, _file("--out DIR", "The folder of the results; what is there is not asked again.")]
+SweepFolder = Annotated[Path | None, _file("--out DIR", "The folder of the answers. What is there is not asked again.")]
 ComparisonFolder = Annotated[
     Path | None, _file("--out DIR", "Write result.json here, and the case file when violated.")
 ]
 SearchFolder = Annotated[Path | None, _file("--out DIR", "Write the case file and result.json here.")]
-DemoFolder = Annotated[Path, _file("--out DIR", "Where the plots go.")]
+DemoFolder = Annotated[Path, _file("--out DIR", "Where the plot and the case files go.")]
 NewFolder = Annotated[Path, _file("--out DIR", "The folder of the two files.")]
 
 
@@ -391,8 +401,34 @@ def alone(given: object, what: str = "-q prints the answer alone", **others: obj
         raise SpecError(f"{what}: leave it out, or --{found[0]}")
 
 
+def form(context: typer.Context, shown: str, *taken: str) -> None:
+    """Refuse the options of a command that one of its forms does not take.
+
+    Raises
+    ------
+    SpecError
+        If one of the others is given.
+    """
+    for one in context.command.params:
+        source = context.get_parameter_source(str(one.name))
+        if one.name not in taken and source is not None and source.name == "COMMANDLINE":
+            raise SpecError(f"{shown} takes no {one.opts[0]}: leave it out")
+
+
 def settings_map(settings: list[str] | None) -> dict[str, str]:
-    """Turn repeated NAME=VALUE options into a mapping.
+    """Turn repeated NAME=VALUE options into a mapping."""
+    return _pairs(settings or [], "--set", "NAME=VALUE")
+
+
+def columns_map(columns: str | None) -> dict[str, str]:
+    """Turn KEY=NAME,KEY=NAME into a mapping."""
+    return _pairs(
+        [part.strip() for part in (columns or "").split(",") if part.strip()], "--map", "KEY=NAME, as time=ts"
+    )
+
+
+def _pairs(texts: Iterable[str], shown: str, like: str) -> dict[str, str]:
+    """Read names and values.
 
     Raises
     ------
@@ -400,27 +436,12 @@ def settings_map(settings: list[str] | None) -> dict[str, str]:
         If one has no ``=`` or a name stands twice.
     """
     found: dict[str, str] = {}
-    for text in settings or []:
+    for text in texts:
         setting = split_setting(text)
         if setting is None:
-            raise SpecError(f"--set {text!r} is not NAME=VALUE")
+            raise SpecError(f"{shown} {text!r} is not {like}")
         name, value = setting
         if name in found:
-            raise SpecError(f"--set {name} is given twice")
+            raise SpecError(f"{shown} {name} is given twice")
         found[name] = value
     return found
-
-
-def columns_map(columns: str | None) -> dict[str, str]:
-    """Turn KEY=NAME,KEY=NAME into a mapping.
-
-    Raises
-    ------
-    SpecError
-        If a part has no ``=``.
-    """
-    parts = [(part, split_setting(part)) for part in (columns or "").split(",") if part.strip()]
-    for part, setting in parts:
-        if setting is None:
-            raise SpecError(f"--map {part.strip()!r} is not KEY=NAME, such as time=ts")
-    return dict(setting for _, setting in parts if setting is not None)

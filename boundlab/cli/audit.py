@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver, writable
@@ -11,9 +10,6 @@ from boundlab.errors import SpecError
 from boundlab.files import json_text, write_text
 from boundlab.options import Default
 from boundlab.verdict import ExitCode
-
-if TYPE_CHECKING:
-    from boundlab.audit import Audit
 
 
 def audit(
@@ -31,19 +27,20 @@ def audit(
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
 ) -> ExitCode:
-    """Write the report card of a theorem: all that is known or found of it in a minute, on one page.
+    """Write a one-page report on a theorem.
 
-    The verdict, what fails, the counterexample with its derivation, the step of the proof that goes wrong, the repair
-    and what supports it, a comparison, what was not decided, and the commands that repeat each number. With a file, the
-    terminal shows the verdict alone.
+    The page has the verdict, what fails, the counterexample with its derivation, the step of the proof that goes wrong,
+    the repair and what supports it, a comparison, what was not decided, and the commands that repeat each number. If
+    you name a file, the terminal shows only the verdict.
     """
     from boundlab.audit import Audit, audit as ask
 
     option.alone(quiet, verbose=verbose, brief=brief)
     makers: dict[Path, Callable[[Audit], str]] = {}
-    for path, make in ((html, Audit.html), (latex, Audit.latex), (markdown, Audit.markdown), (json, _json)):
+    data = (json, lambda audit: json_text(audit.as_dict()))
+    for path, make in ((html, Audit.html), (latex, Audit.latex), (markdown, Audit.markdown), data):
         if path in makers:
-            raise SpecError(f"{path} is named twice; give each page a file of its own")
+            raise SpecError(f"{path} is named twice; give each page a separate file")
         makers |= dict.fromkeys(writable(path), make)
     with status("auditing") as say:
         found = ask(theorem, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
@@ -57,7 +54,3 @@ def audit(
 
     code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else found.exit_code
     return deliver(code, [*makers], show_found, write, quiet=quiet)
-
-
-def _json(audit: "Audit") -> str:
-    return json_text(audit.as_dict())

@@ -12,7 +12,10 @@ def check(
     verbose: option.VerboseOrAll = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
-    """Check a theorem by its formula alone: scope, units, limits, known truths, relations. No simulation."""
+    """Check the formula alone: units, limits, symmetries.
+
+    Nothing is simulated.
+    """
     from boundlab.api import check as ask
 
     option.alone(quiet, json=as_json, verbose=verbose)

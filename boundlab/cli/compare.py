@@ -41,9 +41,9 @@ def compare(
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
-    """Compare a theorem's bound with what really happens on a problem under delays.
+    """Compare a bound with the true error on a problem under delays.
 
-    A violation always leaves THEOREM.case.json, in the current folder unless --out names another.
+    A violation leaves THEOREM.case.json in the current folder, or in --out.
     """
     from boundlab.api import compare as ask
     from boundlab.pages.save import files_of, save_case, save_comparison

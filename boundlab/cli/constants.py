@@ -6,7 +6,7 @@ from boundlab.verdict import ExitCode
 
 
 def constants(about: option.AskedProblem, quiet: option.Quiet = False, as_json: option.AsJson = False) -> ExitCode:
-    """Certify the constants of a problem, and say which steps theorems allow."""
+    """Certify the constants of a problem, and the steps they allow."""
     from boundlab.api import constants as constants_of
 
     option.alone(quiet, json=as_json)

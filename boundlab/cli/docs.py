@@ -11,8 +11,17 @@ from boundlab.errors import SpecError, visible
 from boundlab.options import nearest
 
 
-def docs(page: option.Page = None) -> None:
-    """Print a page of the documentation, in Markdown, or a section of it; without a name list them."""
+def docs(page: option.Page = None, schema: option.Schema = False) -> None:
+    """Print a page of the documentation, or a JSON Schema.
+
+    A page is Markdown; PAGE#SECTION prints one section. Without a name all are listed. The schemas (draft 2020-12) are
+    of files that boundlab reads or writes; TOML is read as data.
+    """
+    if schema:
+        from boundlab.cli.schemas import schema as print_schema
+
+        print_schema(page)
+        return
     pages = page_files()
     if page is None:
         from boundlab.cli.terminal import print_page

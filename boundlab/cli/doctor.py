@@ -39,7 +39,10 @@ _PACKAGES = (
 
 
 def doctor(plugin: option.Plugin = None, as_json: option.AsJson = False) -> ExitCode:
-    """Show what is installed, what is found, what cannot be loaded, and whether a plug-in conforms."""
+    """Show what is installed, and test a plug-in.
+
+    It also shows what cannot be loaded. The objects of PLUGIN.py are tested for conformance to their interfaces.
+    """
     rows, bad = _installed(), _broken()
     checks: list[dict[str, Any]] = []
     if plugin is not None:

@@ -1,6 +1,6 @@
 """Endings of commands: the meaning of each exit code, one line for what goes wrong, interrupts, files behind a verdict.
 
-docs/exit-codes.md shows the table.
+docs/json.md shows the table.
 """
 
 import os
@@ -23,6 +23,9 @@ INTERRUPTED = "interrupted"
 _WORD, _LINE = 300, 2000  # letters of a complaint
 _BESIDE = "an assumption of the theorem is not met, or it has no constants to compare with"
 _RUNS = "the algorithm cannot run on the problem"
+_RIGHT = "--recheck: every line of the file is right, and nothing is taken on trust"
+_WRONG = "--recheck: a line is wrong, so that the file proves nothing"
+_TRUSTED = "--recheck: no line is wrong, but something is taken on trust, or no theorem is named"
 
 # The codes of a command that have a meaning of its own; 2, 70 and 130 mean the same for every command.
 ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
@@ -35,10 +38,8 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         },
         "optimal-rate": {ExitCode.STANDS: "found"},
         "constants": {ExitCode.STANDS: "found; those that do not exist have a reason"},
-        "run": {ExitCode.STANDS: "simulated", ExitCode.NOT_APPLICABLE: _RUNS},
-        "trace": {ExitCode.STANDS: "read"},
-        "fit": {ExitCode.STANDS: "fitted, whether or not the best law fits"},
-        "replay": {ExitCode.STANDS: "replayed", ExitCode.NOT_APPLICABLE: _RUNS},
+        "run": {ExitCode.STANDS: "simulated, or replayed", ExitCode.NOT_APPLICABLE: _RUNS},
+        "trace": {ExitCode.STANDS: "read; --fit: fitted, whether or not the best law fits"},
         "check": {
             ExitCode.STANDS: "no check failed",
             ExitCode.REFUTED: "a check failed; its consequence says whether that refutes the claim",
@@ -57,21 +58,17 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.NOT_APPLICABLE: _BESIDE,
         },
         "worst-case": {
-            ExitCode.STANDS: "the certified worst case is at most the bound; --fit: every multiplier has a closed form",
-            ExitCode.REFUTED: "a function of the class exceeds the bound, certified",
+            ExitCode.STANDS: "the certified worst case is at most the bound; --fit: each multiplier has a closed form; "
+            + _RIGHT,
+            ExitCode.REFUTED: f"a function of the class exceeds the bound, certified; {_WRONG}",
             ExitCode.UNDECIDED: "not decided: no certified value is on either side, however near (tight to …); or the "
-            "theorem is about noise, and the bound holds without it",
+            f"theorem is about noise, and the bound holds without it; {_TRUSTED}",
             ExitCode.NOT_APPLICABLE: "the bound and the program are not about the same runs",
         },
         "prove": {
-            ExitCode.STANDS: "every step is proved, and the theorem where there is one",
-            ExitCode.REFUTED: "a step is refuted by an instance of the theorem's setting",
-            ExitCode.UNDECIDED: "a step is not proved, or the theorem is not",
-        },
-        "recheck": {
-            ExitCode.STANDS: "every line of the certificate, or of the proof, is right, and nothing is on trust",
-            ExitCode.REFUTED: "a line is wrong: the file proves nothing",
-            ExitCode.UNDECIDED: "no line is wrong, but something is on trust, or no theorem is named: that is said",
+            ExitCode.STANDS: f"every step is proved, and the theorem where there is one; {_RIGHT}",
+            ExitCode.REFUTED: f"a step is refuted by an instance of the theorem's setting; {_WRONG}",
+            ExitCode.UNDECIDED: f"a step is not proved, or the theorem is not; {_TRUSTED}",
         },
         "falsify": {
             ExitCode.REFUTED: "a counterexample was found",
@@ -91,14 +88,8 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.REFUTED: "a cell is refuted",
             ExitCode.UNDECIDED: "a cell is open, or has no answer; with --require holds also one that is consistent",
         },
-        "results": {
-            ExitCode.STANDS: "every cell was answered, and none is refuted or open",
-            ExitCode.REFUTED: "a cell is refuted",
-            ExitCode.UNDECIDED: "a cell is open, or has no answer; with --require holds also one that is consistent",
-        },
         "demo": {ExitCode.STANDS: "all parts ran, whatever their verdicts"},
         "new": {ExitCode.STANDS: "written"},
-        "schema": {ExitCode.STANDS: "shown"},
         "docs": {ExitCode.STANDS: "shown"},
         "doctor": {
             ExitCode.STANDS: "all installed packages work, and the plug-in conforms",
@@ -116,14 +107,14 @@ def summary() -> str:
 
 
 def epilog(command: str, example: str) -> str:
-    """Return the text below the help of a command: its exit codes and an example."""
+    """Return the text below the help of a command: an example and its exit codes."""
     own = "; ".join(f"{code:d} {words}" for code, words in ENDINGS[command].items())
     shared = ", ".join(f"{code:d}" for code in _SHARED)
-    return f"Exit codes: {own}; {shared} as for every command (boundlab --help). Example: boundlab {example}"
+    return f"Example: boundlab {example}\n\nExit codes: {own}; {shared} as for every command (boundlab --help)."
 
 
 def table() -> str:
-    """Return the tables of docs/exit-codes.md: what the codes mean, and what they mean for each command."""
+    """Return the tables of docs/json.md: what the codes mean, and what they mean for each command."""
     meanings = ["| code | name | meaning |", "|---|---|---|"]
     meanings += [f"| {code:d} | `{code.name}` | {code.meaning} |" for code in ExitCode]
     own = [code for code in ExitCode if code not in _SHARED]

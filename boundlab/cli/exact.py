@@ -17,9 +17,10 @@ def exact(
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
-    """Evaluate both sides of a theorem on one case without sampling, in rational numbers where it is rational.
+    """Compute both sides of a theorem on one case, without sampling.
 
-    The result says whether it is exact, an enclosure by intervals, or numeric (floating point).
+    Rational cases are computed in rational numbers. The result says whether it is exact, an enclosure by intervals, or
+    numeric (floating point).
     """
     from boundlab.api import exact as ask
     from boundlab.theorems import load_theorem
@@ -31,7 +32,7 @@ def exact(
     result = ask(statement, case, derivation=derivation or latex or verbose)
     if (derivation or latex) and result.derivation is None:
         numeric = f"of numbers in {result.note or 'floating point'}"
-        what = numeric if result.kind == "numeric" else "where a file puts the left side together"
+        what = numeric if result.kind == "numeric" else "if a file defines the left side"
         raise SpecError(f"there is no derivation {what}; without it both sides are printed")
     if latex and result.derivation is not None:
         from boundlab.pages.derivation import derived

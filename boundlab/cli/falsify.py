@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver
-from boundlab.cli.terminal import print_json, print_line, print_links, print_page, status
+from boundlab.cli.terminal import show, status
 from boundlab.errors import BoundlabError
 from boundlab.files import RESULT, folder, write_folder, write_json
 from boundlab.options import Default
@@ -28,12 +28,12 @@ def falsify(
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
-    """Search for a counterexample over problems, delays, steps, horizons and start points, then shrink it.
+    """Search for a small counterexample.
 
-    A counterexample always leaves THEOREM.counterexample.json, in the current folder unless --out names another.
+    The search varies problems, delays, steps, horizons and start points, and then shrinks what it finds. A
+    counterexample leaves THEOREM.counterexample.json in the current folder, or in --out.
     """
     from boundlab.api import falsify as ask
-    from boundlab.pages.related_links import related_links
     from boundlab.pages.save import case_name
     from boundlab.theorems import load_theorem
 
@@ -44,27 +44,26 @@ def falsify(
     with status("searching") as say:
         found = ask(statement, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
     case = [(out or Path()) / case_name(statement.id, "counterexample")] if found.violated else []
-    result = {**found.as_dict(), "budget": budget, "limit": None}
+    limits: dict[str, Any] = {"budget": budget, "limit": None}
     if candidates is not None:  # independent of wall-clock time: equal searches are equal to the letter
-        result |= {"budget": None, "limit": candidates, "seconds": None}
+        limits = {"budget": None, "limit": candidates, "seconds": None}
 
-    def show(files: Sequence[Path]) -> None:
-        if as_json:
-            print_json({**result, "written": [str(path) for path in files]})
-        elif quiet:
-            print_line(found.line())
-        else:
-            print_page([*found.page(theorem, case[0] if case else None), *(_derivation(found) if verbose else ())])
-            print_links(related_links(statement))
+    def page() -> "list[Block]":
+        shown = found.page(theorem, case[0] if case else None)
+        return [*shown, *(_derivation(found) if verbose else ())]
+
+    def show_found(files: Sequence[Path]) -> None:
+        beside = {**limits, "written": [str(path) for path in files]}
+        show(found, page, quiet=quiet, as_json=as_json, beside=beside, theorem=statement)
 
     def write() -> None:
         if out is not None:
-            write_folder(out, result, {path.name: found.case for path in case})
+            write_folder(out, {**found.as_dict(), **limits}, {path.name: found.case for path in case})
         else:
             write_json(case[0], found.case)
 
     files = case if out is None else [*case, out / RESULT]
-    return deliver(found.verdict.exit_code, files, show, write, quiet=as_json or quiet, asked=out is not None)
+    return deliver(found.verdict.exit_code, files, show_found, write, quiet=as_json or quiet, asked=out is not None)
 
 
 def _derivation(found: "Searched") -> "list[Block]":

@@ -25,7 +25,10 @@ def list_command(
     delays: option.Delays = "",
     as_json: option.AsJson = False,
 ) -> None:
-    """List registered objects, built in or of plug-ins, and plug-ins that cannot be loaded."""
+    """List theorems, algorithms, problems, delays and more.
+
+    Objects of plug-ins are listed too, and plug-ins that cannot be loaded.
+    """
     if problem is not None or delays:
         if problem is None or what != "theorems":
             raise SpecError("--for PROBLEM lists theorems, and --delays says under which: list theorems --for PROBLEM")

@@ -30,7 +30,10 @@ TAKEN = ("boundlab", "numpy", "scipy", "sympy", "flint", "typer", "rich", "pytes
 
 
 def new(kind: option.Begun, name: option.Name, out: option.NewFolder = Path()) -> ExitCode:
-    """Create an algorithm, a theorem, … of your own: a file that works as it stands, and a test that it passes."""
+    """Start a theorem, an algorithm, … of your own.
+
+    The file works as it stands. A test comes with it.
+    """
     if kind not in NEXT:
         raise SpecError(f"cannot begin {kind!r}; {nearest(kind, NEXT)}")
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,60}", name):

@@ -24,7 +24,10 @@ def optimal_rate(
     quiet: option.Quiet = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
-    """Find the server rate λ_s that makes AREA's Theorem 8 bound smallest."""
+    """Find the server rate that makes the bound of AREA smallest.
+
+    The bound is that of Theorem 8, and the rate is λ_s.
+    """
     from boundlab.api import optimal_rate as best_rate
 
     option.alone(quiet, json=as_json, derivation=derivation)

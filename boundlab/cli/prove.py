@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def prove(
+    context: typer.Context,
     what: option.Proofs = None,
     search: option.Search = False,
     script: option.WithScript = None,
@@ -29,11 +30,25 @@ def prove(
     latex: option.ProofLatex = False,
     coq: option.CoqFile = None,
     trace: option.TraceFile = None,
+    recheck: option.Recheck = False,
+    of: option.OfTheorem = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
-    """Decide every step of a proof by a small kernel, and whether the last one is the registered theorem."""
+    """Decide each step of a proof by a small kernel.
+
+    It also decides whether the last step is the registered theorem.
+    """
+    if recheck:
+        from boundlab.cli.recheck import recheck as check_again
+
+        option.form(context, "prove FILE --recheck", "what", "recheck", "of", "quiet", "verbose", "as_json")
+        if what is None:
+            raise SpecError("--recheck checks a file of prove --trace, or of worst-case --certificate: name it")
+        return check_again(Path(what), of, quiet=quiet, verbose=verbose, as_json=as_json)
+    if of is not None:
+        raise SpecError("--theorem goes with --recheck; --with SCRIPT proves a theorem of yours")
     if latex and (as_json or step is not None):
         raise SpecError("--latex prints a whole proof, and no JSON: leave --json and --step out")
     option.alone(quiet, json=as_json, verbose=verbose, latex=latex, step=step is not None, axioms=axioms)
@@ -42,7 +57,7 @@ def prove(
     )
     if search:
         if any((script, axioms, step, latex, coq, trace, quiet, verbose, as_json)):
-            raise SpecError("--search writes a file: name that file for what else is to be shown of the proof")
+            raise SpecError("--search writes a file: use the other options on that file")
         return _look(what)
     scripts, one = _scripts(what) if script is None else [_written_as(what, script)], what is not None
     if not one and (axioms or any(given is not None for given in (step, coq, trace))):
@@ -114,7 +129,7 @@ def _scripts(what: str | None) -> "list[Script]":
     if what is None:
         return list(registered("proofs").values())
     if what.endswith(".toml"):
-        raise SpecError(f"{what} is a theorem: say --search, or --with SCRIPT and whose steps its proof has")
+        raise SpecError(f"{what} is a theorem: add --search, or --with SCRIPT to take the steps of another proof")
     return _in_file(Path(what)) if what.endswith(".py") else [lookup("proofs", what)]
 
 

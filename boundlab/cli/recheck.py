@@ -1,6 +1,7 @@
-"""``boundlab recheck``."""
+"""A file of a proof, or a certificate, checked again: ``prove FILE --recheck``, ``worst-case FILE --recheck``."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundlab.cli import _options as option
@@ -13,16 +14,10 @@ if TYPE_CHECKING:
     from boundlab.recheck import Finding
     from boundlab.theorems import Theorem
 
-_CODES = {"accepted": ExitCode.STANDS, "rejected": ExitCode.REFUTED, "not decided": ExitCode.UNDECIDED}
+CODES = {"accepted": ExitCode.STANDS, "rejected": ExitCode.REFUTED, "not decided": ExitCode.UNDECIDED}
 
 
-def recheck(
-    file: option.Certificate,
-    of: option.OfTheorem = None,
-    quiet: option.Quiet = False,
-    verbose: option.Verbose = False,
-    as_json: option.AsJson = False,
-) -> ExitCode:
+def recheck(file: Path, of: str | None, *, quiet: bool, verbose: bool, as_json: bool) -> ExitCode:
     """Check a certificate or a proof a second time, by a checker that shares nothing with what found it.
 
     What is checked of a certificate: the inequalities of the class are made from the samples that the file lists, and
@@ -81,7 +76,7 @@ def recheck(
     else:
         for line in _page(found, name, stated, registered):
             console().print(line, soft_wrap=True, markup=False)
-    return _CODES[found.verdict]
+    return CODES[found.verdict]
 
 
 def _theorem(of: str, name: str) -> "Theorem":

@@ -1,13 +1,15 @@
-"""``boundlab run`` and ``boundlab replay``."""
+"""``boundlab run``: trials of an algorithm, or one case file."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver, writable
 from boundlab.cli.terminal import console, print_json, print_page, progress, show
-from boundlab.files import schema, write_json
+from boundlab.files import named_file, schema, write_json
 from boundlab.options import Default
 from boundlab.verdict import ExitCode
 
@@ -15,6 +17,7 @@ _NOISE = "full gradients: the noise of this problem is left out, so this is not 
 
 
 def run(
+    context: typer.Context,
     algorithm: option.Algorithm,
     problem: option.Problem = Default.PROBLEM,
     delays: option.Delays = Default.DELAYS,
@@ -32,10 +35,19 @@ def run(
     csv: option.RunCsv = None,
     trace_out: option.RunTrace = None,
 ) -> ExitCode:
-    """Simulate an algorithm on a problem under delays and show the error, frequencies and staleness."""
+    """Simulate an algorithm under delays, or replay a case file.
+
+    Shows the error, how often clients arrive, and staleness. A case file lists its events: they are run with full
+    gradients, and the trajectory is printed.
+    """
     from boundlab.api import run as ask
+    from boundlab.registry import registered
     from boundlab.simulate.work import stoppable
 
+    case = Path(algorithm) if "/" in algorithm else named_file(algorithm, ".json")
+    if case is not None and algorithm not in registered("algorithms"):
+        option.form(context, "run CASE.json", "algorithm", "as_json", "out")
+        return _replay(case, as_json, out)
     option.alone(quiet, json=as_json)
     files = writable(out, csv, trace_out)
     with progress("trials", trials) as tick, stoppable():
@@ -68,14 +80,14 @@ def run(
     return deliver(ExitCode.STANDS, files, show_ran, write, quiet=as_json or quiet)
 
 
-def replay(case: option.Case, as_json: option.AsJson = False, out: option.TrajectoryFile = None) -> ExitCode:
+def _replay(case: Path, as_json: bool, out: Path | None) -> ExitCode:
     """Run one explicit list of events with full gradients and print the trajectory."""
-    from boundlab.case import load_case, replay as replay_case
+    from boundlab.case import load_case, replay
 
     files = writable(out)
     given = load_case(case)
     noisy = not given.problem.noiseless
-    result: dict[str, Any] = {"schema": schema("trajectory"), "trajectory": replay_case(given)}
+    result: dict[str, Any] = {"schema": schema("trajectory"), "trajectory": replay(given)}
     result |= {"note": _NOISE} if noisy else {}
 
     def show_found(_files: Sequence[Path]) -> None:

@@ -1,9 +1,8 @@
-"""``boundlab schema``."""
+"""The JSON Schemas: ``boundlab docs --schema``."""
 
 import json
 from importlib.resources import files
 
-from boundlab.cli import _options as option
 from boundlab.cli._complete import schema_names as names
 from boundlab.cli.terminal import print_json, print_page
 from boundlab.errors import SpecError
@@ -15,8 +14,14 @@ def text_of(name: str) -> str:
     return files("boundlab").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
 
 
-def schema(name: option.Schema = None) -> None:
-    """Print the JSON Schema (draft 2020-12) of a file that boundlab reads or writes; TOML is read as data."""
+def schema(name: str | None) -> None:
+    """Print the JSON Schema (draft 2020-12) of that name, or list all.
+
+    Raises
+    ------
+    SpecError
+        If there is none of that name.
+    """
     if name is None:
         from boundlab.pages.blocks import table
 

@@ -1,39 +1,57 @@
-"""``boundlab sweep`` and ``boundlab results``."""
+"""``boundlab sweep``: a plan that is asked, and a folder that is shown."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import typer
+
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver, writable
 from boundlab.cli.terminal import print_page, show, sweep_progress
 from boundlab.errors import SpecError
+from boundlab.files import is_file
 from boundlab.options import split_setting
 from boundlab.verdict import ExitCode
 
 
 def sweep(
-    plan: option.PlanFile,
+    context: typer.Context,
+    swept: option.Swept,
     out: option.SweepFolder = None,
     jobs: option.Jobs = None,
     shard: option.Shard = None,
     dask: option.DaskAddress = None,
     again: option.Again = None,
     dry_run: option.DryRun = False,
+    where: option.Where = None,
+    heat: option.Heat = None,
+    curve: option.Curve = False,
+    plot: option.SweepPlot = None,
+    csv: option.CsvFile = None,
+    parquet: option.ParquetFile = None,
+    against: option.Against = None,
     require: option.Require = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
-    """Ask one question of many theorems, problems, delay models and settings, on all cores or on a cluster.
+    """Ask one question many times, or show the answers.
 
-    Answers are lines in a folder: what is there is not asked again, and an interrupt loses the cells in flight alone.
+    PLAN.toml asks it of many theorems, problems, delay models and settings, on all cores or on a cluster. Answers are
+    lines in a folder: what is there is not asked again, and an interrupt loses only the cells in flight. DIR is such a
+    folder: its counts are shown, or the rows that an SQL expression is true of.
     """
+    told = ("swept", "require", "quiet", "verbose", "as_json")
+    if swept.suffix != ".toml" and not is_file(swept):
+        option.form(context, "sweep DIR", *told, "where", "heat", "curve", "plot", "csv", "parquet", "against")
+        return _show(swept, where or "", heat, curve, plot, csv, parquet, against, require, quiet, verbose, as_json)
+    option.form(context, "sweep PLAN.toml", *told, "out", "jobs", "shard", "dask", "again", "dry_run")
     from boundlab.sweep.plan import SweepPlan
     from boundlab.sweep.results import sweep as ask
 
     option.alone(quiet, json=as_json, verbose=verbose)
-    asked = SweepPlan.read(plan)
+    asked = SweepPlan.read(swept)
     if dry_run:
         from boundlab.sweep.drive import preview
 
@@ -54,29 +72,28 @@ def sweep(
     return found.ending(require)
 
 
-def results(
-    folder: option.ResultsFolder,
-    where: option.Where = None,
-    heat: option.Heat = None,
-    curve: option.Curve = False,
-    plot: option.SweepPlot = None,
-    csv: option.CsvFile = None,
-    parquet: option.ParquetFile = None,
-    against: option.Against = None,
-    require: option.Require = None,
-    quiet: option.Quiet = False,
-    verbose: option.Verbose = False,
-    as_json: option.AsJson = False,
+def _show(
+    folder: Path,
+    where: str,
+    heat: str | None,
+    curve: bool,
+    plot: Path | None,
+    csv: Path | None,
+    parquet: Path | None,
+    against: Path | None,
+    require: str | None,
+    quiet: bool,
+    verbose: bool,
+    as_json: bool,
 ) -> ExitCode:
-    """Show the results of a sweep: counts, rows that an SQL expression is true of, or what differs from another one."""
     from boundlab.sweep.results import results as open_results
 
-    option.alone(quiet, json=as_json, verbose=verbose, where=where is not None, against=against is not None)
+    option.alone(quiet, json=as_json, verbose=verbose, where=where, against=against is not None)
     if heat is not None and curve:
         raise SpecError("one picture at a time: --heat or --curve")
     if plot is not None and heat is None and not curve:
         raise SpecError("--plot names the file of a picture: add --curve, or --heat x=NAME,y=NAME")
-    found = open_results(folder, where or "")
+    found = open_results(folder, where)
     pictures = [plot or folder / f"{'heat' if heat else 'curve'}.png"] if heat or curve else []
     if pictures:
         from boundlab.pages.plots import check_format, save_figure

@@ -13,7 +13,7 @@ from boundlab.files import named_file
 def show(
     theorem: option.Theorem, latex: option.BoundLatex = False, core: option.Core = False, as_json: option.AsJson = False
 ) -> None:
-    """Show a theorem: assumptions, metric, step size, bound, symbols."""
+    """Show a theorem: assumptions, step size, bound, symbols."""
     from boundlab.cli._kept import keep, kept, key_of
 
     if latex and as_json:

@@ -1,4 +1,4 @@
-"""``boundlab trace`` and ``boundlab fit``."""
+"""``boundlab trace``."""
 
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver, writable
@@ -10,14 +10,24 @@ def trace(
     log: option.Log,
     form: option.LogForm = "csv",
     columns: option.LogColumns = None,
+    fit: option.Fit = False,
     out: option.TraceOut = None,
     quiet: option.Quiet = False,
     as_json: option.AsJson = False,
 ) -> ExitCode:
-    """Read the log of a system: devices, rates, durations, staleness; write it as a trace that runs follow."""
-    from boundlab.api import trace as ask
+    """Read a log of your system: rates, durations, staleness.
+
+    With --out the log becomes a trace, which runs can follow. With --fit the laws of delays are fitted to the
+    durations, and the best one is printed.
+    """
+    from boundlab.api import fit as ask_fit, trace as ask
 
     option.alone(quiet, json=as_json)
+    option.alone(fit, "--fit prints a law, and --out writes a trace", out=out)
+    if fit:
+        law = ask_fit(log, form, option.columns_map(columns))
+        show(law, law.page, quiet=quiet, as_json=as_json)
+        return ExitCode.STANDS
     files = writable(out)
     result = ask(log, form, option.columns_map(columns))
 
@@ -28,19 +38,3 @@ def trace(
         show(result, result.page, quiet=quiet, as_json=as_json)
 
     return deliver(ExitCode.STANDS, files, show_found, write, quiet=as_json or quiet)
-
-
-def fit(
-    log: option.Log,
-    form: option.LogForm = "csv",
-    columns: option.LogColumns = None,
-    quiet: option.Quiet = False,
-    as_json: option.AsJson = False,
-) -> ExitCode:
-    """Fit the laws of delays to the durations of a trace, and print the best one as it is typed."""
-    from boundlab.api import fit as ask
-
-    option.alone(quiet, json=as_json)
-    result = ask(log, form, option.columns_map(columns))
-    show(result, result.page, quiet=quiet, as_json=as_json)
-    return ExitCode.STANDS

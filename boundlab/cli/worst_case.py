@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from boundlab.cli import _options as option
 from boundlab.cli.endings import deliver, writable
 from boundlab.cli.terminal import print_json, print_page, show
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 
 def worst_case(
+    context: typer.Context,
     theorem: option.Theorem,
     iterations: option.Iterations = 3,
     settings: option.Settings = None,
@@ -32,14 +35,21 @@ def worst_case(
     out: option.WorstFile = None,
     certificate: option.CertificateFile = None,
     fit: option.Fitted = None,
+    recheck: option.Recheck = False,
 ) -> ExitCode:
-    """Find the worst function of a theorem's class, by a semidefinite program.
+    """Find the worst function of a class, with a certificate.
 
-    Runs use full gradients. R, B, L and F0 are 1 unless set, which is a choice of units.
+    A semidefinite program finds it. Runs use full gradients. R, B, L and F0 are 1 unless set, which is a choice of
+    units. With --recheck, THEOREM is a certificate that was written before.
     """
     from boundlab.api import worst_case as ask
     from boundlab.theorems import load_theorem
 
+    if recheck:
+        from boundlab.cli.recheck import recheck as check_again
+
+        option.form(context, "worst-case FILE --recheck", "theorem", "recheck", "quiet", "verbose", "as_json")
+        return check_again(Path(theorem), None, quiet=quiet, verbose=verbose, as_json=as_json)
     option.alone(quiet, json=as_json, verbose=verbose, fit=fit is not None)
     chosen: dict[str, Any] = dict(option.settings_map(settings))
     if p is not None:
@@ -91,7 +101,7 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
     if missing:
         raise CertificateError(
             f"{theorem.id}: at {theorem.horizon_symbol} = {', '.join(map(str, missing))} the bound is not attained; "
-            "only multipliers that prove an attained bound are fitted: others are not the only ones"
+            "only multipliers of an attained bound are fitted, because others are not unique"
         )
     forms = closed_form({K: one.certificates["upper"] for K, one in found.items()})
     code = ExitCode.STANDS if all(one.fits for one in forms) else ExitCode.UNDECIDED
@@ -102,9 +112,9 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
     columns = ("inequality", f"multiplier, by {theorem.horizon_symbol} = K and k", "values")
     listed = [(one.label, str(one), str(one.values)) for one in forms]
     last = (
-        "each form is made from all horizons but the largest, and gives the multipliers of that, too"
+        "each form is fitted to all horizons except the largest, and predicts the multipliers of that one"
         if code is ExitCode.STANDS
-        else "some multipliers have no closed form of low degree, or are not the only ones"
+        else "some multipliers have no closed form of low degree, or are not unique"
     )
     head = words(f"{theorem.id}: certificates of {theorem.horizon_symbol} = {', '.join(map(str, found))}")
     print_page([head, GAP, table("", columns, listed, numbers=(2,), whole=(0,)), GAP, words(last)])

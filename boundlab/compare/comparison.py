@@ -159,7 +159,7 @@ class Comparison:
     def case(self) -> Document:
         """A case file of the worst trial: its events, the problem, the constants and the claim.
 
-        ``boundlab replay`` runs it with full gradients; the sampled run itself is repeated by the recorded seed, delays
+        ``boundlab run`` runs it with full gradients; the sampled run itself is repeated by the recorded seed, delays
         and server policy. Where the theorem is about the mean over schedules, ``boundlab exact`` takes their law.
         """
         plan = self.plan

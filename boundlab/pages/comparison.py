@@ -94,7 +94,7 @@ def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
             )
         )
     return [
-        _setting(plan, "each horizon is a run of its own"),
+        _setting(plan, "a separate run for each horizon"),
         GAP,
         figures(columns, rows, words=(len(columns) - 1,)),
         words((found.deciding.band.method, "dim")),
@@ -104,7 +104,7 @@ def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
 
 
 def _setting(plan: "Plan", runs: str) -> Words:
-    form = f"in place of {plan.asked}, which asks for bounds of gradients everywhere\n" if plan.asked else ""
+    form = f"instead of {plan.asked}, which needs bounds of gradients everywhere\n" if plan.asked else ""
     return words(
         f"{plan.theorem.id} ({plan.theorem.status}): {plan.metric.label} E[{plan.metric.symbol}]\n"
         f"{form}problem {plan.problem.id}: n = {plan.problem.n} clients, d = {plan.problem.d}"

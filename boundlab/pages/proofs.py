@@ -93,7 +93,7 @@ def _steps(outcome: Outcome) -> Rows:
 def _rests_on(outcome: Outcome) -> Iterator[str]:
     yield f"assumptions used: {', '.join(assumptions(outcome)) or 'none'}"
     if any(len(step.says) > _LONGEST for step in outcome.steps):
-        yield "… what is cut short stands in full with its step: --step NAME"
+        yield "… shortened lines: --step NAME shows them in full"
 
 
 def _open(outcome: Outcome) -> Iterator[str]:

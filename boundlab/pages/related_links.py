@@ -15,8 +15,8 @@ def related_links(theorem: "Theorem") -> str:
     --------
     >>> from boundlab.theorems import load_theorem
     >>> print(related_links(load_theorem("area.theorem8")))
-    refuted: boundlab exact area.theorem8
-    repaired: area.theorem8.repaired
+    counterexample: boundlab exact area.theorem8
+    true instead: area.theorem8.repaired
     step by step: boundlab prove area.theorem8
     why: boundlab docs area
     """
@@ -24,8 +24,8 @@ def related_links(theorem: "Theorem") -> str:
     return "\n".join(
         f"{what}: {where}"
         for what, where in (
-            ("refuted", _case(theorem)),
-            ("repaired", ", ".join(theorem.repaired_by)),
+            ("counterexample", _case(theorem)),
+            ("true instead", ", ".join(theorem.repaired_by)),
             ("proof", pointers(theorem.proof)),
             ("step by step", ", ".join(f"boundlab prove {one}" for one in theorem.proofs)),
             ("why" if answered else "page", pointers(theorem.page) if answered or not theorem.proof else ""),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # What stands before a command on the page.
 REPEAT: Final = "repeat: "
 OR: Final = "or: "
-BY_HAND: Final = "row by row, for a hand to check: "
+BY_HAND: Final = "step-by-step derivation: "
 BOTH_SIDES: Final = "both sides there: "
 _FAMILIES = 12
 _REASONS = 5
@@ -84,10 +84,10 @@ def _sides(found: "Falsification", best: "JudgedInstance") -> list[str]:
     if best.generous is not None:
         counts = " and ".join(f"{name} counted as {name} + {more}" for name, more in found.theorem.generous.items())
         lines.append(f"with {counts}, as the paper may: ratio {best.generous:.6g}")
-    for which, one in (("smallest", found.smaller), ("clearest", found.clearest)):
+    for which, one in (("smallest instance", found.smaller), ("largest violation", found.clearest)):
         if one is not None:
             where = f"{one.words()}, {counter} = {one.iterations}"
-            lines.append(f"the {which} one met: {where}: ratio {one.ratio:.6g} ({one.kind})")
+            lines.append(f"{which} found: {where}: ratio {one.ratio:.6g} ({one.kind})")
     return lines
 
 
@@ -121,7 +121,7 @@ def _refused(refused: Mapping[str, int]) -> list[Words]:
     if not refused:
         return []
     ranked = sorted(refused.items(), key=lambda item: -item[1])
-    lines = [f"{sum(refused.values())} more were given up, and do not count:"]
+    lines = [f"{sum(refused.values())} more candidates were skipped:"]
     lines += [f"  {number} times: {reason}" for reason, number in ranked[:_REASONS]]
     if len(ranked) > _REASONS:
         rest = ranked[_REASONS:]

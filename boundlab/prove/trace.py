@@ -1,4 +1,4 @@
-"""A proof as a file, for ``boundlab recheck``: every fact that a step rests on, as structure, with how it was made."""
+"""A proof as a file, for ``prove FILE --recheck``: every fact that a step rests on, and how it was made."""
 
 import json
 from collections.abc import Iterable, Mapping

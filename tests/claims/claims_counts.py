@@ -22,7 +22,7 @@ for _page in ("README.md", "docs/refutations.md"):
     claim(_page)(main_theorem_of_each_paper)
 
 
-@claim("README.md")
+@claim("docs/about.md")
 def settings_of_each_theorem() -> str:
     made = script("verdicts")
     counts = set()
@@ -34,22 +34,15 @@ def settings_of_each_theorem() -> str:
     return f"a line for every theorem of these papers, forms along the run apart, {where}"
 
 
-@claim("README.md")
+@claim("docs/questions.md")
 def extras_in_all() -> str:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     ((inside,),) = (re.findall(r"\[(.*)\]", one) for one in extras["all"])
     named = [one for one in inside.split(",") if extras[one]]  # one has become a plain dependency
-    listed = words("README.md").partition("extras bring the rest:")[2].partition("`all`")[0]
+    listed = words("docs/questions.md").partition("The extras bring the rest:")[2].partition("`all`")[0]
     assert re.findall(r"`([a-z-]+)`", listed) == named
     return f"`all` for these {WORDS[len(named)]};"
-
-
-@claim("README.md")
-def minutes_of_the_suite() -> str:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (minutes,) = {*re.findall(r"(?:about |\()(\d+) minutes on two cores", text)}
-    return f"the tests that CI runs, about {WORDS[int(minutes)]} minutes on two cores;"
 
 
 @claim("docs/testing.md")

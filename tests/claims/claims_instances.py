@@ -393,18 +393,6 @@ def with_the_noise_term() -> tuple[Fraction, Fraction, Fraction]:
     return left, right, more
 
 
-@claim("README.md", "false, too (#/# > #/# after two updates)")
-def stale_in_the_readme() -> list[str]:
-    left, right, _ = with_the_noise_term()
-    return comparisons(left, right)[0]
-
-
-@claim("README.md", "the same instance is below the bound, #/# < #/#.")
-def stale_with_the_noise_term() -> list[str]:
-    left, _, more = with_the_noise_term()
-    return comparisons(left, more)[0]
-
-
 @claim(
     REFUTATIONS,
     r"the instance below is no counterexample: $\frac1{#}<\frac{#}{#}$ where $\frac1{#}>\frac#{#}$ without.",

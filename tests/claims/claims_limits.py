@@ -122,7 +122,7 @@ def letters_of_a_number() -> list[str]:
 
 
 @claim(
-    "docs/exit-codes.md",
+    "docs/json.md",
     "lists (`@FILE`) of at most # MiB and a million numbers, JSON and traces of at most # MiB, theorems of at "
     "most # MiB",
 )
@@ -132,7 +132,7 @@ def largest_files() -> list[str]:
 
 
 @claim(
-    "docs/exit-codes.md",
+    "docs/json.md",
     "data sets of at most a million lines and # MiB of text, uncompressed, or # million features in at most a "
     "million columns, each at most # in"
     " size, and tables that unpack to at most # MiB.",
@@ -147,7 +147,7 @@ def largest_data() -> list[str]:
     ]
 
 
-@claim("docs/exit-codes.md")
+@claim("docs/json.md")
 def codes_for_every_command() -> str:
     assert (ExitCode.USAGE, ExitCode.UNFORESEEN, ExitCode.INTERRUPTED) == (2, 70, 130)
     return "The codes 2, 70 and 130 mean the same for every command. 1 is reserved for a refutation"
@@ -264,9 +264,8 @@ def false_alarms_of_an_oracle() -> list[str]:
 
 @claim(
     "docs/testing.md",
-    "with probability `false_alarm` at most (#), over all samples of the call together. How many trials there "
-    "are is decided by # others: so many that"
-    " left sides which exceed the bound by `gap` (# %) would be",
+    "with probability `false_alarm` at most (#), over all samples of the call together. A pilot of # trials chooses "
+    "the number of trials: enough to notice a left side that exceeds the bound by `gap` (# %)",
 )
 def what_a_sample_can_see() -> list[str]:
     gap = inspect.signature(_bound.assert_bound_holds).parameters["gap"].default
@@ -313,7 +312,7 @@ def points_of_a_program() -> list[str]:
     return [str(model.LARGEST)]
 
 
-@claim("docs/worst-case.md", "certificates of attained bounds are sought up to #. A program")
+@claim("docs/worst-case.md", "certificates of attained bounds are sought up to #. If the optima")
 def points_of_an_attained_bound() -> list[str]:
     return [str(attained._LARGEST)]
 

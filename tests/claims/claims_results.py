@@ -20,7 +20,7 @@ from boundlab.cli.endings import table as endings_table
 from boundlab.registry import registered
 from boundlab.verdict import ExitCode
 
-README, REFUTATIONS, BATTERY, BENCHMARKS = "README.md", "docs/refutations.md", "docs/battery.md", "benchmarks/README.md"
+README, REFUTATIONS, BATTERY, BENCHMARKS = "README.md", "docs/refutations.md", "docs/about.md", "benchmarks/README.md"
 
 
 @cache
@@ -43,12 +43,12 @@ def script(name: str) -> Any:
 
 
 @claim(
-    README,
+    REFUTATIONS,
     "![Expected error of AREA over the horizon, computed, above the printed bound of its Theorem # from K = # "
     "to K = #]",
 )
 def horizons_above_the_printed_bound() -> list[str]:
-    (command,) = re.findall(r"`(boundlab compare area.theorem8 [^`]*-k [^`]*)`", words(README))
+    (command,) = re.findall(r"`(boundlab compare area.theorem8 [^`]*-k [^`]*)`", words(REFUTATIONS))
     (horizons,) = re.findall(r"-k ([\d,]+)", command)
     assert command.endswith(f"--problem lad:x0=3 --delays iid:p_s=0.5 -k {horizons} --set M=50 --plot F.png")
     found = bl.compare("area.theorem8", "lad:x0=3", "iid:p_s=0.5", iterations=[*map(int, horizons.split(","))], M=50)
@@ -69,11 +69,32 @@ def verdicts_as_recorded() -> str:
     return str(made.refutations_table(outcomes))
 
 
-for _page in (README, REFUTATIONS):
-    claim(_page)(verdicts_as_recorded)
+claim(REFUTATIONS)(verdicts_as_recorded)
 
 
-@claim(README)
+def row_of_the_readme(theorem: str) -> list[str]:
+    """Return both sides of a theorem's own counterexample."""
+    left, right = re.findall(r" is (\S+), the bound (\S+)$", str(bl.exact(theorem).sentence))[0]
+    return [*left.split("/"), *right.split("/")]
+
+
+for _theorem in (
+    "area.theorem8",
+    "fedcompass.theorem1",
+    "afl_dga.theorem1",
+    "fedfa.theorem1",
+    "fedstaleweight.theorem1",
+):
+    for _line in words(README).splitlines():
+        if f" `{_theorem}`: false" in _line:
+            _cells = _line.split(" | ")
+            _says = " | ".join([*_cells[:2], "#/# > #/#", *_cells[3:]])
+            CLAIMS.append(
+                Claim(README, _says, partial(row_of_the_readme, _theorem), nightly=_theorem != "area.theorem8")
+            )
+
+
+@claim("docs/questions.md")
 def exit_codes() -> str:
     words_of = {2: "bad usage or input", 4: "not applicable", 0: "stands", 1: "refuted", 3: "not decided"}
     assert all(ExitCode(code).meaning.startswith(meaning) for code, meaning in words_of.items())
@@ -81,7 +102,7 @@ def exit_codes() -> str:
     return "Exit codes: " + ", ".join(f"{int(code)} {(words_of | rest)[code]}" for code in ExitCode)
 
 
-@claim("docs/exit-codes.md")
+@claim("docs/json.md")
 def exit_codes_of_every_command() -> str:
     return endings_table()
 
@@ -206,7 +227,7 @@ def scores_as_recorded() -> str:
     return "\n".join(table)
 
 
-@claim(BATTERY, "they may be # % at most")
+@claim(BATTERY, "At most # % may stand there.")
 def survivors_of_the_battery() -> list[str]:
     text = (ROOT / "tests" / "battery" / "test_battery.py").read_text(encoding="utf-8")
     (share,) = re.findall(r"<= (0\.\d+) \* len", text)
@@ -227,8 +248,8 @@ def textbook_theorems() -> list[str]:
 
 @claim(
     REFUTATIONS,
-    "# more, and # false ones made from them by single slips, are put to every tool: no true one is called "
-    "false, and # of the false ones",
+    "is also asked about # more, and about # false ones made from them by single slips. No true one is called false, "
+    "and # of the false ones",
 )
 def battery_in_short() -> list[str]:
     return [str(len(some)) for some in battery()]

@@ -27,7 +27,7 @@ def offered(*words: str) -> list[str]:
 
 
 def test_commands_and_options_are_offered() -> None:
-    assert {"show", "compare", "audit", "schema"} <= set(offered(""))
+    assert {"show", "compare", "audit", "docs"} <= set(offered(""))
     assert offered("comp") == ["compare"]
     assert {"--problem", "--json", "--quiet"} <= set(offered("compare", "area.theorem8", "--"))
 
@@ -47,7 +47,6 @@ def test_theorems_are_offered_wherever_one_is_meant(command: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
-        (("run", ""), "algorithms"),
         (("run", "area", "--problem", ""), "problems"),
         (("compare", "area.theorem8", "-d", ""), "delays"),
         (("compare", "area.theorem8", "--beyond", ""), "assumptions"),
@@ -70,7 +69,8 @@ def test_registered_objects_are_offered(words: tuple[str, ...], kind: Any) -> No
         (("show", "no/such/folder/"), []),
         (("list", "al"), ["algorithms"]),
         (("new", "th"), ["theorem"]),
-        (("schema", "ca"), ["case"]),
+        (("docs", "--schema", "ca"), ["case"]),
+        (("run", "are"), ["area"]),
         (("compare", "area.theorem8", "--backend", "t"), ["torch"]),
         (("prove", "area.opt"), ["area.optimal-rate"]),
     ],
@@ -128,10 +128,9 @@ def test_files_are_offered_by_their_endings(tmp_path: Path, monkeypatch: Any) ->
     monkeypatch.chdir(tmp_path)
     for name in ("case.json", "case.py", ".hidden.json"):
         (tmp_path / name).touch()
-    assert offered("replay", "") == ["case.json"]
+    assert offered("run", "c") == ["case.json"]
     assert offered("doctor", "") == ["case.py"]
-    assert offered("recheck", "c") == ["case.json", "case.py"]
-    assert offered("replay", ".h") == [".hidden.json"]
+    assert offered("run", ".h") == [".hidden.json"]
 
 
 def test_the_shell_is_answered_without_what_is_heavy(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ REACHING = [
     ("run", "bad", "--set=alpha=1"),
     ("run", "area", "--set=alpha=1", "--problem=bad"),
     ("run", "area", "--set=alpha=1", "--delays=bad"),
-    ("replay", "{case}"),
+    ("run", "{case}"),
     ("show", "bad.theorem"),
     ("eval", "bad.theorem", "--set=p=0.5", "--set=M=2", "--set=B=1", "--set=sigma=0", "--set=R=1", "--set=K=3"),
     ("check", "bad.theorem"),

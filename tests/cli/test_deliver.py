@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from command_examples import QUICK, RUN
+from command_examples import QUICK, RUN, quick
 
 from boundlab.cli import invoke
 from boundlab.cli._app import application
@@ -33,7 +33,7 @@ WRITING = [
     ((*QUICK["run"], "--csv=run.csv"), "staleness", ExitCode.USAGE),
     ((*FALSE, "--csv=band.csv"), "violated:", ExitCode.USAGE),
     ((*QUICK["trace"], "--out=normal.csv"), "devices", ExitCode.USAGE),
-    (("replay", "case.json", "--out=replay.json"), "actor", ExitCode.USAGE),
+    (("run", "case.json", "--out=replay.json"), "actor", ExitCode.USAGE),
     ((*QUICK["optimal-rate"], "--plot=plot.svg"), "closed form", ExitCode.USAGE),
 ]
 
@@ -84,7 +84,7 @@ def test_every_command_that_writes_files_is_among_them() -> None:
     named = {name: {word for each in one.params for word in each.opts} for name, one in commands.items()}
     writing = {name for name, options in named.items() if options & {"--out", "--plot"}}
     # demo: see test_demo; new has no verdict: see test_new; a sweep writes before its verdict: see tests/sweep
-    assert writing == {arguments[0] for arguments, _, _ in WRITING} | {"demo", "new", "sweep", "results"}
+    assert writing == {arguments[0] for arguments, _, _ in WRITING} | {"demo", "new", "sweep"}
 
 
 def test_a_case_file_that_nobody_asked_for_never_costs_the_verdict(place: Path, capsys: Any, monkeypatch: Any) -> None:
@@ -129,7 +129,7 @@ def test_a_folder_of_somebody_else_is_left_alone(place: Path, capsys: Any) -> No
 @pytest.mark.parametrize(
     "target", ["/dev/null", "/dev/full", "fifo", "folder", "x" * 300, "nowhere/file", "link-to-null"]
 )
-@pytest.mark.parametrize("command", ["run", "replay", "worst-case", "optimal-rate"])
+@pytest.mark.parametrize("command", ["run", "run CASE", "worst-case", "optimal-rate"])
 def test_devices_pipes_and_impossible_names_are_refused_before_the_work(
     command: str, target: str, place: Path, capsys: Any
 ) -> None:
@@ -137,7 +137,7 @@ def test_devices_pipes_and_impossible_names_are_refused_before_the_work(
     Path("folder").mkdir()
     Path("link-to-null").symlink_to("/dev/null")
     before = Path("/dev/null").stat()
-    words = ["replay", "case.json"] if command == "replay" else list(QUICK[command])
+    words = quick(command)
     option = "--plot" if command == "optimal-rate" else "--out"
     assert invoke([*words, f"{option}={target}"]) == ExitCode.USAGE
     out, err = capsys.readouterr()
@@ -152,7 +152,7 @@ def test_modes_and_the_umask_are_kept(place: Path, capsys: Any) -> None:
         (place / "kept.json").write_text("{}")
         (place / "kept.json").chmod(0o604)
         for name in ("kept.json", "new.json"):
-            assert invoke(["replay", "case.json", f"--out={name}"]) == ExitCode.STANDS
+            assert invoke(["run", "case.json", f"--out={name}"]) == ExitCode.STANDS
     finally:
         os.umask(old)
     assert stat.S_IMODE(Path("kept.json").stat().st_mode) == 0o604
@@ -161,6 +161,6 @@ def test_modes_and_the_umask_are_kept(place: Path, capsys: Any) -> None:
 
 def test_a_link_is_followed(place: Path, capsys: Any) -> None:
     Path("link.json").symlink_to("target.json")
-    assert invoke(["replay", "case.json", "--out=link.json"]) == ExitCode.STANDS
+    assert invoke(["run", "case.json", "--out=link.json"]) == ExitCode.STANDS
     assert (place / "link.json").is_symlink()
     assert json.loads((place / "target.json").read_text())["trajectory"]

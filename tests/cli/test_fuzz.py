@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_fuzz import COMMANDS, RAISED, SHARES, Fuzz
 
-from boundlab.cli import invoke
+from boundlab.cli import FORMER, invoke
 from boundlab.verdict import ExitCode
 
 REFUTING = ("compare", "exact", "check", "falsify", "worst-case", "prove", "recheck", "audit", "doctor")
@@ -47,7 +47,7 @@ def run(seed: int, count: int, place: Path, capsys: Any, monkeypatch: Any) -> No
 
 
 def test_every_command_is_drawn() -> None:
-    assert sorted(SHARES) == sorted(COMMANDS)
+    assert sorted(SHARES) == sorted({*COMMANDS, *FORMER})
 
 
 @pytest.mark.sweep(3)

@@ -34,20 +34,30 @@ KINDS = {
     "constants": "constants",
     "run": "run",
     "trace": "trace",
-    "fit": "delay-fit",
-    "replay": "trajectory",
+    "trace --fit": "delay-fit",
+    "run CASE": "trajectory",
     "check": "checks",
     "compare": "comparison",
     "exact": "exact",
     "worst-case": "worst-case",
     "prove": "decided-proof",
-    "recheck": "recheck",
+    "prove --recheck": "recheck",
+    "worst-case --recheck": "recheck",
     "falsify": "search",
     "sweep": "sweep",
-    "results": "sweep",
+    "sweep DIR": "sweep",
     "doctor": "doctor",
 }
-JUDGING = ("check", "compare", "exact", "worst-case", "prove", "recheck", "falsify")
+JUDGING = (
+    "check",
+    "compare",
+    "exact",
+    "worst-case",
+    "prove",
+    "prove --recheck",
+    "worst-case --recheck",
+    "falsify",
+)
 # Words that mean the same as another key; status is that of a theorem: as printed, repaired, …
 ELSEWHERE = ("ruling", "outcome", "accepted", "result", "status_of_theorem")
 DESCRIBED = described(json.loads(text_of("result")))
@@ -70,7 +80,7 @@ def undescribed(found: Any) -> set[str]:
     return lacking
 
 
-@pytest.mark.parametrize("command", [name for name in PRINTING if name in QUICK])
+@pytest.mark.parametrize("command", [name for name, words in QUICK.items() if words[0] in PRINTING])
 def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) -> None:
     _, found = document([*quick(command), "--json"], capsys)
     assert found["schema"] == f"boundlab/{KINDS[command]}/1"

@@ -50,7 +50,7 @@ def lines(text: str) -> list[str]:
 
 PAGES = [
     page
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
     if page.stem != "tutorial" and any(parts(page))  # the tutorial has a test of its own
 ]
 

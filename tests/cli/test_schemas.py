@@ -30,7 +30,7 @@ def validator(name: str) -> Any:
 
 @pytest.mark.parametrize("name", names())
 def test_each_is_a_schema_and_can_be_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["schema", name]) == 0
+    assert invoke(["docs", name, "--schema"]) == 0
     printed = json.loads(capsys.readouterr().out)
     jsonschema.Draft202012Validator.check_schema(printed)
     assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
@@ -38,12 +38,12 @@ def test_each_is_a_schema_and_can_be_printed(name: str, capsys: pytest.CaptureFi
 
 
 def test_all_are_listed_and_another_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["schema"]) == 0
+    assert invoke(["docs", "--schema"]) == 0
     out = capsys.readouterr().out
     assert [name for name in names() if name not in out] == []
     assert names() == ["case", "certificate", "counterexample", "proof", "result", "theorem"]
-    assert invoke(["schema", "cases"]) == 2
-    assert invoke(["schema", "../../pyproject"]) == 2
+    assert invoke(["docs", "cases", "--schema"]) == 2
+    assert invoke(["docs", "../../pyproject", "--schema"]) == 2
 
 
 @pytest.mark.parametrize("kind", FILES)

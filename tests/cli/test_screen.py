@@ -42,7 +42,7 @@ def shown(arguments: list[str], encoding: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_every_command_has_an_example() -> None:
-    assert sorted({**QUICK, **SLOW}) == sorted(ENDINGS)
+    assert {words[0] for words in {**QUICK, **SLOW}.values()} == {*ENDINGS}
 
 
 @pytest.mark.sweep(4)
@@ -54,7 +54,7 @@ def test_every_command_ends_alike_under_every_encoding(
     command: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected, _, _ = shown(line(command), "utf-8", monkeypatch)
-    assert expected in (ExitCode.STANDS, ExitCode.REFUTED)
+    assert expected in (ExitCode.STANDS, ExitCode.REFUTED, ExitCode.UNDECIDED)
     for encoding in ENCODINGS if command not in LONG else ("ascii",):
         code, out, err = shown(line(command), encoding, monkeypatch)
         assert (code, err) == (expected, ""), encoding
@@ -74,7 +74,7 @@ def test_the_help_of_every_command_can_be_shown_everywhere(command: str, monkeyp
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_json_is_the_same_under_every_encoding(encoding: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for command in ("list", "show", "replay", "run"):
+    for command in ("list", "show", "run CASE", "run"):
         _, expected, _ = shown([*line(command), "--json"], "utf-8", monkeypatch)
         _, out, _ = shown([*line(command), "--json"], encoding, monkeypatch)
         assert json.loads(out) == json.loads(expected)

@@ -57,7 +57,7 @@ PLACES: dict[str, dict[str, Callable[[], str]]] = {
         "problems": lambda: case("problem"),
         "delays": lambda: case("delays"),
     },
-    "plan": {"theorems": lambda: words("zzz.toml", PLAN.replace("classics.gd.convex", NOWHERE))},
+    "swept": {"theorems": lambda: words("zzz.toml", PLAN.replace("classics.gd.convex", NOWHERE))},
 }
 OTHER = {("list", "what")}  # a word of the command's own
 

@@ -88,7 +88,7 @@ def test_the_tables_show_what_was_measured():
     settings, refutations = measured(lines["settings"], SETTINGS), measured(lines["refutations"], verdicts.REFUTATIONS)
     tables = (ROOT / "benchmarks" / "verdicts.md").read_text(encoding="utf-8")
     assert tables == verdicts.page(settings, refutations)
-    assert "(benchmarks/verdicts.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "(../benchmarks/verdicts.md)" in (ROOT / "docs" / "about.md").read_text(encoding="utf-8")
 
 
 def measured(lines, settings):

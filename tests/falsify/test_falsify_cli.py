@@ -21,12 +21,12 @@ def test_a_counterexample_leaves_a_case_file_and_a_page(
     case = tmp_path / "area.theorem8.counterexample.json"
     leads = (
         "counterexample, to be checked by hand: 1 client",
-        "the smallest one met: 1 client",
-        "the clearest one met",
+        "smallest instance found: 1 client",
+        "largest violation found",
     )
     for words in (*leads, "upper", "ratio", "repeat: boundlab exact area.theorem8"):
         assert words in out
-    assert f"row by row, for a hand to check: boundlab exact area.theorem8 {case} --derivation" in out
+    assert f"step-by-step derivation: boundlab exact area.theorem8 {case} --derivation" in out
     assert "or: boundlab compare area.theorem8" in out
     assert "--iterations 6 --trials 100" in out
     shown = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
@@ -58,7 +58,7 @@ def test_the_page_of_a_counterexample_that_a_large_sample_does_not_tell(
     out = " ".join(capsys.readouterr().out.split())
     for words in (
         "counterexample, to be checked by hand",
-        "the smallest one met",
+        "smallest instance found",
         "upper",
         "ratio",
         "repeat: boundlab exact fedstaleweight.theorem1",

@@ -249,7 +249,7 @@ def test_compare_takes_the_form_where_only_bounds_of_gradients_are_missing() -> 
     found = bl.compare("fedbuff.rf1", spec, "deterministic:rates=[2,1]", iterations=6, trials=2)
     assert found.plan.theorem.id == "fedbuff.rf1.along-run"
     assert found.as_dict()["asked"] == "fedbuff.rf1"
-    assert "in place of fedbuff.rf1, which asks for bounds of gradients everywhere" in " ".join(texts(page_of(found)))
+    assert "instead of fedbuff.rf1, which needs bounds of gradients everywhere" in " ".join(texts(page_of(found)))
     bounded = bl.compare("fedbuff.rf1", "huber:c=[0,1],x0=3", "deterministic:rates=[2,1]", iterations=6, trials=2)
     assert bounded.plan.theorem.id == "fedbuff.rf1"
     assert "asked" not in bounded.as_dict()

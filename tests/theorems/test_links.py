@@ -101,14 +101,14 @@ def test_the_letters_are_those_of_the_papers() -> None:
 
 def test_the_lines_lead_on() -> None:
     assert related_links(THEOREMS["fedstaleweight.theorem1"]) == (
-        "refuted: boundlab exact fedstaleweight.theorem1\n"
-        "repaired: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3\n"
+        "counterexample: boundlab exact fedstaleweight.theorem1\n"
+        "true instead: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3\n"
         "step by step: boundlab prove fedstaleweight.theorem1\n"
         "why: boundlab docs fedstaleweight"
     )
     assert related_links(THEOREMS["classics.sgd.sampled"]) == "proof: boundlab docs classics#stochastic-gradients"
     assert related_links(THEOREMS["classics.ogm"]) == "page: boundlab docs classics"
-    assert related_links(THEOREMS["area.theorem7"]).startswith("repaired: area.theorem7.explicit, ")
+    assert related_links(THEOREMS["area.theorem7"]).startswith("true instead: area.theorem7.explicit, ")
 
 
 def test_a_theorem_names_the_proofs_that_decide_it_and_no_others() -> None:
@@ -132,7 +132,7 @@ def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
     }
     theorem = load_theorem(str(own(tmp_path, **said)))
     assert related_links(theorem) == (
-        "refuted: cases/mine.json\nrepaired: classics.gd.ergodic\nproof: notes.md#the-proof\n"
+        "counterexample: cases/mine.json\ntrue instead: classics.gd.ergodic\nproof: notes.md#the-proof\n"
         "step by step: boundlab prove mine.first\nwhy: notes.md"
     )
     fields = json.loads(json.dumps(theorem.as_dict()))
