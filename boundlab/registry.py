@@ -341,7 +341,9 @@ def _read(declared: Any) -> Mapping[str, Any]:
 # Find registered objects by kind and id: theorems, algorithms, problems and all else that a plug-in may add.
 #
 # A package that declares an entry point in the group ``boundlab.KIND`` is found next to the built-in ones, and so is
-# a file that the user names. Behind an entry point is one object, or a tuple or list of them; each has an ``id``. Each
+# a file that the user names. Behind an entry point is one object, or a tuple or list of them; each has an ``id``. Of
+# what is built in it may also be a mapping from ids to functions that make the objects when somebody asks for them.
+# Each
 # entry point is loaded on its own: one that cannot be loaded takes no other down.
 
 # What each kind is called in a sentence, and what its objects must be; a type is imported only to judge a plug-in.
@@ -382,16 +384,21 @@ class Registration:
         Of the object; of an entry that cannot be loaded, the name of its entry point or file.
     origin
         ``boundlab``, the package with its version, or the path of the file.
-    item
-        The object; None where there is none.
+    made
+        Gives the object, the same one each time; None where there is none.
     reason
         Why there is none, in one line; empty otherwise.
     """
 
     id: str
     origin: str
-    item: Any = None
+    made: Callable[[], Any] | None = None
     reason: str = ""
+
+    @property
+    def item(self) -> Any:
+        """The object; None where there is none."""
+        return self.made and self.made()
 
 
 def catalogue(kind: Kind) -> tuple[Registration, ...]:
@@ -400,9 +407,9 @@ def catalogue(kind: Kind) -> tuple[Registration, ...]:
     by_id: dict[str, Registration] = {}
     for row in _rows(kind, sources(kind)):
         first = row if row.reason else by_id.setdefault(row.id, row)
-        if first.item is row.item:
-            found += [row] if first is row else []
-        else:
+        if first is row:
+            found.append(row)
+        elif first.item is not row.item:
             found.append(Registration(row.id, row.origin, reason=f"{first.origin} registers the same id"))
     return tuple(found)
 
@@ -422,7 +429,9 @@ def choices(kind: Kind, name: str, built_in: Mapping[str, Any]) -> Mapping[str, 
     """Return the objects among which an id is looked for: the built-in ones where one of them has it."""
     if name not in built_in:
         return registered(kind)
-    _nobody_else(kind, name, built_in)
+    # A plug-in's object of the same id would be passed over without a word.
+    if foreign := [source for source in sources(kind) if source.origin != BUILT_IN]:
+        _by_id(kind, [Registration(name, BUILT_IN, partial(built_in.get, name)), *_rows(kind, foreign)])
     return built_in
 
 
@@ -439,19 +448,19 @@ def lookup(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType
         raise SpecError("lookup: name must be text, and built_in a mapping by names")
     found = find(kind, name, built_in)
     if found is None:
-        rows = _rows(kind, sources(kind))
-        broken = "".join(f"; {row.id}: cannot be loaded ({row.reason})" for row in rows if row.reason)
-        raise SpecError(f"unknown {WORDS[kind]} {name!r}; {_hint(name, [*_by_id(kind, rows)])}{broken}")
+        raise SpecError(f"unknown {WORDS[kind]} {name!r}; {_hint(name, _rows(kind, sources(kind)))}")
     return found
 
 
-def _hint(name: str, known: Sequence[str]) -> str:
+def _hint(name: str, rows: Sequence[Registration]) -> str:
     """Return which ids begin with a name, as theorems do with that of their algorithm, or the nearest one, or all."""
+    known = [row.id for row in rows if not row.reason]
+    broken = "".join(f"; {row.id}: cannot be loaded ({row.reason})" for row in rows if row.reason)
     begun = sorted(one for one in known if one.startswith(f"{name}."))
     if begun:
-        return f"there are {', '.join(begun)}"
+        return f"there are {', '.join(begun)}{broken}"
     own = "" if closest(name, known) else f"; one of your own is known with --plugin FILE.py, or {VARIABLE}"
-    return f"{nearest(name, known)}{own}"
+    return f"{nearest(name, known)}{own}{broken}"
 
 
 def find(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({})) -> Any:
@@ -462,15 +471,13 @@ def find(kind: Kind, name: str, built_in: Mapping[str, Any] = MappingProxyType({
     Raises
     ------
     SpecError
-        If two of those that were asked register the same id.
+        If two of those that were asked register it.
     """
     if name in built_in:
-        _nobody_else(kind, name, built_in)
-        return built_in[name]
+        return choices(kind, name, built_in)[name]
     everything = sources(kind)
     for asked in ([source for source in everything if source.likely(name)], everything):
-        found = _by_id(kind, _rows(kind, asked))
-        if name in found:
+        if found := _by_id(kind, (row for row in _rows(kind, asked) if row.id == name)):
             return found[name]
     return None
 
@@ -492,19 +499,11 @@ def beside(kind: Kind, item: Any) -> dict[str, Any]:
     return _by_id(kind, _rows(kind, [*own, *(source for source in everything if source.origin != BUILT_IN)]))
 
 
-def _nobody_else(kind: Kind, name: str, built_in: Mapping[str, Any]) -> None:
-    """Make sure that no plug-in registers the id of a built-in object: its own would be passed over without a word."""
-    if foreign := [source for source in sources(kind) if source.origin != BUILT_IN]:
-        _by_id(kind, [Registration(name, BUILT_IN, built_in[name]), *_rows(kind, foreign)])
-
-
 def _by_id(kind: Kind, rows: Iterable[Registration]) -> dict[str, Any]:
     found: dict[str, Registration] = {}
-    for row in rows:
-        if row.reason:
-            continue
+    for row in (one for one in rows if not one.reason):
         first = found.setdefault(row.id, row)
-        if first.item is not row.item:
+        if first is not row and first.item is not row.item:
             raise SpecError(
                 f"two packages register {WORDS[kind]} {row.id}: {first.origin} and {row.origin}; uninstall one of them"
             )
@@ -525,10 +524,12 @@ def _rows(kind: Kind, chosen: Iterable[Source]) -> list[Registration]:
 
 def _load(kind: Kind, source: Source) -> list[Registration]:
     loaded = source.load()
+    if isinstance(loaded, Mapping) and source.origin == BUILT_IN:
+        return [Registration(name, source.origin, made) for name, made in loaded.items()]
     items = loaded if isinstance(loaded, (tuple, list)) else (loaded,)
     if source.origin != BUILT_IN:
         _judge(kind, items)
-    return [Registration(item.id, source.origin, item) for item in items]
+    return [Registration(item.id, source.origin, partial(items.__getitem__, place)) for place, item in enumerate(items)]
 
 
 def _judge(kind: Kind, items: Iterable[Any]) -> None:

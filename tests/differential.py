@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from core_files import as_toml
 from hypothesis import strategies as st
 from statements import toml
 
@@ -23,7 +24,7 @@ from boundlab.formulas.parse import FUNCTIONS
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.registry import lookup, registered
 from boundlab.testing.strategies import delay_specs, families_of, parameters, problem_specs
-from boundlab.theorems import Theorem, as_toml, core, load_theorem
+from boundlab.theorems import Theorem, core, load_theorem
 from boundlab.verdict import Verdict
 
 BATTERY = sorted((Path(__file__).parent / "battery" / "theorems").glob("*.toml"))

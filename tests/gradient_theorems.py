@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from boundlab.theorems import Theorem
-from boundlab.theorems.afl_dga import THEOREMS as AFL_DGA
-from boundlab.theorems.fedcompass import THEOREMS as FEDCOMPASS
-from boundlab.theorems.fedfa import THEOREMS as FEDFA
-from boundlab.theorems.fedstaleweight import FEDBUFF_THEOREMS as FEDBUFF, THEOREMS as FEDSTALEWEIGHT
+from paper_theorems import of_papers
 
-GRADIENT_THEOREMS: tuple[Theorem, ...] = (*FEDCOMPASS, *AFL_DGA, *FEDFA, *FEDSTALEWEIGHT, *FEDBUFF)
-BY_ID = {theorem.id: theorem for theorem in GRADIENT_THEOREMS}
+from boundlab.theorems import Theorem
+
+BY_ID = of_papers("fedcompass", "afl_dga", "fedfa", "fedstaleweight", "fedbuff")
+GRADIENT_THEOREMS = (*BY_ID.values(),)
 
 FIRST: dict[str, Any] = {
     "L": 2.0,

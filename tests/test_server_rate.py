@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from boundlab.errors import CertificateError, SpecError, SymbolError
 from boundlab.server_rate import closed_form, curve, optimal_rate
-from boundlab.theorems.area import THEOREM8
+from boundlab.theorems import load_theorem
 
 RATES = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20)
 
@@ -33,9 +33,8 @@ def test_the_curve_is_what_theorem_8_reads(rates: list[float]) -> None:
     servers = np.array([0.1, 1.0, 10.0])
     total = servers + sum(rates)
     qbar = total * np.mean(1 / np.array(rates))
-    bound = THEOREM8.evaluate(
-        {"p_s": servers / total, "qbar": qbar, "R": 1, "sigma": 1, "B": 0, "M": 1, "K": 100}
-    ).total
+    values = {"p_s": servers / total, "qbar": qbar, "R": 1, "sigma": 1, "B": 0, "M": 1, "K": 100}
+    bound = load_theorem("area.theorem8").evaluate(values).total
     assert bound**2 * 100 == pytest.approx(curve(rates, servers))
 
 

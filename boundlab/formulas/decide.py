@@ -8,14 +8,15 @@ from functools import lru_cache
 from typing import Any
 
 import sympy
-from mpmath import iv
 
+from boundlab.arithmetic.numbers import digits, flint, rational
 from boundlab.errors import UndecidedError
-from boundlab.formulas.enclose import INTERVALS, NumberSystem, walk
+from boundlab.formulas.enclose import CERTAIN, by_rules, walk
 from boundlab.formulas.known_numbers import Formulas, known_value
 from boundlab.formulas.rationals import RATIONALS
+from boundlab.formulas.symbols import followed, names_of
 
-_DIGITS = (30, 120, 480)
+_BITS = (100, 400, 1600)
 Rules = tuple[tuple[str, sympy.Expr], ...]
 Number = Fraction | tuple[Fraction, ...]
 Values = tuple[tuple[str, Number], ...]
@@ -33,25 +34,14 @@ def at_most(
     values
         Numbers of the symbols that are left, each the fraction that it is, of a vector those of all entries.
     """
-    names = _names((left, right), rules, frozenset(values))
+    own = {name: rule for name, rule in rules.items() if name not in values}
+    names = followed(names_of(left) | names_of(right), lambda name: names_of(own[name]) if name in own else ())
     return _at_most(
         left,
         right,
-        tuple((name, rules[name]) for name in sorted(names) if name in rules and name not in values),
+        tuple((name, own[name]) for name in sorted(names) if name in own),
         tuple((name, values[name]) for name in sorted(names) if name in values),
     )
-
-
-def _names(sides: tuple[sympy.Expr, ...], rules: Mapping[str, sympy.Expr], known: frozenset[str]) -> set[str]:
-    found: set[str] = set()
-    stack = [symbol.name for side in sides for symbol in side.free_symbols]
-    while stack:
-        name = stack.pop()
-        if name not in found:
-            found.add(name)
-            if name in rules and name not in known:
-                stack += [symbol.name for symbol in rules[name].free_symbols]
-    return found
 
 
 @lru_cache(maxsize=8192)
@@ -62,33 +52,26 @@ def _at_most(left: sympy.Expr, right: sympy.Expr, rules: Rules, values: Values) 
         return True
     # No Fraction adds to a root; what is infinite has no floor, and ∞ − ∞ is no number.
     with contextlib.suppress(UndecidedError, TypeError, OverflowError, ValueError):
-        low, high = (_evaluated(side, RATIONALS, definitions, numbers) for side in (left, right))
+        value = by_rules(RATIONALS, numbers.get, definitions)
+        low, high = (walk(side, RATIONALS, value) for side in (left, right))
         if math.inf in (low, high):
             return None  # a side divides by 0: what has no value is never met
         if low == low and high == high:
             return bool(low <= high)
-    before = iv.dps
-    try:
-        for digits in _DIGITS:
-            iv.dps = digits
-            exact = {name: _interval(value) for name, value in values}
-            gap = _evaluated(right, INTERVALS, definitions, exact) - _evaluated(left, INTERVALS, definitions, exact)
-            if gap.a >= 0:
-                return True
-            if gap.b < 0:
-                return False
-    except (UndecidedError, ZeroDivisionError, ValueError, TypeError, OverflowError):
-        pass
-    finally:
-        iv.dps = before
+    with contextlib.suppress(UndecidedError, TypeError, OverflowError, ValueError):
+        for bits in _BITS:
+            with digits(bits):
+                exact = {name: _ball(value) for name, value in values}
+                value = by_rules(CERTAIN, exact.get, definitions)
+                gap = walk(right, CERTAIN, value) - walk(left, CERTAIN, value)
+            if gap.is_finite() and (gap >= 0 or gap < 0):
+                return bool(gap >= 0)
     found = Formulas({name: known_value(value) for name, value in values}, definitions).exact(right - left)
     return None if found is None else bool(found >= 0)
 
 
-def _interval(value: Number) -> Any:
-    if isinstance(value, tuple):
-        return [_interval(one) for one in value]
-    return iv.mpf(value.numerator) / iv.mpf(value.denominator)
+def _ball(value: Number) -> Any:
+    return [_ball(one) for one in value] if isinstance(value, tuple) else flint().arb(rational(value))
 
 
 @lru_cache(maxsize=1024)
@@ -103,18 +86,3 @@ def _unfolded(side: sympy.Expr, rules: Mapping[str, sympy.Expr]) -> sympy.Expr:
     while any(symbol.name in rules for symbol in side.free_symbols):
         side = side.xreplace({one: rules[one.name] for one in side.free_symbols if one.name in rules})
     return side
-
-
-def _evaluated(
-    side: sympy.Expr, system: NumberSystem, rules: Mapping[str, sympy.Expr], numbers: Mapping[str, Any]
-) -> Any:
-    known: dict[str, Any] = {}
-
-    def value(name: str) -> Any:
-        if name not in known:
-            if name not in rules and name not in numbers:
-                raise UndecidedError(f"{name} has no value")
-            known[name] = numbers[name] if name in numbers else walk(rules[name], system, value)
-        return known[name]
-
-    return walk(side, system, value)

@@ -1,19 +1,15 @@
-"""Formulas with error bounds: one walk over a SymPy tree, in balls of any precision or in intervals.
-
-Balls need python-flint. Intervals are mpmath's, which comes with SymPy, so that checks of formulas need no extra.
-"""
+"""Formulas with error bounds: one walk over a SymPy tree, in a number system such as balls of any precision."""
 
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import sympy
-from mpmath import iv
 
-from boundlab.arithmetic.numbers import flint, rational
+from boundlab.arithmetic.numbers import digits, flint, fraction, rational
 from boundlab.errors import BoundlabError, SymbolError, UndecidedError
 from boundlab.formulas.choice import Choice
 from boundlab.formulas.folds import MOST_TERMS, NO_STEPS, EntryOf, IndexFold, MaxFold, MinFold, ProdFold, StepAt
@@ -87,16 +83,46 @@ def walk(expression: Any, numbers: NumberSystem, value: Callable[[str], Any]) ->
     expression
         Over the whitelist of :mod:`boundlab.formulas.parse`.
     numbers
-        :data:`BALLS` or :data:`INTERVALS`, or :data:`boundlab.formulas.rationals.RATIONALS`.
+        :data:`BALLS`, :data:`CERTAIN` or :data:`boundlab.formulas.rationals.RATIONALS`.
     value
         Gives the enclosure of a symbol by its name; of a vector, a sequence of them.
 
     Raises
     ------
     SymbolError, UndecidedError
-        The one of balls, the other of the other two: if there is no rule for a part.
+        The one of :data:`BALLS`, the other of the other two: if there is no rule for a part.
     """
     return _compiled(expression, numbers)(value)
+
+
+def by_rules(
+    numbers: NumberSystem, given: Callable[[str], Any], rules: Mapping[str, sympy.Expr]
+) -> Callable[[str], Any]:
+    """Return what gives :func:`walk` the values of symbols, each worked out once.
+
+    Parameters
+    ----------
+    given
+        Gives the value of a symbol that has one by itself; None for others.
+    rules
+        How others follow.
+
+    Raises
+    ------
+    SymbolError, UndecidedError
+        As :func:`walk`, by what it returns: if a symbol has neither.
+    """
+
+    @functools.cache
+    def value(name: str) -> Any:
+        found = given(name)
+        if found is not None:
+            return found
+        if name not in rules:
+            raise numbers.no_rule(f"{name}, which has no value,")
+        return walk(rules[name], numbers, value)
+
+    return value
 
 
 @functools.lru_cache(maxsize=8192)
@@ -190,11 +216,9 @@ def _fold(expression: IndexFold, numbers: NumberSystem) -> Callable[[Callable[[s
 
 @functools.lru_cache(maxsize=8192)
 def _rational(constant: sympy.Expr) -> Any:
-    """Return the rational number that a constant is, of a float its binary fraction; None for e and π."""
-    if constant in (sympy.E, sympy.pi):
-        return None
+    """Return the rational number that a constant is, of a float its binary fraction; None where it is neither."""
     if not (constant.is_Rational or constant.is_Float):
-        raise BALLS.no_rule(type(constant).__name__)
+        return None
     exact = sympy.Rational(constant)
     return rational(Fraction(int(exact.p), int(exact.q)))
 
@@ -206,9 +230,11 @@ def _known_exponent(exponent: sympy.Expr) -> tuple[bool, int, int]:
     return bool(exponent.is_negative), int(exponent.p) if known else 0, int(exponent.q) if known else 0
 
 
-@final
 class _Balls(NumberSystem):
-    """Balls of python-flint; 1/0 is +∞, as in a Min of step sizes some of which have no limit."""
+    """Balls of python-flint; 1/0 is +∞, as in a Min of step sizes some of which have no limit.
+
+    A floor is that of the whole number where no digits at hand tell the two from each other (log 1000/log 10).
+    """
 
     most_terms = MOST_TERMS
 
@@ -216,6 +242,8 @@ class _Balls(NumberSystem):
         exact = _rational(expression)
         if exact is not None:
             return flint().arb(exact)
+        if expression not in (sympy.E, sympy.pi):
+            raise self.no_rule(type(expression).__name__)
         return flint().arb.const_e() if expression == sympy.E else flint().arb.pi()
 
     def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
@@ -236,7 +264,6 @@ class _Balls(NumberSystem):
         return functools.reduce(lambda one, other: one.max(other), parts)
 
     def floor(self, expression: sympy.Expr, part: Any) -> Any:
-        # What no digits at hand tell from an integer is that integer (log 1000/log 10).
         nearest = (part.mid() + flint().arb(0.5)).floor().mid()
         return flint().arb(nearest) if part.contains(nearest) else part.floor()
 
@@ -275,86 +302,30 @@ def _to_the(base: Any, exponent: Any) -> Any:
 
 
 @final
-class _Intervals(NumberSystem):
-    """Intervals of mpmath; a floor is taken only where SymPy knows it."""
-
-    def constant(self, expression: sympy.Expr) -> Any:
-        if expression.is_Rational:
-            return iv.mpf(int(expression.p)) / iv.mpf(int(expression.q))
-        if expression in (sympy.E, sympy.pi):
-            return iv.e if expression == sympy.E else iv.pi
-        raise UndecidedError(f"{expression} has no value")
-
-    def power(self, expression: sympy.Expr, base: Any, exponent: Any) -> Any:
-        known = expression.exp
-        if known.is_Integer:
-            return base ** int(known)
-        if not base.a > 0:
-            if expression.base == 0 and known.is_positive:
-                return iv.mpf(0)
-            raise UndecidedError("a root of what may be negative")
-        return iv.sqrt(base) if known == sympy.S.Half else iv.exp(exponent * iv.log(base))
-
-    def least(self, parts: Sequence[Any]) -> Any:
-        return iv.mpf([min(part.a for part in parts), min(part.b for part in parts)])
-
-    def largest(self, parts: Sequence[Any]) -> Any:
-        return iv.mpf([max(part.a for part in parts), max(part.b for part in parts)])
+class _Certain(_Balls):
+    """Balls in which a floor is certain: of what may lie on both sides of a whole number, both floors."""
 
     def floor(self, expression: sympy.Expr, part: Any) -> Any:
-        value = expression.doit()
-        if value.is_Integer:
-            return iv.mpf(int(value))
-        raise self.no_rule(expression.func.__name__)
-
-    def ceiling(self, expression: sympy.Expr, part: Any) -> Any:
-        return self.floor(expression, part)
-
-    def exp(self, part: Any) -> Any:
-        return iv.exp(part)
-
-    def log(self, part: Any) -> Any:
-        return iv.log(part)
-
-    def ordered(self, low: Any, high: Any) -> bool | None:
-        return True if low.b <= high.a else False if low.a > high.b else None
-
-    def hull(self, low: Any, high: Any) -> Any:
-        return iv.mpf([low.a, high.b])
-
-    def whole(self, part: Any) -> int | None:
-        known = part.a == part.b and int(part.a) == part.a
-        return int(part.a) if known else None
+        return part.floor()
 
     def no_rule(self, function: str) -> BoundlabError:
         return UndecidedError(f"no enclosure for {function}")
 
 
 BALLS: NumberSystem = _Balls()
-INTERVALS: NumberSystem = _Intervals()
+CERTAIN: NumberSystem = _Certain()
 
 
-def enclose(expression: sympy.Expr, digits: int = 40) -> tuple[Fraction, Fraction]:
-    """Return rational numbers below and above a constant expression, by interval arithmetic.
+def enclose(expression: sympy.Expr, bits: int = 136) -> tuple[Fraction, Fraction]:
+    """Return rational numbers below and above a constant expression, by ball arithmetic.
 
     Raises
     ------
     UndecidedError
-        If it holds a symbol or a function without a rule, or leaves the real numbers.
+        If it holds a symbol or a function without a rule, is infinite, or leaves the real numbers.
     """
-    before = iv.dps
-    iv.dps = digits
-    try:
-        found = walk(expression, INTERVALS, _no_value)
-        low, high = (
-            Fraction(*map(int, sympy.Rational(sympy.Float._new(end, iv.prec)).as_numer_denom())) for end in found._mpi_
-        )
-    except (ZeroDivisionError, ValueError, TypeError, OverflowError) as error:
-        raise UndecidedError(str(error)) from None
-    finally:
-        iv.dps = before
-    return low, high
-
-
-def _no_value(name: str) -> NoReturn:
-    raise UndecidedError(f"{name} has no value")
+    with digits(bits):
+        found = walk(expression, CERTAIN, by_rules(CERTAIN, dict[str, Any]().get, {}))
+        if not found.is_finite():
+            raise UndecidedError(f"{expression} is no number of which {bits} bits are known")
+        return fraction(found.lower().fmpq()), fraction(found.upper().fmpq())

@@ -9,8 +9,7 @@ import numpy as np
 import sympy
 
 from boundlab.arithmetic import numbers
-from boundlab.errors import SymbolError
-from boundlab.formulas.enclose import BALLS, walk
+from boundlab.formulas.enclose import BALLS, by_rules, walk
 
 
 @final
@@ -118,19 +117,10 @@ class Formulas:
         SymbolError
             If a symbol has no value.
         """
-        known: dict[str, Any] = {}
+        return walk(expression, BALLS, by_rules(BALLS, self._ball, self.rules))
 
-        def value(name: str) -> Any:
-            if name not in known:
-                if name in self.values:
-                    known[name] = self.values[name].ball()
-                elif name in self.rules:
-                    known[name] = walk(self.rules[name], BALLS, value)
-                else:
-                    raise SymbolError(f"no exact value for {name}")
-            return known[name]
-
-        return walk(expression, BALLS, value)
+    def _ball(self, name: str) -> Any:
+        return self.values[name].ball() if name in self.values else None
 
 
 def scalar(found: sympy.Expr | None) -> Any:

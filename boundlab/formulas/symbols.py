@@ -7,7 +7,7 @@ L and mu are (1, −2), B, G and sigma (1, −1), zeta and R (0, 1), function va
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -341,3 +341,15 @@ def check(name: str, value: ArrayLike, symbols: Mapping[str, SymbolInfo] = SYMBO
 def names_of(expression: sympy.Expr) -> frozenset[str]:
     """Return the names of the symbols in an expression."""
     return frozenset(symbol.name for symbol in expression.free_symbols)
+
+
+def followed(names: Iterable[str], read: Callable[[str], Iterable[str]]) -> frozenset[str]:
+    """Return names, what each of them reads, what that reads, and so on."""
+    found: set[str] = set()
+    stack = list(names)
+    while stack:
+        name = stack.pop()
+        if name not in found:
+            found.add(name)
+            stack += read(name)
+    return frozenset(found)

@@ -7,7 +7,6 @@ from boundlab.files import named_file
 from boundlab.registry import lookup
 from boundlab.theorems._along import (
     ALONG_RUN as ALONG_RUN,
-    along_run as along_run,
     form_along_run as form_along_run,
     read_off_runs as read_off_runs,
 )
@@ -27,7 +26,7 @@ from boundlab.theorems._bound import (
 from boundlab.theorems._clock import SECONDS as SECONDS
 from boundlab.theorems._conditions import at_lowest as at_lowest
 from boundlab.theorems._core import CoreStatement as CoreStatement, core as core
-from boundlab.theorems._core_written import as_toml as as_toml, words_of_core as words_of_core
+from boundlab.theorems._core_words import words_of_core as words_of_core
 from boundlab.theorems._evaluate import derive as derive
 from boundlab.theorems._followed import once as once
 from boundlab.theorems._options import Option as Option, elaborated_options as elaborated_options

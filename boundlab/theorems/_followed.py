@@ -6,7 +6,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, final
 
 import sympy
 
-from boundlab.formulas.symbols import lookup
+from boundlab.formulas.symbols import followed, lookup
 
 Rest = ParamSpec("Rest")
 Fact = TypeVar("Fact")
@@ -67,11 +67,4 @@ def defining(theorem: Any) -> Mapping[str, sympy.Expr]:
 def read_by(theorem: Any, names: frozenset[str], known: frozenset[str]) -> frozenset[str]:
     """Return names and all that their definitions use."""
     rules = theorem.defining()
-    found: set[str] = set()
-    stack = list(names)
-    while stack:
-        name = stack.pop()
-        if name not in found:
-            found.add(name)
-            stack += sorted(theorem.reads(rules[name])) if name in rules and name not in known else []
-    return frozenset(found)
+    return followed(names, lambda name: theorem.reads(rules[name]) if name in rules and name not in known else ())

@@ -1,11 +1,13 @@
-"""A user's own theorem from a TOML file."""
+"""Theorems from TOML files: the registered ones, and a user's own."""
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from pathlib import Path
+from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import sympy
 
@@ -14,20 +16,18 @@ from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import decimal, other_kind, read_text
 from boundlab.formulas.choice import sides
 from boundlab.formulas.defined import Demands
-from boundlab.formulas.folds import NAMES
+from boundlab.formulas.folds import NAMES, STEP_AT
 from boundlab.formulas.parse import FUNCTIONS
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol
 from boundlab.metrics import INDEX, index_symbol, metric
 from boundlab.options import nearest
 from boundlab.registry import find, lookup, running
 from boundlab.theorems._assume import Inequality, inequality
-from boundlab.theorems._bound import Condition, FormulaBound
+from boundlab.theorems._bound import Bound, Condition, FormulaBound
 from boundlab.theorems._clock import SECONDS
 from boundlab.theorems._left import formula as _formula, known as _known, left_side, reached
-from boundlab.theorems._letters import checked_latex, checked_letter, refuse_lookalikes
 from boundlab.theorems._over import over
 from boundlab.theorems._steps_at import at_steps, reads_steps
-from boundlab.theorems._steps_in_files import step_of_each
 from boundlab.theorems._theorem import Theorem
 
 _ALGORITHM = "area"
@@ -48,6 +48,7 @@ _TEXT = (
     "refuted_by",
     "page",
     "proof",
+    "recursion",
 )
 _TABLES = (
     "assume",
@@ -62,14 +63,20 @@ _TABLES = (
     "growth",
     "points",
 )
-_LISTS = ("assumptions", "settable", "conditions", "repaired_by", "proofs")
-_KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "shape", "first")
+_LISTS = ("assumptions", "settable", "repaired_by", "proofs")
+_KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "conditions", "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
-_LOOKED_AT = 100  # models at which a divisor of a step is looked at
+_INDICES: Final = re.compile(rf"\b({'|'.join((*(one.name for one in INDEX.values()), 'tau'))})\b")
+_RECURSIONS: Final = {one: f"boundlab.theorems.{one}_recursion:bound" for one in ("area", "ogm")}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
 
-def read_theorem(path: Path) -> Theorem:
+def of_package(folder: Path, names: Iterable[str]) -> dict[str, Callable[[], Theorem]]:
+    """Return by id what reads a theorem of boundlab from its file ``ID.toml``, when it is asked for and once."""
+    return {name: cache(partial(read_theorem, folder / f"{name}.toml", registered=True)) for name in names}
+
+
+def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     """Read a theorem.
 
     The file gives ``id``, ``metric`` (or a table ``[left]`` with ``quantity``, ``over``, ``index``, ``reach``,
@@ -78,15 +85,22 @@ def read_theorem(path: Path) -> Theorem:
     (``user`` where absent), ``source`` (what the file was written from: ``print``, ``memory`` or ``own``),
     ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on
     K), ``about`` (``each schedule`` or ``the mean``: what the expectation covers beside the noise), ``first`` (1; with
-    0 the theorem is about K = 0, too), ``assumptions``, ``shape``,
-    ``settable``, ``conditions`` (each ``"left <= right"``), ``[assume]`` (name = ``"left >= right"``, between
-    quantities of a point, at every x),
+    0 the theorem is about K = 0, too), ``assumptions``, ``shape``, ``settable``, ``conditions`` (each
+    ``"left <= right"``, or a table with that under ``holds`` and with words for people under ``says``), ``[assume]``
+    (name = ``"left >= right"``, between quantities of a point, at every x),
     ``[options]`` (``any`` leaves one open; what is not named stands at its default), ``[parameters]`` (parameter of
     the algorithm = "symbol"; M = "M" for area where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with
     ``meaning``, ``domain`` and ``units`` for every symbol that boundlab does not know, ``[generous]`` (symbol = by how
     much the paper may count it larger), ``[growth]`` (``in``: symbols along which unknown constants stay the same); and
     what leads on: ``refuted_by``, ``repaired_by``, ``page``, ``proof``,
-    ``proofs``, and ``[letters]`` (symbol = "the paper's letter in LaTeX").
+    ``proofs``, and ``[letters]`` (symbol = "the paper's letter in LaTeX"). In place of ``[terms]`` stands
+    ``recursion`` where the bound is iterated numerically: ``area`` or ``ogm``.
+
+    Parameters
+    ----------
+    registered
+        Whether it is one of boundlab's own: its file is not part of what it says, and tests have made sure that what it
+        names is registered, that it has one reading, and that nothing cancels in its formulas.
 
     Raises
     ------
@@ -110,7 +124,7 @@ def read_theorem(path: Path) -> Theorem:
         if kind is list and not all(isinstance(entry, str) for entry in data.get(key, ())):
             raise SpecError(f"{where}: {key} must be a list of texts, got {data[key]!r}")
     for key in ("id", "metric", "terms", "step"):
-        if not data.get(key) and not (key == "metric" and data.get("left")):
+        if not data.get(key) and not data.get({"metric": "left", "terms": "recursion"}.get(key, key)):
             raise SpecError(f"{where}: {key} is missing; a theorem needs id, metric or [left], [terms] and [step]")
     if data.get("metric") and data.get("left"):
         raise SpecError(f"{where}: metric and [left] both say what the left side is; give one of them")
@@ -128,11 +142,17 @@ def read_theorem(path: Path) -> Theorem:
         }
         for table in ("step", "definitions", "terms")
     }
-    _choices(data, where)
+    if not registered:
+        _choices(data, where)
     options = {key: str(value) for key, value in data.get("options", {}).items()}
-    own = [*data.get("conditions", ()), *(str(value) for one in lefts for value in one.values())]
+    conditions = _conditions(data.get("conditions", []), where)
     algorithm = data.get("algorithm", _ALGORITHM)
-    steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
+    steps_k = rule = None
+    if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
+        from boundlab.theorems._steps_in_files import step_of_each
+
+        own = [*(holds for holds, _ in conditions), *(str(value) for one in lefts for value in one.values())]
+        steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
         if name in symbols and symbols[name].vector:
             raise SpecError(f"{where}: {name} is one number per client, whose values are those of the problem")
@@ -147,6 +167,7 @@ def read_theorem(path: Path) -> Theorem:
             raise SpecError(f"{where}: with reach the terms are the seconds; leave definitions.{SECONDS} out")
         formulas["terms"], seconds = reached(lefts[0], formulas["terms"], symbols, where, written)
         formulas["definitions"] = {**formulas["definitions"], SECONDS: seconds}
+    points = _entries(data, "points", _texts, 'a list of sets of points, such as ["server"]', where)
     try:
         theorem = Theorem(
             id=data["id"],
@@ -164,29 +185,29 @@ def read_theorem(path: Path) -> Theorem:
             about=data.get("about"),
             first=data.get("first", 1),
             step=formulas["step"],
-            bound=FormulaBound(formulas["terms"]),
+            bound=_bound(data, formulas["terms"], options, where),
             definitions=formulas["definitions"],
             settable=tuple(data.get("settable", ())),
-            conditions=tuple(_condition(text, symbols, where, written) for text in data.get("conditions", ())),
+            conditions=tuple(_condition(*one, symbols, where, written) for one in conditions),
             parameters=_parameters(data, symbols, where)
             if "parameters" in data or algorithm != _ALGORITHM
             else {"M": "M"},
             shape=data.get("shape", False),
             note=data.get("note", ""),
             symbols=symbols,
-            source=text,
+            source="" if registered else text,
             refuted_by=data.get("refuted_by", ""),
             repaired_by=tuple(data.get("repaired_by", ())),
             page=data.get("page", ""),
             proof=data.get("proof", ""),
             proofs=tuple(data.get("proofs", ())),
-            letters=_letters(data.get("letters", {}), where),
-            growth=_growth(data["growth"], where) if "growth" in data else (),
-            generous=_generous(data.get("generous", {}), where),
-            written=written,
+            letters=_letters(data, where),
+            growth=_growth(data, where),
+            generous=_entries(data, "generous", _counts, "a whole number of at least 1", where),
+            written={} if registered else written,
             rule=rule,
-            assume=_assume(data.get("assume", {}), symbols, where),
-            points=_points(data.get("points", {}), where),
+            assume=_assume(data, symbols, where),
+            points={name: tuple(words) for name, words in points.items()},
         )
         if steps_k is not None and reads_steps(theorem):
             theorem = at_steps(theorem, steps_k)
@@ -197,9 +218,8 @@ def read_theorem(path: Path) -> Theorem:
                     f"{where}: parameters.{option}: no formula reads {name}, so that {option} stands at its default; "
                     f'leave the entry out, or write {option} = "any" under [options]'
                 )
-        refuse_lookalikes(data.get("symbols", {}), read, symbols, where)
-        if find("algorithms", theorem.algorithm) is not None:
-            over(theorem)  # a file that leaves two readings is refused where it is read
+        if not registered:
+            _require_clear(theorem, data.get("symbols", {}), where)
     except BoundlabError as error:
         if str(error).startswith(where):
             raise
@@ -207,34 +227,57 @@ def read_theorem(path: Path) -> Theorem:
     return theorem
 
 
-def _growth(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    names = table.get("in") if {*table} == {"in"} else None
-    if not names or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+def _require_clear(theorem: Theorem, own: Mapping[str, Any], where: str) -> None:
+    """Refuse a file that leaves two readings, where it is read."""
+    if own:
+        from boundlab.theorems._letters import refuse_lookalikes
+
+        refuse_lookalikes(own, theorem.read, theorem.symbols, where)
+    if find("algorithms", theorem.algorithm) is not None:
+        over(theorem)
+
+
+def _bound(data: Mapping[str, Any], terms: Mapping[str, sympy.Expr], options: Mapping[str, str], where: str) -> Bound:
+    """Return the right side: the sum of the terms, or what is iterated in their place."""
+    if (name := data.get("recursion")) is None:
+        return FormulaBound(terms)
+    if terms:
+        raise SpecError(f"{where}: [terms] and recursion both say what the right side is; give one of them")
+    if name not in _RECURSIONS:
+        raise SpecError(f"{where}: unknown recursion {name!r}; {nearest(name, _RECURSIONS)}")
+    found: Bound = resolve_name(_RECURSIONS[name])(options)
+    return found
+
+
+def _growth(data: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    if "growth" not in data:
+        return ()
+    table = data["growth"]
+    if {*table} != {"in"} or not _texts(table["in"]):
         raise SpecError(f'{where}: growth must be in = ["T", …], a list of symbols; got {dict(table)!r}')
-    return tuple(names)
+    return tuple(table["in"])
 
 
-def _points(table: Mapping[str, Any], where: str) -> dict[str, tuple[str, ...]]:
-    for name, words in table.items():
-        if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
-            raise SpecError(
-                f'{where}: points.{name} must be a list of sets of points, such as ["server"]; got {words!r}'
-            )
-    return {name: tuple(words) for name, words in table.items()}
+def _entries(data: Mapping[str, Any], key: str, fits: Callable[[Any], bool], what: str, where: str) -> dict[str, Any]:
+    """Return a table each of whose entries is what it says."""
+    table: dict[str, Any] = data.get(key, {})
+    for name, value in table.items():
+        if not fits(value):
+            raise SpecError(f"{where}: {key}.{name} must be {what}; got {value!r}")
+    return table
 
 
-def _assume(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, Inequality]:
-    for name, text in table.items():
-        if not isinstance(text, str):
-            raise SpecError(f"{where}: assume.{name} must be text, 'left >= right'; got {text!r}")
-    return {name: inequality(text, symbols, f"{where}, assume.{name}") for name, text in table.items()}
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
 
 
-def _generous(found: Mapping[str, Any], where: str) -> dict[str, int]:
-    for name, more in found.items():
-        if not isinstance(more, int) or isinstance(more, bool) or more < 1:
-            raise SpecError(f"{where}: generous.{name} must be a whole number of at least 1, got {more!r}")
-    return dict(found)
+def _counts(value: Any) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _assume(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, Inequality]:
+    found = _entries(data, "assume", lambda value: isinstance(value, str), "text, 'left >= right'", where)
+    return {name: inequality(text, symbols, f"{where}, assume.{name}") for name, text in found.items()}
 
 
 def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, str]:
@@ -246,12 +289,14 @@ def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], wher
     return dict(found)
 
 
-def _letters(table: Mapping[str, Any], where: str) -> dict[str, str]:
-    for name, letter in table.items():
-        if not isinstance(letter, str):
-            raise SpecError(f"{where}: letters.{name} must be text, a letter in LaTeX; got {letter!r}")
-        checked_latex(letter, f"{where}: letters.{name}")
-    return dict(table)
+def _letters(data: Mapping[str, Any], where: str) -> dict[str, str]:
+    found = _entries(data, "letters", lambda value: isinstance(value, str), "text, a letter in LaTeX", where)
+    if found:
+        from boundlab.theorems._letters import checked_latex
+
+        for name, letter in found.items():
+            checked_latex(letter, f"{where}: letters.{name}")
+    return found
 
 
 def _load(path: Path) -> tuple[str, dict[str, Any]]:
@@ -294,6 +339,10 @@ def _choices(data: Mapping[str, Any], where: str) -> None:
 
 
 def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
+    if not table:
+        return SYMBOLS
+    from boundlab.theorems._letters import checked_latex, checked_letter
+
     found = dict(SYMBOLS)
     for name, fields in table.items():
         place = f"{where}, symbols.{name}"
@@ -330,12 +379,23 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
     return MappingProxyType(found)
 
 
+def _conditions(found: Any, where: str) -> list[tuple[str, str]]:
+    """Return each condition as text, and how people read it."""
+    listed = found if isinstance(found, list) else [found]
+    tables = [{"holds": one, "says": one.replace("<=", "≤")} if isinstance(one, str) else one for one in listed]
+    for one in tables:
+        if not isinstance(found, list) or not isinstance(one, dict) or {*map(type, one.values())} != {str}:
+            raise SpecError(f"{where}: conditions must be a list of texts, got {found!r}")
+        _known(one, ("holds", "says"), f"{where}, conditions")
+    return [(one.get("holds", ""), one.get("says", one.get("holds", ""))) for one in tables]
+
+
 def _condition(
-    text: str, symbols: Mapping[str, SymbolInfo], where: str, written: dict[sympy.Expr, Demands]
+    text: str, says: str, symbols: Mapping[str, SymbolInfo], where: str, written: dict[sympy.Expr, Demands]
 ) -> Condition:
     found = sides(text, "<=")
     if found is None:
         raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right")
     what = f"{where}, condition {text!r}"
     quantity, limit = (_formula(side, symbols, what, written) for side in (found[0], found[2]))
-    return Condition(quantity, limit, text.replace("<=", "≤"))
+    return Condition(quantity, limit, says)

@@ -8,18 +8,25 @@ docs/theory/area-proofs.md.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import sqrt
-from typing import Any, Literal, final
+from typing import Any, Literal, final, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundlab.errors import AssumptionError, SymbolError
+from boundlab.errors import AssumptionError, SpecError, SymbolError
+from boundlab.theorems._bound import RecursionBound
 from boundlab.theorems._conditions import ROUNDED
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Choice = Literal["analysis", "algorithm"]
+_LATEX = (
+    r"X_i' = (1-p_i)(X_i + 2\Delta_i x_i + \Delta_i^2) + p_i(V + 2 v_i e + v_i^2),\quad "
+    r"Y_i' = (1-p_i)(Y_i + 2\Delta_i y_i) + p_i(X_i + 2\Delta_i x_i) + \Delta_i^2,\quad "
+    r"S' = (1-p_s)S + \frac{p_s}{n}\sum_i Y_i"
+)
 
 MAX_ITERATIONS = 10**7
 _CHUNK = 1 << 15
@@ -264,4 +271,25 @@ def from_values(values: Mapping[str, Any], ks: Ints, start: Choice, clock: Choic
         start=start,
         clock=clock,
         slack=slack,
+    )
+
+
+def bound(options: Mapping[str, str]) -> RecursionBound:
+    """Return the recursion as the right side of a theorem with these options.
+
+    Raises
+    ------
+    SpecError
+        If they do not fix how the clients start and whose clock the step sizes follow.
+    """
+    fixed = {name: options.get(name) for name in ("start", "clock")}
+    if not {*fixed.values()} <= {*get_args(Choice)}:
+        raise SpecError(f"the recursion area needs the options start and clock, each {' or '.join(get_args(Choice))}")
+    return RecursionBound(
+        function=partial(from_values, **fixed),  # type: ignore[arg-type]
+        between=partial(between, **fixed),  # type: ignore[arg-type]
+        inputs=("mu", "L", "M", "sigma", "zeta", "R", "p", "p_s", "c", "d"),
+        description="bounds on mean squares and mean norms of all x_i, y_i and x_s, iterated K times",
+        latex=_LATEX,
+        replaces={"alpha": ("c", "d"), "G_star": ("zeta",)},
     )

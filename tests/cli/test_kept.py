@@ -47,7 +47,7 @@ def package(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         "__init__.py": "",
         "cli/_kept.py": "",
         "__about__.py": "v = '1'",
-        "theorems/area.py": "K",
+        "theorems/area/area.theorem8.toml": "K",
         "schemas/a.json": "{}",
     }
     for name, text in texts.items():

@@ -20,7 +20,10 @@ ROOT = Path(__file__).parents[2]
 FILES = {
     "case": [*ROOT.glob("proofs/counterexamples/*.json")],
     "counterexample": [*ROOT.glob("proofs/counterexamples/*.json")],
-    "theorem": [one for one in ROOT.glob("tests/**/*.toml") if "[terms]" in one.read_text(encoding="utf-8")],
+    "theorem": [
+        *ROOT.glob("boundlab/theorems/**/*.toml"),
+        *(one for one in ROOT.glob("tests/**/*.toml") if "[terms]" in one.read_text(encoding="utf-8")),
+    ],
 }
 
 

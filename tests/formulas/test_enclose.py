@@ -1,4 +1,4 @@
-"""One walk over a formula, in balls and in intervals."""
+"""One walk over a formula, in balls."""
 
 import operator
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from boundlab.arithmetic import numbers
 from boundlab.errors import SymbolError, UndecidedError
-from boundlab.formulas.enclose import BALLS, enclose, walk
+from boundlab.formulas.enclose import BALLS, CERTAIN, enclose, walk
 from boundlab.formulas.folds import EntryOf, FoldIndex
 from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.symbols import symbol
@@ -41,7 +41,7 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> sympy.Expr:
 
 @given(expressions())
 @settings(max_examples=80, deadline=None)
-def test_balls_and_intervals_enclose_the_same_number(expression: sympy.Expr) -> None:
+def test_balls_and_fractions_around_them_enclose_the_same_number(expression: sympy.Expr) -> None:
     low, high = enclose(expression)
     assume(high < 10**9)  # the radius of a ball with 160 bits grows with its middle
     with numbers.digits(160):
@@ -55,10 +55,12 @@ def test_each_number_system_has_its_own_floor_and_power() -> None:
     digits = sympy.floor(sympy.log(1000) / sympy.log(10), evaluate=False)
     with numbers.digits(128):
         assert walk(digits, BALLS, {}.__getitem__) == 3  # an integer up to rounding
+        assert walk(digits, CERTAIN, {}.__getitem__).contains(2)  # what is certain of it
         assert walk(sympy.Pow(0, -1, evaluate=False), BALLS, {}.__getitem__) == numbers.flint().arb("+inf")
     assert enclose(sympy.floor(sympy.Rational(7, 2), evaluate=False)) == (3, 3)
-    with pytest.raises(UndecidedError, match="a root of what may be negative"):
-        enclose(sympy.sqrt(-2, evaluate=False))
+    for nothing in (sympy.sqrt(-2, evaluate=False), sympy.Pow(0, -1, evaluate=False)):
+        with pytest.raises(UndecidedError, match="is no number of which 136 bits are known"):
+            enclose(nothing)
 
 
 def test_of_an_entry_of_many_numbers_only_that_one_is_asked() -> None:
@@ -69,12 +71,12 @@ def test_of_an_entry_of_many_numbers_only_that_one_is_asked() -> None:
 
 
 def test_what_has_no_rule_is_refused_in_the_words_of_its_number_system() -> None:
-    for expression, words in ((sympy.sin(2), "no enclosure for sin"), (symbol("L") + 1, "L has no value")):
+    for expression, words in ((sympy.sin(2), "no enclosure for sin"), (symbol("L") + 1, "L, which has no value")):
         with pytest.raises(UndecidedError, match=words):
             enclose(expression)
     with pytest.raises(SymbolError, match="sin has no interval evaluation"):
         walk(sympy.sin(2), BALLS, {}.__getitem__)
-    with pytest.raises(SymbolError, match="no exact value for mu"):
+    with pytest.raises(SymbolError, match="mu, which has no value, has no interval evaluation"):
         Formulas({"L": KnownNumber.of(2)}, {}).ball(symbol("mu") / symbol("L"))
 
 

@@ -1,11 +1,13 @@
 """Constants along the run: they bound gradients where the proof asks for it, and the bounds that read them hold."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from core_files import as_toml
 from page_makers import page_of, texts
 from run_makers import plan_of
 
@@ -20,7 +22,7 @@ from boundlab.objective import Problem, QuadraticForm
 from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
 from boundlab.testing._schedule import interpret
-from boundlab.theorems import along_run, as_toml, load_theorem, read_off_runs
+from boundlab.theorems import load_theorem, read_off_runs
 from boundlab.verdict import Verdict
 
 FORMS = {name: one for name, one in registered("theorems").items() if read_off_runs(one)}
@@ -310,7 +312,7 @@ def test_a_file_names_points_and_says_the_same(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="names no set of points: 'serve'"):
         load_theorem(path)
     with pytest.raises(SpecError, match="names no set of points"):
-        along_run(load_theorem("fedbuff.rf1"), {"G_sq": ("everywhere",)})
+        replace(load_theorem("fedbuff.rf1"), points={"G_sq": ("everywhere",)})
 
 
 def test_a_plan_that_reads_nothing_off_a_run_takes_any_step() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from core_files import as_toml
 from hypothesis import given, settings, strategies as st
 
 import boundlab as bl
@@ -18,7 +19,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
-from boundlab.theorems import Theorem, as_toml, load_theorem
+from boundlab.theorems import Theorem, load_theorem
 from boundlab.verdict import Verdict
 
 LITERATURE = Path(__file__).parents[2] / "benchmarks" / "literature" / "theorems"

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from exact_makers import runs
 from hypothesis import given, strategies as st
+from paper_theorems import AREA as BY_ID
 from test_area_moments import mean_squares
 
 from boundlab.errors import AssumptionError, SymbolError
-from boundlab.theorems.area import THEOREMS
 from boundlab.theorems.area_recursion import local_pass, recursion
 
-BY_ID = {theorem.id: theorem for theorem in THEOREMS}
 SMOOTH: dict[str, Any] = {
     "p": np.array([0.2, 0.3, 0.35]),
     "mu": 0.1,

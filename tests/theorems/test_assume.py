@@ -4,6 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from core_files import as_toml
 from statements import statement
 
 from boundlab.case import read_case
@@ -15,7 +16,7 @@ from boundlab.falsify import falsify
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.prove.settings import setting_of
-from boundlab.theorems import as_toml, core, inequality, load_theorem, words_of_core
+from boundlab.theorems import core, inequality, load_theorem, words_of_core
 from boundlab.verdict import Verdict
 from boundlab.worst_case import worst_case
 

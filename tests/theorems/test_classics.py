@@ -9,9 +9,10 @@ import pytest
 import symbolic
 import sympy
 from hypothesis import given, strategies as st
+from paper_theorems import CLASSICS
 from problem_makers import from_text, make
 from run_makers import plan_of
-from theorem_points import BY_HAND, NOISY, TEXTBOOK as BY_ID, needed
+from theorem_points import BY_HAND, NOISY, TEXTBOOK as BY_ID, TIGHT, needed
 
 from boundlab.case import build_problem
 from boundlab.compare import compare
@@ -24,7 +25,6 @@ from boundlab.registry import lookup
 from boundlab.simulate.work import run_once
 from boundlab.tape import RecordAt
 from boundlab.theorems import FormulaBound, load_theorem
-from boundlab.theorems.classics import THEOREMS, TIGHT
 from boundlab.verdict import Verdict
 
 
@@ -35,12 +35,12 @@ def test_each_bound_is_the_number_worked_out_by_hand(name):
 
 
 def test_at_least_twenty_are_shipped_and_found_by_their_ids():
-    assert len(THEOREMS) >= 20
+    assert len(CLASSICS) >= 20
     assert len(TIGHT) >= 6
-    assert {theorem.id for theorem in THEOREMS} >= TIGHT
-    assert all(load_theorem(theorem.id) is theorem for theorem in THEOREMS)
-    assert {theorem.status for theorem in THEOREMS} == {"textbook", "derived here"}
-    assert all(theorem.note for theorem in THEOREMS)
+    assert CLASSICS.keys() >= TIGHT
+    assert all(load_theorem(name) is theorem for name, theorem in CLASSICS.items())
+    assert {theorem.status for theorem in CLASSICS.values()} == {"textbook", "derived here"}
+    assert all(theorem.note for theorem in CLASSICS.values())
 
 
 def test_larger_noise_decides_the_maximum_of_decreasing_steps():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from core_files import as_toml
 from hypothesis import given, settings, strategies as st
 
 import boundlab as bl
@@ -17,7 +18,7 @@ from boundlab.formulas.symbols import symbol
 from boundlab.metrics import INDEX, METRICS, QUANTITIES, compose, valued
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.theorems import Theorem, as_toml, core, load_theorem
+from boundlab.theorems import Theorem, core, load_theorem
 from boundlab.verdict import Verdict
 
 HEAD = 'id = "mine"\nalgorithm = "gd"\nassumptions = ["convex", "smooth", "minimiser"]\n'

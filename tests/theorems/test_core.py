@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from core_files import as_toml
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from statements import statement
 
@@ -15,7 +16,7 @@ import boundlab as bl
 from boundlab.cli import invoke
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.registry import lookup, registered
-from boundlab.theorems import as_toml, core, load_theorem, over, words_of_core
+from boundlab.theorems import core, load_theorem, over, words_of_core
 
 THEOREMS = sorted(registered("theorems"))
 ITERATED = {name for name in THEOREMS if not registered("theorems")[name].bound.closed}

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from core_files import as_toml
 from statements import statement_file
 
 import boundlab as bl
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.theorems import as_toml, core, load_theorem, over
+from boundlab.theorems import core, load_theorem, over
 
 # Clients x²/2 and 3(x − 4)²/2 from x0 = 2: the minimiser is 3, and their steps do not commute.
 CLIENTS = "quadratic:A=[[[1]],[[3]]],b=[[0],[4]],x0=[2]"

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from core_files import as_toml
 from hypothesis import given, settings, strategies as st
 
 import boundlab as bl
@@ -15,7 +16,7 @@ from boundlab.falsify import falsify
 from boundlab.formulas.symbols import symbol
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.theorems import Theorem, as_toml, core, load_theorem, reads_steps
+from boundlab.theorems import Theorem, core, load_theorem, reads_steps
 
 BOWL = "quadratic:A=[[[1]]],b=[[0]],x0=1"  # x²/2 from 1
 PAIR = "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=1"  # two clients, both x²/2

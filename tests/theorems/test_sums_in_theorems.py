@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
+from core_files import as_toml
 from hypothesis import given, settings, strategies as st
 
 import boundlab as bl
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
-from boundlab.theorems import Theorem, as_toml, at_steps, core, load_theorem, reads_steps
+from boundlab.theorems import Theorem, at_steps, core, load_theorem, reads_steps
 
 RESHUFFLING = """
 id = "reshuffling"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from core_files import as_toml
 from sympy import Rational, S
 
 from boundlab.case import read_case
@@ -23,7 +24,7 @@ from boundlab.metrics import Quantity, Term, compose_sum, metric, summands, term
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
-from boundlab.theorems import FormulaBound, Theorem, as_toml, core, load_theorem
+from boundlab.theorems import FormulaBound, Theorem, core, load_theorem
 from boundlab.worst_case import worst_case
 from boundlab.worst_case.specification import ask as question
 

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 import pytest
 import sympy
+from paper_theorems import AREA as BY_ID
 from python_calls import calls_counted
 from theorem_points import AREA as FULL
 
@@ -16,9 +17,8 @@ from boundlab.errors import AssumptionError, FormulaError, SpecError, SymbolErro
 from boundlab.formulas.symbols import symbol
 from boundlab.formulas.units import degrees
 from boundlab.theorems import Bound, FormulaBound, Theorem, load_theorem
-from boundlab.theorems.area import THEOREM7, THEOREM8, THEOREMS
 
-BY_ID = {theorem.id: theorem for theorem in THEOREMS}
+THEOREM7, THEOREM8 = BY_ID["area.theorem7"], BY_ID["area.theorem8"]
 
 
 def test_a_sum_of_different_units_is_told_apart() -> None:
@@ -35,7 +35,7 @@ def test_a_million_points_are_one_array_and_no_warning() -> None:
     grid = {**FULL, "K": np.arange(1, 10**6 + 1), "M": 1}
     with warnings.catch_warnings(), calls_counted() as calls:
         warnings.simplefilter("error")
-        for theorem in THEOREMS:
+        for theorem in BY_ID.values():
             if isinstance(theorem.bound, FormulaBound):
                 step = {"alpha": 0.01} if "alpha" in theorem.inputs() else {}
                 assert theorem.evaluate({**grid, **step}).total.shape == (10**6,)

@@ -9,7 +9,6 @@ from statements import statement
 
 from boundlab.errors import BoundlabError, FormulaError, SpecError
 from boundlab.theorems import Theorem, load_theorem
-from boundlab.theorems.area import THEOREM8_FIXED
 
 GOOD = """
 id = "mine.theorem1"
@@ -51,7 +50,8 @@ def test_a_file_gives_the_same_object_as_a_built_in_theorem(tmp_path: Path) -> N
     assert (mine.id, mine.status, mine.algorithm, mine.horizon) == ("mine.theorem1", "user", "area", "every")
     assert mine.options == {"start": "analysis"}
     theirs = {name: value for name, value in VALUES.items() if name != "w"}
-    assert mine.evaluate(VALUES).total == pytest.approx(THEOREM8_FIXED.evaluate(theirs).total, rel=1e-15)
+    registered = load_theorem("area.theorem8.fixed-step")
+    assert mine.evaluate(VALUES).total == pytest.approx(registered.evaluate(theirs).total, rel=1e-15)
     assert "w" in mine.inputs()
     assert mine.as_dict()["inputs"]["w"].startswith("a curvature that I need")
 

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from gradient_theorems import BY_ID as GRADIENT, FIRST, SECOND, with_server_step
+from paper_theorems import AREA
 from theorem_points import BY_HAND, TEXTBOOK as CLASSICS, needed
 
 from boundlab.theorems import ALONG_RUN, Theorem
-from boundlab.theorems.area import THEOREMS
 from boundlab.theorems.area_recursion import recursion
 
-AREA = {theorem.id: theorem for theorem in THEOREMS}
 PLAIN = {name.removesuffix(ALONG_RUN) for name in AREA}
 Terms = dict[str, float]
 Sides = tuple[tuple[float, float], ...]
@@ -216,7 +215,7 @@ def area_values(theorem: Theorem, point: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize("theorem", THEOREMS, ids=lambda theorem: theorem.id)
+@pytest.mark.parametrize("theorem", AREA.values(), ids=lambda theorem: theorem.id)
 def test_areas_terms_and_steps_are_those_of_the_second_transcription(theorem: Theorem, point: str) -> None:
     v, values = seen(POINTS[point]), area_values(theorem, POINTS[point])
     step: dict[str, float] = {}
@@ -378,7 +377,7 @@ def test_the_conditions_of_gradient_theorems_are_those_of_the_second_transcripti
 
 
 @pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize("theorem", THEOREMS, ids=lambda theorem: theorem.id)
+@pytest.mark.parametrize("theorem", AREA.values(), ids=lambda theorem: theorem.id)
 def test_the_conditions_of_areas_theorems_are_those_of_the_second_transcription(theorem: Theorem, point: str) -> None:
     found, _ = sides(theorem, area_values(theorem, POINTS[point]))
     name = theorem.id.removesuffix(ALONG_RUN)

@@ -6,14 +6,13 @@ import afl_dga_makers as afl
 import numpy as np
 import pytest
 from afl_dga_makers import Floats, Run, Waves, inner, size
+from paper_theorems import AFL_DGA as BY_ID
 from theory_pages import below, shows
 
 from boundlab.algorithms.afl_dga import AFL_DGA
 from boundlab.options import Options
 from boundlab.tape import RecordAt
-from boundlab.theorems.afl_dga import THEOREMS
 
-BY_ID = {theorem.id: theorem for theorem in THEOREMS}
 SEEDS = range(16)
 
 

@@ -6,11 +6,9 @@ import area_makers as area
 import numpy as np
 import pytest
 from area_makers import Clients, Floats, squares
+from paper_theorems import AREA as BY_ID
 from theory_pages import below, shows
 
-from boundlab.theorems.area import THEOREMS
-
-BY_ID = {theorem.id: theorem for theorem in THEOREMS}
 CASES = [(seed, n, M) for seed, (n, M) in enumerate([(1, 1), (1, 4), (2, 1), (2, 3), (3, 2)])]
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from theorem_points import TIGHT
 
 from boundlab.assumptions import BOUNDED_RUN, COMPOSITE, with_implied
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, RecursionBound, Theorem, load_theorem
-from boundlab.theorems.classics import TIGHT
 from boundlab.worst_case import WorstCase, WorstCaseOutcome, worst_case
 
 SHARES = tuple(Fraction(1, 10**power) for power in range(4, 10))
