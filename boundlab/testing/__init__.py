@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from boundlab.instance.fitting import CompareOptions as CompareOptions, fitting as fitting
     from boundlab.testing import conform, strategies as strategies
     from boundlab.testing._bound import (
-        BoundFinding as BoundFinding,
         BoundViolation as BoundViolation,
         Tested as Tested,
         assert_bound_holds as assert_bound_holds,
     )
+    from boundlab.testing._finding import BoundFinding as BoundFinding
 
 _WHERE = {
     "BoundViolation": "testing._bound",
-    "BoundFinding": "testing._bound",
+    "BoundFinding": "testing._finding",
     "CompareOptions": "instance.fitting",
     "Tested": "testing._bound",
     "assert_bound_holds": "testing._bound",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import pytest
 
-from boundlab.testing._bound import BoundFinding, listening
+from boundlab.testing._finding import BoundFinding, listening
 
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem

@@ -185,7 +185,7 @@ def test_a_setting_is_not_overwritten() -> None:
 
 
 def test_what_is_found_is_plain_data() -> None:
-    from boundlab.testing._bound import listening
+    from boundlab.testing._finding import listening
 
     heard: list[BoundFinding] = []
     with listening(heard.append):
