@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from boundlab.instance.fitting import CompareOptions as CompareOptions, fitting as fitting
-    from boundlab.testing import conform, strategies as strategies
+    from boundlab.testing import conform as conform, strategies as strategies
     from boundlab.testing._bound import (
         BoundViolation as BoundViolation,
         Tested as Tested,
