@@ -29,7 +29,10 @@ def words_of_core(core: CoreStatement) -> list[str]:
         f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
         f"    {_expectation(core)}  {'= O of' if core.shape else '≤'}  {_right(core)}",
         *(f"where {name} = {_formula(rule)}" for name, rule in core.definitions),
-        *(f"if {_formula(quantity)} ≤ {_formula(limit)}" for quantity, limit in core.conditions),
+        *(
+            f"if {_formula(left)} {sign.replace('<=', '≤')} {_formula(right)}"
+            for left, sign, right in core.inequalities
+        ),
         *(f"{one.name}: {one.domain}, {one.role}, {one.side}, from {one.of}" for one in core.symbols),
         f"core {core.sha256}",
     ]
@@ -130,7 +133,7 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
         yield f"about = {_text(about)}"
     yield f"assumptions = {_list(one.id for one in core.assumptions if one.how == 'named')}"
     yield f"settable = {_list(core.settable)}"
-    yield f"conditions = {_list(f'{quantity.text} <= {limit.text}' for quantity, limit in core.conditions)}"
+    yield f"conditions = {_list(f'{left.text} {sign} {right.text}' for left, sign, right in core.inequalities)}"
     if core.assume:
         yield from _table("assume", {own: _sum(one) for own, one in core.assume})
     if core.points:

@@ -66,6 +66,7 @@ _LISTS = ("assumptions", "settable", "conditions", "repaired_by", "proofs")
 _KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
 _LOOKED_AT = 100  # models at which a divisor of a step is looked at
+_LATEX = re.compile(r"^\s*(?:\\[A-Za-z\[(]|\$)", re.MULTILINE)  # no line of TOML begins so
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
 
@@ -79,8 +80,8 @@ def read_theorem(path: Path) -> Theorem:
     ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on
     K), ``about`` (``each schedule`` or ``the mean``: what the expectation covers beside the noise), ``first`` (1; with
     0 the theorem is about K = 0, too), ``assumptions``, ``shape``,
-    ``settable``, ``conditions`` (each ``"left <= right"``), ``[assume]`` (name = ``"left >= right"``, between
-    quantities of a point, at every x),
+    ``settable``, ``conditions`` (each ``"left <= right"`` or ``"left < right"``), ``[assume]`` (name =
+    ``"left >= right"``, between quantities of a point, at every x),
     ``[options]`` (``any`` leaves one open; what is not named stands at its default), ``[parameters]`` (parameter of
     the algorithm = "symbol"; M = "M" for area where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with
     ``meaning``, ``domain`` and ``units`` for every symbol that boundlab does not know, ``[generous]`` (symbol = by how
@@ -97,6 +98,11 @@ def read_theorem(path: Path) -> Theorem:
     """
     text, data = _load(path)
     where = str(path)
+    if "direction" in data:
+        raise SpecError(
+            f"{where}: direction: terms bound the left side from above, for every function; a lower bound cannot be "
+            "stated, but boundlab worst-case computes the largest left side of a class"
+        )
     _known(data, _KEYS, where)
     for key, kind, noun in (
         *((key, str, "text") for key in _TEXT),
@@ -142,11 +148,16 @@ def read_theorem(path: Path) -> Theorem:
                 f"{nearest(name, symbols)}"
             )
     left = left_side(data["left"], symbols, where) if data.get("left") else None
+    conditions = [_condition(text, symbols, where, written) for text in data.get("conditions", ())]
     if "reach" in lefts[0]:
         if SECONDS in formulas["definitions"]:
             raise SpecError(f"{where}: with reach the terms are the seconds; leave definitions.{SECONDS} out")
-        formulas["terms"], seconds = reached(lefts[0], formulas["terms"], symbols, where, written)
-        formulas["definitions"] = {**formulas["definitions"], SECONDS: seconds}
+        formulas["terms"], within = reached(lefts[0], formulas["terms"], symbols, where, written)
+        if left is not None and left.in_seconds:
+            formulas["definitions"] = {**formulas["definitions"], SECONDS: within}
+        elif left is not None:
+            said = " + ".join(map(str, data["terms"].values()))
+            conditions.append(Condition(within, symbols[left.counter].symbol, f"{said} ≤ {left.counter}"))
     try:
         theorem = Theorem(
             id=data["id"],
@@ -167,7 +178,7 @@ def read_theorem(path: Path) -> Theorem:
             bound=FormulaBound(formulas["terms"]),
             definitions=formulas["definitions"],
             settable=tuple(data.get("settable", ())),
-            conditions=tuple(_condition(text, symbols, where, written) for text in data.get("conditions", ())),
+            conditions=tuple(conditions),
             parameters=_parameters(data, symbols, where)
             if "parameters" in data or algorithm != _ALGORITHM
             else {"M": "M"},
@@ -262,6 +273,11 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
     except RecursionError:
         raise SpecError(f"{path} is nested too deeply") from None
     except ValueError as reason:  # no TOML, numbers that floats round, integers of over 4300 digits
+        if _LATEX.search(text):
+            raise SpecError(
+                f"{str(path)!r} is LaTeX, and a theorem is a TOML file with formulas such as L*R**2/(2*K): "
+                "boundlab new theorem NAME writes one to fill in"
+            ) from None
         raise SpecError(f"{str(path)!r}: {reason}{other_kind(path, '.toml')}") from None
 
 
@@ -333,9 +349,9 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
 def _condition(
     text: str, symbols: Mapping[str, SymbolInfo], where: str, written: dict[sympy.Expr, Demands]
 ) -> Condition:
-    found = sides(text, "<=")
+    found = sides(text, "<=?")
     if found is None:
-        raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right")
+        raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right or left < right")
     what = f"{where}, condition {text!r}"
     quantity, limit = (_formula(side, symbols, what, written) for side in (found[0], found[2]))
-    return Condition(quantity, limit, text.replace("<=", "≤"))
+    return Condition(quantity, limit, text.replace("<=", "≤"), strict=found[1] == "<")
