@@ -46,7 +46,7 @@ def _lines(core: CoreStatement, name: str) -> Iterator[str]:
         yield f"about = {_text(about)}"
     yield f"assumptions = {_list(one.id for one in core.assumptions if one.how == 'named')}"
     yield f"settable = {_list(core.settable)}"
-    yield f"conditions = {_list(f'{quantity.text} <= {limit.text}' for quantity, limit in core.conditions)}"
+    yield f"conditions = {_list(f'{left.text} {sign} {right.text}' for left, sign, right in core.inequalities)}"
     if core.assume:
         yield from _table("assume", {own: _sum(one) for own, one in core.assume})
     if core.points:

@@ -158,7 +158,8 @@ class _Questions:
                 case, case_file = read_case(dict(found), has_theorem=True), ""
                 exact = self._exact(self.theorem, case, f"both sides on the instance of the search ({search.command})")
         proofs = self._on_counterexamples(self._proofs(self.theorem), case, case_file, exact)
-        panel = self._panel(self.theorem, self.typed, case)
+        empty = any(one.id == "scope.nonempty" for one in checks.failed)  # no setting would fit
+        panel = None if empty else self._panel(self.theorem, self.typed, case)
         repairs = self._repairs(case, panel)
         return Evidence(
             self.theorem,

@@ -99,7 +99,8 @@ def claim(theorem: "Theorem") -> tuple[str, ...]:
         )
     # What a file says is a formula; the words of a package may say more than that.
     conditions = [
-        f"{text(one.quantity)} ≤ {text(one.limit)}" if theorem.source else one.statement for one in theorem.conditions
+        f"{text(one.quantity)} {one.sign} {text(one.limit)}" if theorem.source else one.statement
+        for one in theorem.conditions
     ]
     relation = "=" if theorem.shape else "≤"
     return (f"{theorem.left.expectation} {relation} {bound}", *rules, *inequalities(theorem, letters), *conditions)

@@ -183,6 +183,8 @@ class View:
         for condition in self.conditions:
             gap = self.at(condition.quantity, values) - self.at(condition.limit, values)
             if gap == 0:
+                if condition.strict:
+                    return False
                 continue
             low, high = enclose(gap)
             if low > 0:
@@ -266,13 +268,13 @@ class View:
 
     def _meets(self, values: Mapping[str, Any]) -> bool:
         try:
-            sides = [
-                (self.number(self.expand(one.quantity), values), self.number(self.expand(one.limit), values))
+            met = [
+                one.meets(self.number(self.expand(one.quantity), values), self.number(self.expand(one.limit), values))
                 for one in self.conditions
             ]
         except (BoundlabError, KeyError):
             return False
-        return all(left <= right for left, right in sides)
+        return all(met)
 
     @cached_property
     def draws(self) -> tuple[dict[str, Any], ...]:
@@ -325,7 +327,7 @@ def _equalities(view: View) -> dict[str, sympy.Expr]:
     """Return the symbols that a condition fixes: ``quantity ≤ 0`` and ``count ≤ 1``."""
     fixed = {}
     for condition in view.theorem.conditions:
-        if condition.quantity.is_Symbol and condition.limit.is_number:
+        if condition.quantity.is_Symbol and condition.limit.is_number and not condition.strict:
             domain = view.symbols[condition.quantity.name].domain
             if float(condition.limit) == domain.low:
                 fixed[condition.quantity.name] = condition.limit

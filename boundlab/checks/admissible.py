@@ -81,7 +81,7 @@ def _empty(view: View, statement: str) -> Check:
             gap = view.expand(condition.quantity) - view.expand(condition.limit)
         except UndecidedError:
             continue
-        if gap.is_positive:
+        if gap.is_nonnegative if condition.strict else gap.is_positive:
             return Check("admissible.set", statement, "failed", f"{condition.statement} is never met", "claim vacuous")
     return Check("admissible.set", statement, "unknown", "no point was found at which all conditions hold")
 
@@ -102,8 +102,12 @@ def _own_step(view: View) -> Check:
             return Check(identity, statement, "unknown", str(error))
         # The condition itself must not help.
         prover = Prover(view.symbols, solver=view.solver)
-        if gap == 0 or (shown := prover.certain(gap)):
+        if gap == 0 and condition.strict:
+            return Check(identity, statement, "failed", f"{condition.statement}: both are equal", "does not follow")
+        if not condition.strict and (gap == 0 or (shown := prover.certain(gap))):
             worst = worst if gap == 0 else min(worst, shown)
+            continue
+        if condition.strict and gap.is_positive:
             continue
         witness = _breaks(view, condition)
         if witness and prover.certain(-gap) is SignProof.BY_CERTIFICATE:

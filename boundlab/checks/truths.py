@@ -148,13 +148,16 @@ def _other_rate(view: View, truth: Truth, values: Mapping[str, Any]) -> str:
     return ""
 
 
-def _demands(view: View, truth: Truth, values: Mapping[str, Any]) -> Iterator[tuple[str, sympy.Expr, sympy.Expr]]:
-    """Yield what must be at most what, by the theorem's conditions and by the truth, and what follows if it is not."""
+def _demands(view: View, truth: Truth, values: Mapping[str, Any]) -> Iterator[tuple[str, sympy.Expr, sympy.Expr, bool]]:
+    """Yield what must be at most what, strictly below it or not, and what follows if it is not.
+
+    By the theorem's conditions and by the truth.
+    """
     for condition in view.conditions:
         quantity, limit = view.at(condition.quantity, values), view.at(condition.limit, values)
-        yield f"{condition.statement} excludes the instance", quantity, limit
+        yield f"{condition.statement} excludes the instance", quantity, limit, condition.strict
     for words, left, right in truth.needs(values):
-        yield f"the instance needs {words}", sympy.sympify(left), sympy.sympify(right)
+        yield f"the instance needs {words}", sympy.sympify(left), sympy.sympify(right), False
 
 
 def _outside(view: View, truth: Truth, values: Mapping[str, Any]) -> str:
@@ -165,16 +168,24 @@ def _outside(view: View, truth: Truth, values: Mapping[str, Any]) -> str:
     UndecidedError
         If that is not decided.
     """
-    unmet = (words for words, left, right in _demands(view, truth, values) if not _at_most(left, right))
+    unmet = (
+        words
+        for words, left, right, strict in _demands(view, truth, values)
+        if not _at_most(left, right) or (strict and _same(left, right))
+    )
     return next(unmet, "")
 
 
 def _inside(view: View, truth: Truth, values: Mapping[str, Any], number: sympy.Rational) -> bool:
     """Return whether the member at e = number surely meets all demands: it may be too large for them."""
-    return all(
-        _same(left, right) or enclose(substitute(left - right, {SMALL: number}))[1] <= 0
-        for _, left, right in _demands(view, truth, values)
-    )
+
+    def fits(left: sympy.Expr, right: sympy.Expr, strict: bool) -> bool:
+        if _same(left, right):
+            return not strict
+        high = enclose(substitute(left - right, {SMALL: number}))[1]
+        return bool(high < 0 if strict else high <= 0)
+
+    return all(fits(left, right, strict) for _, left, right, strict in _demands(view, truth, values))
 
 
 def _at_most(left: sympy.Expr, right: sympy.Expr) -> bool:

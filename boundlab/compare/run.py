@@ -149,6 +149,8 @@ def _each_expectation(plan: Plan) -> Plan:
     several = len(plan.ks) > 1 or (set(plan.values) - set(plan.fixed) and not plan.metric.in_seconds)
     if each is None or several or len(each[1]) > _MOST_SAMPLED:
         reason = engine(*plan.random_run)[1] or "it takes too many operations (--exact does not mind)"
+        if plan.metric.over.at_mean:
+            raise SpecError(f"{plan.theorem.id} is about a mean iterate, which no run shows: {reason}")
         raise SpecError(
             f"{plan.theorem.id} is about a smallest expectation, which no run shows, and nothing computes it: {reason}"
             f"; of {_MOST_SAMPLED} expectations at most at one horizon under one bound samples are taken"

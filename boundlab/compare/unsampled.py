@@ -32,7 +32,8 @@ def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Enclosure, str] |
         Whether that is done only where the predicted number of operations is at most
         :data:`boundlab.expectation.AFFORDABLE`.
     """
-    if plan.own_case and (plan.problem.noiseless or plan.problem.quadratic() is not None or not plan.one_schedule):
+    averaged = plan.problem.quadratic() is not None and plan.metric.from_expectations
+    if plan.own_case and (plan.problem.noiseless or averaged or not plan.one_schedule):
         return None  # a number for each schedule is what such a bound is about
     method, reason = engine(*plan.random_run)
     if reason:

@@ -254,7 +254,9 @@ def require(theorem: Theorem, formulas: Formulas) -> None:
         if met is None:
             raise InexactError(f"whether {condition.statement} is met is not decided in exact numbers")
         if not met:
-            sides = " > ".join(_text(side, formulas) for side in (condition.quantity, condition.limit))
+            sides = f" {'≥' if condition.strict else '>'} ".join(
+                _text(side, formulas) for side in (condition.quantity, condition.limit)
+            )
             raise AssumptionError(f"{theorem.id} needs {condition.statement}, got {sides}")
 
 
@@ -275,16 +277,18 @@ def _number(of: sympy.Expr, formulas: Formulas) -> float:
 
 def _met(condition: Condition, formulas: Formulas) -> bool | None:
     if same(condition.quantity, condition.limit, tuple(sorted(formulas.rules.items()))):
-        return True
+        return not condition.strict
     gap = condition.limit - condition.quantity
     exact = scalar(formulas.exact(gap))
     if exact is not None:
-        return numbers.sign(exact) >= 0
+        return bool(condition.meets(0, numbers.sign(exact)))
     for bits in _BITS:
         with numbers.digits(bits):
             room = formulas.ball(gap)
-            if room >= 0 or room < 0:
-                return bool(room >= 0)
+            if room > 0 or room < 0:
+                return bool(room > 0)
+            if room >= 0 and not condition.strict:
+                return True
     return None
 
 

@@ -1,5 +1,6 @@
 """A theorem on one case, with both sides exact, enclosed, or at least not sampled."""
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -273,14 +274,24 @@ def _require_settled(case: Case, exact: ExactEngine, controls: int) -> None:
 # Growth of both sides along a family of cases: what refutes a printed O(·) whatever its constants are.
 #
 # A family begins at one case and moves symbols along which the unknown constants stay the same, and nothing else: the
-# horizon, the noise, or the distance of the start. The left side is then a closed form, a sequence that obeys a
-# linear recursion over Q or a polynomial, and the right side is bounded from above by its leading term.
+# horizon, the noise, or the distance of the start; or the horizon, and at each another function, flatter than the one
+# before. The left side is then a closed form, a sequence that obeys a linear recursion over Q or a polynomial, or
+# bounded
+# from below; the right side is bounded from above by its leading term.
 
 Order = tuple[Fraction, Any]  # (q, a) of q^x·x^a
 _SMALL: Final = apart("small", positive=True)
 _SCALE: Final = sympy.Symbol("s", positive=True)
 _SCALED: Final = {"noise": "the noise is s times that of the case", "start": "x0 is s times as far from x*"}
 _LONG: Final = 160
+# Where x_1 ≥ 1/2 and f = λ·x_1²/2: the left side is at least so much times λ to this power.
+_FLAT: Final = {
+    Quantity.DISTANCE: (0, sympy.Rational(1, 4)),
+    Quantity.GAP: (1, sympy.Rational(1, 8)),
+    Quantity.SLOPE: (2, sympy.Rational(1, 4)),
+}
+_OF_PROBLEMS: Final = ("function", "noise", "heterogeneity", "start", "schedule")
+_KNOWN: Final = ("L", "R", "sigma", "F0", "mu")  # of these parabolas
 _LOGARITHM: Final = sympy.Rational(1, 1000)  # log x = O(x^ε) for any ε
 
 
@@ -301,6 +312,10 @@ def growths(theorem: Theorem, case: Case) -> tuple[Growth, ...]:
         if along and {*along} <= {*theorem.growth}:
             family = Growth(along, f"{words}, {counter} = {engine.plan.ks[-1]}")
             found.append(_asked(family, lambda: _over_scale(case, engine, role, family)))  # noqa: B023
+    moved = {counter, "F0", *({"mu"} if "strongly-convex" in theorem.core.assumed else ())}
+    if moved <= {*theorem.growth}:
+        family = Growth(tuple(sorted(moved)), f"{counter} → ∞, f flatter and flatter")
+        found.append(_asked(family, lambda: _over_curvature(case, engine, family)))
     return tuple(found)
 
 
@@ -356,6 +371,53 @@ def _over_scale(case: Case, engine: ExactEngine, role: str, family: Growth) -> G
         if refutes:
             break
     return found
+
+
+def _over_curvature(case: Case, engine: ExactEngine, family: Growth) -> Growth:
+    """Follow f(x) = (λ·x_1² + x_2²)/2 from (1, 0) with λ = 1/(c·K): at each horizon another function.
+
+    All models before the horizon are convex combinations of what at most M·K steps of at most a, one after the other,
+    make of x_1 = 1. With c ≥ 2·a·M these leave (1 − a·λ)^(M·K) ≥ 1 − a·λ·M·K ≥ 1/2. Here L = R = 1, mu = λ, F0 = λ/2.
+    """
+    theorem, plan, form = engine.plan.theorem, engine.plan, engine.model.quadratic()
+    counter = theorem.symbols[theorem.horizon_symbol].symbol
+    _require_still(theorem, case, (counter.name, "F0", "mu"))
+    strange = sorted({one for one in theorem.read if theorem.symbols[one].role in _OF_PROBLEMS} - {*_KNOWN})
+    if strange or theorem.assume or theorem.points or BOUNDED_RUN in theorem.core.assumed:
+        raise SpecError(f"{' and '.join(strange) or 'what is assumed beside'} is not known of flatter functions")
+    passes, power = case.algorithm.averages(plan.parameters, plan.problem.n), _FLAT.get(plan.metric.quantity)
+    if passes is None or (passes.every, passes.ahead) != (1, 0) or not 0.0 < passes.step_size < math.inf:
+        raise SpecError(f"how far {case.algorithm.id} goes at most is not known")
+    one = form is not None and not form.sigma and [*form.b, engine.model.x0] == [[Fraction(0)] * 2, [Fraction(1), 0]]
+    if form is None or not one or form.A[0] != [[form.A[0][0][0], 0], [0, 1]]:
+        raise SpecError("it is no parabola of two curvatures, from (1, 0)")
+    if power is None or plan.metric.over.summed or plan.metric.shows is not None:
+        raise SpecError(f"{plan.metric.id} is not about the server's models alone")
+    c = sympy.Integer(2) ** (1 + math.ceil(math.log2(passes.step_size * passes.steps)))
+    flat = 1 / (c * counter)
+    left, right = power[1] * flat ** power[0], _right(engine, {counter.name: counter, "mu": flat, "F0": flat / 2})
+    above = _at_most(right, counter)
+    _require_at_least(case, engine, flat, left)
+    refutes = above[0] < 1 or (above[0] == 1 and bool(-power[0] > above[1]))
+    words = f"f(x) = (x_1²/({c}·{counter}) + x_2²)/2 from (1, 0), at each {counter} its own"
+    how = f"at least {_order_words((1, -power[0]), counter.name)}"
+    return _compared(replace(family, family=words), f"at least {left}", str(right), how, (above, counter.name), refutes)
+
+
+def _require_at_least(case: Case, engine: ExactEngine, flat: sympy.Expr, left: sympy.Expr) -> None:
+    """Look at one case of the family: its left side is not below the formula.
+
+    Raises
+    ------
+    ArithmeticError
+        If it is.
+    """
+    theorem, k = engine.plan.theorem, int(engine.plan.ks[-1])
+    curvature, least = (one.subs(theorem.symbols[theorem.horizon_symbol].symbol, k) for one in (flat, left))
+    problem = {**case.raw["problem"], "A": [[[str(curvature), 0], [0, 1]]]}
+    found = ExactEngine.of(theorem, read_case({**case.raw, "problem": problem}, has_theorem=True)).fractional_left()
+    if curvature <= 1 and found < Fraction(int(least.p), int(least.q)):
+        raise ArithmeticError(f"a left side is {found}, and its formula says at least {least}")
 
 
 def _times(value: Any, factor: sympy.Expr) -> Any:
@@ -542,7 +604,7 @@ def _evaluated(plan: Plan, case: Case, *, derive: bool) -> ExactResult:
     why = _why_not(plan, model, case)
     if not why and model is not None:
         try:
-            written = range_of(plan.metric) is None and not plan.metric.over.summed
+            written = range_of(plan.metric) is None and not (plan.metric.over.summed or plan.metric.over.at_mean)
             return ExactEngine(plan, case, model).result(derive=derive and written)
         except NoValueError as error:
             return replace(result(plan, case, str(error)), violated=False, decided=False)
@@ -564,7 +626,8 @@ def _why_not(plan: Plan, model: RationalProblem | None, case: Case) -> str:
         return f"problem {plan.problem.id} has no rational form"
     if not plan.theorem.bound.closed:
         return "the bound is a numerical recursion"
-    sure = range_of(plan.metric) and plan.problem.noiseless and not isinstance(case.events, RandomEvents)
+    random, at_mean = isinstance(case.events, RandomEvents), plan.metric.over.at_mean
+    sure = at_mean if random else plan.problem.noiseless and (at_mean or range_of(plan.metric) is not None)
     if not (sure or plan.metric.from_expectations):
         return f"{plan.metric.id} is not a mean of recorded quantities"
     if plan.theorem.shape:

@@ -737,7 +737,8 @@ def stands_on(at: ExactSetting) -> Iterator[Item]:
         as_is, found = [formula(side, theorem) for side in sides], [written(_value(at, side)) for side in sides]
         known = [side.text for side in found] == [side.text for side in as_is]
         parts = as_is if known else [*as_is, *found]
-        yield say("{} ≤ {}" if known else "{} ≤ {}, since {} ≤ {}", *parts)
+        claim = f"{{}} {one.sign} {{}}"
+        yield say(claim if known else f"{claim}, since {claim}", *parts)
     for reading in at.plan.symbols:
         if reading.name in theorem.assume:
             shown = "certified for the problem" if reading.certified else "your word"

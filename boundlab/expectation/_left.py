@@ -40,7 +40,7 @@ def engine(
         each = [engine(one, who, problem, parameters, delays, policy) for _, one in summands(left, problem.n)]
         why = next((reason for _, reason in each if reason), "")
         return "" if why else "; ".join(dict.fromkeys(how for how, _ in each)), why
-    if not left.from_expectations:
+    if not (left.from_expectations or left.over.at_mean):
         return "", f"the expectation of {left.id}, which is not a mean of recorded quantities, has no exact engine"
     program = who.under(parameters, problem.n, delays)
     if program is None:
@@ -59,6 +59,8 @@ def engine(
         wide = late * problem.d
         why = f"moments under drawn staleness take versions times coordinates up to {_WIDEST_LATE}, got {wide}"
         return ("", why) if wide > _WIDEST_LATE else (MOMENTS, "")
+    if left.over.at_mean:
+        return "", f"{left.id} is computed by moments, and problem {problem.id} is no quadratic"
     if problem.simple is not None and left.quantity is Quantity.SLOPE:
         return "", f"problem {problem.id} with {problem.simple.words} has no gradient norm"
     if not problem.noiseless and problem.sign_noise is None:
@@ -152,7 +154,12 @@ def operations(
 
 def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
     """Return whether the moments of AREA by themselves take the place of those of all programs, for speed."""
-    if not isinstance(parameters, AreaParameters) or parameters.reply != "pre" or not left.over.one_record:
+    if (
+        not isinstance(parameters, AreaParameters)
+        or parameters.reply != "pre"
+        or not left.over.one_record
+        or left.over.at_mean
+    ):
         return False
     if left.over.weights != EQUAL:
         return False

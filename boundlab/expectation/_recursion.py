@@ -721,11 +721,27 @@ class Recursion(Generic[Number]):
 
     def second(self, states: dict[Control, Array] | None = None) -> Array:
         """Return E (x − x*)(x − x*)ᵀ of what is shown, shape (c, e, e); of ``errors``, what it is at most off by."""
-        shown, states = self._rows(self._shown), self.states if states is None else states
+        return self._moments(self.states if states is None else states)[:, 1:, 1:]
+
+    def of_mean(self) -> Array:
+        """Return E (x − x*) E (x − x*)ᵀ of what is shown, shape (c, e, e)."""
+        mean = self._moments(self.states)[:, 0, 1:]
+        return mean[:, :, None] * mean[:, None, :]
+
+    def off_mean(self) -> Array:
+        """Return a multiple of the identity that :meth:`of_mean` is at most off by in floats, shape (c, e, e)."""
+        mean, error = self._moments(self.states)[:, 0, 1:], self._moments(self.errors)
+        # What moments are off by is between ± the matrix of errors: so much a row is off at most.
+        off = np.sqrt(np.sum(error[:, 0, 0] * np.einsum("cii->c", error[:, 1:, 1:])))
+        most = off * (2.0 * np.sqrt(np.sum(mean * mean)) + off)
+        return np.array([most * np.eye(self.e)] * len(mean))
+
+    def _moments(self, states: dict[Control, Array]) -> Array:
+        """Return E zzᵀ for z = (1, what is shown), shape (c, 1 + e, 1 + e)."""
+        rows = np.r_[0, np.arange(self.size)[self._rows(self._shown)]]
         if self._sparse is not None:
-            rows = np.arange(self.size)[shown]
             return sum((self._triangle.entries(state, rows) for state in states.values()), start=self._zero)
-        return sum((state[:, shown, shown] for state in states.values()), start=self._zero)
+        return sum((state[:, rows[:, None], rows] for state in states.values()), start=self._zero)
 
     def cross(self, one: int, other: int) -> Array:
         """Return E (z of a register)(z of another)ᵀ in exact numbers, shape (c, e, e); models are relative to x*."""

@@ -204,6 +204,8 @@ def in_floats(
     read = enclosing(problem, metric, hessian, off)
 
     def look(moments: Recursion[float], scale: float) -> Floats:
+        if metric.over.at_mean:
+            return read(moments.of_mean(), moments.off_mean())
         return read(moments.second() / scale, moments.second(moments.errors) / scale)
 
     with np.errstate(over="ignore", invalid="ignore"):
@@ -272,6 +274,8 @@ def in_exact_numbers(
             told(_moments(k, found, X_S, model, hessian, metric, len(arithmetic.program.initial) if add else None))
 
     def look(found: Recursion[Scalar], scale: Scalar) -> Scalar:
+        if metric.over.at_mean:
+            return metric.of_second_moment(hessian, found.of_mean())
         return metric.of_second_moment(hessian, found.second() / scale if add else found.second())
 
     return _expectations(arithmetic, law, where, numbers.rational, metric, ks, LARGEST, look, watch)

@@ -2,18 +2,21 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
+from boundlab.assumptions import contradiction
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._expectation import horizon, plan_of, run_by_run
 from boundlab.falsify._growth import unbounded
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._largest_reading import generously
 from boundlab.falsify._rates import local_rate, unknown
 from boundlab.falsify._repeat import Telling
-from boundlab.falsify._result import Falsification, JudgedInstance, confirm
+from boundlab.falsify._result import Falsification, JudgedInstance, agree, confirm
 from boundlab.falsify._search import search
 from boundlab.falsify._shrink import Keep
 from boundlab.falsify._smallest import smallest
@@ -76,6 +79,11 @@ def falsify(
             f"{theorem.id} takes its constants on a set of each run's own steps, and a search shares its runs among "
             "problems; compare holds it against one run after the other"
         )
+    if theorem.left.over.at_mean:
+        raise AssumptionError(
+            f"{theorem.id} is about the mean iterate, and a search adds up what single runs show; compare --exact and "
+            "exact compute it"
+        )
     if theorem.shape and not theorem.growth:
         raise AssumptionError(
             f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; a table [growth] says "
@@ -89,7 +97,8 @@ def falsify(
             f"definition into the theorem, or look at values of your own with boundlab compare --set {names[0]}=…"
         )
     begin = time.monotonic()
-    judge = Judge(generously(theorem), begin + budget, limit)
+    # No problem meets assumptions that contradict each other: a few instances say so as well as many.
+    judge = Judge(generously(theorem), begin + budget, 1 if contradiction(theorem.core.assumed) else limit)
     if theorem.shape:
         return _by_growth(judge, begin, seed, progress or (lambda _: None))
     instance, case, broken, small, clearest = None, None, False, None, None
@@ -101,8 +110,11 @@ def falsify(
     for found in search(judge, seed, progress or (lambda _: None), by_hand, jobs):
         try:
             instance, case = _confirmed(theorem, judge, found.score)
+            if instance.violated:
+                _require_runs_agree(theorem, instance)
         except FAILURES as error:
             judge.refuse(error)
+            instance, case = None, None
             continue
         broken = found.score.violates and instance.violated
         convincing = found.convincing if broken else None
@@ -198,6 +210,21 @@ def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInst
         raise UndecidedError("; ".join(plain.refused))
     instance, case = confirm(plain, own)
     return replace(instance, generous=found.ratio), case
+
+
+def _require_runs_agree(theorem: Theorem, found: JudgedInstance) -> None:
+    """Refuse a mean over events that its runs, one after the other, do not have: they meet no enumeration of states.
+
+    Raises
+    ------
+    UndecidedError
+        With both numbers; where the runs are too many nothing is said.
+    """
+    one = found.candidate
+    plan = plan_of(theorem, one, [horizon(one)])
+    if plan.algorithm.server == "any" and plan.metric.is_mean and not one.noisy:
+        with suppress(SpecError):
+            agree(found.left, float(run_by_run(plan, one).value[-1]), "left", "the mean of its runs")
 
 
 def _repeatable(theorem: Theorem, found: JudgedInstance | None, broken: bool) -> JudgedInstance | None:

@@ -104,7 +104,18 @@ def problems(theorem: Theorem, schedule: Schedule, iterations: int, level: int, 
             for weight, step in steps(theorem, iterations, sizes, default=number == 0):
                 first = _steeper(Candidate(f"{kind}; {family}", shape, delays, setting, step, iterations), weight)
                 found += [first.with_problem(x0=x) for x in starts]
+    if level == 1 and not noise and clients == 1:
+        found += _staircases(theorem, schedule, iterations)
     return found
+
+
+def _staircases(theorem: Theorem, schedule: Schedule, iterations: int) -> Iterator[Candidate]:
+    """Yield the candidates of piecewise quadratics with the theorem's own steps, or a few: L is 1."""
+    family, _, delays, setting = schedule
+    for kind, shape in _problem_families.staircases(theorem):
+        for weight, step in steps(theorem, iterations, FEW, default=True):
+            if weight == 1.0:
+                yield Candidate(f"{kind}; {family}", shape, delays, setting, step, iterations)
 
 
 def _steeper(one: Candidate, weight: float) -> Candidate:

@@ -9,15 +9,14 @@ from typing import Any, final
 from boundlab.errors import BoundlabError
 from boundlab.falsify import _families, _random_events
 from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._edges import sides
 from boundlab.falsify._expectation import horizon
 from boundlab.falsify._judge import FAILURES, Judge
 from boundlab.falsify._optimise import iid
 from boundlab.falsify._problem_families import noise_allowed
 from boundlab.falsify._sides import constants_of, step_size
-from boundlab.formulas.floats import evaluate
-from boundlab.formulas.symbols import names_of
 from boundlab.options import numbers, parse_spec, typed
-from boundlab.theorems import Theorem, derive
+from boundlab.theorems import Theorem
 
 FAMILY = "made to meet the conditions"
 _FACTORS = (10.0, 2.0, 1.1)  # by which numbers are moved: far first
@@ -130,18 +129,14 @@ def _gaps(judge: Judge, one: Candidate) -> Sequence[Gap] | None:
         known: dict[str, Any] = {**shared.seen[-1], **shared.values, **shared.server, **own, **one.step}
         size = step_size(shared, one, own)
         known |= {theorem.horizon_symbol: horizon(one)} | ({shared.rate: size} if math.isfinite(size) else {})
-        names = set().union(*(names_of(side.quantity) | names_of(side.limit) for side in theorem.conditions))
-        found = derive(theorem, {name: value for name, value in known.items() if name in theorem.symbols}, names, 1)
-        sides = [
-            (float(evaluate(each.quantity, found, each.statement)), float(evaluate(each.limit, found, each.statement)))
-            for each in theorem.conditions
-        ]
+        known = {name: value for name, value in known.items() if name in theorem.symbols}
+        found = [(float(left), float(right)) for left, right in sides(theorem, theorem.conditions, known)]
     except FAILURES:
         return None
     gaps = [
-        Gap(_apart(left, right), f"{each.statement} (got {left:.6g} > {right:.6g})")
-        for each, (left, right) in zip(theorem.conditions, sides, strict=True)
-        if not left <= right
+        Gap(_apart(left, right), f"{each.statement} (got {left:.6g} {'≥' if each.strict else '>'} {right:.6g})")
+        for each, (left, right) in zip(theorem.conditions, found, strict=True)
+        if not each.meets(left, right)
     ]
     return gaps if all(math.isfinite(gap.size) for gap in gaps) else None
 

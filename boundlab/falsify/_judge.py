@@ -15,7 +15,7 @@ from boundlab.errors import BoundlabError, shortened
 from boundlab.falsify import _catalog as catalog, _expectation, _sides
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._options import parameters
-from boundlab.falsify._rates import behind_tape
+from boundlab.falsify._rates import behind_tape, tried
 from boundlab.falsify._shared_runs import SharedRun, make_shared_run
 from boundlab.falsify._sides import PROMISING, CandidateSides
 from boundlab.formulas.symbols import having
@@ -167,7 +167,8 @@ class Judge:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
         if not one.separable or self._weighs(one) or self.theorem.left_reads - {self.theorem.horizon_symbol}:
             return True
-        if "error" in one.problem or self.theorem.left.over.summed or self.theorem.assume:  # what holds at every x
+        # What holds at every x is decided one by one, and so is what reads an accuracy.
+        if "error" in one.problem or self.theorem.left.over.summed or self.theorem.assume or tried(self.theorem):
             return True
         if one.constrained and (one.noisy or "box" in one.problem):
             return True

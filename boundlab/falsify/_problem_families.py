@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, RELATIVE
+from boundlab.falsify._edges import edges
 from boundlab.theorems import Theorem
 
 Shape = tuple[str, dict[str, Any]]
 # λ/L of the coordinate that a run moves in, where another one has the curvature L and rests.
 _LOW = (0.5, 0.1, 0.01)
+_UPHILL = (3.3, 1.2)  # starts beyond and before the flat step
 # Radii of balls around 0, in units of the smallest that holds x0 and the centres or x0 alone.
 _RADII = (1.0, 2.0)
 
@@ -168,6 +170,23 @@ def _apart(theorem: Theorem, kind: str, base: dict[str, Any], clients: int) -> I
         if "strongly-convex" not in theorem.core.assumed:
             flat = {**base, "w": [[1.0, 0.0], [0.5, 1.0]], "c": [[0.0, 0.0], [1.0, 1.0]], "x0": [1.0, 1.0]}
             yield "one client is flat where the other one is not", flat
+
+
+def staircases(theorem: Theorem) -> Iterator[Shape]:
+    """Yield f of one coordinate with f' = x up to 1, the slope mu up to 2, and the slope 1 again: momentum may cycle.
+
+    They are maxima of affine functions with rounded kinks, plus mu/2·x².
+    """
+    if kind_of(theorem) != "quadratic" or BOUNDED_DOMAIN in theorem.core.assumed or on_data(theorem):
+        return
+    for mu, x0 in product((*edges(theorem, "mu", {"L": 1.0}), *_LOW[1:]), _UPHILL):
+        if mu < 1.0:
+            rise = round(1.0 - mu, 12)
+            steps = {"a": [[[-4.0 * rise], [rise], [5.0 * rise]]], "c": [[0.0, 0.0, -4.0 * rise]]}
+            yield (
+                "a flat step between steep ones",
+                {"type": "smoothed-max-affine", **steps, "L": 1.0, "mu": mu, "x0": x0},
+            )
 
 
 def starts(shape: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,6 +1,6 @@
 """Structured families for theorems about i.i.d. events (AREA)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import Any
 
@@ -95,42 +95,38 @@ def _batch(
         yield Candidate(family, {**problem, "w": w, **error}, iid(p), setting, step, horizon)
 
 
-def _rough(theorem: Theorem) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rough(theorem: Theorem) -> Iterable[tuple[str, dict[str, Any]]]:
     one: dict[str, Any] = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}
     two = {**one, "c": [0.0, 0.0], "w": [1.0, 1.0]}
     wide = {**one, "type": "huber", "delta": 1.0} if bounded(theorem) else {**one, "type": "quadratic"}
-    yield "|x|, one client", one
-    yield "|x|, equal clients", two
-    yield "noise at the minimiser, one client", {**wide, "x0": 0.0, "sigma": 100.0}
-    yield "|x − c_i|, two centres", {**two, "c": [0.0, 1.0], "x0": 3.0}
-    yield "Huber close to |x|, one client", {**one, "type": "huber", "delta": 0.05}
-    yield "|x|, a flat client", {**two, "w": [1.0, 0.25]}
-    yield "Huber close to |x|, two centres", {**two, "type": "huber", "delta": 0.1, "c": [0.0, 1.0], "x0": 2.0}
-    yield "|x|, three clients", {**one, "c": [0.0, 0.0, 1.0], "w": [1.0, 1.0, 1.0], "x0": 2.0}
-    yield "Huber, one client", {**one, "type": "huber", "delta": 1.0}
-    yield "noise on the way, one client", {**wide, "sigma": 100.0}
-    yield "noise, two clients", {**wide, "c": [0.0, 0.0], "w": [1.0, 1.0], "x0": 0.0, "sigma": 100.0}
+    return (
+        ("|x|, one client", one),
+        ("|x|, equal clients", two),
+        ("noise at the minimiser, one client", {**wide, "x0": 0.0, "sigma": 100.0}),
+        ("|x − c_i|, two centres", {**two, "c": [0.0, 1.0], "x0": 3.0}),
+        ("Huber close to |x|, one client", {**one, "type": "huber", "delta": 0.05}),
+        ("|x|, a flat client", {**two, "w": [1.0, 0.25]}),
+        ("Huber close to |x|, two centres", {**two, "type": "huber", "delta": 0.1, "c": [0.0, 1.0], "x0": 2.0}),
+        ("|x|, three clients", {**one, "c": [0.0, 0.0, 1.0], "w": [1.0, 1.0, 1.0], "x0": 2.0}),
+        ("Huber, one client", {**one, "type": "huber", "delta": 1.0}),
+        ("noise on the way, one client", {**wide, "sigma": 100.0}),
+        ("noise, two clients", {**wide, "c": [0.0, 0.0], "w": [1.0, 1.0], "x0": 0.0, "sigma": 100.0}),
+    )
 
 
-def _smooth() -> Iterator[tuple[str, dict[str, Any]]]:
+def _smooth() -> Iterable[tuple[str, dict[str, Any]]]:
     one: dict[str, Any] = {"type": "quadratic", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}
     two = {**one, "c": [0.0, 1.0], "w": [1.0, 1.0]}
-    yield "quadratic, one client", one
-    yield "quadratic with noise, one client", {**one, "sigma": 1.0}
-    yield "quadratics, two centres", two
-    yield "quadratics with noise from the minimiser", {**two, "x0": 0.5, "sigma": 1.0}
-    yield "quadratic of two curvatures, one client", {**one, "c": [[0.0, 0.0]], "w": [[0.1, 1.0]], "x0": [1.0, 0.0]}
-    yield "quadratics, two curvatures", {**two, "w": [1.0, 4.0], "x0": 0.0}
-    yield "quadratics from the minimiser", {**two, "w": [1.0, 4.0], "x0": 0.8}
-    yield "quadratics, two curvatures, noise", {**two, "w": [1.0, 4.0], "x0": 2.0, "sigma": 0.1}
-    yield (
-        "noise in two directions, one client",
-        {
-            **one,
-            "c": [[0.0, 0.0]],
-            "w": [[0.1, 1.0]],
-            "x0": [0.0, 0.0],
-            "sigma": 1.0,
-        },
+    plane = {**one, "c": [[0.0, 0.0]], "w": [[0.1, 1.0]]}
+    return (
+        ("quadratic, one client", one),
+        ("quadratic with noise, one client", {**one, "sigma": 1.0}),
+        ("quadratics, two centres", two),
+        ("quadratics with noise from the minimiser", {**two, "x0": 0.5, "sigma": 1.0}),
+        ("quadratic of two curvatures, one client", {**plane, "x0": [1.0, 0.0]}),
+        ("quadratics, two curvatures", {**two, "w": [1.0, 4.0], "x0": 0.0}),
+        ("quadratics from the minimiser", {**two, "w": [1.0, 4.0], "x0": 0.8}),
+        ("quadratics, two curvatures, noise", {**two, "w": [1.0, 4.0], "x0": 2.0, "sigma": 0.1}),
+        ("noise in two directions, one client", {**plane, "x0": [0.0, 0.0], "sigma": 1.0}),
+        ("quadratics, three clients", {**one, "c": [0.0, 1.0, -1.0], "w": [1.0, 2.0, 3.0], "x0": 2.0}),
     )
-    yield "quadratics, three clients", {**one, "c": [0.0, 1.0, -1.0], "w": [1.0, 2.0, 3.0], "x0": 2.0}

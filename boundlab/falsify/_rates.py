@@ -45,10 +45,10 @@ def unknown(theorem: Theorem) -> list[str]:
 
 
 def tried(theorem: Theorem) -> list[str]:
-    """Return the symbols of a statement in seconds that may be any positive number: an accuracy, or the seconds."""
-    if not theorem.left.in_seconds:
-        return []
+    """Return the symbols that may be any positive number: an accuracy that the left side reaches, or the seconds."""
     free = {*theorem.inputs()} - {*open_rates(theorem), "N"}
+    if not theorem.left.in_seconds:
+        free &= {str(term) for term in theorem.bound.expressions().values()}
     infos = (theorem.symbols[name] for name in sorted(free))
     return [one.name for one in infos if one.role == "user" and one.side == "any" and one.symbol.is_nonnegative]
 

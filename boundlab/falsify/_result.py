@@ -287,8 +287,8 @@ def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
     conditional_on = uncertified(plan.symbols)
     if conditional_on:
         raise AssumptionError(f"nothing certifies {' and '.join(conditional_on)}")
-    _agree(score.left, left, "left", "a comparison")
-    _agree(score.right, right, "right", "a comparison")
+    agree(score.left, left, "left", "a comparison")
+    agree(score.right, right, "right", "a comparison")
     violated = bool(ends.lower[-1] > _bound(plan).upper[-1]) and not plan.near_minimiser
     found = instance_of(plan, one, left, right, method, violated=violated)
     exact = _exactly(plan, found, case_of(plan, found))
@@ -315,7 +315,7 @@ def _bound(plan: Plan) -> Enclosure:
     return plan.right_sides([plan.known(seen)])
 
 
-def _agree(search: float, slow: float, side: str, who: str, digits: float = 1e-6) -> None:
+def agree(search: float, slow: float, side: str, who: str, digits: float = 1e-6) -> None:
     """Refuse a candidate on which the search and a slower way differ.
 
     Raises
@@ -385,7 +385,7 @@ def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> Judg
             said = f"boundlab exact cannot repeat it: {str(error).replace(str(path), 'its case file')}"
             return replace(found, method=f"{found.method}; {said}", violated=False)
     if found.violated:
-        _agree(found.left, result.left, "left", "the exact engine", 1e-4)
+        agree(found.left, result.left, "left", "the exact engine", 1e-4)
     elif not np.isclose(result.left, found.left, rtol=1e-4):
         return found
     way = result.derivation if result.violated else None

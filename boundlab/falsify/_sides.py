@@ -11,12 +11,11 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolErr
 from boundlab.falsify import _noise
 from boundlab.falsify._batched_problems import Columns, Layout, rounding, run_columns
 from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._edges import sides
 from boundlab.falsify._rates import chosen
 from boundlab.falsify._shared_runs import SharedRun, constants
-from boundlab.formulas.floats import evaluate as expression_value
-from boundlab.formulas.symbols import names_of
 from boundlab.objective import Optimum
-from boundlab.theorems import Theorem, derive
+from boundlab.theorems import Theorem
 
 Floats = NDArray[np.float64]
 # Ratios that are looked at closely: floats that are equal but for their last digits are not.
@@ -145,12 +144,8 @@ def _admissible(
     met = np.ones(len(order), dtype=np.bool_)
     known = {**base, **{name: value[order] for name, value in arrays.items()}}
     try:
-        names = set().union(*(names_of(one.quantity) | names_of(one.limit) for one in theorem.conditions))
-        found = derive(theorem, known, names, 1)
-        for one in theorem.conditions:
-            sides = (expression_value(side, found, one.statement) for side in (one.quantity, one.limit))
-            quantity, limit = (np.broadcast_to(side, met.shape) for side in sides)
-            met &= quantity <= limit
+        for one, (quantity, limit) in zip(theorem.conditions, sides(theorem, theorem.conditions, known), strict=True):
+            met &= one.meets(quantity, limit)
     except BoundlabError:
         return met  # the bound itself will say what is wrong
     return met

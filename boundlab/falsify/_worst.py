@@ -7,6 +7,7 @@ from typing import Any, final
 
 from boundlab.errors import MissingExtraError
 from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._edges import edges
 from boundlab.falsify._judge import FAILURES, Judge, Score
 from boundlab.falsify._options import settings
 from boundlab.formulas.symbols import SYMBOLS
@@ -45,11 +46,11 @@ def asks(judge: Judge) -> Iterator[Ask]:
     if theorem.core.errors or (mean.lawful and not mean.independent):
         return
     read = {*theorem.inputs(), *theorem.settable}
-    constants = [{"mu": typed(mu)} for mu in _FLAT] if "strongly-convex" in theorem.core.assumed else [{}]
+    constants = [{"mu": typed(mu)} for mu in curvatures(theorem)] if "strongly-convex" in theorem.core.assumed else [{}]
     constants = [{**one, **{name: "1" for name in ("G", "G_sq") if name in read}} for one in constants]
     clients = (1, 2)
     some = {n: [one for one, _ in zip(settings(theorem, judge.algorithm, n), range(3), strict=False)] for n in clients}
-    rates = _rates(theorem)
+    rates = _rates(theorem, {"L": 1.0, **{name: float(value) for name, value in constants[0].items()}})
     axes = (constants, rates, clients, _HORIZONS, range(3))
     places = sorted(product(*(range(len(axis)) for axis in axes)), key=lambda place: (sum(place), place))
     made = 0
@@ -63,13 +64,19 @@ def asks(judge: Judge) -> Iterator[Ask]:
         yield Ask({**constants[a], **apart, **shares}, some[n][e], rates[b], n, _HORIZONS[d])
 
 
-def _rates(theorem: Theorem) -> Sequence[dict[str, float]]:
+def curvatures(theorem: Theorem) -> list[float]:
+    """Return values of mu for L = 1: where a condition on the two ends, and others."""
+    return [*(mu for mu in edges(theorem, "mu", {"L": 1.0}) if mu < 1.0), *_FLAT]
+
+
+def _rates(theorem: Theorem, known: Mapping[str, float]) -> Sequence[dict[str, float]]:
     needed = [name for name in open_rates(theorem) if name not in theorem.settable]
     offered = [name for name in open_rates(theorem) if theorem.symbols[name].is_step_size and name in theorem.settable]
     found: list[dict[str, float]] = [] if needed else [{}]
     names = needed or offered[:1]
     more = [{name: size if theorem.symbols[name].is_step_size else 1.0 for name in names} for size in _SIZES if names]
-    return found + more
+    ends = [{name: value} for name in (names if len(names) == 1 else ()) for value in edges(theorem, name, known)]
+    return [*found, *(one for one in ends if one not in more), *more]
 
 
 def answer(judge: Judge, ask: Ask) -> Score | None:

@@ -66,7 +66,7 @@ def certain_range(
     if problem.simple is not None:  # the rules above are those of gradient steps, and ∇f(x*) = 0
         return None
     weighed = range_of(metric) is not None
-    if averages is None or not (metric.over.one_record or metric.over is MEAN or weighed):
+    if averages is None or metric.over.at_mean or not (metric.over.one_record or metric.over is MEAN or weighed):
         return None
     known = [found for found in (problem.confinement(), of_constants(problem)) if found is not None]
     if weighed:  # no model that counts is behind more passes than the last one

@@ -9,7 +9,7 @@ import sympy
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, UNCONSTRAINED, assumption
 from boundlab.instance.applicability import asked_of
 from boundlab.objective import Problem
-from boundlab.theorems import Theorem, read_off_runs
+from boundlab.theorems import Condition, Theorem, read_off_runs
 
 _DIGITS = 6
 
@@ -48,7 +48,7 @@ def largest_steps(problem: Problem, theorems: Iterable[Theorem]) -> list[Largest
         if _why_not(theorem, problem):
             continue
         known = {one.symbol: values[name] for name, one in theorem.symbols.items() if name in values}
-        if any(_broken(one.quantity, one.limit, known) for one in theorem.conditions):
+        if any(_broken(one, known) for one in theorem.conditions):
             continue
         for one in theorem.conditions:
             for name in theorem.step:
@@ -68,10 +68,10 @@ def _why_not(theorem: Theorem, problem: Problem) -> str:
     return next((reason for name in names if name not in shown and (reason := problem.why_not(name))), "")
 
 
-def _broken(quantity: sympy.Expr, limit: sympy.Expr, known: Mapping[sympy.Symbol, sympy.Float]) -> bool:
+def _broken(one: Condition, known: Mapping[sympy.Symbol, sympy.Float]) -> bool:
     """Return whether the constants alone break a condition, as noise does where full gradients are asked for."""
-    excess = (quantity - limit).xreplace(known)
-    return bool(excess.is_number and excess > 0)
+    excess = (one.quantity - one.limit).xreplace(known)
+    return bool(excess.is_number and not one.meets(excess, 0))
 
 
 def _row(name: str, statement: str, largest: sympy.Expr, known: Mapping[sympy.Symbol, sympy.Float]) -> LargestStep:

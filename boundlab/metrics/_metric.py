@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from boundlab import registry
 from boundlab.errors import SpecError
-from boundlab.metrics._over import AVERAGE_ITERATE, LAST, MEAN, Over
+from boundlab.metrics._over import AVERAGE_ITERATE, LAST, MEAN, MEAN_ITERATE, Over
 
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape
     from boundlab.tape import RecordAt
@@ -127,7 +127,7 @@ class Metric:
     @property
     def from_expectations(self) -> bool:
         """True if the expectation of each record gives the left side: of a mean, and of the smallest expectation."""
-        return self.is_mean or self.over.of_expectations
+        return self.is_mean or (self.over.of_expectations and not self.over.at_mean)
 
     def records(self, ks: ArrayLike) -> "RecordAt":
         """Return what a run must show for the left sides at the sorted horizons ``ks``."""
@@ -251,6 +251,16 @@ BUILT_IN: tuple[Metric, ...] = (
         r"\mathbb{E}\|\nabla f(x_{s,K})\|^2",
         Quantity.SLOPE,
         LAST,
+        "K",
+    ),
+    Metric(
+        "mean-distance",
+        "squared distance of the mean of the last iterate",
+        "‖E x_s,k − x*‖²",
+        "‖E x_s,K − x*‖²",
+        r"\|\mathbb{E}\,x_{s,K}-x^\star\|^2",
+        Quantity.DISTANCE,
+        MEAN_ITERATE,
         "K",
     ),
 )

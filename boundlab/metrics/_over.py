@@ -35,6 +35,8 @@ class Over(ABC):
     of_expectations
         Whether they are made of the expectation of each record though they are no such sums, so that no single run
         shows them.
+    at_mean
+        Whether the quantity is that of the expected iterate, ‖E x_k − x*‖²: no mean over runs is.
     summed
         Whether left sides are sums of several quantities, each of which is had by itself.
     """
@@ -46,6 +48,7 @@ class Over(ABC):
     weights: Weights = EQUAL
     linear: bool | None = None
     of_expectations: bool = False
+    at_mean: bool = False
     summed: bool = False
 
     @abstractmethod
@@ -88,7 +91,6 @@ class Over(ABC):
         return None if share is None else (share,) * count
 
 
-@final
 class _OneRecord(Over):
     """Each record is a left side: the last iterate, or the average of all before it."""
 
@@ -113,9 +115,25 @@ class _OneRecord(Over):
         """Keep the newest."""
         return value
 
-    def share(self, k: int) -> Fraction:
+    def share(self, k: int) -> Fraction | None:
         """Return 1: there is one record."""
         return Fraction(1)
+
+
+@final
+class _MeanIterate(_OneRecord):
+    """The quantity at the expectation of the last iterate."""
+
+    id = "mean-iterate"
+    linear = False
+    of_expectations = at_mean = True
+
+    def __init__(self) -> None:
+        self.averages_iterates = False
+
+    def share(self, k: int) -> None:
+        """Return None."""
+        return
 
 
 @final
@@ -153,5 +171,6 @@ class _MeanOverVersions(Over):
 
 
 LAST: Over = _OneRecord(averages_iterates=False)
+MEAN_ITERATE: Over = _MeanIterate()
 AVERAGE_ITERATE: Over = _OneRecord(averages_iterates=True)
 MEAN: Over = _MeanOverVersions()

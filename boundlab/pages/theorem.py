@@ -116,7 +116,7 @@ class _TheoremPage:
         found += list(inequalities(theorem, self._letters))
         for one in theorem.conditions:
             # What a file says is a formula; the words of a package may say more than that.
-            formula = f"{self._text(one.quantity)} ≤ {self._text(one.limit)}"
+            formula = f"{self._text(one.quantity)} {one.sign} {self._text(one.limit)}"
             found.append(formula if theorem.source else one.statement)
         return found
 

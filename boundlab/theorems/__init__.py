@@ -24,7 +24,7 @@ from boundlab.theorems._bound import (
     RecursionBound as RecursionBound,
 )
 from boundlab.theorems._clock import SECONDS as SECONDS
-from boundlab.theorems._conditions import at_lowest as at_lowest
+from boundlab.theorems._conditions import at_lowest as at_lowest, met as met
 from boundlab.theorems._core import CoreStatement as CoreStatement, core as core
 from boundlab.theorems._core_words import words_of_core as words_of_core
 from boundlab.theorems._evaluate import derive as derive

@@ -186,7 +186,7 @@ class RecursionBound(Bound):
 @final
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``quantity ≤ limit``, without which the theorem says nothing.
+    """``quantity ≤ limit`` or, strict, ``quantity < limit``, without which the theorem says nothing.
 
     Parameters
     ----------
@@ -194,11 +194,23 @@ class Condition:
         SymPy expressions over base and defined symbols, in the same units.
     statement
         The condition for people, e.g. ``D ≤ 2/(M(μ+L))``.
+    strict
+        Whether equality does not meet it.
     """
 
     quantity: sympy.Expr
     limit: sympy.Expr
     statement: str
+    strict: bool = False
+
+    @property
+    def sign(self) -> str:
+        """``<`` or ``≤``."""
+        return "<" if self.strict else "≤"
+
+    def meets(self, left: Any, right: Any) -> Any:
+        """Return whether the values of both sides, numbers or arrays of them, meet it."""
+        return left < right if self.strict else left <= right
 
 
 @final

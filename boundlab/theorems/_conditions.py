@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -25,7 +26,11 @@ _ULPS: Final = 3
 
 def at_lowest(conditions: Iterable[Condition], symbols: Mapping[str, SymbolInfo]) -> frozenset[str]:
     """Return the symbols that a condition holds at the lower end of their domain: σ ≤ 0, τ_max ≤ 0, K_m ≤ 1."""
-    numbers = [(one.quantity.name, one.limit) for one in conditions if one.quantity.is_Symbol and one.limit.is_number]
+    numbers = [
+        (one.quantity.name, one.limit)
+        for one in conditions
+        if one.quantity.is_Symbol and one.limit.is_number and not one.strict
+    ]
     return frozenset(name for name, limit in numbers if float(limit) <= symbols[name].domain.low)
 
 
@@ -51,8 +56,8 @@ def require(
     what = f"{theorem.id}, {condition.statement}"
     sides = np.broadcast_arrays(*(evaluate(one, found, what) for one in (condition.quantity, condition.limit)))
     left, right = (np.atleast_1d(side) for side in sides)
-    broken = ~(left <= right * (1 + ROUNDED))
-    if exactly:
+    broken = ~condition.meets(left, right * (1 + ROUNDED))
+    if exactly or condition.strict:  # equality up to rounding would meet what equality does not meet
         with np.errstate(invalid="ignore"):
             near = np.abs(left - right) <= _APART * np.maximum(np.abs(left), np.abs(right))
         near |= np.isinf(left) | np.isinf(right)  # beyond floating point
@@ -70,7 +75,10 @@ def require(
 
 def met(theorem: Statement, condition: Condition, values: Mapping[str, Number]) -> bool:
     """Return whether a condition is certainly met at numbers by symbol; the rest follows from the definitions."""
-    return at_most(condition.quantity, condition.limit, theorem.defining(), values) is True
+    left, right, rules = condition.quantity, condition.limit, theorem.defining()
+    if condition.strict:
+        return at_most(right, left, rules, values) is False
+    return at_most(left, right, rules, values) is True
 
 
 def _sides(condition: Condition) -> frozenset[str]:
@@ -105,7 +113,9 @@ def as_fractions(value: Any) -> Number:
 
 
 def _unequal(a: float, b: float) -> str:
-    """Return ``a > b`` with as many digits as tell them apart."""
+    """Return ``a > b`` with as many digits as tell them apart, or that both are equal."""
+    if a == b:
+        return f"{a:.6g} on both sides"
     short = f"{a:.6g} > {b:.6g}"
     if f"{a:.6g}" != f"{b:.6g}":
         return short
@@ -140,7 +150,8 @@ def admissible(theorem: Statement, known: Mapping[str, Any], options: Mapping[st
     for moves in sorted(itertools.product(range(-_ULPS, _ULPS + 1), repeat=len(free)), key=_length):
         moved = {name: _moved(options[name], by) for name, by in zip(free, moves, strict=True)}
         exact = values | {name: Fraction(value) for name, value in moved.items()}
-        if all(met(theorem, one, exact) for one in about):
+        # A step at the end of a strict condition is not moved to where it would be met.
+        if all(met(theorem, replace(one, strict=False), exact) for one in about):
             return {**options, **moved}
     return dict(options)
 

@@ -127,6 +127,8 @@ class CoreStatement:
         The terms, in their order; or what is iterated in their place, in words.
     step, definitions, conditions
         Formulas by what they say; conditions are pairs (quantity, limit) of quantity ≤ limit.
+    strict
+        Places of the conditions that equality does not meet.
     assume
         Inequalities that hold at every x: for each the sum ≥ 0 as (quantity, what it is multiplied with), 1 as ''.
     points
@@ -157,12 +159,19 @@ class CoreStatement:
     step: tuple[tuple[str, Formula], ...]
     definitions: tuple[tuple[str, Formula], ...]
     conditions: tuple[tuple[Formula, Formula], ...]
+    strict: tuple[int, ...]
     settable: tuple[str, ...]
     generous: tuple[tuple[str, int], ...]
     symbols: tuple[CoreSymbol, ...]
     assumptions: tuple[Assumed, ...]
     assume: tuple[tuple[str, tuple[tuple[str, Formula], ...]], ...] = ()
     points: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def inequalities(self) -> tuple[tuple[Formula, str, Formula], ...]:
+        """The conditions with their signs, ``<=`` or ``<``."""
+        signs = ("<" if place in self.strict else "<=" for place in range(len(self.conditions)))
+        return tuple((left, sign, right) for (left, right), sign in zip(self.conditions, signs, strict=True))
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields, with the hash."""
@@ -173,7 +182,7 @@ class CoreStatement:
         """Fields that the hash is computed from, as plain data."""
         found: dict[str, Any] = _plain(self)
         # Most statements have none of these, and keep the hash that they had.
-        for name in ("terms", "growth", "assume", "in_seconds", "points"):
+        for name in ("terms", "growth", "assume", "in_seconds", "points", "strict"):
             if not found[name]:
                 del found[name]
         return found
@@ -281,6 +290,7 @@ def core(theorem: Statement) -> CoreStatement:
         step=tuple((name, Formula(theorem, rule)) for name, rule in theorem.step.items()),
         definitions=tuple(_definitions(theorem)),
         conditions=tuple((Formula(theorem, one.quantity), Formula(theorem, one.limit)) for one in theorem.conditions),
+        strict=tuple(place for place, one in enumerate(theorem.conditions) if one.strict),
         settable=tuple(sorted(theorem.settable)),
         generous=tuple(sorted(theorem.generous.items())),
         symbols=tuple(_symbols(theorem, options)),

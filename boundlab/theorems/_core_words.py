@@ -22,7 +22,10 @@ def words_of_core(core: CoreStatement) -> list[str]:
         f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
         f"    {_expectation(core)}  {'= O of' if core.shape else '≤'}  {_right(core)}",
         *(f"where {name} = {_formula(rule)}" for name, rule in core.definitions),
-        *(f"if {_formula(quantity)} ≤ {_formula(limit)}" for quantity, limit in core.conditions),
+        *(
+            f"if {_formula(left)} {sign.replace('<=', '≤')} {_formula(right)}"
+            for left, sign, right in core.inequalities
+        ),
         *(f"{one.name}: {one.domain}, {one.role}, {one.side}, from {one.of}" for one in core.symbols),
         f"core {core.sha256}",
     ]

@@ -53,7 +53,7 @@ def left_side(
 def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
     """Read a left side: a quantity, how the iterates enter, what the index counts, which models, their weights.
 
-    With ``reach`` some update within so many seconds is to have a small left side: the best one.
+    With ``reach`` some model within so many seconds or iterations is to have a small left side: the best one.
     """
     known(table, _KEYS, f"{where}, left")
     words = {"quantity": QUANTITIES, "over": KINDS, "index": (*INDICES.values(), _SECONDS)}
@@ -82,9 +82,8 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
     if any(other in names_of(one) for one in formulas.values()):
         raise SpecError(f"{where}, left: {other} is read, but the index counts {counter}; see index")
     if "reach" in table:
-        if said["index"] != _SECONDS or said["over"] not in _REACHED:
-            many = ", ".join(_REACHED)
-            raise SpecError(f"{where}, left: reach is for index = {_SECONDS!r}, and for a left side over {many}")
+        if said["over"] not in _REACHED:
+            raise SpecError(f"{where}, left: reach is for a left side over {', '.join(_REACHED)}")
         if said["over"] != "last":
             said["over"] = _REACHED[said["over"]]
         elif not formulas:  # else they are refused
@@ -142,7 +141,7 @@ def reached(
     where: str,
     written: dict[sympy.Expr, Demands],
 ) -> tuple[dict[str, sympy.Expr], sympy.Expr]:
-    """Return the right side of a statement with ``reach`` and the seconds that its terms make.
+    """Return the right side of a statement with ``reach`` and the seconds or iterations that its terms make.
 
     Raises
     ------

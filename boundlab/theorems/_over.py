@@ -125,6 +125,7 @@ def over(theorem: Statement) -> MeanOver:
     options = elaborated_options(theorem, algorithm)
     own = [one for one in algorithm.draws if _possible(theorem, algorithm, options, one)]
     _consistent(theorem, algorithm, lawful)
+    _one_step(theorem, algorithm, options, assumed)
     for draw in algorithm.draws:
         for option in set(draw.options) & theorem.step.keys():
             raise SpecError(
@@ -167,6 +168,19 @@ def _consistent(theorem: Statement, algorithm: Algorithm[Any], lawful: tuple[str
         raise SpecError(
             f"{theorem.id}: about = {EACH!r} is not possible for {algorithm.id}, whose left sides are means over events"
         )
+
+
+def _one_step(theorem: Statement, algorithm: Algorithm[Any], options: Iterable[Option], assumed: Iterable[str]) -> None:
+    """Refuse a statement about f + h whose step on several clients is not what books call so unless it says so."""
+    if known_assumptions.COMPOSITE not in assumed or {"one-function", "uniform-sampling"} & {*assumed}:
+        return
+    if all(one.how in ("step", "unused", "default") or one.id == algorithm.rule for one in options):
+        usual: dict[str, Any] = dict.fromkeys(theorem.step, 1)
+        if words := algorithm.on_composite(algorithm.read(Options(algorithm.id, usual)), 2):
+            raise SpecError(
+                f"{theorem.id}: on f + h of several clients {words}; say under [options] which one is meant, "
+                "or assume one-function"
+            )
 
 
 def _of_schedule(theorem: Statement) -> tuple[str, ...]:

@@ -36,7 +36,8 @@ def statement_latex(theorem: Statement) -> str:
             rf"\alpha_k = \alpha\,(\mathrm{{{word}}})" if isinstance(each, str) else rf"\alpha_k = {tex(each)}"
         )
     lines += [f"{theorem.symbols[name].latex} = {tex(rule)}" for name, rule in rules(theorem).items()]
-    lines += [rf"{tex(item.quantity)} \le {tex(item.limit)}" for item in theorem.conditions]
+    signs = {True: "<", False: r"\le"}
+    lines += [f"{tex(item.quantity)} {signs[item.strict]} {tex(item.limit)}" for item in theorem.conditions]
     quantities = {info.symbol: info.latex for info in POINTWISE.values()}
     for one in theorem.assume.values():
         left, right = (sympy.latex(side, symbol_names={**names, **quantities}) for side in (one.smaller, one.larger))

@@ -10,7 +10,7 @@ import sympy
 from boundlab.formulas.defined import Demand, Demands, Least, demands
 from boundlab.formulas.folds import IndexFold, StepAt
 from boundlab.metrics import INDEX, QUANTITIES, Metric, compose, range_of
-from boundlab.theorems._bound import Condition, FormulaBound
+from boundlab.theorems._bound import FormulaBound
 from boundlab.theorems._core import demanded
 from boundlab.theorems._theorem import Theorem
 
@@ -72,7 +72,7 @@ def at_steps(theorem: Theorem, step: sympy.Expr) -> Theorem:
         theorem,
         definitions=_each(theorem.definitions, change),
         conditions=tuple(
-            Condition(change(one.quantity), change(one.limit), one.statement) for one in theorem.conditions
+            replace(one, quantity=change(one.quantity), limit=change(one.limit)) for one in theorem.conditions
         ),
         written=dict(_written(theorem, step)),
         **changed,

@@ -68,6 +68,7 @@ _KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "conditions", "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
 _INDICES: Final = re.compile(rf"\b({'|'.join((*(one.name for one in INDEX.values()), 'tau'))})\b")
 _RECURSIONS: Final = {one: f"boundlab.theorems.{one}_recursion:bound" for one in ("area", "ogm")}
+_LATEX = re.compile(r"^\s*(?:\\[A-Za-z\[(]|\$)", re.MULTILINE)  # no line of TOML begins so
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
 
@@ -86,8 +87,8 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on
     K), ``about`` (``each schedule`` or ``the mean``: what the expectation covers beside the noise), ``first`` (1; with
     0 the theorem is about K = 0, too), ``assumptions``, ``shape``, ``settable``, ``conditions`` (each
-    ``"left <= right"``, or a table with that under ``holds`` and with words for people under ``says``), ``[assume]``
-    (name = ``"left >= right"``, between quantities of a point, at every x),
+    ``"left <= right"`` or ``"left < right"``, or a table with that under ``holds`` and with words for people under
+    ``says``), ``[assume]`` (name = ``"left >= right"``, between quantities of a point, at every x),
     ``[options]`` (``any`` leaves one open; what is not named stands at its default), ``[parameters]`` (parameter of
     the algorithm = "symbol"; M = "M" for area where absent), ``[definitions]``, and a table ``[symbols.NAME]`` with
     ``meaning``, ``domain`` and ``units`` for every symbol that boundlab does not know, ``[generous]`` (symbol = by how
@@ -111,6 +112,11 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     """
     text, data = _load(path)
     where = str(path)
+    if "direction" in data:
+        raise SpecError(
+            f"{where}: direction: terms bound the left side from above, for every function; a lower bound cannot be "
+            "stated, but boundlab worst-case computes the largest left side of a class"
+        )
     _known(data, _KEYS, where)
     for key, kind, noun in (
         *((key, str, "text") for key in _TEXT),
@@ -145,13 +151,13 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     if not registered:
         _choices(data, where)
     options = {key: str(value) for key, value in data.get("options", {}).items()}
-    conditions = _conditions(data.get("conditions", []), where)
+    inequalities = _conditions(data.get("conditions", []), where)
     algorithm = data.get("algorithm", _ALGORITHM)
     steps_k = rule = None
     if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
         from boundlab.theorems._steps_in_files import step_of_each
 
-        own = [*(holds for holds, _ in conditions), *(str(value) for one in lefts for value in one.values())]
+        own = [*(holds for holds, _ in inequalities), *(str(value) for one in lefts for value in one.values())]
         steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
         if name in symbols and symbols[name].vector:
@@ -162,11 +168,16 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
                 f"{nearest(name, symbols)}"
             )
     left = left_side(data["left"], symbols, where) if data.get("left") else None
+    conditions = [_condition(*one, symbols, where, written) for one in inequalities]
     if "reach" in lefts[0]:
         if SECONDS in formulas["definitions"]:
             raise SpecError(f"{where}: with reach the terms are the seconds; leave definitions.{SECONDS} out")
-        formulas["terms"], seconds = reached(lefts[0], formulas["terms"], symbols, where, written)
-        formulas["definitions"] = {**formulas["definitions"], SECONDS: seconds}
+        formulas["terms"], within = reached(lefts[0], formulas["terms"], symbols, where, written)
+        if left is not None and left.in_seconds:
+            formulas["definitions"] = {**formulas["definitions"], SECONDS: within}
+        elif left is not None:
+            said = " + ".join(map(str, data["terms"].values()))
+            conditions.append(Condition(within, symbols[left.counter].symbol, f"{said} ≤ {left.counter}"))
     points = _entries(data, "points", _texts, 'a list of sets of points, such as ["server"]', where)
     try:
         theorem = Theorem(
@@ -188,7 +199,7 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
             bound=_bound(data, formulas["terms"], options, where),
             definitions=formulas["definitions"],
             settable=tuple(data.get("settable", ())),
-            conditions=tuple(_condition(*one, symbols, where, written) for one in conditions),
+            conditions=tuple(conditions),
             parameters=_parameters(data, symbols, where)
             if "parameters" in data or algorithm != _ALGORITHM
             else {"M": "M"},
@@ -307,6 +318,11 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
     except RecursionError:
         raise SpecError(f"{path} is nested too deeply") from None
     except ValueError as reason:  # no TOML, numbers that floats round, integers of over 4300 digits
+        if _LATEX.search(text):
+            raise SpecError(
+                f"{str(path)!r} is LaTeX, and a theorem is a TOML file with formulas such as L*R**2/(2*K): "
+                "boundlab new theorem NAME writes one to fill in"
+            ) from None
         raise SpecError(f"{str(path)!r}: {reason}{other_kind(path, '.toml')}") from None
 
 
@@ -393,9 +409,9 @@ def _conditions(found: Any, where: str) -> list[tuple[str, str]]:
 def _condition(
     text: str, says: str, symbols: Mapping[str, SymbolInfo], where: str, written: dict[sympy.Expr, Demands]
 ) -> Condition:
-    found = sides(text, "<=")
+    found = sides(text, "<=?")
     if found is None:
-        raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right")
+        raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right or left < right")
     what = f"{where}, condition {text!r}"
     quantity, limit = (_formula(side, symbols, what, written) for side in (found[0], found[2]))
-    return Condition(quantity, limit, says)
+    return Condition(quantity, limit, says, strict=found[1] == "<")

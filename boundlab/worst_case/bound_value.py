@@ -187,10 +187,12 @@ def _broken(condition: Condition, formulas: Formulas, absent: frozenset[str]) ->
         return ""
     left, right = formulas.exact(condition.quantity), formulas.exact(condition.limit)
     if left is not None and right is not None and left.is_Rational and right.is_Rational:
-        fails = bool(left > right)
+        fails = not condition.meets(left, right)
     else:
         try:
-            fails = _enclosed(formulas, condition.quantity)[0] > _enclosed(formulas, condition.limit)[1]
+            fails = not condition.meets(
+                _enclosed(formulas, condition.quantity)[0], _enclosed(formulas, condition.limit)[1]
+            )
         except (BoundlabError, ValueError):
             return ""  # the evaluation in floating point has decided it
     return condition.statement if fails else ""

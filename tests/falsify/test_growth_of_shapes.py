@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 import sympy
-from growth_makers import shape
+from growth_makers import shape, small
 
 import boundlab as bl
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.exact._evaluate import growths
 from boundlab.falsify import falsify
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
@@ -176,3 +177,71 @@ def test_a_bound_with_constants_has_no_growth(tmp_path: Path) -> None:
     theorem = shape(tmp_path, {"bound": "L*R**2/K"}, along=["K"])
     with pytest.raises(SpecError, match="growth is of a shape"):
         replace(theorem, shape=False)
+
+
+FLAT = """
+id = "flat"
+algorithm = "gd"
+assumptions = [{assumed}"smooth", "minimiser", "deterministic"]
+shape = true
+[growth]
+in = {along}
+[left]
+quantity = "{quantity}"
+over = "{over}"
+[step]
+alpha = "1/(2*L)"
+[terms]
+bound = "{bound}"
+"""
+ALONG = ("K", "F0")
+
+
+def about_gradient_descent(
+    folder: Path, quantity: str, over: str, bound: str, along: tuple[str, ...] = ALONG, assumed: str = '"convex", '
+) -> Theorem:
+    path = folder / "flat.toml"
+    words = json.dumps(list(along))
+    path.write_text(FLAT.format(quantity=quantity, over=over, bound=bound, along=words, assumed=assumed))
+    return load_theorem(str(path))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "over", "false", "true"),
+    [
+        ("gap", "last", "L*R**2/K**2", "L*R**2/K"),
+        ("gap", "average", "L*R**2/K**(3/2)", "L*R**2/K"),
+        ("slope", "best", "F0*L/K**4", "F0*L/K"),
+        ("distance", "last", "R**2/sqrt(K)", "R**2"),
+    ],
+)
+def test_rates_that_no_fixed_function_refutes_fail_for_functions_that_get_flatter(
+    tmp_path: Path, quantity: str, over: str, false: str, true: str
+) -> None:
+    found = falsify(about_gradient_descent(tmp_path, quantity, over, false), limit=16)
+    assert found.growth is not None
+    assert found.growth.family == "f(x) = (x_1²/(1·K) + x_2²)/2 from (1, 0), at each K its own"
+    assert bl.exact(found.theorem, dict(found.case or {})).verdict is Verdict.VIOLATED
+    assert not falsify(about_gradient_descent(tmp_path, quantity, over, true), limit=16).violated
+
+
+def test_constants_that_may_depend_on_what_moves_are_let_be(tmp_path: Path) -> None:
+    """Flatter functions have another F0 and another mu: the unknown constants must not know them."""
+    assert not falsify(about_gradient_descent(tmp_path, "gap", "last", "L*R**2/K**2", ("K",)), limit=16).violated
+    strong = about_gradient_descent(tmp_path, "gap", "last", "L*R**2/K**2", ALONG, '"strongly-convex", ')
+    assert not falsify(strong, limit=16).violated
+    linear = about_gradient_descent(
+        tmp_path, "gap", "last", "L*R**2*(1 - mu/(2*L))**K", (*ALONG, "mu"), '"strongly-convex", '
+    )
+    assert not falsify(linear, limit=16).violated
+
+
+def test_true_theorems_about_gradient_descent_are_true_of_functions_that_get_flatter() -> None:
+    case = small({"M": 1}, 20, A=[[["1/2", 0], [0, 1]]], b=[[0, 0]], x0=[1, 0])
+    compared = 0
+    for one in (one for one in TRUE if one.algorithm == "gd" and one.bound.closed):
+        own = unknown(one)
+        for growth in growths(replace(own, growth=tuple({*own.growth, "F0", "mu"})), case):
+            assert not growth.refutes, (one.id, growth)
+            compared += "at each" in growth.family
+    assert compared >= 5

@@ -293,7 +293,6 @@ def test_a_core_in_seconds_is_written_and_read_again(tmp_path: Path, left: str) 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('reach = "eps"|index = "update"', "reach is for index = 'seconds'"),
         ('reach = "eps"\nover = "average"|', "for a left side over last, mean, best"),
         ('reach = "R"|', "must name a positive symbol"),
         ('reach = "eps"\nover = "last"\nto = "T"|', "it has no from, to or weights"),

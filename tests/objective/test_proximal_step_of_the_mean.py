@@ -19,7 +19,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.rational import Recipe
 from boundlab.case import load_case, problem_from, read_case
 from boundlab.cli import invoke
-from boundlab.errors import AssumptionError
+from boundlab.errors import AssumptionError, SpecError
 from boundlab.exact import evaluate
 from boundlab.execute import moments, rationals
 from boundlab.falsify import falsify
@@ -220,7 +220,7 @@ def test_a_search_refutes_the_statement_about_the_mean_of_steps_and_not_that_abo
         name for name, number in found.tried.items() if "penalty" in name and "one client" not in name and number
     ]
     assert families  # clients that differ, with a penalty, were looked at
-    other = falsify(load_theorem(str(theorem(tmp_path, sampling=""))), limit=80)
+    other = falsify(load_theorem(str(theorem(tmp_path, sampling="all"))), limit=80)
     assert other.violated
     assert other.best is not None
     assert other.best.words().startswith("gd takes the mean of the clients' proximal steps")
@@ -263,6 +263,15 @@ def test_who_knows_nothing_of_it_says_so(tmp_path: Path, capsys: pytest.CaptureF
     path = theorem(tmp_path)
     assert invoke(["worst-case", str(path), "-k", "2", "--set", "mu=0.1", "--set", "L=1"]) != 0
     assert "composite, of which worst-case knows no interpolation inequalities" in capsys.readouterr().err
-    other = theorem(tmp_path, sampling="")
+    other = theorem(tmp_path, sampling="all")
     assert invoke(["compare", str(other), "--problem", f"{MATRICES},l1=1", "--set", "sampling=mean"]) == 4
-    assert "it leaves sampling at its default, the run has sampling=mean" in capsys.readouterr().err
+    assert "the proof takes sampling=all, the run sampling=mean" in capsys.readouterr().err
+
+
+def test_a_statement_that_does_not_say_which_of_the_two_steps_it_is_about_is_refused(tmp_path: Path) -> None:
+    unsaid = theorem(tmp_path, sampling="")
+    with pytest.raises(SpecError, match=r"proximal step of the mean \(sampling=mean does\); say under \[options\]"):
+        load_theorem(str(unsaid))
+    # Of one function the two are one.
+    unsaid.write_text(unsaid.read_text().replace('"composite"', '"composite", "one-function"'))
+    assert not falsify(load_theorem(str(unsaid)), limit=60).violated

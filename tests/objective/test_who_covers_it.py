@@ -81,6 +81,7 @@ id = "mine.own"
 metric = "{metric}"
 algorithm = "{algorithm}"
 assumptions = {assumptions}
+{options}
 [step]
 {step} = "0.1"
 [terms]
@@ -90,7 +91,8 @@ bound = "1000*K**0"
 
 def own(folder: Path, assumptions: list[str], metric: str = "gap", algorithm: str = "gd", step: str = "alpha") -> str:
     path = folder / "mine.toml"
-    path.write_text(OWN.format(metric=metric, algorithm=algorithm, step=step, assumptions=json.dumps(assumptions)))
+    words, options = json.dumps(assumptions), '[options]\nsampling = "all"' if algorithm == "gd" else ""
+    path.write_text(OWN.format(metric=metric, algorithm=algorithm, step=step, assumptions=words, options=options))
     return str(path)
 
 
@@ -175,7 +177,7 @@ def test_a_bound_that_a_constraint_makes_false_is_refuted(
     path.write_text(json.dumps(case))
     for bound, code in (("L*R**2/(4*K + 2)", 1), ("L*R**2/(4*K)", 0)):
         theorem = tmp_path / "mine.toml"
-        words = json.dumps(["convex", "smooth", "minimiser", "composite"])
+        words = json.dumps(["convex", "smooth", "minimiser", "composite", "one-function"])
         theorem.write_text(
             f'id = "mine.own"\nmetric = "gap"\nalgorithm = "gd"\nassumptions = {words}\n'
             f'[step]\nalpha = "1/L"\n[terms]\nbound = "{bound}"\n'

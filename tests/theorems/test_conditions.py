@@ -9,9 +9,11 @@ from exact_makers import exact_of
 from hypothesis import given, strategies as st
 from run_makers import plan_of
 
+from boundlab.checks import check
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.formulas.symbols import names_of
 from boundlab.registry import registered
+from boundlab.theorems import as_toml, load_theorem, words_of_core
 from boundlab.verdict import Verdict
 
 THEOREMS = {name: one for name, one in registered("theorems").items() if not one.shape}
@@ -137,3 +139,67 @@ def test_one_over_the_smoothness_is_a_step_however_it_is_rounded(L):
         assert alpha * L <= 1
         assert alpha == Fraction(plan.values["alpha"]), "the run and the bound have one step"
         assert 1 - alpha * L < Fraction(1, 10**15)
+
+
+STRICT = """
+id = "strict"
+algorithm = "gd"
+metric = "squared-distance"
+assumptions = ["convex", "smooth", "minimiser", "deterministic"]
+conditions = ["alpha*L < 2"]
+settable = ["alpha"]
+[step]
+alpha = "1/L"
+[terms]
+bound = "R**2"
+"""
+LINE = "quadratic:A=[[[1]]],b=[[0]],x0=2"
+
+
+def strict(tmp_path, text=STRICT):
+    path = tmp_path / "strict.toml"
+    path.write_text(text)
+    return load_theorem(str(path))
+
+
+@pytest.mark.parametrize("alpha", ["2", "2.5", "2.0000000000000001"])
+def test_equality_does_not_meet_a_strict_condition(tmp_path, alpha):
+    theorem = strict(tmp_path)
+    with pytest.raises(AssumptionError, match=r"needs alpha\*L < 2, got"):
+        plan_of(theorem, LINE, iterations=3, alpha=alpha).at(range(1, 4))
+    with pytest.raises(AssumptionError, match=r"needs alpha\*L < 2, got"):
+        theorem.evaluate({"L": 1.0, "R": 1.0, "alpha": float(alpha)})
+
+
+def test_the_last_float_below_a_strict_limit_meets_it(tmp_path):
+    below = math.nextafter(2.0, 0.0)
+    assert strict(tmp_path).evaluate({"L": 1.0, "R": 1.0, "alpha": below}).total == 1.0
+    assert plan_of(strict(tmp_path), LINE, iterations=3, alpha=below).parameter_values["alpha"] == below
+
+
+def test_fractions_at_the_end_of_a_strict_condition_are_refused(tmp_path):
+    case = {
+        "algorithm": "gd",
+        "problem": {"type": "quadratic", "A": [[[1]]], "b": [[0]]},
+        "x0": [2],
+        "events": [[1, "s"]],
+        "iterations": 1,
+    }
+    with pytest.raises(AssumptionError, match=r"needs alpha\*L < 2, got 2 on both sides"):
+        exact_of(strict(tmp_path), {**case, "parameters": {"alpha": "2"}})
+    assert exact_of(strict(tmp_path), {**case, "parameters": {"alpha": "1999999/1000000"}}).verdict is Verdict.HOLDS
+
+
+def test_a_strict_condition_makes_another_statement_which_is_written_down_as_such(tmp_path):
+    closed = strict(tmp_path, STRICT.replace("<", "<=")).core
+    core = strict(tmp_path).core
+    assert core.sha256 != closed.sha256
+    assert "strict" not in closed.fields, "a statement of before keeps its hash"
+    assert "if L*alpha < 2" in words_of_core(core)
+    assert "if L*alpha ≤ 2" in words_of_core(closed)
+    assert strict(tmp_path, as_toml(core)).core.sha256 == core.sha256
+
+
+def test_a_step_at_the_end_of_its_own_strict_condition_is_named_by_the_checks(tmp_path):
+    (found,) = (one for one in check(strict(tmp_path, STRICT.replace("< 2", "< 1"))) if one.id == "admissible.step")
+    assert (found.verdict, found.witness) == ("failed", "alpha*L < 1: both are equal")
