@@ -24,10 +24,12 @@ from boundlab.case import build_problem
 from boundlab.objective import Problem
 
 RESULTS = Path(__file__).parent / "results" / "constants.md"
-DATA = ("logistic", "softmax", "hinge", "lad-regression", "least-squares", "poisson")
+SIGNS = ("logistic", "hinge", "squared-hinge", "modified-huber")
+DATA = (*SIGNS, "softmax", "lad-regression", "huber-regression", "quantile-regression", "least-squares", "poisson")
 FAMILIES = (*DATA, "huber", "pseudo-huber", "lad", "quadratic", "max-affine", "smoothed-max-affine")
-KINKED = {"hinge", "lad-regression", "lad", "max-affine"}  # and all that bisection treats: on a line
-ON_A_LINE = KINKED | {"huber", "smoothed-max-affine", "poisson"}
+KINKED = {"hinge", "lad-regression", "quantile-regression", "lad", "max-affine"}  # and all that bisection treats
+ON_A_LINE = KINKED | {"huber", "huber-regression", "smoothed-max-affine", "poisson"}
+BENT = {"logistic", "softmax", "squared-hinge", "modified-huber"}  # Newton's method has its regulariser
 SIZES = (0.0, 0.01, 0.3, 1.0, 5.0, 40.0, 1000.0)
 Vector = list[Any]
 Smooth = tuple[Any, Vector, Any]  # value, gradient, and Hessian, or None at a kink
@@ -88,12 +90,14 @@ def away(x: Vector, y: Vector) -> Vector:
     return [a - b for a, b in zip(x, y, strict=True)]
 
 
-def of_row(kind: str, a: Vector, y: Any, nu: Any, weight: Any, classes: int, top: Any) -> Function:
-    """Return w·(loss of a row + ν/2·‖x‖²)."""
+def of_row(kind: str, a: Vector, y: Any, nu: Any, weight: Any, heft: Any, classes: int, top: Any) -> Function:
+    """Return w·(v·(loss of a row) + ν/2·‖x‖²)."""
 
     def of(x: Vector) -> Smooth:
         z = [mpmath.fsum(a[p] * x[p * classes + k] for p in range(len(a))) for k in range(classes)]
         value, slope, bend = loss(kind, z, y, top)
+        value, slope = heft * value, [heft * one for one in slope]
+        bend = bend and [[heft * one for one in row] for row in bend]
         d = len(x)
         gradient = [weight * (a[e // classes] * slope[e % classes] + nu * x[e]) for e in range(d)]
         hessian = bend and [
@@ -109,7 +113,10 @@ def of_row(kind: str, a: Vector, y: Any, nu: Any, weight: Any, classes: int, top
 
 
 def loss(kind: str, z: Vector, y: Any, top: Any) -> tuple[Any, Vector, Any]:
-    """Return a loss of margins, its slopes, and its second derivatives; None where there is a kink anywhere."""
+    """Return a loss of margins, its slopes, and its second derivatives; None where there is a kink anywhere.
+
+    ``top`` is Poisson's largest margin on the set, the width of Huber's loss, or the quantile.
+    """
     (one, *_), flat = z, [[mpmath.mpf(0)]]
     match kind:
         case "logistic":
@@ -122,6 +129,18 @@ def loss(kind: str, z: Vector, y: Any, top: Any) -> tuple[Any, Vector, Any]:
             return mpmath.log(total) - z[y], [entry - (k == y) for k, entry in enumerate(q)], bend
         case "hinge":
             return max(mpmath.mpf(0), 1 - y * one), [-y if y * one < 1 else mpmath.mpf(0)], None
+        case "squared-hinge" | "modified-huber":
+            short = max(mpmath.mpf(0), 1 - y * one)
+            if kind == "modified-huber" and short > 2:
+                return 4 * short - 4, [-4 * y], flat
+            return short**2, [-2 * y * short], [[mpmath.mpf(2)]] if short > 0 else flat
+        case "quantile-regression":
+            q = mpmath.mpf(top)
+            slope = 1 - q if one > y else -q if one < y else mpmath.mpf(0)
+            return slope * (one - y), [slope], None
+        case "huber-regression":
+            value, slope, bent = phi("huber", one - y, mpmath.mpf(top))
+            return value, [slope], [[mpmath.mpf(bent)]]
         case "lad-regression":
             return abs(one - y), [mpmath.sign(one - y)], None
         case "least-squares":
@@ -237,11 +256,11 @@ def of_data(kind: str, rng: np.random.Generator, n: int, p: int, size: float) ->
     )
     classes = 3 if kind == "softmax" else 1
     y = rng.normal(size=S) * size
-    if kind in ("logistic", "hinge", "softmax"):
+    if kind in (*SIGNS, "softmax"):
         y = (np.arange(S) % max(2, classes)).astype(float)
     if kind == "poisson":
         y = rng.integers(0, 5, size=S).astype(float)
-    nu = float(10.0 ** rng.uniform(-4, 1)) if kind in ("softmax", "logistic") or rng.random() < 0.6 else 0.0
+    nu = float(10.0 ** rng.uniform(-4, 1)) if kind in BENT or rng.random() < 0.6 else 0.0
     batch, replacement = int(rng.choice([0, 1, 2])), bool(rng.integers(2))
     weights, end = str(rng.choice(["equal", "size", "paper"])), 0.75
     options = {
@@ -250,15 +269,29 @@ def of_data(kind: str, rng: np.random.Generator, n: int, p: int, size: float) ->
     }  # fmt: skip
     options |= {"replacement": "yes" if replacement else "no"} if batch else {}
     options |= {"box": [-end, end]} if kind == "poisson" else {}
+    word = {"huber-regression": "delta", "quantile-regression": "quantile"}.get(kind)
+    width = float(rng.uniform(0.1, 0.9))
+    options |= {word: width} if word else {}
+    weights_of_rows = np.where(rng.random(S) < 0.5, 1.0, rng.uniform(0.0, 5.0, size=S) * rng.integers(0, 2, size=S))
+    weights_of_rows[np.cumsum(sizes) - 1] = 1.5  # every client has a row that counts
+    weighted = bool(rng.integers(2))
+    options |= {"sample_weight": weights_of_rows.tolist()} if weighted else {}
     clients = []
     for i in range(n):
-        share = mpmath.mpf(int(sizes[i])) / S
+        own = weights_of_rows[owners == i] if weighted else np.ones(sizes[i])
+        mass = mpmath.fsum(known(own))
+        share = mass / (mpmath.fsum(known(weights_of_rows)) if weighted else S)
+        # Weights are relative to their mean, as floats, as features are once they are scaled.
+        hefts = own * len(own) / float(mass)
+        A, aims = X[owners == i], y[owners == i]
+        if kind == "least-squares":
+            A, aims, hefts = np.sqrt(hefts)[:, None] * A, np.sqrt(hefts) * aims, np.ones(len(own))
         weight = {"equal": mpmath.mpf(1), "size": n * share, "paper": share}[weights]
         rows = []
-        for a, target in zip(known(X[owners == i]), known(y[owners == i]), strict=True):
-            aim = int(target) if kind == "softmax" else 2 * target - 1 if kind in ("logistic", "hinge") else target
-            top = mpmath.mpf(end) * mpmath.fsum(map(abs, a))
-            rows.append(of_row(kind, a, aim, mpmath.mpf(nu), weight, classes, top))
+        for a, target, heft in zip(known(A), known(aims), known(hefts), strict=True):
+            aim = int(target) if kind == "softmax" else 2 * target - 1 if kind in SIGNS else target
+            top = mpmath.mpf(width) if word else mpmath.mpf(end) * mpmath.fsum(map(abs, a))
+            rows.append(of_row(kind, a, aim, mpmath.mpf(nu), weight, heft, classes, top))
         clients.append(Client(rows, batch, replacement))
     return build_problem(kind, options), clients, (-mpmath.mpf(end), mpmath.mpf(end)) if kind == "poisson" else None
 

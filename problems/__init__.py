@@ -21,6 +21,7 @@ _ROWS = {
     "owners": [0, 0, 1, 1, 2, 2],
 }
 _LABELS = {**_ROWS, "targets": [0, 1, 0, 1, 1, 0], "nu": 0.25}
+_WEIGHTED = {"sample_weight": [1.0, 2.0, 0.5, 0.5, 0.0, 3.0], "batch": 1, "weights": "size"}
 _FREE = {"bias": "yes", "intercept": "free", "batch": 2}
 _THREE = {**_LABELS, "targets": [0, 1, 2, 1, 0, 2]}
 _COUNTS = [0, 1, 3, 1, 0, 2]
@@ -45,6 +46,38 @@ PROBLEMS: tuple[ProblemType, ...] = (
         partial(samples.build, "hinge"),
         samples.describe("hinge"),
         _sampled(_LABELS),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "modified-huber",
+        "squared hinge loss, linear beyond the margin −1, on data split over clients",
+        partial(samples.build, "modified-huber"),
+        samples.describe("modified-huber"),
+        (*_sampled(_LABELS), {**_LABELS, **_WEIGHTED}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "squared-hinge",
+        "squared hinge loss (support vector machine) on data split over clients",
+        partial(samples.build, "squared-hinge"),
+        samples.describe("squared-hinge"),
+        (_LABELS, {**_LABELS, **_WEIGHTED}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "huber-regression",
+        "Huber losses of a linear model on data split over clients",
+        partial(samples.build, "huber-regression"),
+        samples.describe("huber-regression"),
+        (*_sampled({**_ROWS, "targets": _REAL, "nu": 0.25, "delta": 0.75}), {**_ROWS, "targets": _REAL, **_WEIGHTED}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "quantile-regression",
+        "quantile regression: asymmetric absolute deviations of a linear model on data split over clients",
+        partial(samples.build, "quantile-regression"),
+        samples.describe("quantile-regression"),
+        _sampled({**_ROWS, "targets": _REAL, "nu": 0.25, "quantile": 0.75}),
         files=files_of_options,
     ),
     ProblemType(

@@ -6,15 +6,13 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import Operations
 from boundlab.arithmetic.tensors import TENSORS, Batched, Coordinatewise, Gathered, Ints, normals, tensors, uniforms
 from boundlab.errors import AssumptionError
-from boundlab.objective import NO_NOISY_PROX, Array, Floats
+from boundlab.objective import NO_NOISY_PROX, Array
 from boundlab.problems.clients import ClientFunctions, Coordinates
-from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
-from boundlab.problems.risk import Risk
+from boundlab.problems.losses import scalar_slopes, scalar_values
 from boundlab.randomness import Stream
 
 _GATHERED = 1 << 22  # numbers of clients' data that are gathered, one client a tape; beyond, tapes go client by client
@@ -131,40 +129,27 @@ _ROWS = 4096  # samples of a chunk where f itself is evaluated
 
 @final
 class BatchedRisk(Batched):
-    """f̂_i(x) = w_i·((1/s_i)Σ_j loss_j + ν/2·‖x‖²)."""
+    """f̂_i(x) = w_i·((1/s_i)Σ_j v_j·loss_j + ν/2·‖x‖²)."""
 
-    def __init__(
-        self,
-        total: Risk,
-        sizes: NDArray[np.int64],
-        factors: Floats,
-        nu: Any,
-        batch: int,
-        replacement: bool,
-        device: torch.device,
-        dtype: torch.dtype,
-    ) -> None:
-        """Take f as one weighted risk on rows sorted by client, the clients' numbers of rows, and their weights."""
-        self.loss, self.classes, self.batch, self.free = total.loss.id, total.classes, batch, bool(total.free)
-        self.replacement = replacement
-        self.X = torch.as_tensor(total.X, device=device).to(dtype)
-        self.y = torch.as_tensor(total.y, device=device)
-        if self.loss == "softmax":
-            self.targets = torch.nn.functional.one_hot(self.y.long(), self.classes).to(dtype)
-        else:
-            self.targets = self.y.to(dtype)
-        self.offsets = torch.as_tensor(np.concatenate([[0], np.cumsum(sizes)[:-1]]), device=device)
-        self.sizes = torch.as_tensor(sizes, device=device)
-        self.factors = torch.as_tensor(factors, device=device, dtype=dtype)
+    def __init__(self, of: Any, device: torch.device, dtype: torch.dtype) -> None:
+        """Take a :class:`boundlab.problems.linear_model.LinearModel`."""
+        self.loss, self.classes, self.batch, self.free = of.loss, of.classes, of.batch, of.free
+        self.replacement, sizes, relative = of.replacement, of.sizes, of.relative
+        self.X, self.y = torch.as_tensor(of.X, device=device).to(dtype), torch.as_tensor(of.y, device=device)
+        self.relative = None if relative is None else torch.as_tensor(relative, device=device).to(dtype)
+        hot = torch.nn.functional.one_hot(self.y.long(), self.classes) if self.loss.id == "softmax" else self.y
+        self.targets = hot.to(dtype)
+        self.offsets, self.sizes = (torch.as_tensor(one, device=device) for one in (of.offsets, sizes))
+        self.factors = torch.as_tensor(of.factors, device=device, dtype=dtype)
         self.largest = int(sizes.max())
-        self.held = (batch or self.largest) * self.X.shape[1]
-        self.omega = torch.as_tensor(total.omega, device=device, dtype=torch.float64)
-        self.nu, self.total_nu = (torch.as_tensor(one, device=device, dtype=torch.float64) for one in (nu, total.ridge))
-        self.nu, self.bent = self.nu.to(dtype), bool(np.any(nu))
+        self.held = (self.batch or self.largest) * self.X.shape[1]
+        wide = of.total.omega, of.ridge, of.total.ridge
+        self.omega, nu, self.total_nu = (torch.as_tensor(one, device=device, dtype=torch.float64) for one in wide)
+        self.nu, self.bent = nu.to(dtype), bool(np.any(of.ridge))
 
     def draw_size(self, steps: int) -> int:
         """Return steps·b."""
-        return steps * self.batch
+        return steps * int(self.batch)
 
     def draws(
         self, seed: int, trials: torch.Tensor, clients: torch.Tensor, updates: torch.Tensor, steps: Ints
@@ -195,14 +180,14 @@ class BatchedRisk(Batched):
         return torch.where(sizes > b, rows, every) + offsets
 
     def in_kernel(self) -> Gathered | None:
-        """Return the data, and how many samples a step takes; None where an intercept is not regularised."""
-        if self.free:
+        """Return the data, and how many samples a step takes; None where an intercept is free, or rows have weights."""
+        if self.free or self.relative is not None:
             return None
         b, count = self.batch, self.sizes
         samples = count if b == 0 else count.clamp(max=b) if not self.replacement else torch.full_like(count, b)
         y, nu = self.y.to(self.X.dtype), self.nu.reshape(1)
         most = b or self.largest
-        return Gathered(self.loss, self.classes, self.X, y, self.offsets, samples, self.factors, nu, b, most)
+        return Gathered(self.loss.id, self.classes, self.X, y, self.offsets, samples, self.factors, nu, b, most)
 
     def _parts(self, clients: torch.Tensor, draw: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Yield (row numbers, weights) a part of the samples at a time, shape (A, s) each; weights add up to 1."""
@@ -247,6 +232,8 @@ class BatchedRisk(Batched):
         features = self.X.index_select(0, rows.reshape(-1)).view(A, s, -1)
         target = self.targets.index_select(0, rows.reshape(-1)).view(A, s, -1)
         slope = self._slopes(torch.bmm(features, model), target)
+        if self.relative is not None:
+            weights = weights * self.relative[rows]
         return features, slope.mul_((weights * factor[:, None]).neg_().unsqueeze(2))
 
     def _shrink(self, X: torch.Tensor, factor: torch.Tensor) -> None:
@@ -256,9 +243,9 @@ class BatchedRisk(Batched):
 
     def _slopes(self, z: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Return the derivatives in z, 0 at a kink."""
-        if self.loss == "softmax":
+        if self.loss.id == "softmax":
             return torch.softmax(z, dim=-1).sub_(y)
-        out: torch.Tensor = scalar_slopes(LOSSES[self.loss], z, y, TENSORS)
+        out: torch.Tensor = scalar_slopes(self.loss, z, y, TENSORS)
         return out
 
     def _chunks(self, points: int) -> Iterator[tuple[slice, torch.Tensor]]:
@@ -295,9 +282,9 @@ class BatchedRisk(Batched):
 
     def _losses(self, z: torch.Tensor, part: slice) -> torch.Tensor:
         """Return the losses, shape (samples, A)."""
-        if self.loss == "softmax":
+        if self.loss.id == "softmax":
             label = self.y[part].long().view(-1, 1, 1).expand(-1, z.shape[1], 1)
             return torch.logsumexp(z, dim=2) - z.gather(2, label).squeeze(2)
         y = self.targets[part].to(torch.float64).view(len(z), -1)
-        out: torch.Tensor = scalar_values(LOSSES[self.loss], z.squeeze(2), y, TENSORS)
+        out: torch.Tensor = scalar_values(self.loss, z.squeeze(2), y, TENSORS)
         return out

@@ -6,10 +6,11 @@ are tested against these.
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, final
 
 import numpy as np
 
@@ -25,159 +26,185 @@ Kind = Literal["huber", "pseudo-huber", "lad"]
 Which = Any  # a client's number, an array of them, or a slice
 
 
-@dataclass(frozen=True)
-class ScalarLoss(ABC):
-    """A convex function φ of one number.
+Formula = Callable[..., Numbers]
 
-    A class says what its largest φ'' is, None where there is a kink, and where that lies.
+
+def _no_prox(*_: Any) -> NoReturn:
+    raise AssumptionError("this loss has no proximal step in closed form")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScalarLoss:
+    """A convex function φ of one number, as data: texts in the words of :class:`Operations`, and facts about them.
+
+    Of losses of straight lines and parabolas, φ(r) = sup over u in [low, high] of u·(r − centre) − u²/(2·curvature),
+    the last term without a kink alone: their dual problems need no more.
 
     Parameters
     ----------
-    width
-        The |r| at which it turns linear; None: it has no such parameter.
-    steepest
-        The largest |φ'|.
+    id, width
+        Its name, and the |r| at which it turns linear, of quantile the fraction; None where there is nothing to say.
+    number
+        Which one it is in compiled loops; there the two squared hinges are one, which turns linear at 1 − width.
+    low, high
+        Between which numbers φ' lies.
+    value, slope
+        φ(r) and φ'(r) for an arithmetic, the latter 0 at a kink and with leave to overwrite r.
+    curvature
+        The largest φ''; None where φ' jumps.
+    centre
+        Where φ' jumps, or φ begins to grow.
+    bend
+        φ''(r) for an arithmetic, on either side of where it jumps, with leave to overwrite r.
+    prox
+        prox(r, a, arithmetic): argmin_s φ(s) + (s − r)²/(2a); an :class:`AssumptionError` without a closed form.
     """
 
-    width: Any = None
-    steepest: Any = 1.0
-    curvature: ClassVar[float | None] = 1.0
-    kink: ClassVar[float] = math.nan
-    number: ClassVar[int]  # of the same φ in compiled loops
+    id: str
+    width: Any
+    number: int
+    low: Any
+    high: Any
+    value: Formula
+    slope: Formula
+    curvature: float | None = 1.0
+    centre: float = 0.0
+    bend: Formula = lambda r, _: 0 * r + 1
+    prox: Formula = _no_prox
 
-    @abstractmethod
-    def value(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ(r)."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it by its name: texts of functions have none."""
+        return loss_of, (self.id, self.width)
 
-    @abstractmethod
-    def slope(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ'(r), 0 at a kink; r may be overwritten."""
-
-    def prox(self, r: Numbers, a: Numbers, ops: Operations) -> Numbers:
-        """Return argmin_s φ(s) + (s − r)²/(2a).
-
-        Raises
-        ------
-        AssumptionError
-            If it has no closed form.
-        """
-        raise AssumptionError("this loss has no proximal step in closed form")
+    @property
+    def steepest(self) -> Any:
+        """Return the largest |φ'|."""
+        return max(-self.low, self.high)
 
     def from_kink(self, r: Array) -> Array:
-        """Return how far r is from where φ' jumps."""
-        out: Array = np.abs(r - self.kink)
-        return out
+        """Return how far r is from where φ' jumps, infinitely far where it does not."""
+        return np.asarray(np.abs(r - (self.centre if self.curvature is None else math.inf)))
 
 
-@final
-class HuberLoss(ScalarLoss):
+def _rounded(size: Numbers, width: Any, ops: Operations) -> Numbers:
+    """Return size² up to a width, and the tangent beyond."""
+    small = ops.minimum(size, width)
+    return small * (2 * size - small)
+
+
+def _huber(width: Any) -> ScalarLoss:
     """r²/2 for |r| ≤ width, width·(|r| − width/2) beyond."""
-
-    number = compiled.HUBER
-
-    def value(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ(r)."""
-        size = ops.absolute(r)
-        small = ops.minimum(size, self.width)
-        return small * (size - small / 2)
-
-    def slope(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ'(r)."""
-        return ops.clip(r, -self.width, self.width)
-
-    def prox(self, r: Numbers, a: Numbers, ops: Operations) -> Numbers:
-        """Return the proximal point."""
-        inside = ops.within(r, self.width * (1 + a))
-        return ops.where(inside, r / (1 + a), ops.shrink(r, a * self.width))
+    return ScalarLoss(
+        "huber", width, compiled.HUBER, -width, width,
+        value=lambda r, ops: _rounded(ops.absolute(r), width, ops) / 2,
+        slope=lambda r, ops: ops.clip(r, -width, width),
+        bend=lambda r, ops: ops.where(ops.within(r, width), 0 * r + 1, 0 * r),
+        prox=lambda r, a, ops: ops.where(
+            ops.within(r, width * (1 + a)), r / (1 + a), ops.shrink(r, a * width)
+        ),
+    )  # fmt: skip
 
 
-@final
-class PseudoHuberLoss(ScalarLoss):
-    """width²·(√(1 + (r/width)²) − 1)."""
-
-    number = compiled.PSEUDO_HUBER
-
-    def value(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ(r), as r²/(1 + √(1 + (r/width)²)): without cancellation at small r."""
-        return r * r / (1 + ops.slant(r / self.width))
-
-    def slope(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ'(r)."""
-        return r / ops.slant(r / self.width)
+def _pseudo_huber(width: Any) -> ScalarLoss:
+    """width²·(√(1 + (r/width)²) − 1), as r²/(1 + √(1 + (r/width)²)): without cancellation at small r."""
+    return ScalarLoss(
+        "pseudo-huber", width, compiled.PSEUDO_HUBER, -width, width,
+        value=lambda r, ops: r * r / (1 + ops.slant(r / width)),
+        slope=lambda r, ops: r / ops.slant(r / width),
+    )  # fmt: skip
 
 
-@final
-class AbsoluteLoss(ScalarLoss):
-    """|r|."""
-
-    number = compiled.ABSOLUTE
-    curvature, kink = None, 0.0
-
-    def value(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ(r)."""
-        return ops.absolute(r)
-
-    def slope(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ'(r)."""
-        return ops.sign(r)
-
-    def prox(self, r: Numbers, a: Numbers, ops: Operations) -> Numbers:
-        """Return the proximal point: soft thresholding."""
-        return ops.shrink(r, a)
+def _absolute(_: Any) -> ScalarLoss:
+    """|r|; its proximal step is soft thresholding."""
+    return ScalarLoss(
+        "lad", None, compiled.ABSOLUTE, -1.0, 1.0,
+        value=lambda r, ops: ops.absolute(r),
+        slope=lambda r, ops: ops.sign(r),
+        curvature=None,
+        prox=lambda r, a, ops: ops.shrink(r, a),
+    )  # fmt: skip
 
 
-@final
-class SquareLoss(ScalarLoss):
+def _quantile(width: Any) -> ScalarLoss:
+    """q·|r| for r < 0 and (1 − q)·|r| for r > 0, q the width: least where a fraction q of all targets lies below."""
+    return ScalarLoss(
+        "quantile", width, compiled.QUANTILE, -width, 1 - width,
+        value=lambda r, ops: (1 - width) * ops.positive(r) + width * ops.positive(-r),
+        slope=lambda r, ops: (1 - width) * ops.below(-r, 0) - width * ops.below(r, 0),
+        curvature=None,
+    )  # fmt: skip
+
+
+def _square(_: Any) -> ScalarLoss:
     """r²/2."""
-
-    number = compiled.SQUARE
-
-    def value(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ(r)."""
-        return r * r / 2
-
-    def slope(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ'(r)."""
-        return r
+    return ScalarLoss(
+        "square", None, compiled.SQUARE, -math.inf, math.inf, value=lambda r, _: r * r / 2, slope=lambda r, _: r
+    )
 
 
-@final
-class HingeLoss(ScalarLoss):
+def _hinge(_: Any) -> ScalarLoss:
     """max(0, 1 − r)."""
-
-    number = compiled.HINGE
-    curvature, kink = None, 1.0
-
-    def value(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ(r)."""
-        return ops.positive(1 - r)
-
-    def slope(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ'(r)."""
-        return -ops.below(r, 1)
+    return ScalarLoss(
+        "hinge", None, compiled.HINGE, -1.0, 0.0,
+        value=lambda r, ops: ops.positive(1 - r),
+        slope=lambda r, ops: -ops.below(r, 1),
+        curvature=None,
+        centre=1.0,
+    )  # fmt: skip
 
 
-@final
-class LogisticLoss(ScalarLoss):
+def _squared_hinge(_: Any) -> ScalarLoss:
+    """max(0, 1 − r)²."""
+    return ScalarLoss(
+        "squared-hinge", math.inf, compiled.SQUARED_HINGE, -math.inf, 0.0,
+        value=lambda r, ops: ops.positive(1 - r) ** 2,
+        slope=lambda r, ops: -2 * ops.positive(1 - r),
+        curvature=2.0,
+        centre=1.0,
+        bend=lambda r, ops: 2 * ops.below(r, 1),
+    )  # fmt: skip
+
+
+def _modified_huber(_: Any) -> ScalarLoss:
+    """max(0, 1 − r)² for r ≥ −1, and its tangent −4r below."""
+    return ScalarLoss(
+        "modified-huber", 2.0, compiled.SQUARED_HINGE, -4.0, 0.0,
+        value=lambda r, ops: _rounded(ops.positive(1 - r), 2, ops),
+        slope=lambda r, ops: -2 * ops.clip(1 - r, 0, 2),
+        curvature=2.0,
+        centre=1.0,
+        bend=lambda r, ops: 2 * (ops.below(r, 1) - ops.below(r, -1)),
+    )  # fmt: skip
+
+
+def _logistic(_: Any) -> ScalarLoss:
     """log(1 + e⁻ʳ); φ'' = σ(1 − σ) ≤ ¼."""
-
-    number = compiled.LOGISTIC
-    curvature = 0.25
-
-    def value(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ(r)."""
-        return ops.log_exp(-r)
-
-    def slope(self, r: Numbers, ops: Operations) -> Numbers:
-        """Return φ'(r)."""
-        return ops.falling(r)
+    return ScalarLoss(
+        "logistic", None, compiled.LOGISTIC, -1.0, 0.0,
+        value=lambda r, ops: ops.log_exp(-r),
+        slope=lambda r, ops: ops.falling(r),
+        curvature=0.25,
+        bend=lambda r, ops: ops.falling(-r) * ops.falling(r),
+    )  # fmt: skip
 
 
-def loss_of(kind: Kind, width: Any) -> ScalarLoss:
-    """Return the loss of separable problems; lad does not read the width."""
-    if kind == "lad":
-        return AbsoluteLoss()
-    return HuberLoss(width, width) if kind == "huber" else PseudoHuberLoss(width, width)
+_LOSSES: dict[str, Callable[[Any], ScalarLoss]] = {
+    "huber": _huber,
+    "pseudo-huber": _pseudo_huber,
+    "lad": _absolute,
+    "quantile": _quantile,
+    "square": _square,
+    "hinge": _hinge,
+    "squared-hinge": _squared_hinge,
+    "modified-huber": _modified_huber,
+    "logistic": _logistic,
+}
+
+
+def loss_of(kind: str, width: Any = None) -> ScalarLoss:
+    """Return the loss of that name; only huber, pseudo-huber and quantile read the width."""
+    return _LOSSES[kind](width)
 
 
 class ClientFunctions(ABC):

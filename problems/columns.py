@@ -34,7 +34,9 @@ class Dataset:
     unit
         What ``scale=auto`` divides the features by; None: it maps each feature to [0, 1]; 1: nothing.
     chosen
-        The options ``target``, ``columns`` and ``by`` that give these columns of a table again.
+        The options ``target``, ``columns``, ``by`` and ``sample_weight`` that give these columns of a table again.
+    weights
+        Shape (S,), of the samples; None: they have none.
     owners
         Shape (S,), the place in ``devices`` of each sample's; None where no column names it.
     devices
@@ -46,6 +48,7 @@ class Dataset:
     targets: Floats
     unit: float | None
     chosen: Mapping[str, Any] = field(default_factory=dict)
+    weights: Floats | None = None
     owners: NDArray[np.int64] | None = None
     devices: tuple[str, ...] = ()
 
@@ -57,6 +60,7 @@ class Wanted:
     target: str = ""
     columns: tuple[str, ...] = ()
     by: str = ""
+    sample_weight: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +69,8 @@ class Chosen:
 
     Parameters
     ----------
-    target, columns, by
-        Their places, from 0; ``by`` is None where none is asked for.
+    target, columns, by, weight
+        Their places, from 0; ``by`` and ``weight`` are None where none is asked for.
     labels
         Of all columns of the table, the name, or the number from 1 of one that has no name.
     """
@@ -74,12 +78,19 @@ class Chosen:
     target: int
     columns: tuple[int, ...]
     by: int | None
+    weight: int | None
     labels: tuple[str | int, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Return the columns that hold numbers: the features, and behind them the weights."""
+        return self.columns if self.weight is None else (*self.columns, self.weight)
 
     def options(self) -> dict[str, Any]:
         """Return the options that choose the same columns."""
-        by = {} if self.by is None else {"by": self.labels[self.by]}
-        return {"target": self.labels[self.target], "columns": [self.labels[one] for one in self.columns], **by}
+        more = {"by": self.by, "sample_weight": self.weight}
+        named = {key: self.labels[place] for key, place in more.items() if place is not None}
+        return {"target": self.labels[self.target], "columns": [self.labels[one] for one in self.columns], **named}
 
 
 def choose(
@@ -100,7 +111,7 @@ def choose(
         Of all columns; empty for those without.
     target, columns
         The places of the target and of the features if the options do not name them; None: the target must be named,
-        and features are all columns but it and ``by``.
+        and features are all columns but it, ``by`` and the weights.
     arrays
         Names that stand for several columns, with their places.
 
@@ -136,6 +147,7 @@ def choose(
         return found[0]
 
     by = place("by", wanted.by) if wanted.by else None
+    weight = place("sample_weight", wanted.sample_weight) if wanted.sample_weight else None
     if wanted.target:
         target = place("target", wanted.target)
     if target is None:
@@ -143,14 +155,16 @@ def choose(
         raise SpecError(f"{where} has the columns {shown}; say which one is the target: target=NAME")
     if wanted.columns:
         features = [one for word in wanted.columns for one in places("columns", word)]
-        more = [labels[one] for one, often in Counter([*features, target]).items() if often > 1]
+        used = [*features, target] if weight is None else [*features, target, weight]
+        more = [labels[one] for one, often in Counter(used).items() if often > 1]
         if more:
             raise SpecError(f"{where}: columns names {more[0]!r} twice, or as a feature and the target; name it once")
     else:
-        features = [one for one in (range(len(names)) if columns is None else columns) if one not in (target, by)]
+        every = range(len(names)) if columns is None else columns
+        features = [one for one in every if one not in (target, by, weight)]
     if not features:
         raise DataError(f"{where} has no column left for the features; a sample needs a feature and a target")
-    return Chosen(target, tuple(features), by, labels)
+    return Chosen(target, tuple(features), by, weight, labels)
 
 
 def samples(
@@ -166,7 +180,7 @@ def samples(
     Parameters
     ----------
     features
-        Shape (S, p).
+        Shape (S, p), with a column more where weights are chosen.
     targets
         Shape (S,), numbers or words.
     names
@@ -185,8 +199,10 @@ def samples(
         devices = device_order(names)
         rank = {name: place for place, name in enumerate(devices)}
         owners = np.array([rank[name] for name in names], dtype=np.int64)
-    found = values(where, targets)
-    return Dataset(where, features, found, unit, chosen.options(), owners, tuple(devices))
+    found, weights = values(where, targets), None
+    if chosen.weight is not None:
+        features, weights = features[:, :-1], features[:, -1]
+    return Dataset(where, features, found, unit, chosen.options(), weights, owners, tuple(devices))
 
 
 def values(where: str, targets: NDArray[Any] | Sequence[str]) -> Floats:
@@ -240,14 +256,14 @@ def matrix(where: str, chosen: Chosen, columns: Iterable[NDArray[Any]], rows: in
     """
     if rows * len(chosen.columns) > LARGEST:
         raise DataError(f"{where} holds {rows}×{len(chosen.columns)} features; at most {LARGEST} are taken")
-    out = np.empty((rows, len(chosen.columns)))
+    out = np.empty((rows, len(chosen.numbers)))
     for place, column in enumerate(columns):
         if column.dtype.kind in "biuf":
             with np.errstate(over="ignore"):  # what is wider than a float
                 out[:, place] = column
             continue
         for row, word in enumerate(words(where, column)):
-            out[row, place] = feature(f"{where}, row {row + 1}", chosen, chosen.columns[place], word)
+            out[row, place] = feature(f"{where}, row {row + 1}", chosen, chosen.numbers[place], word)
     return out
 
 

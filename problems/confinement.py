@@ -1,16 +1,15 @@
 """Sets that the local steps of the problem families never leave, whatever is drawn; each rule with its proof."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from boundlab.objective import Array, Floats
+from boundlab.objective import Floats
 from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, Pull, plain
 from boundlab.problems import losses
 from boundlab.problems.common import EPS, clip_up, distance
-from boundlab.problems.risk import Risk
 
 
 @final
@@ -73,77 +72,72 @@ class OfRisk(InvariantSets):
       x − Σ s_kg_k = (1 − tν)x − Σ s_kw_k(G_k + ν(y_k − x)), whose norm is at most (1 − tν)‖x‖ + t(s + νD).
     - A drawn loss is not negative, so that h(z) − inf h ≤ h(z) ≤ the largest over single samples.
 
+    With weights v_j of samples, s is the largest slope times max v_j‖a_j‖, and ℓ = curvature·max v_j‖a_j‖².
+
     Parameters
     ----------
-    risk
-        Of all samples; neither its weights nor its ν are read.
-    norm
-        max ‖a_j‖, from above.
-    factor
-        max w_i.
-    solved
-        Gives the solver's point, shape (d,); called for ν > 0 only.
+    of
+        The :class:`boundlab.problems.linear_model.LinearModel`.
     """
 
-    risk: Risk
-    norm: float
-    factor: float
-    nu: float
-    x0: Array
-    solved: Callable[[], Array]
+    of: Any
 
     def regions(self, step_size: float) -> Sequence[InvariantSet]:
         """Return balls around 0 and around the solver's point, where the step size allows them."""
-        if self.nu == 0.0:
+        if self.of.nu == 0.0:
             return []
-        most = step_size * self.factor * (1.0 + 8 * EPS)
+        most = step_size * self._factor * (1.0 + 8 * EPS)
         found: list[InvariantSet] = []
-        origin = np.zeros(len(self.x0))
-        if most * self.nu <= 1.0:
-            radius = max(distance(self.x0, origin), clip_up(self._slope / self.nu, 16))
+        origin = np.zeros(len(self.of.x0))
+        if most * self.of.nu <= 1.0:
+            radius = max(distance(self.of.x0, origin), clip_up(self._slope / self.of.nu, 16))
             found.append(InvariantBall(origin, radius, "the regulariser pulls back as much as the loss can push"))
-        if self.risk.loss.smooth and most * (2.0 * self.nu + self._curvature) <= 2.0:
-            best = plain(self.solved())
-            radius = max(distance(self.x0, best), clip_up(self._largest_gradient(best) / self.nu, 16))
+        if self.of.loss.smooth and most * (2.0 * self.of.nu + self._curvature) <= 2.0:
+            best = plain(self.of.optimum().x)
+            radius = max(distance(self.of.x0, best), clip_up(self._largest_gradient(best) / self.of.nu, 16))
             found.append(InvariantBall(best, radius, "every step contracts"))
         return found
 
     def pulls(self) -> Sequence[Pull]:
         """Return the pull of the regulariser towards 0."""
-        if self.nu == 0.0:
+        if self.of.nu == 0.0:
             return ()
-        mu, slope = self.factor * self.nu, clip_up(self.factor * self._slope, 16)
-        origin = np.zeros(len(self.x0))
-        return (Pull(origin, distance(self.x0, origin), slope, mu, mu, (1.0 - 8 * EPS) / mu),)
+        mu, slope = self._factor * self.of.nu, clip_up(self._factor * self._slope, 16)
+        origin = np.zeros(len(self.of.x0))
+        return (Pull(origin, distance(self.of.x0, origin), slope, mu, mu, (1.0 - 8 * EPS) / mu),)
 
     def steepest(self) -> float | None:
         """Return max w_i·s without regulariser."""
-        return None if self.nu > 0.0 else clip_up(self.factor * self._slope, 16)
+        return None if self.of.nu > 0.0 else clip_up(self._factor * self._slope, 16)
 
     def excess(self, z: Floats) -> float | None:
         """Return the largest w_i·(loss + ν/2‖z‖²) of a single sample at z."""
-        X = self.risk.X.astype(np.float64)
-        each = losses.values(self.risk.loss, X @ self.risk.matrix(z), self.risk.y)
-        largest = float(each.max()) + 0.5 * self.nu * float(z @ z)
-        margins = self._slope * float(np.linalg.norm(z))
-        out: float = self.factor * (largest + (X.shape[1] + 32) * EPS * (largest + 1.0 + margins))
-        return out
+        X = self.of.X.astype(np.float64)
+        each = losses.values(self.of.loss, X @ self.of.total.matrix(z), self.of.y)
+        largest = float((self.of.hefts * each).max()) + 0.5 * self.of.nu * float(z @ z)
+        size = largest + float(self.of.hefts.max()) + self._slope * float(np.linalg.norm(z))
+        return self._factor * float(largest + (X.shape[1] + 32) * EPS * size)
+
+    @property
+    def _factor(self) -> float:
+        return float(self.of.factors.max())
 
     @property
     def _slope(self) -> float:
-        return self.risk.loss.slope * self.norm
+        return float(self.of.loss.slope * self.of.pushes.max())
 
     @property
     def _curvature(self) -> float:
-        return (self.risk.loss.curvature or 0.0) * self.norm**2
+        return float((self.of.loss.curvature or 0.0) * self.of.bends.max())
 
     def _largest_gradient(self, z: Floats) -> float:
         """Return max_j ‖∇loss_j(z) + νz‖ over all samples, from above."""
-        X = self.risk.X.astype(np.float64)
-        slopes = losses.slopes(self.risk.loss, X @ self.risk.matrix(z), self.risk.y).reshape(len(X), -1)
+        X = self.of.X.astype(np.float64)
+        slopes = losses.slopes(self.of.loss, X @ self.of.total.matrix(z), self.of.y).reshape(len(X), -1)
+        slopes *= self.of.hefts[:, None]
         # ‖a⊗p + νz‖² = ‖a‖²‖p‖² + 2ν·aᵀZp + ν²‖z‖²
-        Z = self.nu * z.reshape(X.shape[1], -1)
+        Z = self.of.nu * z.reshape(X.shape[1], -1)
         squares = (X**2).sum(axis=1) * (slopes**2).sum(axis=1) + 2.0 * ((X @ Z) * slopes).sum(axis=1) + (Z**2).sum()
-        size = self._slope + self.nu * float(np.linalg.norm(z))
+        size = self._slope + self.of.nu * float(np.linalg.norm(z))
         rounding = (2 * X.shape[1] + 64) * EPS * size * (size + self._curvature * float(np.linalg.norm(z)))
         return float(np.sqrt(max(float(squares.max()), 0.0) + 4.0 * rounding))

@@ -79,7 +79,8 @@ def load(name: str, wanted: Wanted = _DEFAULT) -> Dataset:
         raise SpecError(f"data={name} names no place; write {kind}:{'NAME' if kind == 'sklearn' else 'PATH'}")
     if wanted != _DEFAULT and kind in plain:
         raise SpecError(
-            f"data={name} has no columns to choose; target, columns and by go with {', '.join(_TABLES)} and sklearn"
+            f"data={name} has no columns to choose; target, columns, by and sample_weight go with "
+            f"{', '.join(_TABLES)} and sklearn"
         )
     if kind == "sklearn":
         found = _sklearn(place, wanted)
@@ -141,7 +142,7 @@ def checked(data: Dataset) -> Dataset:
     Raises
     ------
     DataError
-        If it is empty, or a value is not finite or so large that its powers overflow.
+        If it is empty, a value is not finite or so large that its powers overflow, or a weight is negative.
     """
     if len(data.targets) == 0 or data.features.shape[1] == 0:
         raise DataError(f"{data.name} holds no samples")
@@ -155,6 +156,12 @@ def checked(data: Dataset) -> Dataset:
                 f"{entries[row, column]}; "
                 f"every value must be finite and at most {_HUGE:g} in size"
             )
+    weights = np.zeros(0) if data.weights is None else data.weights
+    wrong = np.flatnonzero(~((weights >= 0.0) & (weights <= _HUGE))).tolist()
+    if wrong:
+        raise DataError(
+            f"{data.name}: row {wrong[0] + 1} has the weight {weights[wrong[0]]:g}; a weight is finite, and at least 0"
+        )
     return data
 
 
@@ -175,7 +182,7 @@ def _sklearn(place: str, wanted: Wanted) -> Dataset:
     names = [*map(str, bunch.feature_names), *last]
     chosen = choose(f"sklearn:{place}", names, wanted, len(names) - 1 if len(last) == 1 else None)
     by = [] if chosen.by is None else words(place, table[:, chosen.by])
-    return samples(place, chosen, table[:, chosen.columns], table[:, chosen.target], by, unit)
+    return samples(place, chosen, table[:, chosen.numbers], table[:, chosen.target], by, unit)
 
 
 def _libsvm(place: str) -> Dataset:

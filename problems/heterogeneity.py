@@ -8,15 +8,13 @@ are free of each other, so the squares of the suprema add up.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundlab.objective import Array, Floats, against_mean
+from boundlab.objective import Floats, against_mean
 from boundlab.problems import losses
 from boundlab.problems.common import EPS
-from boundlab.problems.losses import Loss, Targets
 
 if TYPE_CHECKING:
     from boundlab.objective.simple import BoundedSet
@@ -26,10 +24,6 @@ _ENTRIES = 1 << 22  # of a temporary
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-7  # how close smooth_columns comes to the supremum
 _BENT = 1.5 * 1.25**-2.5  # max of |ψ''| for ψ(u) = u/√(1 + u²), at |u| = 1/2
 _ROUNDS = 60
-
-
-if TYPE_CHECKING:
-    from boundlab.objective.simple import BoundedSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +54,7 @@ class Reach:
         """Return bounds of ‖∇f_i(w)‖, shape (n,), unit (1, −1)."""
         blocks = np.linalg.norm(np.linalg.norm(self.centre, axis=2) + self.half, axis=1)
         whole = np.linalg.norm(self.centre, axis=(1, 2)) + self.radius
-        out: Floats = np.minimum(np.minimum(blocks, whole), self.norms) * self._up
-        return out
+        return np.asarray(np.minimum(np.minimum(blocks, whole), self.norms) * self._up)
 
     def deviations(self) -> Floats:
         """Return bounds of ‖∇f_i(w) − ∇f(w)‖, shape (n,).
@@ -71,8 +64,7 @@ class Reach:
         away, slip = self._away()
         blocks = np.linalg.norm(np.linalg.norm(away, axis=2) + against_mean(self.half), axis=1)
         whole = np.linalg.norm(away, axis=(1, 2)) + against_mean(self.radius)
-        out: Floats = np.minimum(np.minimum(blocks, whole) + slip, against_mean(self.gradient_norms())) * self._up
-        return out
+        return np.asarray(np.minimum(np.minimum(blocks, whole) + slip, against_mean(self.gradient_norms())) * self._up)
 
     def mean_deviation(self) -> float:
         """Return a bound of √((1/n)Σ_i ‖∇f_i(w) − ∇f(w)‖²), at most the largest of :meth:`deviations`.
@@ -104,26 +96,19 @@ def root_mean_square(values: Floats) -> float:
     return float(np.sqrt((values**2).mean())) * (1.0 + (values.size + 8) * EPS)
 
 
-def of_risks(
-    loss: Loss, X: Array, y: Targets, sizes: NDArray[np.int64], factors: Floats, classes: int, top: Floats
-) -> Reach:
-    """Return the reach of w_i·(1/s_i)Σ_j ∇loss_j, the gradients of empirical risks without regulariser.
+def of_risks(of: Any) -> Reach:
+    """Return the reach of w_i·(1/s_i)Σ_j v_j·∇loss_j, the gradients of empirical risks without regulariser.
 
     The derivative of a loss in its margins stays within rho of a middle m_j whatever the margins are, so with
-    c_i = (w_i/s_i)Σ_j a_j⊗m_j the block of feature k stays within rho·(w_i/s_i)Σ_j |a_jk| of that of c_i, and the whole
-    within rho·w_i·√(λ_max(A_iᵀA_i)/s_i). The middle halves what ‖a_j‖ times the largest slope would give.
+    c_i = (w_i/s_i)Σ_j v_j·a_j⊗m_j the block of feature k stays within rho·(w_i/s_i)Σ_j v_j|a_jk| of that of c_i, and
+    the whole within rho·w_i·√(λ_max(A_iᵀV_iA_i)/s_i). The middle halves what ‖a_j‖ times the largest slope would give.
 
     Parameters
     ----------
-    X, y
-        Shape (S, p) and (S,), sorted by client.
-    sizes, factors
-        Shape (n,): s_i and w_i.
-    classes
-        Length of a block.
-    top
-        Shape (n,): λ_max(A_iᵀA_i) from above.
+    of
+        The :class:`boundlab.problems.linear_model.LinearModel`.
     """
+    loss, X, y, classes, sizes, factors = of.loss, of.X, of.y, of.classes, of.sizes, of.factors
     n, p = len(sizes), int(X.shape[1])
     centre, half = np.zeros((n, p, classes)), np.zeros((n, p))
     norms = np.zeros(n)
@@ -131,13 +116,17 @@ def of_risks(
     for i, size in enumerate(sizes.tolist()):
         rows = slice(first, first + size)
         wide = X[rows].astype(np.float64)
+        if of.relative is not None:
+            wide *= of.hefts[rows, None]
         middle, rho = losses.middles(loss, y[rows], classes)
         centre[i] = (factors[i] / size) * (wide.T @ middle)
         each = (factors[i] / size) * np.abs(wide).sum(axis=0) * (1.0 + (4 * size + 32) * EPS)
         half[i] = rho * each  # the allowance covers the rounding of the centre as well
         norms[i] = loss.slope * float(np.linalg.norm(each))
         first += size
-    spectral = factors * np.sqrt(top / sizes) * (1.0 + 16.0 * EPS)
+    # The v_j are 1 on average, to rounding.
+    mean = 0.0 if of.relative is None else 2.0 * float(sizes.max() + 8) * float(np.finfo(X.dtype).eps)
+    spectral = factors * np.sqrt(of.top / sizes) * (1.0 + 16.0 * EPS + mean)
     radius = np.minimum(rho * spectral + float(2 * sizes.max() + 16) * EPS * norms, np.linalg.norm(half, axis=1))
     return Reach(centre, half, radius, np.minimum(norms, loss.slope * spectral))
 
@@ -163,8 +152,7 @@ def on_set(
     room = 1.0 + (at.shape[1] + 8) * EPS
     whole = np.linalg.norm(at, axis=1) + steepest * region.radius
     each = np.linalg.norm(np.abs(at) + np.abs(A) @ region.half, axis=1)
-    out: Floats = (np.minimum(whole, each) + off) * room
-    return out
+    return np.asarray((np.minimum(whole, each) + off) * room)
 
 
 def piecewise_columns(c: Floats, w: Floats, delta: float | None) -> Columns:

@@ -1,6 +1,5 @@
 """Least squares and ridge regression on data split over clients: f̂_i(x) = (1/s_i)·Σ_j ½(a_jᵀx − y_j)² + ν/2‖x‖²."""
 
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,15 +9,14 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from boundlab.objective import Array, Constant, Floats, GradientsOnSet, LeastSquaresForm, Optimum, QuadraticForm, alike
+from boundlab.objective import Array, Constant, Floats, LeastSquaresForm, Optimum, QuadraticForm, alike
 from boundlab.problems import bounds, normal_equations
-from boundlab.problems.common import EPS, calm, clip_up, distance, norm_up
+from boundlab.problems.common import calm, distance, norm_up
 from boundlab.problems.linear_model import LinearModel
-from boundlab.problems.risk import Risk
+from boundlab.problems.minibatch import of_rows
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import Reader, Rows
-    from boundlab.objective.simple import BoundedSet
     from boundlab.problems.rational import RationalLeastSquares
 
 _FORM = 20_000_000  # n·d² entries of the matrices of all clients: 160 MB
@@ -26,7 +24,6 @@ _PROVED = 1_000_000  # S·d² up to which normal equations are solved in rationa
 _LOOSE = 1e-6  # of a constant: where rounding may add more to it, rational numbers decide
 _EXACT = "normal equations in rational numbers"
 _UNBOUNDED = "the gradient of least squares is unbounded; try lad-regression, or logistic with nu=0"
-_GROWS = "the variance of mini-batches of least squares grows with the distance from x*; batch=full would fit"
 _DIFFERENT = "the clients' AᵀA differ, so ∇f_i − ∇f is unbounded; try lad-regression, or logistic with nu=0"
 
 
@@ -46,9 +43,6 @@ class LeastSquares(LinearModel):
         """Return f at each row of X, shape (S,), unit (1, 0)."""
         errors, wide = X @ self.X.T - self.y, np.asarray(X, dtype=np.float64)
         return np.asarray(0.5 * (errors**2 @ self.total.omega + self.total.nu * (wide**2).sum(axis=1)))
-
-    def _rounding(self, risk: Risk, x: Floats) -> tuple[float, float]:
-        return normal_equations.value_rounding(risk, x), normal_equations.gradient_rounding(risk, x)
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the solution z of (z − x)/step_size + ∇f_client(z) = 0, shape (d,), unit (0, 1)."""
@@ -101,7 +95,8 @@ class LeastSquares(LinearModel):
 
     def _as_given(self, read: "Reader") -> tuple["Rows", list[Fraction]]:
         """Return all rows and targets in rational numbers, in the problem's order."""
-        if "features" not in read.raw or self.source.get("scale") == "range" or self.source.get("normalise"):
+        prepared = self.source.get("scale") == "range" or self.source.get("normalise") or self.shares
+        if "features" not in read.raw or prepared:
             return [[Fraction(one) for one in row] for row in self.X.tolist()], [Fraction(y) for y in self.y.tolist()]
         order = np.argsort(self.source["owners"], kind="stable")
         back, bias = np.argsort(order), [Fraction(1)] * int(self.source["bias"])
@@ -162,38 +157,18 @@ class LeastSquares(LinearModel):
             return Constant(far, "upper", f"n {_EXACT}")
         return bounds.zeta(away, off, "n normal equations, ‖∇f_i‖/mu")
 
-    def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
-        """Return bounds on a bounded set: of gradients from that at its centre, of mini-batches row by row."""
-        if self.X.dtype != np.float64:
-            return None
-        z, n = region.centre, self.n
-        norms = np.array([normal_equations.gradient_norm(self.part(client), z) for client in range(n)])
-        norms = (norms + self._smoothness * region.radius) * (1.0 + 8.0 * EPS)
-        # |a_jᵀx − y_j| ≤ |a_jᵀz − y_j| + min(‖a_j‖·radius, Σ_k |a_jk|·half_k), and a row's gradient is that times a_j.
-        far = np.minimum(self._row_norms * region.radius, np.abs(self.X) @ region.half)
-        size = self._row_norms * float(np.linalg.norm(z)) + np.abs(self.y)
-        rows = self._row_norms * (np.abs(self.X @ z - self.y) + far + (self.d + 8.0) * EPS * size)
-        second = self._means(rows**2) * self._share * self.factors**2
-        sigma = clip_up(math.sqrt(float(second.max())), 4.0 * self.d + 64.0 + float(self.sizes.max()))
-        return GradientsOnSet(norms, "the gradient at its centre, and L times its radius", sigma=sigma)
-
     @property
     def _one_minimiser(self) -> bool:
         """True if rational numbers show one solution of all clients' normal equations."""
         own = None if self._twin is None else self._twin.own_minimisers
         return own is not None and all(x == own[0] for x in own)
 
-    @cached_property
-    def _sigma(self) -> Constant | None:
-        """Where mini-batches are no smaller than all samples, 0; else there is no bound for all x."""
-        return None if self._share.any() else Constant(0.0, "exact", "full gradients")
-
     def _find_constants(self) -> dict[str, Constant]:
         """Return L and F0; R where x* is certified; mu and zeta where every client is strongly convex.
 
         sigma with full gradients alone: the variance of mini-batches has no bound. L_max, and sigma_star at x*.
         """
-        out = bounds.smoothness(Constant(float(self._smoothness.max()), "upper", "λ_max(A_iᵀA_i/s_i) + nu"))
+        out = bounds.smoothness(Constant(float(self.smoothness.max()), "upper", "λ_max(A_iᵀA_i/s_i) + nu"))
         if self._sigma is not None:
             out |= bounds.noise(self._sigma)
         best = self._best
@@ -210,19 +185,19 @@ class LeastSquares(LinearModel):
             out |= bounds.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
         x0 = np.asarray(self.x0, dtype=np.float64)
         start = self.total.value(x0)
-        out |= bounds.of_start(self.x0, start + normal_equations.value_rounding(self.total, x0), best, 0.0)
+        out |= bounds.of_start(self.x0, start + self.total.value_rounding(x0), best, 0.0)
         # The least value is found without rounding where the minimiser is no certain one, too.
         if (best is None or best.how == _EXACT) and self._twin is not None:
             fallen = _value(self._twin, self._twin.x0) - self._twin.minimum().value
             out["F0"] = Constant(norm_up([fallen]), "upper", f"f(x0) − f*, {_EXACT}")
-        return out | self._of_samples(best)
+        return out | of_rows(self, best)
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
         found = bounds.met(
             strongly_convex="" if self._mu > 0.0 else "the AᵀA of some client is singular, or nearly; set nu > 0",
             steep=_UNBOUNDED,
-            variance=_GROWS if self._sigma is None else "",
+            variance="" if self._sigma is not None else f"{self._grows}; batch=full would fit",
             spread="" if alike(self) else _DIFFERENT,
             minimiser=self._no_minimiser,
             below="",

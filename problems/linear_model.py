@@ -1,8 +1,5 @@
 """Linear models on data split over clients: what their empirical risks share, whatever the loss."""
 
-import math
-import sys
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -20,15 +17,16 @@ from boundlab.objective import (
     Constant,
     Floats,
     FullGradients,
-    Optimum,
+    GradientsOnSet,
     Oracle,
     StepBounds,
 )
 from boundlab.objective.sought import SoughtMinimiser
 from boundlab.problems import bounds, data as datasets, losses
-from boundlab.problems.common import EPS, calm, clip_up, key_of
-from boundlab.problems.losses import LOSSES, Loss, LossId, Targets
-from boundlab.problems.minibatch import MiniBatch
+from boundlab.problems.common import EPS, calm, key_of
+from boundlab.problems.losses import Loss, LossId, Targets
+from boundlab.problems.minibatch import MiniBatch, on_set
+from boundlab.problems.normal_equations import gradient_norm
 from boundlab.problems.risk import Risk, largest_eigenvalue
 from boundlab.randomness import Streams
 
@@ -36,15 +34,17 @@ if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.tensors import Batched
+    from boundlab.objective.simple import BoundedSet
 
 Weights = Literal["equal", "size", "paper"]
 _EXACT = 100_000  # S·p entries in exact numbers
-_CHUNK = 1024  # rows whose gradients are held at a time
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(SoughtMinimiser):
-    """f_i = w_i·f̂_i with f̂_i(x) = (1/s_i)·Σ_j loss(a_j, y_j; x) + ν/2‖x‖² over client i's samples.
+    """f_i = w_i·f̂_i with f̂_i(x) = (1/s_i)·Σ_j v_j·loss(a_j, y_j; x) + ν/2‖x‖² over client i's samples.
+
+    The v_j are 1, or the samples' weights over their mean at the client: a mini-batch is drawn uniformly all the same.
 
     A final class says what its loss makes of the constants, the minimiser and the assumptions.
 
@@ -61,7 +61,7 @@ class LinearModel(SoughtMinimiser):
     nu
         ν ≥ 0, unit (1, −2).
     weights
-        ``equal``: w_i = 1; ``size``: n·s_i/S; ``paper``: s_i/S.
+        ``equal``: w_i = 1; ``size``: n·s_i/S; ``paper``: s_i/S; or a client's part of the samples' weights for s_i/S.
     batch, replacement
         Mini-batch size b, 0 for full gradients; whether a mini-batch may hold a sample twice.
     x0
@@ -72,6 +72,12 @@ class LinearModel(SoughtMinimiser):
         One more factor a client of its w_i, or none.
     free
         Whether the last feature, an intercept, is not regularised.
+    width
+        Of the losses that have one.
+    shares
+        Each client's part of the samples' weights; none: s_i/S.
+    relative
+        The v_j, shape (S,), of X's dtype; None: all are 1.
     """
 
     id: LossId
@@ -86,6 +92,9 @@ class LinearModel(SoughtMinimiser):
     source: Mapping[str, Any] = field(default_factory=dict)
     multipliers: tuple[float, ...] = ()
     free: bool = False
+    width: float | None = None
+    shares: tuple[Fraction, ...] = ()
+    relative: Array | None = None
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -102,19 +111,19 @@ class LinearModel(SoughtMinimiser):
         """Return the iterates' type: that of the features."""
         return self.X.dtype.type
 
-    @property
+    @cached_property
     def loss(self) -> Loss:
         """Return the loss."""
-        return LOSSES[self.id]
+        return losses.loss(self.id, self.width)
 
     @cached_property
     def classes(self) -> int:
         """Return the number of classes for softmax, else 1."""
         return int(self.y.max()) + 1 if self.id == "softmax" else 1
 
-    @abstractmethod
     def _rounding(self, risk: Risk, x: Floats) -> tuple[float, float]:
         """Bound what rounding does to the value and to the gradient of f or of a client, in float64."""
+        return risk.value_rounding(x), risk.rounding(x)
 
     def scaled(self, factors: Sequence[Fraction]) -> Self:
         """Return the problem with factor_i·w_i in place of w_i."""
@@ -133,8 +142,8 @@ class LinearModel(SoughtMinimiser):
     def exact_weights(self) -> list[Fraction]:
         """Return the w_i without rounding."""
         total = int(self.sizes.sum())
-        shares = [Fraction(size, total) for size in self.sizes.tolist()]
-        own = {"equal": [Fraction(1)] * self.n, "size": [self.n * share for share in shares], "paper": shares}
+        shares = self.shares or [Fraction(size, total) for size in self.sizes.tolist()]
+        own = {"equal": [Fraction(1)] * self.n, "size": [self.n * share for share in shares], "paper": [*shares]}
         more = self.multipliers or (1.0,) * self.n
         return [weight * Fraction(factor) for weight, factor in zip(own[self.weights], more, strict=True)]
 
@@ -146,14 +155,19 @@ class LinearModel(SoughtMinimiser):
     @cached_property
     def total(self) -> Risk:
         """Return f as one weighted risk."""
-        omega = np.repeat(self.factors / (self.n * self.sizes), self.sizes)
+        omega = np.repeat(self.factors / (self.n * self.sizes), self.sizes) * self.hefts
         return Risk(self.loss, self.X, self.y, omega, self.nu * float(self.factors.mean()), *self._shape)
 
     def part(self, client: int) -> Risk:
         """Return f_client as a weighted risk."""
         rows, size, factor = self.rows(client), int(self.sizes[client]), float(self.factors[client])
-        omega = np.full(size, factor / size)
+        omega = np.full(size, factor / size) * self.hefts[rows]
         return Risk(self.loss, self.X[rows], self.y[rows], omega, self.nu * factor, *self._shape)
+
+    @cached_property
+    def hefts(self) -> Floats:
+        """The v_j in float64, shape (S,)."""
+        return np.ones(len(self.X)) if self.relative is None else self.relative.astype(np.float64)
 
     @property
     def _shape(self) -> tuple[int, int]:
@@ -190,23 +204,26 @@ class LinearModel(SoughtMinimiser):
         X = self.X[rows]
         slope = losses.slopes(self.loss, X @ self.total.matrix(x), self.y[rows])
         slope *= factor / len(X)
+        if self.relative is not None:
+            slope *= self.relative[rows].reshape(-1, *np.ones(slope.ndim - 1, dtype=int))
         out: Array = (X.T @ slope).reshape(-1)
         if self.nu:
             out += (factor * self.ridge) * x
         return out
 
     def client_key(self, client: int) -> bytes:
-        """Return the samples, in their order, and the weight."""
+        """Return the samples, in their order, and the weights."""
         rows = self.rows(client)
-        return key_of(self.X[rows], self.y[rows], self.factors[client : client + 1])
+        return key_of(self.X[rows], self.y[rows], self.hefts[rows], self.factors[client : client + 1])
 
     def step_bounds(self, client: int) -> StepBounds:
         """Return the curvature of what may be drawn, and what margins, slopes and sums of rows round."""
         rows, factor, size = self.rows(client), float(self.factors[client]), int(self.sizes[client])
-        longest, (bend, steep) = float(self._row_norms[rows].max()), self._of_margins(rows)
-        L = factor * (bend * longest**2 + self.nu) if self.batch else float(self._smoothness[client])
+        longest, widest = float(self.pushes[rows].max()), float(self.bends[rows].max())
+        bend, steep = self._of_margins(rows)
+        L = factor * (bend * widest + self.nu) if self.batch else float(self.smoothness[client])
         eps, count = float(np.finfo(self.X.dtype).eps), max(size, self.batch) + 2.0 * self.classes + 32.0
-        margins = (count + self.X.shape[1]) * bend * longest**2
+        margins = (count + self.X.shape[1]) * bend * widest
         return StepBounds(
             factor * self.curved,
             L * (1.0 + 8.0 * EPS),
@@ -218,10 +235,11 @@ class LinearModel(SoughtMinimiser):
     def _of_margins(self, rows: slice) -> tuple[float, float]:
         """Return the largest curvature of some rows' losses in their margins, 0 of pieces, and their largest slope.
 
-        Of least squares, whose slopes are unbounded, that at the margin 0: curvature says how they grow.
+        Of slopes that are unbounded that at the margin 0: curvature says how they grow.
         """
-        steep = float(np.abs(self.y[rows]).max()) if self.id == "least-squares" else self.loss.slope
-        return self.loss.curvature or 0.0, steep
+        y, loss = self.y[rows], self.loss
+        steep = losses.slopes(loss, np.zeros(len(y)), y) if loss.steep else loss.slope
+        return loss.curvature or 0.0, float(np.abs(steep).max())
 
     def full_gradient(self, x: Array) -> Floats:
         """Return a (sub)gradient of f, shape (d,), unit (1, −1), in float64 by one pass over the data."""
@@ -231,9 +249,7 @@ class LinearModel(SoughtMinimiser):
         """Return the mini-batch oracle, or exact (sub)gradients where b is 0."""
         if self.batch == 0:
             return FullGradients(self)
-        return MiniBatch(
-            self.total, self.offsets, self.sizes, self.factors, self.ridge, self.batch, self.replacement, streams
-        )
+        return MiniBatch(self, streams)
 
     def compiled(self) -> Clients:
         """Return the samples, with targets as columns."""
@@ -241,7 +257,7 @@ class LinearModel(SoughtMinimiser):
         return Clients(
             SAMPLES,
             self.loss.number,
-            0.0,
+            0.0 if self.loss.of is None else float(self.loss.of.width or 0.0),
             self.X,
             y,
             self.offsets,
@@ -249,6 +265,7 @@ class LinearModel(SoughtMinimiser):
             self.factors,
             np.broadcast_to(np.asarray(self.ridge, dtype=np.float64), self.d).copy(),
             self.classes,
+            np.ones(1, self.X.dtype) if self.relative is None else self.relative,
             BATCHES if self.batch else EXACT,
         )
 
@@ -256,41 +273,53 @@ class LinearModel(SoughtMinimiser):
         """Return the problem on tensors."""
         from boundlab.problems.batched import BatchedRisk
 
-        return BatchedRisk(
-            self.total, self.sizes, self.factors, self.ridge, self.batch, self.replacement, device, dtype
-        )
+        return BatchedRisk(self, device, dtype)
 
     @property
     def _what(self) -> str:
         return f"problem {self.id}"
 
     @cached_property
-    def _smoothness(self) -> Floats:
-        """L_i = w_i·(c·λ_max(A_iᵀA_i/s_i) + ν), shape (n,)."""
-        curvature = (self.loss.curvature or 0.0) * self._top / self.sizes
+    def smoothness(self) -> Floats:
+        """L_i = w_i·(c·λ_max(A_iᵀV_iA_i/s_i) + ν), shape (n,)."""
+        curvature = (self.loss.curvature or 0.0) * self.top / self.sizes
         return self.factors * (curvature + self.nu) * (1.0 + 8.0 * EPS)
 
     @cached_property
-    def _top(self) -> Floats:
-        """λ_max(A_iᵀA_i), shape (n,)."""
-        return np.array([largest_eigenvalue(self.X[self.rows(i)]) for i in range(self.n)])
+    def top(self) -> Floats:
+        """λ_max(A_iᵀV_iA_i), shape (n,)."""
+        return self._largest(self.hefts)
+
+    def _largest(self, by: Floats) -> Floats:
+        """Return λ_max(Σ_j by_j·a_jᵀa_j) of each client, shape (n,)."""
+        parts = [self.rows(client) for client in range(self.n)]
+        return np.array([largest_eigenvalue(np.sqrt(by[rows])[:, None] * self.X[rows]) for rows in parts])
 
     @cached_property
-    def _row_norms(self) -> Floats:
+    def row_norms(self) -> Floats:
+        """‖a_j‖ from above, shape (S,)."""
         squares = np.einsum("sp,sp->s", self.X, self.X, dtype=np.float64)
-        out: Floats = np.sqrt(squares) * (1.0 + (self.X.shape[1] + 4) * EPS)
-        return out
+        return np.asarray(np.sqrt(squares) * (1.0 + (self.X.shape[1] + 4) * EPS))
 
     @cached_property
-    def _share(self) -> Floats:
+    def pushes(self) -> Floats:
+        """v_j·‖a_j‖, shape (S,): the gradient of a row where its slope is 1, from above."""
+        return self.row_norms * self.hefts
+
+    @cached_property
+    def bends(self) -> Floats:
+        """v_j·‖a_j‖², shape (S,): the curvature of a row where its loss has 1, from above."""
+        return self.row_norms**2 * self.hefts
+
+    @cached_property
+    def share(self) -> Floats:
         """Variance of a mini-batch's mean, as a share of that of a single sample, shape (n,)."""
         if self.batch == 0:
             return np.zeros(self.n)
         if self.replacement:
             return np.full(self.n, 1.0 / self.batch)
         b = np.minimum(self.batch, self.sizes)
-        out: Floats = (self.sizes - b) / (b * np.maximum(self.sizes - 1.0, 1.0))
-        return out
+        return np.asarray((self.sizes - b) / (b * np.maximum(self.sizes - 1.0, 1.0)))
 
     def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put the value and the gradient off; None where margins are float32."""
@@ -298,51 +327,20 @@ class LinearModel(SoughtMinimiser):
 
     def gradient_norms_at_optimum(self) -> Floats | None:
         """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None where not smooth, or x* is not certified."""
-        return self._gradient_norms if self.loss.smooth and self._best is not None else None
+        best = self._best
+        return None if not self.loss.smooth or best is None or best.distance is None else self._gradient_norms
 
     @cached_property
     def _gradient_norms(self) -> Floats:
-        best, up = self.optimum(), 1.0 + (self.d + 4) * EPS
-        x = np.asarray(best.x, dtype=np.float64)
-        parts = [self.part(client) for client in range(self.n)]
-        norms = [float(np.linalg.norm(part.gradient(x))) * up + self._rounding(part, x)[1] for part in parts]
-        return np.array(norms) + self._smoothness * (best.distance or 0.0)
+        best = self.optimum()
+        norms = [gradient_norm(self.part(client), np.asarray(best.x, np.float64)) for client in range(self.n)]
+        return np.array(norms) + self.smoothness * (best.distance or 0.0)
 
-    def _of_samples(self, best: Optimum | None) -> dict[str, Constant]:
-        """Return L_max of smooth losses, and sigma_star where x* is certified."""
-        curvature = self.loss.curvature or 0.0
-        each = (curvature * self._row_norms**2 + self.nu) * np.repeat(self.factors, self.sizes)
-        words = {0.25: "¼·", 0.5: "½·"}.get(curvature, "")
-        out = {"L_max": Constant(clip_up(float(each.max()), 8), "upper", f"largest {words}‖a_j‖² + nu")}
-        noise = math.inf if best is None or best.distance is None else self._noise_at(best)
-        if math.isfinite(noise):
-            out["sigma_star"] = Constant(noise, "upper", "the variance over rows at x*")
-        return out
+    def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
+        """Return bounds on a bounded set: of gradients from that at its centre, of mini-batches row by row."""
+        return None if self.X.dtype != np.float64 else on_set(self, region)
 
-    def _noise_at(self, best: Optimum) -> float:
-        """Return √(mean over clients of the variance of a mini-batch's gradient at x*), from above."""
-        x, curvature, parts = np.asarray(best.x, dtype=np.float64), self.loss.curvature or 0.0, []
-        for client in np.flatnonzero(self._share).tolist():
-            rows, part = self.rows(client), self.part(client)
-            X, norms = part.X.astype(np.float64, copy=False), self._row_norms[rows]
-            slopes = losses.slopes(self.loss, X @ part.matrix(x), part.y).reshape(len(X), -1)
-            # Its size is taken off, or squares might leave floats.
-            top = float((np.abs(X).max(axis=1) * np.abs(slopes).max(axis=1)).max(initial=0.0)) or 1.0
-            mean, square = X.T @ (slopes / (top * len(X))), 0.0
-            for first in range(0, len(X), _CHUNK):
-                some = slice(first, first + _CHUNK)
-                away = X[some, :, None] * (slopes[some, None, :] / top) - mean
-                square += float(np.einsum("jpc,jpc->", away, away))
-            deviation = top * math.sqrt(square / len(X))
-            # A row's gradient is Lipschitz in x; and products round, or leave floats below.
-            steep, size = float(norms.max()), float(np.linalg.norm(x))
-            terms = np.abs(part.y) if self.id == "least-squares" else 8.0 * self.loss.slope
-            rounding = EPS * float((norms * (curvature * norms * size + terms)).max(initial=0.0))
-            deviation += curvature * steep**2 * (best.distance or 0.0) + 8.0 * self.d * (rounding + sys.float_info.min)
-            parts.append(math.sqrt(float(self._share[client]) / self.n) * float(self.factors[client]) * deviation)
-        return clip_up(math.hypot(*parts), 8 + self.n)
-
-    def _means(self, values: Floats) -> Floats:
+    def means(self, values: Floats) -> Floats:
         """Return the means of the clients' rows, shape (n,), of a number for each of all rows."""
         return np.add.reduceat(values, self.offsets) / self.sizes
 
@@ -352,7 +350,8 @@ class LinearModel(SoughtMinimiser):
 
         def counted(client: int) -> tuple[Floats, NDArray[np.int64]]:
             rows = self.rows(client)
-            return np.unique(np.column_stack([self.X[rows], self.y[rows]]), axis=0, return_counts=True)
+            every = np.column_stack([self.X[rows], self.y[rows], self.hefts[rows]])
+            return np.unique(every, axis=0, return_counts=True)
 
         (first, often), size = counted(0), self.sizes[0]
         others = ((*counted(client), self.sizes[client]) for client in range(1, self.n))
@@ -370,10 +369,19 @@ class LinearModel(SoughtMinimiser):
     def data_sha256(self) -> str:
         """Return the SHA-256 of features, targets and sizes, each after its type and shape."""
         digest = sha256()
-        for one in (self.X, self.y, self.sizes):
+        for one in (self.X, self.y, self.sizes, *(() if self.relative is None else (self.relative,))):
             digest.update(f"{one.dtype.str}{one.shape}".encode())
             digest.update(np.ascontiguousarray(one).data)
         return digest.hexdigest()
+
+    @cached_property
+    def _sigma(self) -> Constant | None:
+        """Where mini-batches are no smaller than all samples, 0; else with slopes of any size there is no bound."""
+        return None if self.share.any() else Constant(0.0, "exact", "full gradients")
+
+    @property
+    def _grows(self) -> str:
+        return f"the variance of mini-batches of {self.id} grows with the distance from x*"
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:

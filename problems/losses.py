@@ -1,12 +1,12 @@
 """Losses of linear models: values, slopes and curvatures as functions of the margins z = ⟨a, x⟩.
 
-Margins have shape (s,), for ``softmax`` (s, classes). Targets are ±1 (logistic, hinge), class numbers (softmax), real
-numbers (lad-regression, least-squares), or pairs (poisson): a number y ≥ 0, and the margin beyond which eᶻ − y·z goes
-on as its tangent. The iterate is x, shape (p,), or the flattened p×classes matrix.
+Margins have shape (s,), for ``softmax`` (s, classes). Targets are ±1 (signs), class numbers (softmax), real numbers, or
+pairs (poisson): a number y ≥ 0, and the margin beyond which eᶻ − y·z goes on as its tangent. The iterate is x, shape
+(p,), or the flattened p×classes matrix.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,33 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.compiled import POISSON, SOFTMAX
 from boundlab.arithmetic.numbers import FLOATS, Numbers, Operations
 from boundlab.objective import Array, Floats
-from boundlab.problems.clients import AbsoluteLoss, HingeLoss, LogisticLoss, ScalarLoss, SquareLoss
+from boundlab.problems.clients import ScalarLoss, loss_of
 from boundlab.problems.common import EPS
 
-LossId = Literal["logistic", "softmax", "hinge", "lad-regression", "least-squares", "poisson"]
+LossId = Literal[
+    "logistic",
+    "softmax",
+    "hinge",
+    "squared-hinge",
+    "modified-huber",
+    "lad-regression",
+    "quantile-regression",
+    "huber-regression",
+    "least-squares",
+    "poisson",
+]
 Targets = NDArray[Any]
+# Functions of one number, whether of y·z or of z − y, and their ``bending``.
+_OF: dict[str, tuple[str, bool, float | None]] = {
+    "logistic": ("logistic", True, 1.0),
+    "hinge": ("hinge", True, None),
+    "squared-hinge": ("squared-hinge", True, None),
+    "modified-huber": ("modified-huber", True, None),
+    "lad-regression": ("lad", False, None),
+    "quantile-regression": ("quantile", False, None),
+    "huber-regression": ("huber", False, None),
+    "least-squares": ("square", False, None),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +55,14 @@ class Loss:
         The largest eigenvalue of the second derivative in z, or None where there is a kink.
         softmax: λ_max(diag(p) − ppᵀ) ≤ 1/2. Infinite for poisson: each row has its own.
     slope
-        The largest norm of the derivative in z; infinite for least squares and poisson. softmax: ‖p − e_y‖² ≤ 2.
+        The largest norm of the derivative in z; infinite for least squares, squared hinges and poisson.
+        softmax: ‖p − e_y‖² ≤ 2.
     of
         The function of one number that it is, of y·z where it is ``signed``, else of z − y; None: it is none.
+    steep
+        Whether the slopes of single rows have no bound.
+    bending
+        How much faster than e^{−t} no second derivative falls while no margin moves by more than t; None: it may.
     """
 
     id: LossId
@@ -43,6 +70,8 @@ class Loss:
     slope: float
     of: ScalarLoss | None = None
     signed: bool = False
+    steep: bool = False
+    bending: float | None = None
 
     @property
     def number(self) -> int:
@@ -54,25 +83,34 @@ class Loss:
         """Return whether the loss has a Lipschitz derivative."""
         return self.curvature is not None
 
+    def inner(self, z: Numbers, y: Numbers) -> Numbers:
+        """Return the number that the loss is a function of."""
+        return y * z if self.signed else z - y
 
-def _of(name: LossId, one: ScalarLoss, *, signed: bool) -> Loss:
-    return Loss(name, one.curvature, one.steepest, one, signed)
 
-
-LOSSES: dict[str, Loss] = {
-    "logistic": _of("logistic", LogisticLoss(), signed=True),
-    "softmax": Loss("softmax", 0.5, float(np.sqrt(2.0))),
-    "hinge": _of("hinge", HingeLoss(), signed=True),
-    "lad-regression": _of("lad-regression", AbsoluteLoss(), signed=False),
-    "least-squares": _of("least-squares", SquareLoss(steepest=float("inf")), signed=False),
+_OTHERS = {
+    "softmax": Loss("softmax", 0.5, float(np.sqrt(2.0)), bending=2.0),
     "poisson": Loss("poisson", float("inf"), float("inf")),
 }
+
+
+def loss(name: LossId, width: Any = None) -> Loss:
+    """Return a loss; of huber- and quantile-regression with their width."""
+    if name in _OTHERS:
+        return _OTHERS[name]
+    of, signed, bending = _OF[name]
+    one = loss_of(of, width)
+    return Loss(name, one.curvature, one.steepest, one, signed, one.low == float("-inf"), bending)
+
+
+WIDTHS = {"huber-regression": 1.0, "quantile-regression": 0.5}  # where none is given
+LOSSES = {name: loss(name, WIDTHS.get(name)) for name in get_args(LossId)}
 
 
 def scalar_values(loss: Loss, z: Numbers, y: Numbers, ops: Operations) -> Numbers:
     """Return the losses, of the shape of z, in any number system; not for softmax."""
     if loss.of is not None:
-        return loss.of.value(y * z if loss.signed else z - y, ops)
+        return loss.of.value(loss.inner(z, y), ops)
     counts, top = ops.columns(y)
     inside = ops.minimum(z, top)
     return ops.exp(inside) * (1 + (z - inside)) - counts * z
@@ -83,7 +121,8 @@ def scalar_slopes(loss: Loss, z: Numbers, y: Numbers, ops: Operations) -> Number
     if loss.of is None:
         counts, top = ops.columns(y)
         return ops.exp(ops.minimum(z, top)) - counts
-    return loss.of.slope(y * z, ops) * y if loss.signed else loss.of.slope(z - y, ops)
+    found = loss.of.slope(loss.inner(z, y), ops)
+    return found * y if loss.signed else found
 
 
 def values(loss: Loss, z: Array, y: Targets) -> Array:
@@ -92,8 +131,7 @@ def values(loss: Loss, z: Array, y: Targets) -> Array:
         return np.asarray(scalar_values(loss, z, y, FLOATS))
     top = z.max(axis=1)
     total = np.log(np.exp(z - top[:, None]).sum(axis=1))
-    out: Array = total + top - z[np.arange(len(z)), y]
-    return out
+    return np.asarray(total + top - z[np.arange(len(z)), y])
 
 
 def slopes(loss: Loss, z: Array, y: Targets) -> Array:
@@ -106,36 +144,23 @@ def slopes(loss: Loss, z: Array, y: Targets) -> Array:
     return found.astype(z.dtype, copy=False) if loss.id == "hinge" else found
 
 
-def from_kink(loss: Loss, z: Array, y: Targets) -> Array:
-    """Return how far margins are from where the derivative of a loss that is not smooth jumps, of the shape of z.
-
-    Parameters
-    ----------
-    z
-        Shape (…, s).
-    """
-    assert loss.of is not None  # noqa: S101  (all losses with kinks are functions of one number)
-    return loss.of.from_kink(y * z if loss.signed else z - y)
-
-
 def middles(loss: Loss, y: Targets, classes: int) -> tuple[Floats, float]:
     """Return points m_j and a radius: the derivative in z is within the radius of m_j, whatever z is.
 
-    logistic, hinge: −y·u with u in [0, 1]; lad-regression: u in [−1, 1]; softmax: p − e_y with p in the simplex, the
-    corners of which are √(1 − 1/classes) from its middle. Least squares have no such ball, poisson one for each row.
+    Of a function of one number by the ends of its slopes; softmax: p − e_y with p in the simplex, the corners of which
+    are √(1 − 1/classes) from its middle. Losses without a largest slope have no such ball, poisson one for each row.
 
     Returns
     -------
     tuple
         Shape (s, classes), and the radius.
     """
-    if loss.id == "softmax":
+    if loss.of is None:
         middle = np.full((len(y), classes), 1.0 / classes)
         middle[np.arange(len(y)), y] -= 1.0
         return middle, float(np.sqrt(1.0 - 1.0 / classes)) * (1.0 + 4.0 * EPS)
-    if loss.id == "lad-regression":
-        return np.zeros((len(y), 1)), 1.0
-    return -0.5 * np.asarray(y, dtype=np.float64)[:, None], 0.5
+    low, high = loss.of.low, loss.of.high
+    return np.asarray((low + high) / 2.0 * (y if loss.signed else np.ones(len(y))))[:, None], (high - low) / 2.0
 
 
 def probabilities(z: Array) -> Array:
@@ -146,15 +171,9 @@ def probabilities(z: Array) -> Array:
     return out
 
 
-def weights(loss: Loss, z: Array) -> Array:
-    """Return what the second derivative needs: σ(1 − σ) or 1, shape (s,), or the probabilities (s, classes)."""
-    if loss.id == "softmax":
-        return probabilities(z)
-    if loss.id == "least-squares":
-        return np.ones_like(z)
-    half = np.tanh(0.5 * z)
-    out: Array = 0.25 * (1.0 - half) * (1.0 + half)
-    return out
+def weights(loss: Loss, z: Array, y: Targets) -> Array:
+    """Return what the second derivative needs: that of one number, shape (s,), or the probabilities (s, classes)."""
+    return probabilities(z) if loss.of is None else loss.of.bend(loss.inner(z, y), FLOATS)
 
 
 def curve(loss: Loss, weight: Array, dz: Array) -> Array:

@@ -25,36 +25,12 @@ def shortest(risk: Risk) -> Floats:
     if risk.nu > 0.0:
         A = np.vstack([A, np.sqrt(risk.nu) * np.eye(risk.d)])
         y = np.concatenate([y, np.zeros(risk.d)])
-    out: Floats = np.linalg.lstsq(A, y, rcond=None)[0]
-    return out
+    return np.asarray(np.linalg.lstsq(A, y, rcond=None)[0])
 
 
 def gradient_norm(risk: Risk, x: Floats) -> float:
     """Return ‖∇f(x)‖, unit (1, −1), from above."""
-    return float(np.linalg.norm(risk.gradient(x))) * (1.0 + (risk.d + 4) * EPS) + gradient_rounding(risk, x)
-
-
-def _sizes(risk: Risk, x: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return ‖a_j‖, how far rounding moves a_jᵀx − y_j at most, and |a_jᵀx − y_j|, shape (S,) each."""
-    X = risk.X.astype(np.float64, copy=False)
-    norms = np.linalg.norm(X, axis=1)
-    moved = (X.shape[1] + 8) * EPS * (norms * float(np.linalg.norm(x)) + np.abs(risk.y))
-    return norms, moved, np.abs(X @ x - risk.y)
-
-
-def gradient_rounding(risk: Risk, x: Floats) -> float:
-    """Bound the rounding error of the computed gradient's norm, unit (1, −1)."""
-    norms, moved, errors = _sizes(risk, x)
-    each = moved + (len(norms) + 16.0) * EPS * errors
-    return 2.0 * float((risk.omega * norms) @ each) + 8.0 * EPS * risk.nu * float(np.linalg.norm(x))
-
-
-def value_rounding(risk: Risk, x: Floats) -> float:
-    """Bound the rounding error of the computed value, unit (1, 0)."""
-    norms, moved, errors = _sizes(risk, x)
-    squares = (len(norms) + 16.0) * EPS * float(risk.omega @ errors**2)
-    regulariser = (risk.d + 8.0) * EPS * risk.nu * float(x @ x)
-    return float(2.0 * (risk.omega @ (moved * (errors + moved))) + squares + regulariser)
+    return float(np.linalg.norm(risk.gradient(x))) * (1.0 + (risk.d + 4) * EPS) + risk.rounding(x)
 
 
 def curvature(matrix: Floats, risk: Risk) -> float:
@@ -86,7 +62,7 @@ def solve(risk: Risk, start: Array, what: str) -> Optimum:
     # With a regulariser a feature that is always 0 has the minimiser 0, without one any number.
     used = np.ones(risk.d, dtype=np.bool_) if risk.nu > 0.0 else risk.X.any(axis=0)
     if not used.any():
-        return Optimum(x, risk.value(x), value_rounding(risk, x), 0.0, "all features are 0, so f is constant")
+        return Optimum(x, risk.value(x), risk.value_rounding(x), 0.0, "all features are 0, so f is constant")
     if min(int(used.sum()), len(risk.X)) > _DENSE:
         raise CertificateError(f"{what}: x* is certified for d ≤ {_DENSE} features or samples, got {risk.d}")
     if risk.nu > 0.0 and risk.d > _REGULARISED:
@@ -98,7 +74,7 @@ def solve(risk: Risk, start: Array, what: str) -> Optimum:
     if matrix is not None and curved > 0.0:
         x[used] = near = _newton(inner, matrix, near)
         norm = gradient_norm(inner, near)
-        gap = clip_up(norm**2 / (2.0 * curved), 8) + value_rounding(risk, x)
+        gap = clip_up(norm**2 / (2.0 * curved), 8) + risk.value_rounding(x)
         return Optimum(x, risk.value(x), gap, clip_up(norm / curved, 4), "normal equations, ‖∇f‖/mu")
     weighted: Floats = np.sqrt(risk.omega)[:, None] * np.asarray(inner.X, dtype=np.float64)
     spread = smallest_eigenvalue(weighted @ weighted.T, inner.d)
@@ -107,9 +83,9 @@ def solve(risk: Risk, start: Array, what: str) -> Optimum:
             f"{what}: the features are linearly dependent, to rounding, so that no minimiser is certified; set nu > 0"
         )
     x[used] = near = _interpolate(inner, weighted, near)
-    _, moved, errors = _sizes(inner, near)
-    left = float(np.linalg.norm(np.sqrt(risk.omega) * (errors + moved))) * (1.0 + (len(risk.X) + 8) * EPS)
-    gap = risk.value(x) + value_rounding(risk, x)  # f* = 0
+    _, _, errors = inner.sizes(near)
+    left = float(np.linalg.norm(np.sqrt(risk.omega) * errors)) * (1.0 + (len(risk.X) + 8) * EPS)
+    gap = risk.value(x) + risk.value_rounding(x)  # f* = 0
     return Optimum(x, risk.value(x), gap, clip_up(left / np.sqrt(spread), 4), "interpolation, ‖Ax − y‖/√λ_min(AAᵀ)")
 
 

@@ -53,8 +53,7 @@ def dirichlet(a: Floats, streams: Streams, key: int) -> Floats:
     uniform = streams.uniforms(Stream.PARTITION, key, np.arange(rows), 2 * k)
     logs = np.log(gammaincinv(a + 1.0, uniform[:, :k])) + np.log(uniform[:, k:]) / a
     parts = np.exp(logs - logs.max(axis=1, keepdims=True))
-    out: Floats = parts / parts.sum(axis=1, keepdims=True)
-    return out
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
 def split(

@@ -22,7 +22,7 @@ from boundlab.problems import bounds
 from boundlab.problems.common import EPS, clip_up
 from boundlab.problems.erm import BoundedSlopes
 from boundlab.problems.heterogeneity import Reach
-from boundlab.problems.risk import Risk, largest_eigenvalue
+from boundlab.problems.risk import Risk
 
 _STEEPEST: Final = 60.0  # e^60 = 1e26; beyond, 1/L is no step size
 _OUTSIDE = "its minimum is sought on its box or ball; f alone need not have one"
@@ -79,13 +79,12 @@ class PoissonRegression(BoundedSlopes):
     def _steepest(self) -> Floats:
         """‖∇loss_j‖ from above, shape (S,)."""
         slopes = np.maximum(self.y[:, 0], self._rates - self.y[:, 0])
-        return slopes * self._row_norms * (1.0 + 4.0 * EPS)
+        return slopes * self.pushes * (1.0 + 4.0 * EPS)
 
     @cached_property
-    def _smoothness(self) -> Floats:
-        """L_i = w_i·(λ_max(A_iᵀ·diag(e^t)·A_i/s_i) + ν), shape (n,)."""
-        parts = [self.rows(client) for client in range(self.n)]
-        top = np.array([largest_eigenvalue(np.sqrt(self._rates[rows])[:, None] * self.X[rows]) for rows in parts])
+    def smoothness(self) -> Floats:
+        """L_i = w_i·(λ_max(A_iᵀ·diag(v·e^t)·A_i/s_i) + ν), shape (n,)."""
+        top = self._largest(self._rates * self.hefts)
         return self.factors * (top / self.sizes + self.nu) * (1.0 + 16.0 * EPS)
 
     def _of_margins(self, rows: slice) -> tuple[float, float]:
@@ -95,7 +94,7 @@ class PoissonRegression(BoundedSlopes):
     @cached_property
     def _second(self) -> Floats:
         """Bounds of the mean squared gradient of a single sample's loss, shape (n,)."""
-        return self._means(self._steepest**2) * (1.0 + float(self.sizes.max() + 8) * EPS)
+        return self.means(self._steepest**2) * (1.0 + float(self.sizes.max() + 8) * EPS)
 
     @cached_property
     def _sigma(self) -> Constant:
@@ -109,7 +108,7 @@ class PoissonRegression(BoundedSlopes):
         radius = 0.5 * self._rates
         for client, size in enumerate(self.sizes.tolist()):
             rows, weight = self.rows(client), float(self.factors[client]) / size
-            wide, y = self.X[rows].astype(np.float64), self.y[rows, 0]
+            wide, y = self.X[rows] * self.hefts[rows, None], self.y[rows, 0]
             centre[client, :, 0] = weight * (wide.T @ (radius[rows] - y))
             slip = (4 * size + 32) * EPS  # rounding, of the centre as well
             half[client] = weight * (np.abs(wide).T @ (radius[rows] + slip * (radius[rows] + y))) * (1.0 + slip)
@@ -141,7 +140,7 @@ class PoissonRegression(BoundedSlopes):
         """Return L and sigma; with ν > 0 mu, with ν = 0 B and G; sigma_g with ν = 0, or with equal weights."""
         how = "λ_max(A_iᵀ·diag(e^t)·A_i/s_i) + nu with the largest margins t on the set"
         out = bounds.noise(self._sigma)
-        out |= bounds.smoothness(Constant(float(self._smoothness.max()), "upper", how))
+        out |= bounds.smoothness(Constant(float(self.smoothness.max()), "upper", how))
         how = "range of the slopes on the set, feature by feature"
         if self.nu == 0.0:
             out["B"] = Constant(clip_up(float(self._reach.gradient_norms().max()), 4), "upper", how)

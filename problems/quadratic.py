@@ -83,8 +83,7 @@ class Quadratic(InEveryArithmetic):
         # Backward error of a symmetric eigensolver: a modest multiple of d·eps·‖A‖ (LAPACK Users' Guide,
         # section 4.7); none is needed for diagonal matrices, whose eigenvalues are read off.
         off = self.A * (1.0 - np.eye(self.d))
-        norms = np.linalg.norm(self.A, axis=(1, 2))
-        return np.where(np.abs(off).max(axis=(1, 2), initial=0.0) > 0.0, 4.0 * self.d * EPS * norms, 0.0)
+        return np.where(np.abs(off).max(axis=(1, 2), initial=0.0) > 0.0, 4.0 * self.d * EPS * self._sizes, 0.0)
 
     @cached_property
     def _range(self) -> tuple[Floats, Floats]:
@@ -154,8 +153,7 @@ class Quadratic(InEveryArithmetic):
 
     @cached_property
     def _right(self) -> Floats:
-        out: Floats = np.einsum("nde,ne->d", self.A, self.b) / self.n
-        return out
+        return np.asarray(np.einsum("nde,ne->d", self.A, self.b) / self.n)
 
     def full_gradient(self, x: Array) -> Floats:
         """Return mean(A_i)·x − mean(A_i·b_i), shape (d,), unit (1, −1)."""
@@ -182,9 +180,7 @@ class Quadratic(InEveryArithmetic):
 
     def _rounding(self, x: Array) -> Floats:
         """Bound the rounding error of each ‖A_i(x − b_i)‖, shape (n,)."""
-        sizes = np.linalg.norm(self.A, axis=(1, 2)) * np.linalg.norm(np.abs(x) + np.abs(self.b), axis=1)
-        out: Floats = (self.d + 4.0) * EPS * sizes
-        return out
+        return np.asarray((self.d + 4.0) * EPS * (self._sizes * np.linalg.norm(np.abs(x) + np.abs(self.b), axis=1)))
 
     def full_gradients_at(self, X: Array) -> Floats:
         """Return ∇f at each row of X, shape (S, d), unit (1, −1)."""
@@ -194,16 +190,14 @@ class Quadratic(InEveryArithmetic):
         """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
 
         def of(some: Array) -> Floats:
-            out: Floats = (self._sizes * np.linalg.norm(some[:, None] - self.b, axis=2) ** 2).mean(axis=1)
-            return out
+            return np.asarray((self._sizes * np.linalg.norm(some[:, None] - self.b, axis=2) ** 2).mean(axis=1))
 
         return self._room * in_parts(of, X, self.b.size), self.gradient_roundings(X)
 
     def gradient_roundings(self, X: Floats) -> Floats:
         """Return how far rounding may put gradients off at each row of X, shape (S,)."""
         mean, far = float(self._sizes.mean()), float((self._sizes * np.linalg.norm(self.b, axis=1)).mean())
-        out: Floats = self._room * (mean * np.linalg.norm(X, axis=1) + far)
-        return out
+        return np.asarray(self._room * (mean * np.linalg.norm(X, axis=1) + far))
 
     @property
     def _room(self) -> float:
@@ -224,9 +218,8 @@ class Quadratic(InEveryArithmetic):
             x, residual = self.b[0].astype(np.float64), 0.0
         mu = self._mean_mu
         # Entries of opposite signs cancel in f(x): the error is relative to the norms, not to the value.
-        sizes = np.linalg.norm(self.A, axis=(1, 2)) * np.linalg.norm(x - self.b, axis=1) ** 2
-        rounding = (self.n + 2 * self.d + 8) * EPS * float(sizes.mean())
-        return Optimum(x, self.value(x), residual**2 / (2.0 * mu) + rounding, residual / mu, "linear solve, ‖∇f‖/mu")
+        gap = residual**2 / (2.0 * mu) + float(self.roundings(np.asarray(x[None]))[0][0])
+        return Optimum(x, self.value(x), gap, residual / mu, "linear solve, ‖∇f‖/mu")
 
     def gradient_norms_at_optimum(self) -> Floats:
         """Return ‖A_i(x* − b_i)‖ from above, shape (n,), unit (1, −1)."""
@@ -234,8 +227,7 @@ class Quadratic(InEveryArithmetic):
         assert best.distance is not None  # noqa: S101  (a fact of _solve, for the type checker)
         gradients = np.einsum("nde,ne->nd", self.A, best.x - self.b)
         norms = np.linalg.norm(gradients, axis=1) * (1.0 + (self.d + 4) * EPS)
-        out: Floats = norms + (self._range[1] + self._slack) * best.distance + self._rounding(best.x)
-        return out
+        return np.asarray(norms + (self._range[1] + self._slack) * best.distance + self._rounding(best.x))
 
     @cached_property
     def _mu(self) -> float:

@@ -98,7 +98,7 @@ class Risk:
 
     def weights(self, x: Array) -> Array:
         """Return the losses' second-derivative weights at x, shape (S,) or (S, classes)."""
-        parts = [losses.weights(self.loss, X @ self.matrix(x)) for part, X in self._chunks()]
+        parts = [losses.weights(self.loss, X @ self.matrix(x), self.y[part]) for part, X in self._chunks()]
         return np.concatenate(parts)
 
     def hessian_product(self, weight: Array, v: Array) -> Floats:
@@ -114,7 +114,7 @@ class Risk:
         p, q = self.X.shape[1], self.classes
         out = np.zeros((self.d, self.d))
         for part, X in self._chunks():
-            weight = losses.weights(self.loss, X @ self.matrix(x))
+            weight = losses.weights(self.loss, X @ self.matrix(x), self.y[part])
             omega = self.omega[part]
             if q == 1:
                 out += X.T @ (X * (omega * weight)[:, None])
@@ -132,30 +132,33 @@ class Risk:
         out[np.diag_indices(self.d)] += self.ridge
         return out
 
+    def sizes(self, x: Array) -> tuple[Floats, Floats, Floats]:
+        """Return ‖a_j‖, how far rounding moves margins at most, and how steep losses are there at most, each (S,)."""
+        norms = np.concatenate([np.linalg.norm(X, axis=1) for _, X in self._chunks()])
+        given = 0.0 if self.loss.signed or self.classes > 1 else np.abs(self.y)
+        moved = (self.X.shape[1] + 16) * EPS * (norms * float(np.linalg.norm(x)) + given)
+        if not self.loss.steep:
+            return norms, moved, np.full(len(norms), self.loss.slope)
+        slopes = [np.abs(losses.slopes(self.loss, X @ x, self.y[part])) for part, X in self._chunks()]
+        return norms, moved, np.concatenate(slopes) + (self.loss.curvature or 0.0) * moved
+
     def value_rounding(self, x: Array) -> float:
         """Bound the rounding error of the computed value, unit (1, 0).
 
         The margins' errors act through the largest slope; the losses' own, such as those of logarithms and
         exponentials, are of order 1 however small the loss is.
         """
-        size = float(np.linalg.norm(x))
-        norms = np.concatenate([np.linalg.norm(X, axis=1) for _, X in self._chunks()])
-        margins = self.loss.slope * float(self.omega @ norms) * size
-        terms = float(self.omega.sum()) * (2.0 * self.classes + 16.0)
-        p = self.X.shape[1]
-        total = (
-            (len(norms) + 32.0) * abs(self.value(x)) + terms + (p + 16.0) * margins + (self.d + 8.0) * self.nu * size**2
-        )
-        return EPS * float(total)
+        norms, moved, steep = self.sizes(x)
+        own = 0.0 if self.loss.bending is None else float(self.omega.sum()) * (2.0 * self.classes + 16.0)
+        total = (len(norms) + 32.0) * abs(self.value(x)) + own + (self.d + 8.0) * self.nu * float(x @ x)
+        return EPS * total + float(self.omega @ (steep * moved))
 
     def rounding(self, x: Array) -> float:
         """Bound the rounding error of the computed gradient's norm, unit (1, −1)."""
-        norms = np.concatenate([np.linalg.norm(X, axis=1) for _, X in self._chunks()])
-        size = self.loss.slope * float(self.omega @ norms)
-        # One ulp of a margin moves the slope by curvature·‖a‖·‖x‖·p·eps.
-        bend = (self.loss.curvature or 0.0) * float(self.omega @ norms**2) * float(np.linalg.norm(x))
-        p = self.X.shape[1]
-        return EPS * float((len(norms) + 16.0) * size + p * bend + 4.0 * self.nu * float(np.linalg.norm(x)))
+        norms, moved, steep = self.sizes(x)
+        # An error of a margin moves the slope by the curvature.
+        each = (len(norms) + 16.0) * EPS * steep + (self.loss.curvature or 0.0) * moved
+        return float((self.omega * norms) @ each) + 8.0 * EPS * self.nu * float(np.linalg.norm(x))
 
 
 def largest_eigenvalue(X: Array) -> float:

@@ -1,6 +1,9 @@
 """The options of problems on data: from words to rows sorted by client."""
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
@@ -15,29 +18,42 @@ from boundlab.problems.common import read_array, read_start
 from boundlab.problems.data import SCALES, Scale
 from boundlab.problems.erm import EmpiricalRisk
 from boundlab.problems.least_squares import LeastSquares
-from boundlab.problems.linear_model import LinearModel, Weights
-from boundlab.problems.losses import LossId, Targets
+from boundlab.problems.linear_model import LinearModel
+from boundlab.problems.losses import LOSSES, WIDTHS, LossId, Targets
 from boundlab.problems.partitions import PARTITIONS, Owners, Partition, split, subsample
 from boundlab.problems.poisson import PoissonRegression, on_set, pairs
-from boundlab.problems.smooth import SOLVERS, Solver
+from boundlab.problems.smooth import SOLVERS
 from boundlab.randomness import Stream, Streams
 
-VALUES = ("lad-regression", "least-squares", "poisson")  # targets are numbers; those of classes are their labels
-_UNSOLVED = ("least-squares", "poisson")  # without the option solver
-_CLASSES, _SMOOTH = ("logistic", "softmax", "hinge"), ("logistic", "softmax")
-_DATA = {"softmax": "digits", "logistic": "breast_cancer", "hinge": "digits", **dict.fromkeys(VALUES, "diabetes")}
-_NU = {"softmax": 0.01, "logistic": 0.01, "hinge": 0.0, **dict.fromkeys(VALUES, 0.0)}
+SIGNS = tuple(name for name, loss in LOSSES.items() if loss.signed)  # targets are two classes
+VALUES = tuple(name for name in LOSSES if name not in (*SIGNS, "softmax"))  # targets are numbers
+_SOLVED = ("logistic", "softmax", "hinge", "lad-regression", "quantile-regression")  # with the option solver
+_FREE = ("logistic", "softmax")  # with a certificate for an intercept without regulariser
+_BREAST = dict.fromkeys(("logistic", "squared-hinge", "modified-huber"), "breast_cancer")
+_DATA = {"softmax": "digits", "hinge": "digits", **_BREAST, **dict.fromkeys(VALUES, "diabetes")}
+_NU = {name: 0.0 if name in VALUES or name == "hinge" else 0.01 for name in LOSSES}
+_WIDTH = {"huber-regression": ("delta", math.inf), "quantile-regression": ("quantile", 0.999999)}  # at most
+_ONLY = {  # options that not all have
+    "solver": _SOLVED,
+    "C": (*SIGNS, "softmax"),
+    "delta": ("huber-regression",),
+    "quantile": ("quantile-regression",),
+    "intercept": _FREE,
+    "positive": SIGNS,
+}
 
 
 def describe(kind: str) -> dict[str, str]:
     """Return the options of a problem on data, one line each."""
-    out = {
+    found = {
         "data": f"{', '.join(datasets.BUNDLED + datasets.READERS)}; {' or '.join(datasets.NAMED)} in the folder "
         f"BOUNDLAB_DATA (default {_DATA[kind]})",
         "target": "column of the target in csv, npz, npy, parquet or sklearn data, by name or number from 1 "
         "(default last if columns have no names, y or targets in npz; with names it must be said)",
         "columns": "columns of the features, [a,b] or [1,3] (default all but target and by; X or features in npz)",
         "by": "column that names the client of each sample, with partition=column",
+        "sample_weight": "column of the samples' weights, ≥ 0, by which means of losses are weighted; with features a "
+        "list of S numbers (default all have the same)",
         "features": "S×p features (JSON), instead of data",
         "targets": "S targets (JSON), with features",
         "owners": "the client of each sample (JSON), instead of a partition",
@@ -58,16 +74,14 @@ def describe(kind: str) -> dict[str, str]:
         "bias": "yes or no: append the feature 1 (default yes)",
         "dtype": "float64 or float32 (default float64)",
         "x0": "start point: a number, a list, or uniform on (−1/2, 1/2) (default 0)",
+        "solver": "auto, clarabel or newton: how x* is found (default auto)",
+        "C": "scikit-learn's: nu = 1/(C·samples), or over the sum of their weights, in place of nu",
+        "delta": "error beyond which the loss turns linear (default 1)",
+        "quantile": "fraction of the targets that is to lie below the prediction (default 0.5)",
+        "intercept": "regularised or free: the feature 1 of bias=yes without a regulariser (default regularised)",
+        "positive": "labels counted as +1: [0,1,2], even, odd or auto, the upper half (default auto)",
     }
-    if kind not in _UNSOLVED:
-        out["solver"] = "auto, clarabel or newton: how x* is found (default auto)"
-    if kind in _CLASSES:
-        out["C"] = "scikit-learn's: nu = 1/(C·samples), in place of nu"
-    if kind in _SMOOTH:
-        out["intercept"] = "regularised or free: the feature 1 of bias=yes without a regulariser (default regularised)"
-    if kind in ("logistic", "hinge"):
-        out["positive"] = "labels counted as +1: [0,1,2], even, odd or auto, the upper half (default auto)"
-    return out
+    return {key: text for key, text in found.items() if kind in _ONLY.get(key, (kind,))}
 
 
 def build(kind: LossId, options: Options) -> LinearModel:
@@ -99,14 +113,14 @@ def build(kind: LossId, options: Options) -> LinearModel:
     wanted = Wanted() if inline else _wanted(options)
     shared = _shared(options, kind, inline)
     h = on_set(options) if kind == "poisson" else None
-    C = options.number("C", 1.0, above=0.0) if kind in _CLASSES and options.has("C") else None
+    C = options.number("C", 1.0, above=0.0) if kind in _ONLY["C"] and options.has("C") else None
     if C is not None and options.has("nu"):
         raise SpecError(f"{options.owner}: give C or nu, not both: nu = 1/(C·samples)")
-    free = kind in _SMOOTH and options.choice("intercept", "regularised", ("regularised", "free")) == "free"
+    free = kind in _FREE and options.choice("intercept", "regularised", ("regularised", "free")) == "free"
     if free and not shared["bias"]:
         raise SpecError(f"{options.owner}: intercept=free goes with bias=yes, the feature 1")
     keep = 0 if inline else options.integer("samples", 0, minimum=0)
-    positive = _positive(options) if kind in ("logistic", "hinge") else "auto"
+    positive = _positive(options) if kind in SIGNS else "auto"
     start = options.raw("x0", 0.0)
     owners = _owners(options, len(data.targets)) if inline else None
     if not inline and options.has("owners"):
@@ -125,8 +139,8 @@ def build(kind: LossId, options: Options) -> LinearModel:
             raise SpecError(f"{options.owner}: samples={keep}, but {data.name} has {len(data.targets)}")
         if keep:
             chosen = subsample(seed, len(data.targets), keep)
-            kept = None if data.owners is None else data.owners[chosen]
-            data = replace(data, features=data.features[chosen], targets=data.targets[chosen], owners=kept)
+            every: dict[str, Any] = {name: getattr(data, name) for name in ("features", "targets", "owners", "weights")}
+            data = replace(data, **{name: one[chosen] for name, one in every.items() if one is not None})
     if data.owners is not None:
         owners = data.owners
         clients = _check_clients(options, data, owners, keep)
@@ -135,68 +149,97 @@ def build(kind: LossId, options: Options) -> LinearModel:
     if owners is None:
         owners = split(partition, groups, clients, seed, **splitting)
     order = np.argsort(owners, kind="stable")
+    sizes = np.bincount(owners, minlength=clients).astype(np.int64)
+    masses, relative = _weights(options, data.weights, order, sizes)
+    features, y = features[order], y[order]
+    if relative is not None and kind == "least-squares":  # weights of squares are lengths of rows
+        features, y, relative = np.sqrt(relative)[:, None] * features, np.sqrt(relative) * y, None
     with np.errstate(over="ignore"):
-        X: Array = np.ascontiguousarray(features[order], dtype=shared["dtype"])
+        X: Array = np.ascontiguousarray(features, dtype=shared["dtype"])
     if not np.isfinite(X).all():
         raise SpecError(f"{options.owner}: the features are too large for dtype={shared['dtype']}")
     if C is not None:
-        shared["nu"] = 1.0 / (C * len(X))
+        shared["nu"] = 1.0 / (C * float(sum(masses) or len(X)))
     d = X.shape[1] * (int(y.max()) + 1 if kind == "softmax" else 1)
     x0 = _start(options, start, d, seed).astype(X.dtype)
-    source |= {key: shared[key] for key in shared if key not in ("weights", "dtype")}
-    source |= {"weights": shared["weights"], "dtype": shared["dtype"], "seed": seed}
+    source |= shared | {"seed": seed}
     if inline:
         source["owners"] = owners.tolist()
+        source |= {} if data.weights is None else {"sample_weight": data.weights.tolist()}
     else:
         source |= {"clients": clients, "partition": partition, **splitting}
         if keep:
             source["samples"] = keep
-    if kind in ("logistic", "hinge"):
+    if kind in SIGNS:
         source["positive"] = positive.split("/") if positive not in ("auto", "even", "odd") else positive
     if free:
         source["intercept"] = "free"
     source["x0"] = start if isinstance(start, (int, float, str)) else x0.tolist()
-    sizes = np.bincount(owners, minlength=clients).astype(np.int64)
-    weights = cast(Weights, shared["weights"])
-    y = y[order]
     if h is not None:
         y = pairs(options.owner, X, y, h)
         source |= h.options()
-    given = kind, X, y, sizes, shared["nu"], weights, shared["batch"], shared["replacement"], x0, source
-    if kind == "poisson":
-        return PoissonRegression(*given)
-    return (
-        LeastSquares(*given)
-        if kind == "least-squares"
-        else EmpiricalRisk(*given, free=free and shared["nu"] > 0.0, solver=shared["solver"])
-    )
+    given = kind, X, y, sizes, shared["nu"], shared["weights"], shared["batch"], shared["replacement"], x0, source
+    more: dict[str, Any] = {
+        "free": free and shared["nu"] > 0.0,
+        "width": shared[_WIDTH[kind][0]] if kind in _WIDTH else None,
+        "shares": tuple(one / sum(masses) for one in masses),
+        "relative": None if relative is None else relative.astype(X.dtype),
+    }
+    if kind in ("poisson", "least-squares"):
+        return PoissonRegression(*given, **more) if kind == "poisson" else LeastSquares(*given, **more)
+    return EmpiricalRisk(*given, **more, solver=shared.get("solver", "auto"))
+
+
+def _weights(
+    options: Options, given: Floats | None, order: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[list[Fraction], Floats | None]:
+    """Return the sum of each client's weights, and the weights over their mean at the client in the rows' new order.
+
+    Nothing without weights, and None where a client's rows have one weight.
+
+    Raises
+    ------
+    SpecError
+        If a client has no sample of positive weight.
+    """
+    if given is None:
+        return [], None
+    parts = np.split(given[order], np.cumsum(sizes)[:-1])
+    masses = [sum(map(Fraction, part.tolist()), Fraction(0)) for part in parts]
+    if not all(masses):
+        raise SpecError(
+            f"{options.owner}: client {masses.index(Fraction(0))} has no sample of positive weight; each needs one"
+        )
+    relative = np.concatenate([part * len(part) / float(mass) for part, mass in zip(parts, masses, strict=True)])
+    return masses, None if (relative == 1.0).all() else relative
 
 
 def _shared(options: Options, kind: LossId, inline: bool) -> dict[str, Any]:
-    raw = options.raw("batch", 0)
-    solver = {} if kind in _UNSOLVED else {"solver": cast(Solver, options.choice("solver", "auto", SOLVERS))}
+    raw, (word, most) = options.raw("batch", 0), _WIDTH.get(kind, ("", 0.0))
     return {
         "batch": 0 if raw == "full" else options.integer("batch", 0, minimum=0, maximum=1_000_000),
         "replacement": options.flag("replacement", True),
         "nu": options.number("nu", _NU[kind], minimum=0.0),
-        "weights": options.choice("weights", "equal", ("equal", "size", "paper")),
-        "scale": cast(Scale, options.choice("scale", "none" if inline else "auto", SCALES)),
+        "scale": options.choice("scale", "none" if inline else "auto", SCALES),
         "normalise": options.flag("normalise", False),
         "bias": options.flag("bias", not inline),
+        **({"solver": options.choice("solver", "auto", SOLVERS)} if kind in _SOLVED else {}),
+        **({word: options.number(word, WIDTHS[kind], above=0.0, maximum=most)} if word else {}),
+        "weights": options.choice("weights", "equal", ("equal", "size", "paper")),
         "dtype": options.choice("dtype", "float64", ("float64", "float32")),
-        **solver,
     }
 
 
 def _wanted(options: Options) -> Wanted:
     """Read which columns of a table are asked for, each a name or a number."""
-    target, by = (str(options.raw(key)) if options.has(key) else "" for key in ("target", "by"))
+    asked = ("target", "by", "sample_weight")
+    target, by, weight = (str(options.raw(key)) if options.has(key) else "" for key in asked)
     columns = options.raw("columns", ())
     if not isinstance(columns, (list, tuple)):
         columns = [word.strip() for word in str(columns).strip().removeprefix("[").removesuffix("]").split(",")]
     if options.has("columns") and not any(map(str, columns)):
         raise SpecError(f"{options.owner}: columns names no column; write columns=[a,b] or columns=[1,2]")
-    return Wanted(target, tuple(map(str, columns)), by)
+    return Wanted(target, tuple(map(str, columns)), by, weight)
 
 
 def _check_clients(options: Options, data: Dataset, owners: Owners, keep: int) -> int:
@@ -212,27 +255,25 @@ def _check_clients(options: Options, data: Dataset, owners: Owners, keep: int) -
     return n
 
 
-_OF_PARTITION = {"a": "dirichlet", "a1": "dual-dirichlet", "a2": "dual-dirichlet", "shards": "class", "by": "column"}
+_OF_PARTITION: dict[str, tuple[str, Callable[[Options], Any] | None]] = {
+    "a": ("dirichlet", lambda options: options.number("a", 0.1, minimum=1e-3, maximum=1e6)),
+    "shards": ("class", lambda options: options.integer("shards", 2, minimum=1)),
+    "a2": ("dual-dirichlet", lambda options: options.number("a2", 0.5, minimum=1e-3, maximum=1e6)),
+    "a1": ("dual-dirichlet", lambda options: options.number("a1", 1.0, minimum=1e-3, maximum=1e9)),
+    "by": ("column", None),
+}
 
 
 def _partition(options: Options) -> tuple[Partition, dict[str, Any]]:
     """Read the partition and the options that belong to it; those of other partitions are refused."""
     how = cast(Partition, options.choice("partition", "iid", (*PARTITIONS, "column")))
-    for key, owner in _OF_PARTITION.items():
+    for key, (owner, _) in _OF_PARTITION.items():
         if key in options.values and owner != how:
             raise SpecError(f"{options.owner}: {key} belongs to another partition than {how}; add partition={owner}")
-    if how == "dirichlet":
-        return how, {"a": options.number("a", 0.1, minimum=1e-3, maximum=1e6)}
-    if how == "class":
-        return how, {"shards": options.integer("shards", 2, minimum=1)}
-    if how == "dual-dirichlet":
-        out = {"a2": options.number("a2", 0.5, minimum=1e-3, maximum=1e6)}
-        if options.has("a1"):
-            out["a1"] = options.number("a1", 1.0, minimum=1e-3, maximum=1e9)
-        return how, out
     if how == "column" and not options.raw("by"):
         raise SpecError(f"{options.owner}: partition=column needs by=NAME, the column that names the client")
-    return how, {}
+    own = {key: read for key, (owner, read) in _OF_PARTITION.items() if owner == how and read is not None}
+    return how, {key: read(options) for key, read in own.items() if key != "a1" or options.has(key)}
 
 
 def _positive(options: Options) -> str:
@@ -248,7 +289,10 @@ def _inline(options: Options) -> Dataset:
     targets = read_array(options, "targets", 1)
     if len(features) != len(targets):
         raise SpecError(f"{options.owner}: {len(features)} rows of features, but {len(targets)} targets")
-    return datasets.checked(Dataset("the case's data", features, targets, 1.0))
+    weights = read_array(options, "sample_weight", 1) if options.has("sample_weight") else None
+    if weights is not None and len(weights) != len(targets):
+        raise SpecError(f"{options.owner}: {len(weights)} numbers in sample_weight, but {len(targets)} targets")
+    return datasets.checked(Dataset("the case's data", features, targets, 1.0, weights=weights))
 
 
 def _owners(options: Options, samples: int) -> Owners | None:
@@ -287,6 +331,5 @@ def _targets(kind: LossId, data: Dataset, positive: str, scale: Scale) -> tuple[
 
 def _start(options: Options, start: Any, d: int, seed: int) -> Floats:
     if start == "uniform":
-        out: Floats = Streams(seed).uniforms(Stream.START, 0, 0, d)[0] - 0.5
-        return out
+        return np.asarray(Streams(seed).uniforms(Stream.START, 0, 0, d)[0] - 0.5)
     return read_start(options, d)

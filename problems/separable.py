@@ -150,8 +150,7 @@ class Separable(InEveryArithmetic):
 
         def of(some: Array) -> Floats:
             slopes = np.linalg.norm(self.w * self.loss.slope(some[:, None] - self.c, FLOATS), axis=2)
-            out: Floats = (slopes * np.linalg.norm(np.abs(some[:, None]) + np.abs(self.c), axis=2)).sum(axis=1)
-            return out
+            return np.asarray((slopes * np.linalg.norm(np.abs(some[:, None]) + np.abs(self.c), axis=2)).sum(axis=1))
 
         room = (self.n + 16.0) * EPS
         return room * self.d * self.values(X) + EPS * in_parts(of, X, self.c.size), self.gradient_roundings(X)
@@ -163,8 +162,7 @@ class Separable(InEveryArithmetic):
         heaviest, far = self._heaviest
         moved = heaviest * np.linalg.norm(X, axis=1) + far
         slopes = moved if self.smooth else float(np.linalg.norm(self.w, axis=1).mean())
-        out: Floats = (self.n + 16.0) * EPS * (slopes + moved)
-        return out
+        return np.asarray((self.n + 16.0) * EPS * (slopes + moved))
 
     @cached_property
     def _heaviest(self) -> tuple[float, float]:
@@ -211,8 +209,7 @@ class Separable(InEveryArithmetic):
         norms = np.linalg.norm(self.w * self.loss.slope(best.x - self.c, FLOATS), axis=1) * (1.0 + (self.d + 16) * EPS)
         # The rounding of x − c_ij moves the slope by at most w_ij times its size.
         moved = EPS * np.linalg.norm(self.w * (np.abs(best.x) + np.abs(self.c)), axis=1)
-        out: Floats = norms + moved + self.w.max(axis=1) * (best.distance or 0.0)
-        return out
+        return np.asarray(norms + moved + self.w.max(axis=1) * (best.distance or 0.0))
 
     def _find_constants(self) -> dict[str, Constant]:
         """Return all constants but mu: L for the smooth losses, zeta where their minimisers are unique."""

@@ -18,6 +18,7 @@ SOLVERS: tuple[Solver, ...] = ("auto", "clarabel", "newton")
 CLARABEL_LIMIT = 200_000  # S·d entries: below a second or so for the exponential cones of logistic and softmax
 UNREGULARISED_LIMIT = 3_000_000_000  # S·d² without regulariser: up to 60 Hessians, half a minute
 _DENSE = 1500  # up to this d Newton's method factorises the Hessian
+_NEAR = 1e-4  # of the first ‖∇f‖, where Newton's steps begin
 _ROUNDS = 60
 _CG_ROUNDS = 250
 _LOOSE = 1e-6  # of ‖x‖: where x* may be further away, the curvature at x is looked at
@@ -27,7 +28,8 @@ Enough = Callable[[Floats, float], bool]
 def minimise(risk: Risk, start: Floats, enough: Enough) -> tuple[Floats, float]:
     """Return a point that is good enough, or as good as rounding allows, and its ‖∇f‖.
 
-    Newton's method with the Cholesky factor up to d = 1500, beyond with conjugate gradients after L-BFGS.
+    Newton's method with the Cholesky factor up to d = 1500, beyond with conjugate gradients; where there are many
+    dimensions or curvatures jump after L-BFGS.
 
     Parameters
     ----------
@@ -39,6 +41,9 @@ def minimise(risk: Risk, start: Floats, enough: Enough) -> tuple[Floats, float]:
     x = start
     if risk.d > _DENSE:
         x = _lbfgs(risk, x, enough)
+    elif risk.loss.bending is None:  # far away curvatures that jump lead Newton's steps to and fro
+        far = float(np.linalg.norm(risk.gradient(x)))
+        x = _lbfgs(risk, x, lambda at, norm: norm <= _NEAR * far or enough(at, norm))
     value, gradient = risk.value_and_gradient(x)
     norm = float(np.linalg.norm(gradient))
     for _ in range(_ROUNDS):
@@ -78,8 +83,7 @@ def _newton_step(risk: Risk, x: Floats, gradient: Floats, norm: float) -> Floats
     curved, basis = eigh(hessian, check_finite=False)
     flat = curved <= 1e-13 * len(curved) * curved[-1]
     inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, curved))
-    out: Floats = -(basis * inverse) @ (basis.T @ gradient)
-    return out
+    return np.asarray(-(basis * inverse) @ (basis.T @ gradient))
 
 
 def _conjugate_gradients(risk: Risk, x: Floats, gradient: Floats, norm: float) -> Floats:
@@ -146,12 +150,15 @@ def solve(risk: Risk, solver: Solver, what: str) -> Optimum:
     """
     if risk.nu == 0.0 or risk.free:
         _affordable(risk, solver, what)
-    use = solver == "clarabel" or (solver == "auto" and len(risk.X) * risk.d <= CLARABEL_LIMIT)
+    # Without exponentials L-BFGS begins.
+    use = risk.loss.bending is not None and (
+        solver == "clarabel" or (solver == "auto" and len(risk.X) * risk.d <= CLARABEL_LIMIT)
+    )
     start = _clarabel_start(risk, what) if use else np.zeros(risk.d)
-    first = "Clarabel, " if use else "L-BFGS, " if risk.d > _DENSE else ""
+    first = "Clarabel, " if use else "L-BFGS, " if risk.d > _DENSE or risk.loss.bending is None else ""
     if risk.nu > 0.0 and not risk.free:
         # Factorised Newton steps converge quadratically, so the last digits are free; L-BFGS pays for each.
-        goal = float(np.sqrt(2.0 * risk.nu * (1e-16 if risk.d <= _DENSE else 1e-12)))
+        goal = float(np.sqrt(2.0 * risk.nu * (1e-12 if risk.d > _DENSE else 1e-16 if risk.loss.bending else 1e-24)))
         x, _ = minimise(risk, start, lambda _, norm: norm <= goal)
         value, gradient = risk.value_and_gradient(x)
         norm = float(np.linalg.norm(gradient)) + risk.rounding(x)
@@ -199,7 +206,7 @@ def _unregularised(risk: Risk, x: Floats, how: str, what: str) -> Optimum:
     longest = float(np.linalg.norm(X, axis=1).max())
     if longest == 0.0:
         return Optimum(x, value, (len(X) + 16) * EPS * abs(value), 0.0, "all features are 0, so f is constant")
-    reach = 1.0 / ((2.0 if risk.classes > 1 else 1.0) * longest)
+    reach = 1.0 / ((risk.loss.bending or 1.0) * longest)
     m = bottom / float(np.e)
     if not (m > 0.0 and norm < m * reach / 2.0):
         raise CertificateError(message)

@@ -118,7 +118,7 @@ def _rows(path: Path, rows: Iterator[tuple[int, list[str]]], wanted: Wanted) -> 
             raise DataError(f"{path}, line {line} has {len(row)} fields; the first row has {len(first)}")
         if len(features) == 1 and not header:
             _check_first(path, first, row)
-        numbers = [feature(f"{path}, line {line}", chosen, place, row[place]) for place in chosen.columns]
+        numbers = [feature(f"{path}, line {line}", chosen, place, row[place]) for place in chosen.numbers]
         features.append(np.array(numbers))
         targets.append(row[chosen.target].strip())
         by += [] if chosen.by is None else [row[chosen.by].strip()]
@@ -182,7 +182,7 @@ def read_npz(path: Path, wanted: Wanted) -> Dataset:
         columns += list(parts)
     first = arrays[default] if default else None
     chosen = choose(str(path), names, replace(wanted, target=target), None, arrays, first)
-    for place in (*chosen.columns, chosen.target if chosen.by is None else chosen.by):
+    for place in (*chosen.numbers, chosen.target if chosen.by is None else chosen.by):
         if (got := len(columns[place])) != (rows := len(columns[chosen.target])):
             raise DataError(f"{path}: column {chosen.labels[place]} has {got} entries, and the target {rows}")
     return _columns(path, chosen, columns.__getitem__)
@@ -229,7 +229,7 @@ def read_parquet(path: Path, wanted: Wanted) -> Dataset:
             raise DataError(f"{path} unpacks to more than {_BYTES >> 20} MiB")
         names = [name for name in file.schema_arrow.names if not name.startswith(_INDEX)]
         chosen = choose(str(path), names, wanted)
-        read = {*chosen.columns, chosen.target, chosen.target if chosen.by is None else chosen.by}
+        read = {*chosen.numbers, chosen.target, chosen.target if chosen.by is None else chosen.by}
         table = file.read([names[place] for place in sorted(read)])
     return _columns(path, chosen, lambda place: np.asarray(table.column(names[place]).to_numpy()))
 
@@ -238,6 +238,6 @@ def _columns(path: Path, chosen: Chosen, column: Callable[[int], NDArray[Any]]) 
     """Return the samples of a file whose columns are arrays, given by their places."""
     where = str(path)
     targets = column(chosen.target)
-    features = matrix(where, chosen, map(column, chosen.columns), len(targets))
+    features = matrix(where, chosen, map(column, chosen.numbers), len(targets))
     names = [] if chosen.by is None else words(where, column(chosen.by))
     return samples(where, chosen, features, targets, names)

@@ -12,8 +12,17 @@ from boundlab.randomness import Streams
 
 TYPES = {problem.id: problem for problem in PROBLEMS}
 EXPLICIT = ("huber", "lad", "max-affine", "pseudo-huber", "quadratic")
-LOSSES = ("hinge", "lad-regression", "logistic", "softmax")
-MODELS = (*LOSSES, "least-squares", "poisson")
+LOSSES = (  # with slopes that have a bound
+    "hinge",
+    "huber-regression",
+    "lad-regression",
+    "logistic",
+    "modified-huber",
+    "quantile-regression",
+    "softmax",
+)
+MODELS = (*LOSSES, "least-squares", "poisson", "squared-hinge")
+OF_VALUES = ("huber-regression", "lad-regression", "least-squares", "quantile-regression")
 
 
 def make(kind: str, **options: Any) -> Any:
@@ -32,12 +41,12 @@ def generated(kind: str, seed: int, **more: Any) -> Any:
 
 
 def tiny(kind: str, seed: int, **more: Any) -> Any:
-    """Give a random problem with 2–4 clients of 1–6 samples in 2 features."""
+    """Give a random problem with 2–4 clients of 1–6 samples in 2 features, every third with weights of samples."""
     rng = np.random.default_rng(seed)
     n, scale = int(rng.integers(2, 5)), float(rng.choice([0.3, 1.0, 3.0]))
     owners = np.concatenate([np.arange(n), rng.integers(0, n, size=2 * n + 4)])
     features = scale * rng.normal(size=(len(owners), 2))
-    if kind in ("lad-regression", "least-squares"):
+    if kind in OF_VALUES:
         targets = rng.normal(size=len(owners))
     elif kind == "poisson":
         targets = rng.poisson(2.0, size=len(owners))
@@ -50,6 +59,8 @@ def tiny(kind: str, seed: int, **more: Any) -> Any:
     }
     if kind == "poisson":
         options["box"] = [-0.5, 0.25]
+    if seed % 3 == 2:  # each client has a sample of weight 1, and others may have none
+        options["sample_weight"] = [*([1.0] * n), *rng.choice([0.0, 0.3, 2.5], size=len(owners) - n).tolist()]
     return make(
         kind,
         features=features.tolist(),

@@ -105,7 +105,7 @@ def _kept(sources: tuple[str, ...]) -> Path | None:
 
 # Functions of clients, losses of one number, and simple terms, as compiled loops tell them apart.
 SEPARABLE, QUADRATIC, SAMPLES = range(3)
-HUBER, PSEUDO_HUBER, ABSOLUTE, SQUARE, HINGE, LOGISTIC, SOFTMAX, POISSON = range(8)
+HUBER, PSEUDO_HUBER, ABSOLUTE, SQUARE, HINGE, LOGISTIC, SOFTMAX, POISSON, QUANTILE, SQUARED_HINGE = range(10)
 NOTHING, L1, BOX, BALL = range(4)
 EXACT, GAUSSIAN, SIGNS, BATCHES = range(4)  # what is drawn for a local step
 
@@ -119,7 +119,7 @@ class Clients(NamedTuple):
         SEPARABLE: Σ_j a_ij·φ(x_j − b_ij); QUADRATIC: ½(x − b_i)ᵀA_i(x − b_i), the columns of the A_i one
         below the other; SAMPLES: a mean of losses of linear models, times factor_i, with rows of a and targets b.
     loss, width
-        Which φ, and where it turns linear.
+        Which φ, and where it turns linear, or its fraction.
     a, b
         Arrays of two axes.
     first, size
@@ -128,6 +128,8 @@ class Clients(NamedTuple):
         Weights of the clients, shape (n,), and the regulariser of each coordinate, (d,).
     classes
         Of softmax, else 1.
+    relative
+        What the loss of each row is multiplied by, shape (rows,), or (1,) where that is one number.
     drawn
         What is drawn for a local step.
     vector
@@ -148,6 +150,7 @@ class Clients(NamedTuple):
     factor: Any = np.empty(0)
     nu: Any = np.empty(0)
     classes: int = 1
+    relative: Any = np.ones(1)
     drawn: int = EXACT
     vector: Any = np.empty(0)
     simple: int = NOTHING

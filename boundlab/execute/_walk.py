@@ -24,9 +24,11 @@ from boundlab.arithmetic.compiled import (
     POISSON,
     PSEUDO_HUBER,
     QUADRATIC,
+    QUANTILE,
     SEPARABLE,
     SIGNS,
     SOFTMAX,
+    SQUARED_HINGE,
     Clients,
 )
 from boundlab.execute.enclosed import EPS, TINY, UP
@@ -238,14 +240,11 @@ def _step(
         for j in range(d):
             slope[j] = clients.a[client, j] * _slope(clients.loss, x[j] - clients.b[client, j], clients.width)
     elif kind == QUADRATIC:
-        away = work[2]
-        for j in range(d):
-            away[j] = x[j] - clients.b[client, j]
-        for j in range(d):
-            slope[j] = 0.0
+        slope[:] = 0.0
         for k in range(d):
+            away = x[k] - clients.b[client, k]
             for j in range(d):
-                slope[j] += clients.a[client * d + k, j] * away[k]
+                slope[j] += clients.a[client * d + k, j] * away
     else:
         _of_samples(clients, x, client, batch, place, q, slope, work[2])
     if clients.drawn == GAUSSIAN:
@@ -270,8 +269,12 @@ def _slope(loss: int, r: float, width: float) -> float:
         return r / (math.sqrt(square) if square < math.inf else abs(t))
     if loss == ABSOLUTE:
         return 1.0 if r > 0.0 else -1.0 if r < 0.0 else r * 0.0
+    if loss == QUANTILE:
+        return 1.0 - width if r > 0.0 else -width if r < 0.0 else r * 0.0
     if loss == HINGE:
         return -1.0 if r < 1.0 else 0.0
+    if loss == SQUARED_HINGE:
+        return -2.0 * _clip(1.0 - r, 0.0, width)
     if loss == LOGISTIC:
         return 0.5 * (math.tanh(0.5 * r) - 1.0)
     return r
@@ -281,14 +284,12 @@ def _of_samples(
     clients: Clients, x: Any, client: int, batch: Any, place: int, q: int, slope: Any, margins: Any
 ) -> None:
     """Write w_i·(the mean over drawn rows of the losses' gradients + ν·x) into ``slope``."""
-    d, width, first = len(x), clients.classes, clients.first[client]
-    count = clients.size[client]
+    d, width, first, count = len(x), clients.classes, clients.first[client], clients.size[client]
     if clients.drawn == BATCHES:
         count = 0
         while count < batch.shape[2] and batch[place, q, count] >= 0:
             count += 1
-    for j in range(d):
-        slope[j] = 0.0
+    slope[:] = 0.0
     features = d // width
     for one in range(count):
         row = batch[place, q, one] if clients.drawn == BATCHES else first + one
@@ -299,8 +300,9 @@ def _of_samples(
             for k in range(width):
                 margins[k] += entry * x[p * width + k]
         _margin_slopes(clients, row, margins)
+        heft = clients.relative[row if len(clients.relative) > 1 else 0]
         for p in range(features):
-            entry = clients.a[row, p]
+            entry = heft * clients.a[row, p]
             for k in range(width):
                 slope[p * width + k] += entry * margins[k]
     factor = clients.factor[client]
@@ -322,11 +324,11 @@ def _margin_slopes(clients: Clients, row: int, margins: Any) -> None:
         margins[int(clients.b[row, 0])] -= 1.0
     elif clients.loss == POISSON:
         margins[0] = math.exp(_clip(margins[0], -math.inf, clients.b[row, 1])) - clients.b[row, 0]
-    elif clients.loss == HINGE or clients.loss == LOGISTIC:
+    elif clients.loss == HINGE or clients.loss == LOGISTIC or clients.loss == SQUARED_HINGE:
         target = clients.b[row, 0]
-        margins[0] = target * _slope(clients.loss, target * margins[0], 0.0)
+        margins[0] = target * _slope(clients.loss, target * margins[0], clients.width)
     else:
-        margins[0] = _slope(clients.loss, margins[0] - clients.b[row, 0], 0.0)
+        margins[0] = _slope(clients.loss, margins[0] - clients.b[row, 0], clients.width)
 
 
 def _project(clients: Clients, x: Any, size: float) -> None:

@@ -25,19 +25,27 @@ from boundlab.arithmetic.problem import (
     root,
 )
 from boundlab.problems.clients import ClientFunctions, Which, inner
-from boundlab.problems.losses import LOSSES, Loss, scalar_slopes, scalar_values
+from boundlab.problems.losses import Loss, loss, scalar_slopes, scalar_values
 from boundlab.problems.rational.arrays import farthest, smoothness
 
 
 @final
 class Samples(ClientFunctions):
-    """f_i(x) = w_i·((1/s_i)·Σ_j loss(⟨a_j, x⟩, y_j) + ν/2·‖x‖²) over client i's rows; clients one at a time."""
+    """f_i(x) = w_i·((1/s_i)·Σ_j v_j·loss(⟨a_j, x⟩, y_j) + ν/2·‖x‖²) over client i's rows; clients one at a time."""
 
     def __init__(
-        self, loss: Loss, rows: Sequence[Any], targets: Sequence[Any], weights: Any, nu: Any, by: Operations
+        self,
+        loss: Loss,
+        rows: Sequence[Any],
+        targets: Sequence[Any],
+        hefts: Sequence[Any] | None,
+        weights: Any,
+        nu: Any,
+        by: Operations,
     ) -> None:
         self.loss, self.by, self.n, self._rows = loss, by, len(rows), rows
         self.targets, self.weights, [self.nu] = [by.array(one) for one in targets], by.array(weights), by.array([nu])
+        self._hefts = [1] * self.n if hefts is None else [by.array(one) for one in hefts]
         self.held = max(map(len, rows)) * len(rows[0][0])
 
     @cached_property
@@ -56,11 +64,12 @@ class Samples(ClientFunctions):
     def gradient(self, which: Which, x: Numbers) -> Numbers:
         """Return w_i·((1/s_i)·Σ_j a_j·loss' + ν·x)."""
         slopes = scalar_slopes(self.loss, self._margins[which](x), self.targets[which], self.by)
-        return self.weights[which] * (self._back[which](slopes) / len(self.targets[which]) + self.nu * x)
+        total = self._back[which](self._hefts[which] * slopes)
+        return self.weights[which] * (total / len(self.targets[which]) + self.nu * x)
 
     def client_value(self, which: Which, x: Numbers) -> Numbers:
         """Return the mean loss, and the regulariser."""
-        each = scalar_values(self.loss, self._margins[which](x), self.targets[which], self.by)
+        each = self._hefts[which] * scalar_values(self.loss, self._margins[which](x), self.targets[which], self.by)
         return self.weights[which] * (each.sum(-1) / len(self.targets[which]) + inner(self.nu * x, x) / 2)
 
     def _mean(self, of: Any, x: Numbers, axis: int) -> Numbers:
@@ -82,7 +91,7 @@ class RationalLeastSquares(OfClients, RationalProblem):
     def clients(self) -> Samples:
         """Return the functions."""
         form = self.form
-        return Samples(LOSSES["least-squares"], form.rows, form.targets, form.weights, form.nu, EXACT)
+        return Samples(loss("least-squares"), form.rows, form.targets, None, form.weights, form.nu, EXACT)
 
     def least_squares(self) -> RationalLeastSquaresForm:
         """Return the rows, the targets, and how mini-batches are drawn."""

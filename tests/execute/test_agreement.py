@@ -18,6 +18,7 @@ KINKED = (
     "max-affine:clients=3,dimension=3,sigma=0.1,x0=1",
     "hinge:data=breast_cancer,clients=3,batch=5,nu=0.1",
     "lad-regression:data=diabetes,clients=3,batch=4",
+    "quantile-regression:data=diabetes,clients=3,batch=4,quantile=0.3,sample_weight=bmi,scale=range",
 )
 
 

@@ -54,6 +54,11 @@ PROBLEMS = (
     "logistic:data=breast_cancer,clients=3,batch=500,replacement=no",
     "hinge:data=breast_cancer,clients=3,batch=5,nu=0.1",
     "least-squares:data=diabetes,clients=3,batch=300",
+    "squared-hinge:data=breast_cancer,clients=3,batch=5,sample_weight=1",
+    "modified-huber:data=breast_cancer,clients=3,sample_weight=2,weights=size",
+    "huber-regression:data=diabetes,clients=3,batch=4,delta=0.2",
+    "quantile-regression:data=diabetes,clients=3,batch=4,quantile=0.3",
+    "softmax:data=digits,clients=3,batch=4,nu=0.1,sample_weight=pixel_3_3",
 )
 
 

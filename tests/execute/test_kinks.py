@@ -12,7 +12,7 @@ from boundlab.errors import SpecError, UndecidedError
 from boundlab.expectation import left_side
 from boundlab.options import Options
 
-SHARP = ("lad", "max-affine", "hinge", "lad-regression")
+SHARP = ("lad", "max-affine", "hinge", "lad-regression", "quantile-regression")
 
 
 def problem_of(kind, seed):

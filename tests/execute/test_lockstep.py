@@ -38,6 +38,10 @@ SMOOTH = (
     "logistic:data=breast_cancer,clients=3,batch=5,nu=0.1,replacement=false",
     "logistic:data=breast_cancer,clients=3,batch=0,nu=0.1,weights=size",
     "least-squares:data=diabetes,clients=3,batch=4,weights=size",
+    "squared-hinge:data=breast_cancer,clients=3,batch=5,nu=0.1,replacement=false",
+    "modified-huber:data=breast_cancer,clients=3,batch=0,nu=0.1,sample_weight=1",
+    "huber-regression:data=diabetes,clients=3,batch=4,delta=0.2",
+    "softmax:data=digits,clients=3,batch=4,nu=0.1,sample_weight=pixel_3_3",
     "quadratic:clients=3,dimension=4,sigma=0.3,noise=sign",
 )
 KINKED = (
@@ -45,6 +49,7 @@ KINKED = (
     "max-affine:clients=3,dimension=3,sigma=0.1,x0=1",
     "hinge:data=breast_cancer,clients=3,batch=5,nu=0.1",
     "lad-regression:data=diabetes,clients=3,batch=4",
+    "quantile-regression:data=diabetes,clients=3,batch=4,quantile=0.3",
 )
 PROBLEMS = SMOOTH + KINKED
 THEOREMS = {theorem.algorithm: name for name, theorem in sorted(BUILT_IN.items())}

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from problem_makers import generated, make, tiny
+from problem_makers import LOSSES, generated, make, tiny
 from sympy import S
 
 from boundlab.case import build_problem
@@ -127,7 +127,7 @@ def test_runs_with_full_gradients_stay_in_their_range(kind, name, seed, alpha):
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("kind", ["logistic", "softmax", "hinge", "lad-regression"])
+@pytest.mark.parametrize("kind", ["logistic", "softmax", "hinge", "lad-regression", "modified-huber"])
 @pytest.mark.parametrize(("seed", "alpha"), SETTINGS)
 def test_runs_with_mini_batches_stay_in_their_range(kind, name, seed, alpha):
     problem = tiny(kind, seed, batch=seed % 3, **({"nu": 0} if seed % 2 else {}))
@@ -168,7 +168,7 @@ def test_gaussian_noise_leaves_every_range():
 
 def test_the_regulariser_keeps_softmax_in_a_ball_as_long_as_it_pulls_no_further_than_its_centre():
     """‖x‖ ≤ √2·max‖a‖/ν where αν ≤ 1, for ever; beyond that nothing is known."""
-    problem = tiny("softmax", 2, nu=0.1, batch=1, weights="equal")
+    problem = tiny("softmax", 3, nu=0.1, batch=1, weights="equal")
     largest = float(np.linalg.norm(problem.X, axis=1).max())
     best = float(np.linalg.norm(problem.optimum().x))
     found = area_range(problem, [10, 10**6], alpha=9.9)
@@ -207,7 +207,7 @@ def test_a_range_can_be_reached():
     assert found.high[0] == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("kind", ["softmax", "logistic", "hinge", "lad-regression"])
+@pytest.mark.parametrize("kind", LOSSES)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_step_on_a_single_sample_leaves_a_region(kind, seed):
     """From points on its sphere and inside, one step on one row of data ends inside again."""

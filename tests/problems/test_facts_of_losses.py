@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from problem_makers import make
+from problem_makers import LOSSES, OF_VALUES, make
 
 from boundlab.errors import CertificateError
 from boundlab.problems import losses
@@ -19,7 +19,7 @@ KINDS = sorted(name for name, loss in losses.LOSSES.items() if np.isfinite(loss.
 def targets(kind: str, random: np.random.Generator, count: int, classes: int) -> np.ndarray:
     if kind == "softmax":
         return random.integers(0, classes, size=count)
-    return random.normal(size=count) if kind == "lad-regression" else random.choice([-1.0, 1.0], size=count)
+    return random.normal(size=count) if kind in OF_VALUES else random.choice([-1.0, 1.0], size=count)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -110,14 +110,14 @@ def test_norms_of_rows_are_from_above_and_of_infinite_ones_infinite(rows: int) -
     assert norms_up(np.tile([np.inf, 1.0], (rows, 1))).tolist() == [np.inf] * rows
 
 
-@pytest.mark.parametrize("name", ["logistic", "softmax", "hinge", "lad-regression"])
+@pytest.mark.parametrize("name", LOSSES)
 def test_gradients_reach_no_further_than_the_spectrum_of_the_features(name: str) -> None:
     """Of many rows in all directions the spectral bound is the smaller one by far, and rounding adds little to it."""
-    rng, classes, loss = np.random.default_rng(2), 3 if name == "softmax" else 1, losses.LOSSES[name]
+    rng = np.random.default_rng(2)
     X, y = rng.normal(size=(400, 6)), targets(name, rng, 400, 3)
-    top = np.linalg.eigvalsh(X.T @ X)[-1:]
-    found = of_risks(loss, X, y, np.array([400]), np.array([2.0]), classes, top)
-    _, radius = losses.middles(loss, y, classes)
-    spectral = 2.0 * float(np.sqrt(top[0] / 400))
+    problem = make(name, features=X.tolist(), targets=y.tolist(), owners=[0] * 400)
+    found, top = of_risks(problem), np.linalg.eigvalsh(X.T @ X)[-1:]
+    _, radius = losses.middles(problem.loss, problem.y, problem.classes)
+    spectral = float(np.sqrt(top[0] / 400))
     assert found.radius[0] == pytest.approx(radius * spectral, rel=1e-10)
     assert found.radius[0] < 0.8 * np.linalg.norm(found.half[0])

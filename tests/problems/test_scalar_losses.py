@@ -10,7 +10,7 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import EXACT, FLOATS, exact_array
 from boundlab.errors import UndecidedError
 from boundlab.problems.clients import loss_of
-from boundlab.problems.losses import LOSSES, scalar_slopes, scalar_values
+from boundlab.problems.losses import LOSSES, WIDTHS, loss, scalar_slopes, scalar_values
 from boundlab.problems.rational import RationalSeparable
 
 pytest.importorskip("flint")
@@ -30,15 +30,15 @@ def test_a_separable_loss_is_one_function_in_all_numbers(kind: str) -> None:
     torch = pytest.importorskip("torch")
     from boundlab.arithmetic.tensors import TENSORS
 
-    loss, exact, r = loss_of(kind, float(WIDTH)), loss_of(kind, numbers.rational(WIDTH)), np.array(POINTS, dtype=float)
+    phi, exact, r = loss_of(kind, float(WIDTH)), loss_of(kind, numbers.rational(WIDTH)), np.array(POINTS, dtype=float)
     for what in ("value", "slope"):
-        one = getattr(loss, what)(r.copy(), FLOATS)
-        np.testing.assert_allclose(getattr(loss, what)(torch.as_tensor(r.copy()), TENSORS).numpy(), one, rtol=1e-15)
+        one = getattr(phi, what)(r.copy(), FLOATS)
+        np.testing.assert_allclose(getattr(phi, what)(torch.as_tensor(r.copy()), TENSORS).numpy(), one, rtol=1e-15)
         found = getattr(exact, what)(exact_array(POINTS), EXACT)
         np.testing.assert_allclose(floats(found), one, rtol=1e-15)
     if kind != "pseudo-huber":
-        one = loss.prox(r, 0.75, FLOATS)
-        np.testing.assert_allclose(loss.prox(torch.as_tensor(r), 0.75, TENSORS).numpy(), one, rtol=1e-15)
+        one = phi.prox(r, 0.75, FLOATS)
+        np.testing.assert_allclose(phi.prox(torch.as_tensor(r), 0.75, TENSORS).numpy(), one, rtol=1e-15)
         found = exact.prox(exact_array(POINTS), numbers.rational(Fraction(3, 4)), EXACT)
         np.testing.assert_allclose(floats(found), one, rtol=1e-15)
 
@@ -55,7 +55,9 @@ def test_a_loss_of_margins_is_one_function_in_all_numbers(kind: str) -> None:
         tensor = torch.as_tensor(z.copy()).view(-1, 1)
         found = function(LOSSES[kind], tensor, torch.as_tensor(y).view(len(y), -1), TENSORS)
         np.testing.assert_allclose(found.numpy().ravel(), one, rtol=1e-14, atol=1e-15)
-        exact = function(LOSSES[kind], exact_array(z), exact_array(y), EXACT)
+        width = WIDTHS.get(kind)
+        exact_loss = loss(kind, None if width is None else numbers.rational(Fraction(width)))
+        exact = function(exact_loss, exact_array(z), exact_array(y), EXACT)
         np.testing.assert_allclose(floats(exact), one, rtol=1e-14, atol=1e-15)
 
 
@@ -67,11 +69,11 @@ def _exact(value: float) -> object:
 @pytest.mark.parametrize("a", [Fraction(1, 3), Fraction(2)])
 def test_a_proximal_point_moves_by_the_slope_there(kind: str, a: Fraction) -> None:
     """(r − s)/a is φ'(s), at a kink between its two sides."""
-    loss = loss_of(kind, numbers.rational(WIDTH))
+    phi = loss_of(kind, numbers.rational(WIDTH))
     for entry in POINTS:
-        s = loss.prox(numbers.rational(entry), numbers.rational(a), EXACT)
+        s = phi.prox(numbers.rational(entry), numbers.rational(a), EXACT)
         pull = (numbers.rational(entry) - s) / numbers.rational(a)
-        assert pull == loss.slope(s, EXACT) or (kind == "lad" and s == 0 and -1 <= pull <= 1)
+        assert pull == phi.slope(s, EXACT) or (kind == "lad" and s == 0 and -1 <= pull <= 1)
 
 
 @pytest.mark.parametrize("width", [WIDTH, None])

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
-from problem_makers import MODELS, TYPES, make, tiny
+from problem_makers import MODELS, OF_VALUES, TYPES, make, tiny
 
 from boundlab.case import build_problem
 
@@ -51,7 +51,7 @@ def sharing(kind, x, y, a, b):
         return make(
             kind, a=[[[a, x], [-a, -x]], [[b, y], [-b, -y]]], c=[[x, x], [y, y]], L=3.0, mu=0.5, minimiser=[0, 0]
         )
-    targets = {"softmax": [0, 1, 2], "lad-regression": [x, y, 1], "least-squares": [x, y, 1], "poisson": [1, 2, 0]}
+    targets = {"softmax": [0, 1, 2], "poisson": [1, 2, 0], **{one: [x, y, 1] for one in OF_VALUES}}
     rows, values = [[a, x], [-b, y], [x, 1]], targets.get(kind, [1, -1, 1])
     more = {"box": [-1, 1]} if kind == "poisson" else {}
     # The second client has the samples of the first backwards, the third has each of them twice.
@@ -65,6 +65,9 @@ def sharing(kind, x, y, a, b):
         bias="no",
         **more,
     )
+
+
+KINKED = ("hinge", "lad", "lad-regression", "max-affine", "poisson", "quantile-regression")
 
 
 @pytest.mark.parametrize("kind", sorted(TYPES))
@@ -81,7 +84,7 @@ def test_every_family_of_clients_that_share_a_minimiser(kind: str, x: float, y: 
     assert zeta is None or (zeta.value, zeta.side) == (0.0, "exact")
     if (x, y, a, b) == (0.2, -1.1, 1.3, 0.7):
         assert len({problem.client_key(client) for client in range(problem.n)}) == problem.n
-        assert (zeta is None) == (kind in ("hinge", "lad", "lad-regression", "max-affine", "poisson"))
+        assert (zeta is None) == (kind in KINKED)
 
 
 QUARTERS = st.integers(-12, 12).map(lambda k: k / 4)

@@ -125,7 +125,7 @@ def test_marks_of_byte_order_line_ends_and_quotes_change_nothing(tmp_path: Path)
 @pytest.mark.parametrize("reader", ["libsvm:x", "idx:x", "mnist:x", "openml:x"])
 def test_data_without_columns_have_none_to_choose(reader: str) -> None:
     for wanted in (Wanted("y"), Wanted(columns=("1",)), Wanted(by="d")):
-        assert "has no columns to choose; target, columns and by go with csv, npz" in message(
+        assert "has no columns to choose; target, columns, by and sample_weight go with csv, npz" in message(
             lambda wanted=wanted: load(reader, wanted)
         )
 

@@ -11,6 +11,7 @@ from boundlab.case import build_delays, build_problem
 from boundlab.delays import DELAYS
 from boundlab.errors import SpecError
 from boundlab.problems import PROBLEMS
+from boundlab.problems.samples import SIGNS, VALUES
 from boundlab.randomness import Streams
 
 # Options that make a generated problem, or say where data comes from: without one of them other defaults count.
@@ -22,8 +23,8 @@ BASE: dict[str, dict[str, Any]] = {
     "quadratic": FEW,
     "max-affine": FEW,
     "smoothed-max-affine": {"a": [[[1, 0], [-1, 1], [0, -1]]], "c": [[0, 0, 0]]},
-    **{name: {"data": "breast_cancer", "clients": 2, "nu": 0.1} for name in ("hinge", "logistic", "softmax")},
-    **{name: {"data": "diabetes", "clients": 2, "nu": 0.1} for name in ("lad-regression", "least-squares")},
+    **{name: {"data": "breast_cancer", "clients": 2, "nu": 0.1} for name in (*SIGNS, "softmax")},
+    **{name: {"data": "diabetes", "clients": 2, "nu": 0.1} for name in VALUES},
     "poisson": {"data": "diabetes", "clients": 2, "nu": 0.1, "ball": 1},
 }
 

@@ -235,5 +235,4 @@ def normals(
     seed: int, trials: torch.Tensor, stream: Stream, clients: torch.Tensor, updates: torch.Tensor, count: int
 ) -> torch.Tensor:
     """Return standard normal numbers, by inversion; shapes as :func:`uniforms`, the same up to rounding."""
-    out: torch.Tensor = torch.special.ndtri(uniforms(seed, trials, stream, clients, updates, count))
-    return out
+    return torch.as_tensor(torch.special.ndtri(uniforms(seed, trials, stream, clients, updates, count)))
