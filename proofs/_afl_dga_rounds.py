@@ -15,7 +15,6 @@ from boundlab.prove import (
     telescope,
     telescope_vector,
     total,
-    total_vector,
     vector_sum,
 )
 
@@ -80,7 +79,7 @@ class RoundProof:
     def moved(self, begin: Any) -> list[Fact]:
         """Return w[t] − w[begin] as the sum of the steps between, against itself and against that sum."""
         s, kernel, t, h = self.s, self.kernel, self.t, self.h
-        moves = total_vector(kernel, s.move(h), "h", begin, t)
+        moves = total(kernel, s.move(h), "h", begin, t)
         path = telescope_vector(kernel, "h", begin, t, s.w(h))
         steps = vector_sum("h", begin, t, s.a(h))
         return [kernel.against(fact, test) for fact in (moves, path) for test in (s.w(t) - s.w(begin), steps)]
@@ -91,7 +90,7 @@ class RoundProof:
 
     def averages(self, begin: Any) -> Any:
         """Return that sum, by gradients and noise."""
-        return total_vector(self.kernel, self.s.average(self.h), "h", begin, self.t)
+        return total(self.kernel, self.s.average(self.h), "h", begin, self.t)
 
     def drift(self, pair: Fact) -> Fact:
         """(AD4): E‖w[t] − w[u]‖² ≤ (t − u)²·η²·G²."""

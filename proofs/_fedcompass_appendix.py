@@ -17,7 +17,6 @@ from boundlab.prove import (
     squared,
     telescope_vector,
     total,
-    total_vector,
     variable,
     vector_sum,
 )
@@ -129,7 +128,7 @@ def first_part(b: Printed) -> None:
     F, w, v, df = s.objective, s.w(k), s.w(k + 1), b.df
     own = s.y(k, i, 0) - s.y(k, i, b.Q)  # Δ_i
     mean = vector_sum("i", 0, n, own * (b.pi / n))  # the aggregated update
-    walk = [total_vector(kernel, s.steps_on(k, i, q), "q", 0, b.Q), telescope_vector(kernel, "q", 0, b.Q, s.y(k, i, q))]
+    walk = [total(kernel, s.steps_on(k, i, q), "q", 0, b.Q), telescope_vector(kernel, "q", 0, b.Q, s.y(k, i, q))]
     local = vector_sum("q", 0, b.Q, b.g + b.e)
     one = proof.step(
         "(7), first line", F(v) <= F(w) + s.dot(df, v - w) + squared(v - w) * (L / 2), [b.down], at="(7), first line"
@@ -189,7 +188,7 @@ def _change(b: Printed, left: Any, right: Any, walk: Any) -> Any:
 def _aggregate(b: Printed, mean: Any) -> Any:
     """Return w[k + 1] − w[k] = −Δ̄."""
     s, kernel, n = b.s, b.kernel, b.n
-    all_runs = total_vector(kernel, b.delta, "i", 0, n, b.pi / n)
+    all_runs = total(kernel, b.delta, "i", 0, n, b.pi / n)
     return combine_vectors(
         kernel,
         s.w(b.k + 1) - s.w(b.k),

@@ -17,7 +17,6 @@ from boundlab.prove import (
     telescope,
     telescope_vector,
     total,
-    total_vector,
     variable,
     vector_sum,
 )
@@ -116,7 +115,7 @@ def moves(w: Window) -> None:
     local = total(kernel, total(kernel, w["two"](r, (j, q), (j, p)), "p_2", 0, h), "q_2", 0, h)
     way = s.z(r, j, h) - s.z(r, j, 0)
     steps = vector_sum("q_2", 0, h, s.sampled(r, j, q))
-    walk = [total_vector(kernel, s.move(r, j, q), "q_2", 0, h), telescope_vector(kernel, "q_2", 0, h, s.z(r, j, q))]
+    walk = [total(kernel, s.move(r, j, q), "q_2", 0, h), telescope_vector(kernel, "q_2", 0, h, s.z(r, j, q))]
     from_start = w.proof.step(
         "(C3), local steps from the first point",
         squared(way) <= expr((w.eta * w.c * h) ** 2),

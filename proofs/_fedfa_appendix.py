@@ -14,7 +14,6 @@ from boundlab.prove import (
     squared,
     telescope_vector,
     total,
-    total_vector,
     variable,
     vector_sum,
 )
@@ -113,7 +112,7 @@ def model(b: Appendix) -> None:
     changes = b.over_window(b.change)
     b.step("(11), first =", "(11)", equal(squared(s.w(t + 1) - ends / K), 0), [s.update(t)])
     walk = kernel.at(walked(b.w, b.Q), {"a": b.arrival(b.j)})
-    runs = total_vector(kernel, walk, "j_0", 1, K + 1)
+    runs = total(kernel, walk, "j_0", 1, K + 1)
     b.step(
         "(11), second =",
         "(11), with η_g = 1",

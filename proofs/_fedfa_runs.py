@@ -20,7 +20,6 @@ from boundlab.prove import (
     telescope,
     telescope_vector,
     total,
-    total_vector,
     variable,
     vector_sum,
 )
@@ -131,7 +130,7 @@ def _sums(w: Lemma) -> tuple[str, ...]:
 def walked(w: Lemma, h: Any) -> VectorFact:
     """(V1): z[a, 0, h] − z[a, 0, 0] = −η·Σ of the stochastic gradients of the steps before h."""
     s, kernel, a, q = w.s, w.kernel, w.s.a, w.s.q
-    moves = total_vector(kernel, s.move(a, 0, q), "q", 0, h)
+    moves = total(kernel, s.move(a, 0, q), "q", 0, h)
     path = telescope_vector(kernel, "q", 0, h, s.z(a, 0, q))
     right = vector_sum("q", 0, h, s.sampled(a, 0, q)) * -w.eta
     return combine_vectors(kernel, path.right, right, [(1, moves), (-1, path)])

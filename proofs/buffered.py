@@ -16,7 +16,6 @@ from boundlab.prove import (
     telescope,
     telescope_vector,
     total,
-    total_vector,
     vector_sum,
 )
 
@@ -150,7 +149,7 @@ def _far(proof: Proof, second: Fact, move: Fact, s2: Any) -> Fact:
     steps = proof.step("two local steps", s.dot(v(q), v(p)) <= expr(s2), [at(q), at(p)], squares=[v(q) - v(p)])
     one, two = s.w(k) - s.w(old), s.z(k, j, 0) - s.z(k, j, h)
     path = telescope_vector(kernel, "r", old, k, s.w(r))
-    first = total_vector(kernel, s.move(k, j, q), "q", 0, h)
+    first = total(kernel, s.move(k, j, q), "q", 0, h)
     walk = telescope_vector(kernel, "q", 0, h, s.z(k, j, q))
     way, local = vector_sum("r", old, k, go(r)), vector_sum("q", 0, h, v(q))
     older = proof.step(

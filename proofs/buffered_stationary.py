@@ -20,7 +20,6 @@ from boundlab.prove import (
     telescope,
     telescope_vector,
     total,
-    total_vector,
     variable,
     vector_sum,
 )
@@ -299,7 +298,7 @@ def _far(b: Buffer, second: Fact) -> Fact:
     one, two = pk(tau) - pk(0), zk(0) - zk(h)
     path = telescope_vector(kernel, "m", 0, tau, pk(m))
     walk = telescope_vector(kernel, "q", 0, h, zk(q))
-    first = total_vector(kernel, s.entry_move(k, q), "q", 0, h)
+    first = total(kernel, s.entry_move(k, q), "q", 0, h)
     way, local = vector_sum("m", 0, tau, go(m)), vector_sum("q", 0, h, v(q))
     ends = lambda test: [kernel.against(first, test), kernel.against(walk, test)]
     older = proof.step(

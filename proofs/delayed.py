@@ -9,7 +9,6 @@ from boundlab.prove import (
     telescope,
     telescope_vector,
     total,
-    total_vector,
     vector_sum,
     windows,
 )
@@ -97,7 +96,7 @@ def delayed_sgd(proof: Proof) -> None:
 def _moved(proof: Proof, k, old):  # type: ignore[no-untyped-def]
     """Return ‖x[k] − x[s]‖² in terms of the steps between: from the moves, summed."""
     s, kernel = proof.setting(), proof.kernel
-    moves = total_vector(kernel, s.move(s.j), "j", old, k)
+    moves = total(kernel, s.move(s.j), "j", old, k)
     path = telescope_vector(kernel, "j", old, k, s.x(s.j))
     steps = vector_sum("j", old, k, s.g(s.s(s.j)) + s.e(s.j))
     tests = [s.x(k) - s.x(old), steps]

@@ -21,7 +21,6 @@ from boundlab.prove import (
     telescope,
     telescope_vector,
     total,
-    total_vector,
     variable,
     vector_sum,
 )
@@ -180,7 +179,7 @@ def _descent(w: Window) -> None:
         _sampled(s, s.r) * -w.eta,
         [(1, s.update(s.r)), *((w.eta, s.added(name, s.r)) for name in names)],
     )
-    every = total_vector(kernel, kernel.at(one, {"r": k + u}), "u", 0, w.N)
+    every = total(kernel, kernel.at(one, {"r": k + u}), "u", 0, w.N)
     path = telescope_vector(kernel, "u", 0, w.N, s.w(k + u))
     w.facts["moved"] = moved = combine_vectors(kernel, way, move * -w.eta, [(1, every), (-1, path)])
     down = total(kernel, s.descent(s.d(i, k), end), "i", 0, s.n, s.p(i))

@@ -18,7 +18,6 @@ from boundlab.prove import (
     telescope,
     telescope_vector,
     total,
-    total_vector,
     vector_sum,
 )
 
@@ -93,7 +92,7 @@ def _third_part(b: Printed) -> None:
     x, p = s.index("x", 0, b.Qmax - 1), b.p
     steps = vector_sum("q", 0, x, b.g + b.e)
     walk = [
-        total_vector(kernel, s.steps_on(k, i, q), "q", 0, x),
+        total(kernel, s.steps_on(k, i, q), "q", 0, x),
         telescope_vector(kernel, "q", 0, x, s.y(k, i, q)),
     ]
     from_start = s.y(k, i, 0) - s.y(k, i, x)
@@ -146,9 +145,9 @@ def _fourteen(b: Printed, way: Any) -> Any:
         at="(14), first =",
     )
     runs = vector_sum("i", 0, n, (s.y(r, i, 0) - s.y(r, i, s.Q(r, i))) * (s.pi(r, i) / n))
-    every = total_vector(kernel, kernel.at(b.moved, {"k": r}), "r", old, k)
+    every = total(kernel, kernel.at(b.moved, {"k": r}), "r", old, k)
     added, more = vector_sum("r", old, k, runs), vector_sum("r", old, k + 1, runs)
-    all_of = total_vector(kernel, kernel.at(b.moved, {"k": r}), "r", old, k + 1)
+    all_of = total(kernel, kernel.at(b.moved, {"k": r}), "r", old, k + 1)
     uses = [kernel.against(all_of, v) for v in (longer, more)]
     proof.printed("(14), second =", equal(squared(longer), squared(more)), uses, at="(14), second =")
     second = proof.step(
@@ -158,8 +157,8 @@ def _fourteen(b: Printed, way: Any) -> Any:
         at="(14), second =",
     )
     update = combine_vectors(kernel, runs, s.su(r) * (eta / n), [(1, kernel.at(b.moved, {"k": r})), (-1, s.update(r))])
-    all_of = total_vector(kernel, update, "r", old, k + 1)
-    update = total_vector(kernel, update, "r", old, k)
+    all_of = total(kernel, update, "r", old, k + 1)
+    update = total(kernel, update, "r", old, k)
     sums, many = vector_sum("r", old, k, s.su(r)), vector_sum("r", old, k + 1, s.su(r))
     uses, claim = [kernel.against(all_of, v) for v in (more, many)], squared(many) * (eta**2 / n**2)
     proof.printed("(14), third =", equal(squared(more), claim), uses, at="(14), third =")
@@ -222,7 +221,7 @@ def _second_part(b: Printed) -> None:
     scale = eta**2 * L / (2 * n**2)
     both = s.arrived(k, b.g + b.e)
     runs = vector_sum("i", 0, n, (s.y(k, i, 0) - s.y(k, i, b.Q)) * b.pi)
-    all_runs = total_vector(kernel, b.delta, "i", 0, n, b.pi)
+    all_runs = total(kernel, b.delta, "i", 0, n, b.pi)
     proof.step("(18), first =", equal(b.second, squared(runs) * (L / (2 * n**2))), [], at="(18), first =")
     second = proof.step(
         "(18), second =",

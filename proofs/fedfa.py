@@ -22,7 +22,6 @@ from boundlab.prove import (
     telescope,
     telescope_vector,
     total,
-    total_vector,
     variable,
     vector_sum,
 )
@@ -139,7 +138,7 @@ def _descent(w: Lemma) -> None:
 
 def _moved(w: Lemma) -> VectorFact:
     s, kernel, k, u = w.s, w.kernel, w.s.k, w.s.u
-    moves = total_vector(kernel, kernel.at(w["v"], {"r": k + u}), "u", 0, w.N)
+    moves = total(kernel, kernel.at(w["v"], {"r": k + u}), "u", 0, w.N)
     path = telescope_vector(kernel, "u", 0, w.N, s.v(k + u))
     right = (_used(w) + _used(w, "er") if s.noisy else _used(w)) * (-w.rate * w.eta)
     return combine_vectors(kernel, s.v(k + w.N) - s.v(k), right, [(1, moves), (-1, path)])

@@ -22,7 +22,7 @@ In mode delta w^(t') is w^t, so that (12) and (18) hold; what is wrong with (15)
 
 from boundlab.proofs._fedfa_appendix import UNIFORM, Appendix, first, first_again, model, third
 from boundlab.proofs._fedfa_runs import window_noise
-from boundlab.prove import Proof, Script, equal, expr, finite_sum, squared, total, total_vector, vector_sum
+from boundlab.prove import Proof, Script, equal, expr, finite_sum, squared, total, vector_sum
 
 
 def appendix(proof: Proof) -> None:
@@ -43,7 +43,7 @@ def _second(b: Appendix) -> None:
     noise, pull = b.over_window(lambda a: s.er(a) * b.eta), b.over_window(lambda a: s.gr(a) * b.eta)
     added = {}
     for name in ("gr", "er"):
-        added[name] = total_vector(kernel, s.added(name, b.arrival(b.j)), "j_0", 1, K + 1, b.eta)
+        added[name] = total(kernel, s.added(name, b.arrival(b.j)), "j_0", 1, K + 1, b.eta)
     changes = b.over_window(b.change)
     facts = [kernel.against(one, v) for one in added.values() for v in (changes, noise, pull)]
     b.step("(24), second =", "(24), second line", equal(b.t2, squared(noise + pull) * (weight / K**2)), facts)

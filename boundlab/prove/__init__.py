@@ -29,7 +29,6 @@ from boundlab.prove._sums import (
     telescope as telescope,
     telescope_vector as telescope_vector,
     total as total,
-    total_vector as total_vector,
     windows as windows,
 )
 from boundlab.prove._terms import (

@@ -72,10 +72,9 @@ def _cover(setting: Setting, contexts: Sequence[Context]) -> None:
     left, root = list(dict.fromkeys(contexts)), setting.context
     while left != [root]:
         deepest = max(left, key=lambda one: len(one.chain()))
-        part = setting.kernel.part_of(deepest)
-        if part is None:
+        outer, sibling = deepest.parent, deepest.sibling
+        if outer is None or sibling is None:
             raise ProofError(f"a fact holds only where {deepest.why}")
-        outer, sibling = part
         if sibling not in left:
             raise ProofError(f"the case {sibling.why} is missing")
         left = [one for one in left if one not in (deepest, sibling)]
@@ -93,7 +92,7 @@ def _only_its_symbols(setting: Setting, fact: Fact) -> Fact:
             continue  # e^v: a number that others make up
         if name not in fact.claim.names() and (name in kernel.families or name in kernel.exponents):
             continue  # numbers that others make up, and that are gone
-        if kernel.values.get(name) is not None:
+        if name in kernel.values or name in kernel.roots:
             continue  # a name for a number: the number is made of the others
         if known is None or known.arity or known.low is None or name in fact.claim.names():
             raise ProofError(f"it is about {name}, which is no symbol of {setting.theorem.id}")

@@ -49,7 +49,7 @@ def _ranges(setting: Setting) -> None:
     values: dict[str, Scalar] = {}
     for name in setting.context.order():
         known = setting.context.find(name)
-        if known is None or known.moving or name in setting.kernel.values:
+        if known is None or known.moving or name in {*setting.kernel.values, *setting.kernel.roots}:
             continue
         low, high = _ends(known, values)
         if low is not None and high is not None and low > high:
@@ -114,8 +114,8 @@ def _point(
                 return None
             continue
         try:
-            if name in kernel.values and not kernel.values[name][1]:
-                found = kernel.values[name][0].put(values).constant
+            if name in kernel.values:
+                found = kernel.values[name].put(values).constant
                 if found is None:
                     continue  # it is made of members of families
             else:

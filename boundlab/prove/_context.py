@@ -1,7 +1,7 @@
 """What is known of symbols: the ranges that the checker has, and the signs that it shows."""
 
 from collections.abc import Iterable
-from typing import final
+from typing import Any, final
 
 from boundlab.prove._errors import refused
 from boundlab.prove._scalars import FIRST as FIRST, ZERO, Number, Scalar, Symbol, check_name, of_symbol, scalar
@@ -27,6 +27,9 @@ class Context:
     def __init__(self, parent: "Context | None" = None, why: str = "", number: int = 0) -> None:
         self.parent, self.why, self.number = parent, why, number
         self.replay: core.Replay = core.empty() if parent is None else parent.replay
+        # How it came about: the hypothesis that holds there, or the other case of a split.
+        self.supposed: Any = None
+        self.sibling: Context | None = None
 
     @property
     def checked(self) -> core.Context:

@@ -5,10 +5,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from boundlab.prove._context import FIRST, Context, Range
-from boundlab.prove._errors import ProofError, refused
+from boundlab.prove._errors import refused
 from boundlab.prove._facts import Fact
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Number, Scalar, scalar, shape, variable
+from boundlab.prove._scalars import Number, Scalar, scalar, variable
 from boundlab.prove._terms import expr
 from boundlab.recheck import kernel as core
 
@@ -38,10 +38,8 @@ def exponential(kernel: Kernel, name: str, value: Number, index: str | None = No
         known = Range(low=scalar(1 if positive else 0), above=not positive or here.positive(own))
     if index is None:
         here.declare(name, known, exponent=own)
-        kernel.exponents[name] = own
         return variable(name)
-    kernel.exponents[name] = own.put({index: FIRST})
-    here.declare(name, replace(known, arity=1, guarded=True), exponent=kernel.exponents[name])
+    here.declare(name, replace(known, arity=1, guarded=True), exponent=own.put({index: FIRST}))
     return variable(name, variable(index))
 
 
@@ -54,19 +52,8 @@ def exponent(kernel: Kernel, of: Number) -> Scalar:
         If it is none.
     """
     own = scalar(of)
-    top, factors = shape(own)
-    if factors or len(top) != 1 or top[0][1] != 1:
-        raise ProofError(f"{own} is no product of powers of exponentials")
-    found = scalar(0)
-    for symbol, power in top[0][0]:
-        value = kernel.exponents.get(symbol.name)
-        if value is None:
-            raise ProofError(f"{symbol} stands for no exponential")
-        if symbol.indices:
-            value = value.put(dict.fromkeys(FIRST.names(), symbol.indices[0]))
-        times = scalar(1) if symbol.exponent is None else symbol.exponent
-        found = found + value * times * power
-    return found
+    with kernel.trial():
+        return core.exponent_of(kernel.replay, own, kernel.context.checked)
 
 
 def tangent(kernel: Kernel, of: Number, context: Context | None = None) -> Fact:

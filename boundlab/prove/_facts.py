@@ -7,7 +7,7 @@ from typing import Any, final
 
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
-from boundlab.prove._terms import Claim, Lin
+from boundlab.prove._terms import Claim, Expr, Lin
 
 _KEY = object()
 # Axioms that are no assumption about functions or runs: the algorithm itself, and where it starts.
@@ -55,6 +55,11 @@ class Fact(Shared):
 
     claim: Claim
 
+    @property
+    def sides(self) -> tuple[Expr, Expr]:
+        """What is compared."""
+        return self.claim.left, self.claim.right
+
     def __str__(self) -> str:
         return str(self.claim)
 
@@ -66,6 +71,11 @@ class VectorFact(Shared):
 
     left: Lin
     right: Lin
+
+    @property
+    def sides(self) -> tuple[Lin, Lin]:
+        """What is equal."""
+        return self.left, self.right
 
     def __str__(self) -> str:
         return f"{self.left} = {self.right}"

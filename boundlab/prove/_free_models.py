@@ -101,7 +101,7 @@ class _Attempt(SymbolNumbers):
         super().__init__({}, {})
         self._kernel, self._context, self._drawn, self._turn = kernel, context, drawn, turn
         self._most = _MOST
-        self._named = {*kernel.values, *kernel.exponents, *kernel.families}
+        self._named = {*kernel.values, *kernel.roots, *kernel.exponents, *kernel.families}
         self._fixed = [name for name in context.order() if not self._is_index(name)]
         for name in self._fixed:
             known = context.find(name)

@@ -73,7 +73,7 @@ class FromSheet(Modelled):
             self.__dict__[name] = read.give(name, declare_step(self, step))
         for name, of in self.sheet.get("roots", {}).items():
             self.own_symbols.add(name)
-            self.root_fact = self.kernel.root(name, self.kernel.values.get(of, (self.symbol(of),))[0])
+            self.root_fact = self.kernel.root(name, self.kernel.values.get(of, self.symbol(of)))
         self.law = self._law()
         said = {name: Axiom(**own) for name, own in self._those("axioms")}
         self.sentences = Sentences(self, read, said)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from boundlab.prove._facts import Fact, VectorFact
-from boundlab.recheck.kernel import SCHEMAS
 
 # Methods of settings with which their rules say anything: they look at who calls them.
 _ANY_CLAIM = ("axiom", "condition", "restriction")
@@ -28,13 +27,11 @@ def _makes_facts(method: Callable[..., Any]) -> bool:
 
 
 def _remembered(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    schema = name if name in SCHEMAS else f"{OF_RUNS}{name}"
-
     @functools.wraps(method)
     def call(setting: Any, *args: Any, **more: Any) -> Any:
         bound = inspect.signature(method).bind(setting, *args, **more)
         bound.apply_defaults()
-        with setting.kernel.calling(schema, (*bound.args[1:], *bound.kwargs.values())):
+        with setting.kernel.calling(f"{OF_RUNS}{name}", (*bound.args[1:], *bound.kwargs.values())):
             return method(setting, *args, **more)
 
     return call

@@ -43,13 +43,10 @@ class Kernel:
         self.called: tuple[str, tuple[Any, ...] | None] | None = None
         # Of a theorem's setting: its models, the size of its noise, the weight of a client.
         self.problem: Callable[[], dict[str, Any]] = dict
-        # What symbols stand for, and whether they are roots of it; members of families and the v of e^v, with FIRST.
-        self.values: dict[str, tuple[Scalar, bool]] = {}
-        self.families: dict[str, Scalar] = {}
-        self.exponents: dict[str, Scalar] = {}
+        # What symbols stand for; members of families and the v of e^v, with FIRST; what others are the root of.
+        self.values, self.families, self.exponents = self.replay.values, self.replay.families, self.replay.exponents
+        self.roots: dict[str, Scalar] = {}
         self._laws: list[Law] = []
-        self._supposed: dict[Context, Fact] = {}
-        self._parts: dict[Context, tuple[Context, str, Scalar, int]] = {}
 
     # ------------------------------------------------------------------ lines
 
@@ -130,8 +127,7 @@ class Kernel:
     @contextmanager
     def _trial(self, *, keep: bool) -> Iterator[None]:
         """Write what is forgotten afterwards, or, with ``keep``, where something of it is refused."""
-        books = [self.facts, self.values, self.families, self.exponents, self._supposed, self._parts]
-        with refused(), self.replay.trial(keep=keep, also=books):
+        with refused(), self.replay.trial(keep=keep, also=[self.facts, self.roots]):
             yield
 
     def _tell(self, what: str, name: str, own: Any) -> None:
@@ -240,7 +236,14 @@ class Kernel:
             current = replaced(current, old, fact.right)
         return self.make(equal(value, current), self.deepest(facts, context), "replace", facts)
 
-    def at(self, fact: Any, values: Mapping[str, Number], context: Context | None = None) -> Any:
+    def on_both_sides(self, fact: F, changed: Callable[[Any], Any], context: Context, rule: str, **data: Any) -> F:
+        """Return what says of changed sides what a fact says of its own."""
+        left, right = map(changed, fact.sides)
+        if isinstance(fact, VectorFact):
+            return self.make_vector(left, right, context, rule, [fact], **data)
+        return self.make(Claim(left, fact.claim.relation, right), context, rule, [fact], **data)
+
+    def at(self, fact: F, values: Mapping[str, Number], context: Context | None = None) -> F:
         """Return an instance: numbers in place of symbols, inside their ranges.
 
         Raises
@@ -249,9 +252,7 @@ class Kernel:
             If a value may lie outside, is not whole where it must be, or a symbol may not be generalised here.
         """
         here, exact = self.deepest([fact], context), {name: scalar(value) for name, value in values.items()}
-        if isinstance(fact, VectorFact):
-            return self.make_vector(fact.left.put(exact), fact.right.put(exact), here, "at", [fact], values=exact)
-        return self.make(fact.claim.put(exact), here, "at", [fact], values=exact)
+        return self.on_both_sides(fact, lambda side: side.put(exact), here, "at", values=exact)
 
     # ------------------------------------------------------------------ hypotheses and cases
 
@@ -262,17 +263,13 @@ class Kernel:
             raw = {"kind": "suppose", "parent": here.number, "fact": len(self.replay.facts)}
             child = Context(here, f"the claim is supposed for {on}", self.replay.open_case(raw))
             fact = self.make(claim, child, "suppose", on=on)
-            self._supposed[child] = fact
+            child.supposed = fact
         return fact
-
-    def is_hypothesis(self, context: Context) -> bool:
-        """Return whether a context is the one of an induction's hypothesis."""
-        return context in self._supposed
 
     @property
     def has_cases(self) -> bool:
         """Whether a range was split."""
-        return bool(self._parts)
+        return any(one["kind"] == "split" for one in self.replay.raw["contexts"])
 
     def induction(self, base: Fact, step: Fact) -> Fact:
         """Return P(k) for all k from P(low) and from P(k + 1) under the hypothesis P(k).
@@ -282,11 +279,9 @@ class Kernel:
         ProofError
             If base or step are not those of the hypothesis.
         """
-        supposed = self._supposed.get(step.context)
-        if supposed is None:
+        supposed, outer = step.context.supposed, step.context.parent
+        if supposed is None or outer is None:
             raise ProofError("the step of an induction is shown from its hypothesis, and only from that")
-        outer = step.context.parent
-        assert outer is not None  # noqa: S101  (made with a parent)
         more = {"hypothesis": supposed, "step": step, "on": supposed.data["on"]}
         return self.make(supposed.claim, outer, "induction", [base], **more)
 
@@ -303,58 +298,42 @@ class Kernel:
                 raw = {"kind": "split", "parent": here.number, "name": name, "at": lines.number(value), "which": which}
                 child = Context(here, f"{name} {relation} {text(value + step * which)}", self.replay.open_case(raw))
                 self.replay.case(child.number)
-                self._parts[child] = (here, name, value, which)
                 found.append(child)
-        return found[0], found[1]
-
-    def part_of(self, context: Context) -> tuple[Context, Context] | None:
-        """Return, for one case of a split, the context that was split and the other case; None if it is none."""
-        part = self._parts.get(context)
-        if part is None:
-            return None
-        for other, its in self._parts.items():
-            if other is not context and its[:2] == part[:2] and its[2] is part[2] and its[3] != part[3]:
-                return part[0], other
-        return None
-
-    def origin(self, context: Context) -> tuple[str, tuple[Any, ...]]:
-        """Return how a context came about, for whoever checks it again: as root, hypothesis or case."""
-        if context in self._supposed:
-            return "suppose", (self._supposed[context],)
-        if context in self._parts:
-            return "split", self._parts[context]
-        return "root", ()
+        first, second = found
+        first.sibling, second.sibling = second, first
+        return first, second
 
     def join(self, first: Fact, second: Fact) -> Fact:
         """Return a claim that was shown in both cases of a split."""
-        part = self._parts.get(first.context)
-        if part is None:
+        outer = first.context.parent
+        if outer is None or first.context.sibling is None:
             raise ProofError("the two facts do not belong to the two cases of one split")
-        return self.make(first.claim, part[0], "join", cases=(first, second))
+        return self.make(first.claim, outer, "join", cases=(first, second))
 
     def lowest(self, first: Fact, rest: Fact) -> Fact:
         """Return P(n) for all whole n from P(low) and from P(n) for n ≥ low + 1, the second case of a split at low."""
-        part = self._parts.get(rest.context)
-        if part is None:
+        outer = rest.context.parent
+        if outer is None or rest.context.sibling is None:
             raise ProofError("the fact does not belong to the second case of a split at the lowest whole number")
-        return self.make(rest.claim, part[0], "lowest", [first], case=rest)
+        return self.make(rest.claim, outer, "lowest", [first], case=rest)
 
     # ------------------------------------------------------------------ names for numbers
 
     def given(self, context: Context) -> tuple[dict[str, Scalar], dict[str, Scalar]]:
         """Return what roots and what other names stand for in a case."""
-        every = {name: own for name, own in self.values.items() if context.find(name) is not None}
-        roots = {name: value for name, (value, is_root) in every.items() if is_root}
-        return roots, {name: value for name, (value, _) in every.items() if name not in roots}
+        roots, values = (
+            {name: own for name, own in book.items() if context.find(name) is not None}
+            for book in (self.roots, self.values)
+        )
+        return roots, values
 
     def plain_exponents(self) -> dict[str, Scalar]:
         """Return v of the exponentials e^v without index, in symbols that stand for no other number."""
-        values = {name: value for name, (value, is_root) in self.values.items() if not is_root}
         found = {}
         for name, own in self.exponents.items():
             value = own
-            while value.names() & values.keys():
-                value = value.put(values)
+            while value.names() & self.values.keys():
+                value = value.put(self.values)
             if value and not value.names() & FIRST.names():
                 found[name] = value
         return found
@@ -376,17 +355,13 @@ class Kernel:
             If the name is known, or the value is not shown to lie in the range.
         """
         number, claim = scalar(value), equal(expr(of_symbol(Symbol(name))), value)
-        fact = self._declare(context or self.context, name, own or Range(), claim, "name", value=number)
-        self.values[name] = number, False
-        return fact
+        return self._declare(context or self.context, name, own or Range(), claim, "name", value=number)
 
     def name_family(self, name: str, index: str, value: Number, own: Range) -> Fact:
         """Return name[index] = value for all index ≥ 0, for a new family whose range is shown from the value."""
         number, claim = scalar(value), equal(expr(variable(name, variable(index))), value)
         known = Range(own.low, own.high, own.above, own.below, own.integer, arity=1, guarded=True)
-        fact = self._declare(self.context, name, known, claim, "name family", index=index, value=number)
-        self.families[name] = number.put({index: FIRST})
-        return fact
+        return self._declare(self.context, name, known, claim, "name family", index=index, value=number)
 
     def unname(self, fact: Fact, *names: str) -> Fact:
         """Return a fact with what named numbers stand for in their place, one name after the other.
@@ -396,21 +371,20 @@ class Kernel:
         ProofError
             If a name stands for no number, or occurs in the terms of a sum.
         """
-        claim = fact.claim
-        for name in names:
-            left, right = (
-                Expr({atom: own.mapped(partial(self._unnamed, name)) for atom, own in side.terms.items()})
-                for side in (claim.left, claim.right)
-            )
-            claim = Claim(left, claim.relation, right)
-        return self.make(claim, fact.context, "unname", [fact], unnamed=names)
+
+        def without(side: Expr) -> Expr:
+            for name in names:
+                side = Expr({atom: own.mapped(partial(self._unnamed, name)) for atom, own in side.terms.items()})
+            return side
+
+        return self.on_both_sides(fact, without, fact.context, "unname", unnamed=names)
 
     def _unnamed(self, name: str, symbol: Symbol) -> Scalar | None:
         if symbol.name != name:
             return None
         if name in self.families and symbol.indices:
             return self.families[name].put(dict.fromkeys(FIRST.names(), symbol.indices[0]))
-        return self.values[name][0] if name in self.values else None
+        return self.values.get(name)
 
     def define(self, name: str, value: Expr, low: Number, least: Fact) -> Fact:
         """Return symbol = value for a sum of numbers such as q̄ = Σ 1/(n·p_i), which a fact shows to be ≥ low."""
@@ -422,7 +396,7 @@ class Kernel:
         number, here, symbol = scalar(of), context or self.context, of_symbol(Symbol(name))
         own = Range(low=scalar(0), above=here.positive(number))
         fact = self._declare(here, name, own, equal(expr(symbol * symbol), number), "root", value=number)
-        self.values[name] = number, True
+        self.roots[name] = number
         return fact
 
     def by_squares(self, squares: Fact, one: Number, other: Number) -> Fact:

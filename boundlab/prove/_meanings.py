@@ -38,8 +38,8 @@ def _slopes(kernel: Kernel) -> Iterator[tuple[str, tuple[str, str]]]:
 
 def _named(kernel: Kernel) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the numbers that a proof gave names to."""
-    for name, (value, is_root) in kernel.values.items():
-        yield name, (name, f"√({expr(value)})" if is_root else str(expr(value)))
+    yield from ((name, (name, f"√({expr(value)})")) for name, value in kernel.roots.items())
+    yield from ((name, (name, str(expr(value)))) for name, value in kernel.values.items())
     for name, family in kernel.families.items():
         yield name, (f"{name}[{_INDEX}]", _at(family))
     for name, exponent in kernel.exponents.items():

@@ -5,7 +5,7 @@ computes from the server's model in iteration r. Rows of the program say which o
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -16,7 +16,7 @@ import numpy as np
 from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, EventLaw, EventProgram
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.prove._errors import ProofError
-from boundlab.prove._functions import Function, Point, plus
+from boundlab.prove._functions import Function, Point, plus, summed
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.tape import Initial
 
@@ -92,6 +92,11 @@ class Runs:
     def add(self, name: Name, of: Callable[[int], Point]) -> None:
         """Add a random vector that is made of others, given by outcome."""
         self.columns[name] = Column([of(place) for place in range(len(self.chances))])
+
+    def combine(self, name: Name, parts: Iterable[tuple[Fraction, Name]]) -> None:
+        """Add Σ weight·vector."""
+        size, columns = self.functions[0].dimension, [(weight, self.at(of)) for weight, of in parts]
+        self.add(name, lambda place: summed(size, [(weight, one[place]) for weight, one in columns]))
 
     def constant(self, name: Name, point: Point) -> None:
         """Add a vector that is not random."""

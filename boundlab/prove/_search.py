@@ -181,11 +181,10 @@ class SearchPoint:
             base, power = self._symbol(symbol.base), self.of(symbol.exponent)
             # Exponents are whole; a point may lie between.
             return float(base**power if base >= 0 else base ** round(power))
-        value = self._kernel.values.get(symbol.name)
-        if value is not None:
-            own, is_root = value
-            found = self.of(own)
-            return math.sqrt(max(found, 0.0)) if is_root else found
+        if symbol.name in self._kernel.roots:
+            return math.sqrt(max(self.of(self._kernel.roots[symbol.name]), 0.0))
+        if symbol.name in self._kernel.values:
+            return self.of(self._kernel.values[symbol.name])
         family = self._kernel.families.get(symbol.name) or self._kernel.exponents.get(symbol.name)
         if family is not None:
             if symbol.indices:

@@ -4,9 +4,9 @@ from typing import Any
 
 from boundlab.prove._context import Context
 from boundlab.prove._facts import Fact, VectorFact
-from boundlab.prove._kernel import Kernel
+from boundlab.prove._kernel import F, Kernel
 from boundlab.prove._scalars import Number, Symbol, of_symbol, same, scalar
-from boundlab.prove._terms import Claim, Expr, Lin, equal, expr, finite_sum, vector_sum
+from boundlab.prove._terms import Expr, Lin, equal, expr, finite_sum, summed, vector_sum
 
 
 def ends_of(**ends: Number) -> dict[str, Any]:
@@ -15,9 +15,9 @@ def ends_of(**ends: Number) -> dict[str, Any]:
 
 
 def total(
-    kernel: Kernel, fact: Fact, name: str, lo: Number, hi: Number, weight: Number = 1, context: Context | None = None
-) -> Fact:
-    """Return Σ weight·fact over lo ≤ name < hi.
+    kernel: Kernel, fact: F, name: str, lo: Number, hi: Number, weight: Number = 1, context: Context | None = None
+) -> F:
+    """Return Σ weight·fact over lo ≤ name < hi, of a claim or of an equation of vectors.
 
     Raises
     ------
@@ -25,15 +25,9 @@ def total(
         If the range may be reversed, the weight may be negative, or the fact is not one about all these indices.
     """
     own, here = ends_of(lo=lo, hi=hi, weight=weight), kernel.deepest([fact], context)
-    left, right = (finite_sum(name, lo, hi, side * own["weight"]) for side in (fact.claim.left, fact.claim.right))
-    return kernel.make(Claim(left, fact.claim.relation, right), here, "total", [fact], index=name, **own)
-
-
-def total_vector(kernel: Kernel, fact: VectorFact, name: str, lo: Number, hi: Number, weight: Number = 1) -> VectorFact:
-    """Return Σ weight·left = Σ weight·right over lo ≤ name < hi."""
-    own = ends_of(lo=lo, hi=hi, weight=weight)
-    left, right = (vector_sum(name, lo, hi, side * own["weight"]) for side in (fact.left, fact.right))
-    return kernel.make_vector(left, right, fact.context, "total", [fact], index=name, **own)
+    return kernel.on_both_sides(
+        fact, lambda side: summed(name, lo, hi, side * own["weight"]), here, "total", index=name, **own
+    )
 
 
 def telescope(

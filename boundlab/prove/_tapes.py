@@ -1,7 +1,7 @@
 """All runs of a compiled schedule on an exact instance: the tape is fixed, only the noise is random."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from math import prod
@@ -14,6 +14,7 @@ from boundlab.options import Options
 from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import Point, plus
 from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._modelled import Members
 from boundlab.prove._replay import MAX_OUTCOMES, Column, Name, Runs, exact_weight
 from boundlab.registry import lookup
 from boundlab.tape import Initial, Op, RecordAt, Tape
@@ -50,14 +51,65 @@ def compiled(
     return tape
 
 
-def used_runs(tape: Tape) -> dict[tuple[int, int], int]:
+def used_runs(tape: Tape) -> dict[tuple[int, ...], int]:
     """Return the rows of the local runs that enter server update t, by (t, place among them)."""
-    found: dict[tuple[int, int], int] = {}
+    found: dict[tuple[int, ...], int] = {}
     count: dict[int, int] = {}
     for row, t in zip(tape.uses.update.tolist(), tape.uses.version.tolist(), strict=True):
         found[t, count.setdefault(t, 0)] = row
         count[t] += 1
     return found
+
+
+class Used:
+    """Runs that server updates use, by their indices: whose, from which model, how many steps, and what they weigh.
+
+    Parameters
+    ----------
+    tape
+        What they stand in.
+    rows
+        Which row of its local runs each is.
+    """
+
+    def __init__(self, tape: Tape, rows: Places) -> None:
+        table, uses = tape.descend, tape.uses
+        weights = dict(zip(uses.update.tolist(), map(exact_weight, uses.weight.tolist()), strict=True))
+        self.tape, self.rows = tape, dict(rows)
+        self.weight = {at: weights[row] for at, row in rows.items() if row in weights}
+        self.c, self.s, self.steps = (
+            {at: int(column[row]) for at, row in rows.items()} for column in (table.client, table.version, table.steps)
+        )
+
+    def families(self) -> dict[str, Members]:
+        """Return the members of families: clients, and models that runs began at."""
+        return {"c": whole(self.c), "s": whole(self.s)}
+
+
+def whole(numbers: Mapping[tuple[int, ...], int]) -> Members:
+    """Return whole numbers as members of a family."""
+    return {at: Fraction(one) for at, one in numbers.items()}
+
+
+def halves(up: str, down: str, values: Members) -> dict[str, Members]:
+    """Return how much numbers are above 0, and below, as two families."""
+    return {
+        up: {at: max(one, _ZERO) for at, one in values.items()},
+        down: {at: max(-one, _ZERO) for at, one in values.items()},
+    }
+
+
+def agreed(found: Mapping[str, Fraction], read: Mapping[str, float], names: Iterable[str]) -> None:
+    """Make sure that exact numbers are those that the algorithm reads off the tape, rounded.
+
+    Raises
+    ------
+    ProofError
+        If one is another.
+    """
+    for name in names:
+        if name in read and abs(float(found[name]) - read[name]) > 1e-9 * max(1.0, abs(read[name])):
+            raise ProofError(f"{name} is {read[name]} as it is read off the tape, and {found[name]} here")
 
 
 def replay_tape(tape: Tape, instance: Instance, places: Places) -> Runs:

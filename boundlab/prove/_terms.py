@@ -149,7 +149,8 @@ def lin(value: Lin | Vec) -> Lin:
 NOTHING = Lin({})
 
 
-def _added_up(name: str, lo: Number, hi: Number, value: Any) -> Any:
+def summed(name: str, lo: Number, hi: Number, value: Any) -> Any:
+    """Return Σ over lo ≤ name < hi of a vector or an expression."""
     low, high = scalar(lo), scalar(hi)
     with refused():
         found = core.total(value.terms, name, low, high)
@@ -158,7 +159,7 @@ def _added_up(name: str, lo: Number, hi: Number, value: Any) -> Any:
 
 def vector_sum(name: str, lo: Number, hi: Number, value: Lin) -> Lin:
     """Return Σ over lo ≤ name < hi of a vector."""
-    found: Lin = _added_up(name, lo, hi, value)
+    found: Lin = summed(name, lo, hi, value)
     return found
 
 
@@ -235,7 +236,7 @@ def value_at(function: str, indices: Iterable[Number], at: Lin | Vec) -> Expr:
 
 def finite_sum(name: str, lo: Number, hi: Number, value: Expr | Number) -> Expr:
     """Return Σ over lo ≤ name < hi of an expression."""
-    found: Expr = _added_up(name, lo, hi, expr(value))
+    found: Expr = summed(name, lo, hi, expr(value))
     return found
 
 

@@ -62,7 +62,7 @@ def refute(setting: Setting, claim: Claim, context: Context, *, tries: int = _TR
     seed
         Of these.
     """
-    if not setting.instances() or any(setting.kernel.is_hypothesis(one) for one in context.chain()):
+    if not setting.instances() or any(one.supposed for one in context.chain()):
         # Under a hypothesis a claim need hold only where the hypothesis does.
         return None
     instance = _first(setting, claim, context, tries, seed)

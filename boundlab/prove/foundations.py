@@ -43,7 +43,7 @@ class Foundations:
 def foundations(outcome: Outcome) -> Foundations:
     """Return what a proof rests on: its conclusion, or all its steps where it has none."""
     ends = outcome.ends
-    used = behind(outcome.kernel, ends)
+    used = behind(ends)
     given = {(", ".join(sorted(one.axioms)), str(one)) for one in used if one.rule in _GIVEN and not one.premises}
     setting = outcome.setting
     return Foundations(

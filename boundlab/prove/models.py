@@ -18,7 +18,7 @@ from boundlab.prove._balls import PRECISIONS, Ball, Real, lower, upper
 from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import REFUSED
 from boundlab.prove._facts import Fact
-from boundlab.prove._functions import square_root, summed
+from boundlab.prove._functions import square_root
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
@@ -260,12 +260,11 @@ class Model(SymbolNumbers):
         if meaning is None:
             raise KeyError(name)
         parts = [
-            (self.number(own, {}) * weight, self.runs.at(self.there(self._vector(base.vectors[0], where))))
+            (lower(self.number(own, {}) * weight), self.there(self._vector(base.vectors[0], where)))
             for atom, own in meaning.terms.items()
             for weight, base, where in self._terms(atom, 0, {})
         ]
-        size = len(self.instance.start)
-        self.runs.add(name, lambda place: summed(size, [(lower(w), one[place]) for w, one in parts]))
+        self.runs.combine(name, parts)
         return name
 
     def _vector(self, vector: Vec, at: Environment) -> Name:

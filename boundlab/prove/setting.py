@@ -16,7 +16,7 @@ from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.prove._chance import mixture, orthogonal, uncorrelated
 from boundlab.prove._context import Context, Range
 from boundlab.prove._errors import ProofError, only_for_rules
-from boundlab.prove._facts import OWN_AXIOMS, Fact, VectorFact
+from boundlab.prove._facts import OWN_AXIOMS, Fact
 from boundlab.prove._formula import translate
 from boundlab.prove._from_sheet import FromSheet
 from boundlab.prove._hygiene import remember
@@ -31,7 +31,6 @@ from boundlab.prove._terms import (
     Lin,
     Vec,
     dot,
-    equal,
     expr,
     finite_sum,
     lin,
@@ -42,7 +41,7 @@ from boundlab.prove._terms import (
 )
 from boundlab.prove._vectors import Known, Slope
 from boundlab.prove._words import said
-from boundlab.prove.sheets import Reader, parsed, sheet, single
+from boundlab.prove.sheets import Reader, sheet, single
 from boundlab.theorems import Theorem, places as words_of
 
 # In this order, so that the end of a range names what stands before it.
@@ -382,98 +381,6 @@ class Setting(FromSheet):
         if function != "f":
             raise ProofError(f"{gradient} is no gradient of an f_i")
         return vector, which[0] if which else ZERO, lin(at)
-
-    def _pair(self, one: Lin, other: Lin) -> tuple[Scalar, Lin, Lin]:
-        _, i, x = self.slope_of(one)
-        _, j, y = self.slope_of(other)
-        if i - j:
-            raise ProofError(f"{one} and {other} are gradients of two functions, f_{i} and f_{j}")
-        return i, x, y
-
-    def convex(self, gradient: Lin, to: Lin) -> Fact:
-        """Return f_i(to) ≥ f_i(at) + ⟨g, to − at⟩ for a (sub)gradient g at ``at``."""
-        _, i, at = self.slope_of(gradient)
-        return self.axiom(self.part(i, to) >= self.part(i, at) + dot(gradient, to - at), "convex")
-
-    def strongly_convex(self, gradient: Lin, to: Lin) -> Fact:
-        """Return f_i(to) ≥ f_i(at) + ⟨g, to − at⟩ + μ/2·‖to − at‖²."""
-        _, i, at = self.slope_of(gradient)
-        right = self.part(i, at) + dot(gradient, to - at) + squared(to - at) * (self.symbol("mu") / 2)
-        return self.axiom(self.part(i, to) >= right, "strongly-convex")
-
-    def descent(self, gradient: Lin, to: Lin) -> Fact:
-        """Return f_i(to) ≤ f_i(at) + ⟨g, to − at⟩ + L/2·‖to − at‖²."""
-        _, i, at = self.slope_of(gradient)
-        right = self.part(i, at) + dot(gradient, to - at) + squared(to - at) * (self.symbol("L") / 2)
-        return self.axiom(self.part(i, to) <= right, "smooth")
-
-    def smooth(self, one: Lin, other: Lin) -> Fact:
-        """Return ‖g − g'‖² ≤ L²·‖x − x'‖² for two gradients of one f_i."""
-        _, x, y = self._pair(one, other)
-        return self.axiom(squared(one - other) <= squared(x - y) * self.symbol("L") ** 2, "smooth")
-
-    def cocoercive(self, one: Lin, other: Lin) -> Fact:
-        """Return f_i(x') ≥ f_i(x) + ⟨g, x' − x⟩ + ‖g − g'‖²/(2L), for convex smooth f_i (Nesterov 2018, (2.1.10))."""
-        i, x, y = self._pair(one, other)
-        right = self.part(i, x) + dot(one, y - x) + squared(one - other) / (2 * self.symbol("L"))
-        return self.axiom(self.part(i, y) >= right, "convex", "smooth")
-
-    def interpolation(self, one: Lin, other: Lin) -> Fact:
-        """Return what characterises strongly convex smooth functions at two points, times L − μ, so that μ = L may be.
-
-        Source
-        ------
-        Taylor, Hendrickx and Glineur, Smooth strongly convex interpolation (2017), Theorem 4.
-        """
-        i, x, y = self._pair(one, other)
-        L, mu = self.symbol("L"), self.symbol("mu")
-        left = (self.part(i, y) - self.part(i, x) - dot(one, y - x)) * (L - mu)
-        right = (squared(one - other) + squared(x - y) * (mu * L) - dot(one - other, x - y) * (2 * mu)) / 2
-        return self.axiom(left >= right, "strongly-convex", "smooth")
-
-    def lipschitz(self, gradient: Lin) -> Fact:
-        """Return ‖g‖² ≤ B² for a subgradient of an f_i."""
-        vector, _, _ = self.slope_of(gradient)
-        if self.bounds_at("B", "passes"):
-            self._passed(vector)
-        return self.axiom(squared(gradient) <= expr(self.symbol("B") ** 2), "lipschitz")
-
-    def _passed(self, gradient: Vec) -> None:
-        """Make sure that a gradient, or noise, is one of a step of a pass that the theorem looks at."""
-        if "passed" not in self.sheet:
-            raise ProofError(f"proofs about {self.theorem.algorithm} know no passes")
-        self.reader.require(parsed(self.sheet["passed"]["where"]), {self.sheet["passed"]["of"]: lin(gradient)})
-
-    def minimal(self, at: Lin) -> Fact:
-        """Return f(x*) ≤ f(u)."""
-        return self.axiom(self.objective(self.star) <= self.objective(at), "minimiser")
-
-    def optimality(self) -> VectorFact:
-        """Return that the mean of the clients' (sub)gradients at x* is 0 (Fermat's rule)."""
-        self.assume("minimiser")
-        left = self.mean_vector(lambda i: self.vec("h", i))
-        return self.kernel.make_vector(left, Lin({}), self.context, "axiom", axioms=["minimiser"])
-
-    def start(self) -> Fact:
-        """Return ‖x_0 − x*‖² = R²."""
-        return self.axiom(equal(squared(self.model(0) - self.star), self.symbol("R") ** 2), "start")
-
-    def start_gap(self, at: Lin) -> Fact:
-        """Return f(x_0) − f(u) ≤ F0, where F0 = f(x_0) − inf f."""
-        self.assume("bounded-below")
-        return self.axiom(
-            self.objective(self.model(0)) - self.objective(at) <= expr(self.symbol("F0")), "start", "bounded-below"
-        )
-
-    def variance(self, noise: Lin) -> Fact:
-        """Return E‖ξ‖² ≤ σ², where σ is the symbol of the theorem's noise."""
-        vector = noise.vec
-        known = None if vector is None else self.kernel.vectors.known.get(vector.name)
-        if vector is None or known is None or known.drawn is None:
-            raise ProofError(f"{noise} is no noise")
-        if self.bounds_at(self.noise_size, "passes"):
-            self._passed(vector)
-        return self.axiom(squared(noise) <= expr(self.symbol(self.noise_size) ** 2), "bounded-variance")
 
     # ------------------------------------------------------------------ what a theorem bounds
 

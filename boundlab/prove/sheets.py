@@ -3,7 +3,8 @@
 A sheet is a TOML file of :mod:`boundlab.prove.settings`. Its formulas are written as in Python, and are never run:
 each node is read here, or refused. ``x[k]`` is a vector, a member of a family or a shorthand; ``sum(q, a, b, e)`` is
 Σ over a ≤ q < b, ``mean(i, n, e)`` is (1/n)·Σ over i < n, ``sq(u)`` is E‖u‖², ``dot(u, v)`` is E⟨u, v⟩, and ``f(i, u)``
-is E f_i(u), ``F(u)`` is the objective's value, ``H(u)`` that of what stands beside f. What is said of an index is said
+is E f_i(u), ``F(u)`` is the objective's value, ``H(u)`` that of what stands beside f; ``g`` is a (sub)gradient of the
+function of ``client(g)`` at ``point(g)``. What is said of an index is said
 of every index: an argument that a sum inside of a sentence would bind is refused, since
 ∇f(w[t]) = (1/n)·Σ_i ∇f_i(w[t]) at t = i would say (1/n)·Σ_i ∇f_i(w[i]).
 """
@@ -12,7 +13,7 @@ import ast
 import itertools
 import operator
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -58,15 +59,19 @@ def parsed(text: str) -> ast.expr:
 
 
 def sheet(name: str) -> dict[str, Any]:
-    """Return a sheet by its name, with what stands in those that it extends and not in it."""
-    return deepcopy(_read(name))
+    """Return a sheet by its name, with what stands in those that it extends and not in it; all extend ``problem``."""
+    return deepcopy(_merged(("problem", name), {}))
 
 
 @cache
 def _read(name: str) -> dict[str, Any]:
     own = tomllib.loads(files("boundlab.prove.settings").joinpath(f"{name}.toml").read_text("utf-8"))
+    return _merged(own.pop("extends", ()), own)
+
+
+def _merged(extended: Iterable[str], own: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for one in (*map(_read, own.pop("extends", ())), own):
+    for one in (*map(_read, extended), own):
         for key, table in one.items():
             before = found.get(key, {})
             deeper = (
@@ -92,12 +97,13 @@ class Axiom:
     says
         Relations, by what they are about.
     of
-        Its parameters: indices, or ``v: vector`` and ``X: expression``.
+        Its parameters: indices, or ``v: vector``, ``g: gradient`` and ``X: expression``.
     by
         The assumptions that it states, or ``algorithm``.
     where
         For which parameters it is said: ranges; ``v is g[t, q]``, which gives names to indices; ``v in (w, d)``;
-        ``known(v, t)``, that v is known at time t; ``gradient(v)``.
+        ``known(v, t)``, that v is known at time t; ``gradient(v)``; ``noise(v)``; ``passed(v)``, that v belongs to a
+        pass that the theorem looks at; ``i == j``.
     points, at_points
         Constants of theorems along the run, each with the words for its points, and for which parameters those are.
     only
@@ -106,6 +112,8 @@ class Axiom:
         What makes it true, where that is not seen at once.
     defines
         Whether it says what the vector on its left is.
+    checked
+        Whether the checker makes it anew by itself; the setting answers for all others.
     """
 
     says: str | list[str]
@@ -117,6 +125,7 @@ class Axiom:
     only: str = ""
     why: str = ""
     defines: bool = False
+    checked: bool = False
 
 
 class Reader:
@@ -132,6 +141,8 @@ class Reader:
         self.setting = setting
         self._names: dict[str, Any] = {"sq": squared, "dot": dot, "f": setting.part, "n": setting.n, "i": setting.i}
         self._names |= {"F": setting.objective, "H": partial(value_at, "H", []), "h": partial(setting.vec, "h")}
+        self._names |= {"client": lambda g: setting.slope_of(g)[1], "point": lambda g: setting.slope_of(g)[2]}
+        self._names["size_of_noise"] = lambda: setting.symbol(setting.noise_size)
         self.known = MappingProxyType(self._names)
 
     def give(self, name: str, value: Any) -> Any:
@@ -281,8 +292,21 @@ class Reader:
                 now = scalar(self.value(time, names))
                 if not self.setting.kernel.known_by(single(names[name]), (now,), self.setting.context):
                     raise ProofError(f"{names[name]} may be known only after {now}")
+            case ast.Compare(left=one, ops=[ast.Eq()], comparators=[other]):
+                values = [scalar(self.value(side, names)) for side in (one, other)]
+                if not same(*values):
+                    raise ProofError(f"{ast.unparse(node)} is not so: {values[0]} is not {values[1]}")
             case ast.Call(func=ast.Name(id="gradient"), args=[ast.Name(id=name)]):
                 self.setting.slope_of(names[name])
+            case ast.Call(func=ast.Name(id="noise"), args=[ast.Name(id=name)]):
+                known = self.setting.kernel.vectors.known.get(single(names[name]).name)
+                if known is None or known.drawn is None:
+                    raise ProofError(f"{names[name]} is no noise")
+            case ast.Call(func=ast.Name(id="passed"), args=[ast.Name(id=name)]):
+                own = self.setting.sheet.get("passed")
+                if own is None:
+                    raise ProofError(f"proofs about {self.setting.theorem.algorithm} know no passes")
+                self.require(parsed(own["where"]), {own["of"]: names[name]})
             case _:
                 raise ProofError(f"{ast.unparse(node)} is no condition on parameters")
 
@@ -334,7 +358,7 @@ def argument(kind: str, value: Any, held: frozenset[str] = frozenset()) -> Any:
     match kind:
         case "number":
             return scalar(value)
-        case "vector":
+        case "vector" | "gradient":
             return lin(value)
         case "expression":
             return expr(value)
@@ -436,7 +460,7 @@ class Sentences:
                 raise ProofError(f"{name}: {error}{f'; {own.why}' if own.why else ''}") from None
         tags = [one for one in ([own.by] if isinstance(own.by, str) else own.by) if not self._fixed(one)]
         setting.assume(*(one for one in tags if one not in OWN_AXIOMS and "=" not in one))
-        with setting.kernel.calling(f"{OF_RUNS}{name}", tuple(names.values())):
+        with setting.kernel.calling(name if own.checked else f"{OF_RUNS}{name}", tuple(names.values())):
             found = tuple(self._fact(reader.claim(one, names), tags) for one in texts)
         return found[0] if isinstance(own.says, str) else found
 

@@ -79,10 +79,10 @@ def reachable(outcome: Outcome) -> list[Shared]:
     """Return the facts that steps rest on, and those that say what named numbers are, in the order they were made."""
     kernel = outcome.kernel
     ends: list[Shared] = [one.fact for one in outcome.steps if one.fact is not None]
-    return behind(kernel, [*ends, *kernel.concluded, *(fact for fact in kernel.facts if fact.rule in DECLARING)])
+    return behind([*ends, *kernel.concluded, *(fact for fact in kernel.facts if fact.rule in DECLARING)])
 
 
-def behind(kernel: Kernel, ends: Iterable[Shared]) -> list[Shared]:
+def behind(ends: Iterable[Shared]) -> list[Shared]:
     """Return facts with all that they follow from, hypotheses among them, in the order they were made."""
     found: dict[int, Shared] = {}
     stack = [*ends]
@@ -93,9 +93,8 @@ def behind(kernel: Kernel, ends: Iterable[Shared]) -> list[Shared]:
         found[fact.number] = fact
         stack += [*fact.premises, *further(fact.data)]
         for context in fact.context.chain():
-            kind, made = kernel.origin(context)
-            if kind == "suppose":
-                stack.append(made[0])
+            if context.supposed is not None:
+                stack.append(context.supposed)
     return [found[number] for number in sorted(found)]
 
 
@@ -113,18 +112,13 @@ def _origin(
     place: Mapping[int, int],
     defining: Mapping[str, int],
 ) -> dict[str, Any]:
-    kind, made = kernel.origin(context)
-    if kind == "root":
+    if context.parent is None:
         return {"kind": "root"}
-    assert context.parent is not None  # noqa: S101  (only the root has none)
-    found: dict[str, Any] = {"kind": kind, "parent": numbers[context.parent]}
+    found: dict[str, Any] = kernel.replay.raw["contexts"][context.number] | {"parent": numbers[context.parent]}
     above = set(context.parent.order())
     if own := [symbol(kernel, context, one, defining) for one in context.order() if one not in above]:
         found["symbols"] = own
-    if kind == "suppose":
-        return found | {"fact": place[made[0].number]}
-    _, name, value, which = made
-    return found | {"name": name, "at": lines.number(value), "which": which}
+    return found if context.supposed is None else found | {"fact": place[context.supposed.number]}
 
 
 def symbol(kernel: Kernel, context: Context, name: str, defining: Mapping[str, int]) -> dict[str, Any]:

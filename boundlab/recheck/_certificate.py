@@ -6,10 +6,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from boundlab.recheck._errors import WrongError, only
+from boundlab.recheck._errors import WrongError
 from boundlab.recheck._finding import Finding
 from boundlab.recheck._forms import Form, Vector, number_of, text_of
 from boundlab.recheck._interpolation import Sample, gradient_bound, interpolation
+from boundlab.recheck._reading import as_dict, as_list, only
 
 SCHEMA = "boundlab worst-case certificate 1"
 PROOF = "boundlab proof 2"
@@ -84,16 +85,15 @@ class _Reader:
         if kind not in _SIDES:
             raise WrongError(f'kind must be "upper" or "lower", got {kind[:40]!r}')
         only(dict(raw), (*_FILE, *_SIDES[kind]), "the file")
-        self.basis = self._list(raw, "basis", "the file")
-        self.values = self._list(raw, "values", "the file")
+        self.basis, self.values = self._list("basis"), self._list("values")
         self.functions = [
-            _Function(self, one, f"function {place}")
-            for place, one in enumerate(self._list(raw, "functions", "the file"))
+            _Function(self, as_dict(one, f"function {place}"), f"function {place}")
+            for place, one in enumerate(self._list("functions"))
         ]
 
     def finding(self) -> Finding:
         """Check what the certificate is for."""
-        objective = self.form(self._dict(self.raw, "objective", "the file"), "objective")
+        objective = self.form(as_dict(self.raw.get("objective"), "the file: objective"), "objective")
         value = self.number(self.raw.get("value"), "value")
         rows = list(self._rows())
         given = tuple(words for _, words in rows if words)
@@ -110,8 +110,7 @@ class _Reader:
     def _upper(self, objective: Form, value: Fraction, rows: Sequence[Form]) -> int:
         """Check objective + Σ_j d_j·‖ℓ_j‖² = value + Σ_k λ_k·row_k, coefficient by coefficient, with d, λ ≥ 0."""
         total = Form(constant=value)
-        listed = self._list(self.raw, "rows", "the file")
-        for place, (row, one) in enumerate(zip(rows, listed, strict=True)):
+        for place, (row, one) in enumerate(zip(rows, self._list("rows"), strict=True)):
             weight = self.number(one.get("multiplier"), f"row {place}, multiplier")
             if weight < 0:
                 raise WrongError(f"row {place}: the multiplier {_short(weight)} is negative")
@@ -130,7 +129,7 @@ class _Reader:
         Beside the rows that are given, those of the classes are made here, for all pairs of samples.
         """
         gram = self._squares("gram", len(self.basis), mirrored=True).gram
-        raw = self._list(self.raw, "point", "the file")
+        raw = self._list("point")
         if len(raw) != len(self.values):
             raise WrongError(f"point must have {len(self.values)} values, got {len(raw)}")
         values = [self.number(one, f"point, value {place}") for place, one in enumerate(raw)]
@@ -148,10 +147,9 @@ class _Reader:
 
     def _rows(self) -> Iterator[tuple[Form, str]]:
         """Yield the rows, each ≤ 0, with words for those that are given."""
-        for place, one in enumerate(self._list(self.raw, "rows", "the file")):
+        for place, raw in enumerate(self._list("rows")):
             where = f"row {place}"
-            if not isinstance(one, dict):
-                raise WrongError(f"{where} must be an object")
+            one = as_dict(raw, where)
             kind = one.get("kind")
             only(one, ("kind", "multiplier", *_ROWS.get(str(kind), ())), where)
             if kind in ("interpolation", "gradient"):
@@ -165,18 +163,16 @@ class _Reader:
                 else:
                     yield gradient_bound(function.samples[i], function.square), ""
             elif kind == "given":
-                yield self.form(self._dict(one, "form", where), where), str(one.get("words", where))[:300]
+                yield self.form(as_dict(one.get("form"), f"{where}: form"), where), str(one.get("words", where))[:300]
             else:
                 raise WrongError(f'{where}: kind must be "interpolation", "gradient" or "given", got {kind!r}')
 
     def _squares(self, name: str, size: int, *, mirrored: bool = False) -> Form:
         """Return Σ d_j·‖ℓ_j‖² for positive d_j; ``mirrored``: the matrix Σ d_j·ℓ_j·ℓ_jᵀ, entry by entry."""
         total: dict[tuple[int, int], Fraction] = {}
-        for place, one in enumerate(self._list(self.raw, name, "the file")):
+        for place, raw in enumerate(self._list(name)):
             where = f"{name} {place}"
-            if not isinstance(one, dict):
-                raise WrongError(f"{where} must be an object")
-            only(one, ("weight", "vector"), where)
+            one = only(as_dict(raw, where), ("weight", "vector"), where)
             weight = self.number(one.get("weight"), f"{where}, weight")
             if weight <= 0:
                 raise WrongError(f"{where}: the weight {_short(weight)} is not positive")
@@ -216,10 +212,8 @@ class _Reader:
 
     def vector(self, raw: Any, size: int, where: str) -> Vector:
         """Return a combination: an object from indices to fractions."""
-        if not isinstance(raw, dict):
-            raise WrongError(f"{where} must be an object from indices to fractions")
         out: dict[int, Fraction] = {}
-        for key, entry in raw.items():
+        for key, entry in as_dict(raw, where).items():
             place = self.index(int(key) if key.isdecimal() and len(key) < 6 else key, size, f"{where}, index")
             out[place] = self.number(entry, f"{where}, entry {key}")
         return {place: entry for place, entry in out.items() if entry}
@@ -229,34 +223,22 @@ class _Reader:
         only(dict(raw), ("values", "gram", "constant"), where)
         values = self.vector(raw.get("values", {}), len(self.values), f"{where}, values")
         gram: dict[tuple[int, int], Fraction] = {}
-        for entry in self._list(raw, "gram", where):
-            if not isinstance(entry, list) or len(entry) != 3:
-                raise WrongError(f"{where}: an entry of gram must be [i, j, fraction]")
-            i, j = (self.index(one, len(self.basis), f"{where}, gram") for one in entry[:2])
+        for entry in as_list(raw.get("gram"), f"{where}: gram", most=_MANY):
+            *places, weight = as_list(entry, f"{where}: an entry of gram", 3)
+            i, j = (self.index(one, len(self.basis), f"{where}, gram") for one in places)
             pair = (min(i, j), max(i, j))
-            gram[pair] = gram.get(pair, Fraction(0)) + self.number(entry[2], f"{where}, gram")
+            gram[pair] = gram.get(pair, Fraction(0)) + self.number(weight, f"{where}, gram")
         constant = self.number(raw.get("constant", 0), f"{where}, constant")
         return Form(values, {pair: entry for pair, entry in gram.items() if entry}, constant)
 
-    def _list(self, raw: Mapping[str, Any], key: str, where: str) -> list[Any]:
-        found = raw.get(key)
-        if not isinstance(found, list) or len(found) > _MANY:
-            raise WrongError(f"{where}: {key} must be a list")
-        return found
-
-    def _dict(self, raw: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
-        found = raw.get(key)
-        if not isinstance(found, dict):
-            raise WrongError(f"{where}: {key} must be an object")
-        return found
+    def _list(self, key: str) -> list[Any]:
+        return as_list(self.raw.get(key), f"the file: {key}", most=_MANY)
 
 
 class _Function:
     """A client's function: its class, and where it was looked at."""
 
-    def __init__(self, reader: _Reader, raw: Any, where: str) -> None:
-        if not isinstance(raw, dict) or not isinstance(raw.get("samples"), list):
-            raise WrongError(f"{where} must be an object with samples")
+    def __init__(self, reader: _Reader, raw: dict[str, Any], where: str) -> None:
         only(raw, ("mu", "1/L", "gradient_square", "samples"), where)
         self.mu = reader.number(raw.get("mu", 0), f"{where}, mu")
         self.inverse = reader.number(raw.get("1/L", 0), f"{where}, 1/L")
@@ -266,8 +248,10 @@ class _Function:
             )
         square = raw.get("gradient_square")
         self.square = None if square is None else reader.number(square, f"{where}, gradient_square")
+        listed = as_list(raw.get("samples"), f"{where}: samples", most=_MANY)
         self.samples = [
-            self._sample(reader, one, f"{where}, sample {place}") for place, one in enumerate(raw["samples"])
+            self._sample(reader, as_dict(one, f"{where}, sample {place}"), f"{where}, sample {place}")
+            for place, one in enumerate(listed)
         ]
 
     def rows(self) -> Iterator[Form]:
@@ -280,13 +264,11 @@ class _Function:
                 yield gradient_bound(one, self.square)
 
     @staticmethod
-    def _sample(reader: _Reader, raw: Any, where: str) -> Sample:
-        if not isinstance(raw, dict) or not isinstance(raw.get("f"), dict):
-            raise WrongError(f"{where} must be an object with x, g and f")
+    def _sample(reader: _Reader, raw: dict[str, Any], where: str) -> Sample:
         only(raw, ("x", "g", "f"), where)
-        size = len(reader.basis)
-        x, g = (reader.vector(raw.get(name), size, f"{where}, {name}") for name in ("x", "g"))
-        return Sample(x, g, Form(reader.vector(raw["f"], len(reader.values), f"{where}, f")))
+        many = {"x": len(reader.basis), "g": len(reader.basis), "f": len(reader.values)}
+        x, g, f = (reader.vector(raw.get(name), size, f"{where}, {name}") for name, size in many.items())
+        return Sample(x, g, Form(f))
 
 
 def _at(form: Form, gram: Mapping[tuple[int, int], Fraction], values: Sequence[Fraction]) -> Fraction:

@@ -9,8 +9,7 @@ from boundlab.recheck._errors import WrongError
 from boundlab.recheck._facts import Fact, equation
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import Context
-from boundlab.recheck._replay import Replay, Rule
-from boundlab.recheck._rules import premises
+from boundlab.recheck._replay import LineRule, Replay
 from boundlab.recheck._sum_rules import runs
 from boundlab.recheck._terms import (
     UNIT,
@@ -50,7 +49,6 @@ def known_by(replay: Replay, one: Vec, time: list[Number], here: Context) -> boo
 
 
 def _orthogonal(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     noise, other = (single(replay.vector(fact, key)) for key in ("noise", "other"))
     if noise is None or other is None:
         raise WrongError("it is about two single vectors")
@@ -60,11 +58,9 @@ def _orthogonal(replay: Replay, fact: Fact) -> None:
     if not known_by(replay, other, drawn, fact.context):
         raise WrongError(f"{other.key} may depend on {noise.key}: it is not shown to be known when that is drawn")
     equation(fact, dot(vector(noise), vector(other)), {})
-    replay.rests_on(fact, own=_NOISE)
 
 
 def _uncorrelated(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     name = replay.name(fact, "index")
     noise = single(replay.vector(fact, "noise"))
     lo, hi, weight = (replay.number(fact, key) for key in ("lo", "hi", "weight"))
@@ -78,7 +74,6 @@ def _uncorrelated(replay: Replay, fact: Fact) -> None:
     squares = times(dot(vector(noise), vector(noise)), weight * weight)
     equation(fact, dot(one, one), total(squares, name, lo, hi))
     fact.names.discard(name)
-    replay.rests_on(fact, own=_NOISE)
 
 
 @final
@@ -125,7 +120,6 @@ def law_of(replay: Replay, fact: Fact) -> Law:
 
 
 def _mixture(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     law, now, here = law_of(replay, fact), replay.number(fact, "now"), fact.context
     if not here.integer(now):
         raise WrongError("the number of an event is whole")
@@ -193,4 +187,8 @@ def _with(atom: Atom, vectors: list[Combination]) -> Combination:
     return {Atom(Base("value", (new,), atom.base.function, atom.base.indices)): ONE}
 
 
-CHANCE: dict[str, Rule] = {"orthogonal": _orthogonal, "uncorrelated": _uncorrelated, "mixture": _mixture}
+CHANCE: dict[str, LineRule] = {
+    "orthogonal": LineRule(_orthogonal, 0, _NOISE),
+    "uncorrelated": LineRule(_uncorrelated, 0, _NOISE),
+    "mixture": LineRule(_mixture, 0, own=None),
+}

@@ -112,10 +112,8 @@ def part_of(parent: Context, own: Mapping[str, Any], where: str) -> Context:
         parent.need_nonzero(at.bottom)
     if known.integer and not parent.integer(at):
         raise WrongError(f"{where}: {name} is whole, which {at.key} is not")
-    if known.low is not None:
-        parent.need(at - known.low, f"{where}: the split may lie outside of the range")
-    if known.high is not None:
-        parent.need(known.high - at, f"{where}: the split may lie outside of the range")
+    for gap, _ in known.gaps(at):
+        parent.need(gap, f"{where}: the split may lie outside of the range")
     if which == 0:
         part = Range(known.low, at, above=known.above, integer=known.integer)
     else:

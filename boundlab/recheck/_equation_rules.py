@@ -3,8 +3,7 @@
 from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._facts import Fact, number_of, same, same_claim
-from boundlab.recheck._replay import Replay, Rule
-from boundlab.recheck._rules import premises
+from boundlab.recheck._replay import LineRule, Replay
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import Combination, dot, minus, plus, times
 
@@ -27,18 +26,16 @@ def _combined(replay: Replay, fact: Fact) -> None:
     if fact.claim is not None:
         raise WrongError("it is an equation of vectors")
     same(minus(fact.left, fact.right), plus(*parts), "left − right − Σ multiplier·equation")
-    replay.rests_on(fact)
 
 
 def _nothing(replay: Replay, fact: Fact) -> None:
-    (one,) = premises(fact, 1)
+    (one,) = fact.premises
     own = replay.vector(fact, "of")
     same_claim(one.says, Claim(dot(own, own), "<=", {}), "a mean square that is 0")
     if fact.claim is not None:
         raise WrongError("it is an equation of vectors")
     same(fact.left, own, "its left side")
     same(fact.right, {}, "its right side")
-    replay.rests_on(fact)
 
 
-EQUATIONS: dict[str, Rule] = {"combine vectors": _combined, "nothing": _nothing}
+EQUATIONS: dict[str, LineRule] = {"combine vectors": LineRule(_combined), "nothing": LineRule(_nothing, 1)}

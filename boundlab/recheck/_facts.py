@@ -1,6 +1,6 @@
 """Lines of a proof file as they were read, and what all rules ask of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
@@ -28,6 +28,7 @@ class Fact:
     right: Combination = field(default_factory=dict)
     names: set[str] = field(default_factory=set)  # all that it depends on
     touched: set[str] = field(default_factory=set)  # all that stands in what it was made of
+    beside: list["Fact"] = field(default_factory=list)  # what it rests on in other cases, beside its premises
 
     @property
     def where(self) -> str:
@@ -40,6 +41,16 @@ class Fact:
         if self.claim is None:
             raise WrongError(f"{self.where} is an equation of vectors")
         return self.claim
+
+    @property
+    def relation(self) -> str:
+        """How its sides are related; of vectors they are equal, which says nothing of numbers."""
+        return "an equation of vectors" if self.claim is None else self.claim.relation
+
+    @property
+    def sides(self) -> tuple[Combination, Combination]:
+        """Its two sides, of numbers or of vectors."""
+        return (self.left, self.right) if self.claim is None else (self.claim.left, self.claim.right)
 
     def text(self) -> str:
         """Return what it says."""
@@ -72,6 +83,14 @@ def equation(fact: Fact, left: Combination, right: Combination) -> None:
         raise WrongError("it is no equation")
     same(fact.says.left, left, "its left side")
     same(fact.says.right, right, "its right side")
+
+
+def alike(fact: Fact, one: Fact, changed: Callable[[Combination], Combination]) -> None:
+    """Raise unless a fact says of changed sides what another one says of its own."""
+    if fact.relation != one.relation:
+        raise WrongError(f"its relation is another one: it is {fact.relation}, not {one.relation}")
+    for found, side, which in zip(fact.sides, one.sides, ("left", "right"), strict=True):
+        same(found, changed(side), f"its {which} side")
 
 
 def above(fact: Fact, body: Combination) -> None:

@@ -1,13 +1,15 @@
 """Rules of families of named numbers, and of symbols that stand for e^v."""
 
+import functools
+
 from boundlab.recheck import _structure as read
 from boundlab.recheck._declarations import INDEX
 from boundlab.recheck._errors import WrongError
-from boundlab.recheck._facts import Fact, above, equation, same
+from boundlab.recheck._facts import Fact, above, alike, equation
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import FIRST, Context
-from boundlab.recheck._replay import Replay, Rule
-from boundlab.recheck._rules import declared, premises
+from boundlab.recheck._replay import LineRule, Replay
+from boundlab.recheck._rules import declared
 from boundlab.recheck._terms import Combination, minus, plus, scalar
 
 
@@ -24,19 +26,15 @@ def _for_every_index(fact: Fact, index: str, value: Number, here: Context) -> Nu
 
 
 def _family(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     value, index, here = read.number(fact.data.get("value"), "value"), replay.name(fact, "index"), fact.context
     replay.has_value(value, here)
     own = _for_every_index(fact, index, value, here)
     name, known = declared(replay, fact, value.names() - {index}, family=True)
     _one_index(replay, fact, name)
-    there = own.put({FIRST: of(Symbol(INDEX))})
-    for end, sign, strict in ((known.low, ONE, known.above), (known.high, -ONE, known.below)):
-        if end is not None:
-            here.need((there - end) * sign, f"{name} may lie outside its range", strict=strict)
+    for gap, strict in known.gaps(own.put({FIRST: of(Symbol(INDEX))})):
+        here.need(gap, f"{name} may lie outside its range", strict=strict)
     replay.families[name] = own
     equation(fact, scalar(of(Symbol(name, (of(Symbol(index)),)))), scalar(value))
-    replay.rests_on(fact)
 
 
 def _one_index(replay: Replay, fact: Fact, name: str) -> None:
@@ -49,18 +47,12 @@ def _one_index(replay: Replay, fact: Fact, name: str) -> None:
 
 
 def _unname(replay: Replay, fact: Fact) -> None:
-    (one,) = premises(fact, 1)
-    sides = [one.says.left, one.says.right]
-    for raw in read.as_list(fact.data.get("unnamed"), "unnamed"):
-        name = read.name(raw, "unnamed")
+    (one,) = fact.premises
+    names = [read.name(raw, "unnamed") for raw in read.as_list(fact.data.get("unnamed"), "unnamed")]
+    for name in names:
         if name not in replay.values and name not in replay.families:
             raise WrongError(f"{name} is no name of a number")
-        sides = [_without(replay, fact, side, name) for side in sides]
-    if fact.says.relation != one.says.relation:
-        raise WrongError("its relation is another one")
-    same(fact.says.left, sides[0], "its left side")
-    same(fact.says.right, sides[1], "its right side")
-    replay.rests_on(fact)
+    alike(fact, one, lambda side: functools.reduce(functools.partial(_without, replay, fact), names, side))
 
 
 def _without(replay: Replay, fact: Fact, side: Combination, name: str) -> Combination:
@@ -83,9 +75,8 @@ def _without(replay: Replay, fact: Fact, side: Combination, name: str) -> Combin
 # ---------------------------------------------------------------------- powers of e
 
 
-def _exponential(replay: Replay, fact: Fact, key: str) -> tuple[Number, Number]:
-    """Return a product of powers of symbols that stand for e^v, and what it is e to the power of."""
-    own = replay.number(fact, key)
+def exponent_of(replay: Replay, own: Number, here: Context) -> Number:
+    """Return v of a product of powers of symbols that stand for powers of e, which is e^v; raises if it is none."""
     top, below = list(own.upper.terms()), list(own.bottom.terms())
     if len(top) != 1 or len(below) != 1 or top[0][1] != 1 or below[0][1] != 1:
         raise WrongError(f"{own.key} is no product of powers of exponentials")
@@ -96,32 +87,34 @@ def _exponential(replay: Replay, fact: Fact, key: str) -> tuple[Number, Number]:
                 raise WrongError(f"{symbol.key} stands for no power of e")
             value = replay.exponents[symbol.name]
             for index in symbol.indices:
-                fact.context.need(index, "the index of an exponential may be negative")
+                here.need(index, "the index of an exponential may be negative")
                 value = value.put({FIRST: index})
             times = ONE if symbol.exponent is None else symbol.exponent
             for _ in range(count):
                 found = found + value * times if sign > 0 else found - value * times
+    return found
+
+
+def _exponential(replay: Replay, fact: Fact, key: str) -> tuple[Number, Number]:
+    """Return a power of e that a fact was made with, and its exponent."""
+    own = replay.number(fact, key)
+    found = exponent_of(replay, own, fact.context)
     replay.use(fact, found)
     return own, found
 
 
 def _tangent(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     own, value = _exponential(replay, fact, "of")
     above(fact, scalar(own - ONE - value))
-    replay.rests_on(fact)
 
 
 def _monotone(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     (small, v), (large, w) = _exponential(replay, fact, "small"), _exponential(replay, fact, "large")
     fact.context.need(w - v, "the exponents may be in the other order")
     above(fact, scalar(large - small))
-    replay.rests_on(fact)
 
 
 def _chord(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     (own, v), (end, s), share = (
         *(_exponential(replay, fact, key) for key in ("of", "end")),
         replay.number(fact, "share"),
@@ -131,13 +124,12 @@ def _chord(replay: Replay, fact: Fact) -> None:
     fact.context.need(share, "a share may be negative")
     fact.context.need(ONE - share, "a share may be larger than 1")
     above(fact, minus(scalar(ONE - share + share * end), scalar(own)))
-    replay.rests_on(fact)
 
 
-NAMES: dict[str, Rule] = {
-    "name family": _family,
-    "unname": _unname,
-    "exp tangent": _tangent,
-    "exp monotone": _monotone,
-    "exp chord": _chord,
+NAMES: dict[str, LineRule] = {
+    "name family": LineRule(_family, 0),
+    "unname": LineRule(_unname, 1),
+    "exp tangent": LineRule(_tangent, 0),
+    "exp monotone": LineRule(_monotone, 0),
+    "exp chord": LineRule(_chord, 0),
 }

@@ -11,8 +11,7 @@ from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
 from boundlab.recheck._facts import Fact, above, equation, same
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of, rational
-from boundlab.recheck._replay import Replay, Rule
-from boundlab.recheck._rules import premises
+from boundlab.recheck._replay import LineRule, Replay
 from boundlab.recheck._terms import (
     Atom,
     Base,
@@ -231,7 +230,6 @@ def _argument(replay: Replay, fact: Fact, raw: Any) -> None:
 
 
 def _axiom(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     schema: Any = fact.data.get("schema")
     if not fact.axioms or any(not one.isprintable() for one in fact.axioms):
         raise WrongError("an assumption has a name")
@@ -264,4 +262,4 @@ def _axiom(replay: Replay, fact: Fact) -> None:
         raise WrongError(f"the theorem does not assume {', '.join(missing)}")
 
 
-PROBLEMS: dict[str, Rule] = {"axiom": _axiom}
+PROBLEMS: dict[str, LineRule] = {"axiom": LineRule(_axiom, 0, own=None)}

@@ -5,7 +5,7 @@ a ≤ x ≤ b is (a + b·t)/(1 + t). A polynomial without negative coefficients 
 negative at a few points either, is left to others; it is listed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
@@ -59,10 +59,21 @@ class Range:
         """Whether it is the range of members whose index is ≥ 0."""
         return self.guarded or FIRST in self._all_names()
 
+    def put(self, values: Mapping[str, Number]) -> "Range":
+        """Return it with numbers in place of symbols in its ends, as that of one number."""
+        low, high = (None if end is None else end.put(values) for end in (self.low, self.high))
+        return Range(low, high, self.above, self.below, self.integer)
+
     def of(self, index: Number) -> "Range":
         """Return the range of one member of a family."""
-        low, high = (None if end is None else end.put({FIRST: index}) for end in (self.low, self.high))
-        return Range(low, high, self.above, self.below, self.integer)
+        return self.put({FIRST: index})
+
+    def gaps(self, value: Number) -> Iterator[tuple[Number, bool]]:
+        """Yield how far a number is from each end: ≥ 0 where it lies inside, and > 0 where that stands beside it."""
+        if self.low is not None:
+            yield value - self.low, self.above
+        if self.high is not None:
+            yield self.high - value, self.below
 
     def text(self, name: str) -> str:
         """Return it in words."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, final
 
 from boundlab.recheck import _structure as read
@@ -34,14 +35,31 @@ _CONTEXT = {
 DECLARING = ("name", "root", "define", "name family")
 
 
-Rule = Callable[["Replay", Fact], None]
+@final
+@dataclass(frozen=True)
+class LineRule:
+    """What makes a line right.
+
+    Parameters
+    ----------
+    check
+        Raises where what the line says does not follow.
+    premises
+        How many it has; None: as many as it likes.
+    own
+        What it rests on beside its premises; None: the rule itself looks at that.
+    """
+
+    check: Callable[["Replay", Fact], None]
+    premises: int | None = None
+    own: frozenset[str] | None = frozenset()
 
 
 @final
 class Replay:
     """A file while it is read: its declarations, and the facts so far."""
 
-    def __init__(self, raw: dict[str, Any], rules: Mapping[str, Rule]) -> None:
+    def __init__(self, raw: dict[str, Any], rules: Mapping[str, LineRule]) -> None:
         self.raw, self.rules = raw, rules
         self.vectors = {
             read.name(name, "vectors"): read.only(read.as_dict(own, f"vector {name}"), _VECTOR, f"vector {name}")
@@ -232,7 +250,13 @@ class Replay:
         rule = self.rules.get(fact.rule)
         if rule is None:
             return _on_trust(self, fact)
-        rule(self, fact)
+        if rule.premises not in (None, len(fact.premises)):
+            raise WrongError(f"it has {len(fact.premises)} premises, not {rule.premises}")
+        rule.check(self, fact)
+        if rule.own is not None:
+            below = rule.own.union(*(one.axioms for one in (*fact.premises, *fact.beside)))
+            if fact.axioms != below:
+                raise WrongError(f"it rests on {', '.join(sorted(below)) or 'nothing'}, the file says otherwise")
         read.only(fact.data, fact.data.asked, "what the rule was given")
         return None
 
@@ -272,12 +296,6 @@ class Replay:
         fact.names.update(context.closure(own.union(*(one.names for one in premises))))
         fact.touched.update(fact.names.union(*(one.touched for one in premises)))
         return fact
-
-    def rests_on(self, fact: Fact, others: Iterable[Fact] = (), *, own: Iterable[str] = ()) -> None:
-        """Make sure that the axioms of a fact are those of its premises, and its own."""
-        below = frozenset(own).union(*(one.axioms for one in (*fact.premises, *others)))
-        if fact.axioms != below:
-            raise WrongError(f"it rests on {', '.join(sorted(below)) or 'nothing'}, the file says otherwise")
 
     def is_fixed(self, name: str, fact: Fact) -> bool:
         """Return whether a fact holds for one value of a symbol: it is fixed in a case, or vectors depend on it."""

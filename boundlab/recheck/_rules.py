@@ -4,29 +4,21 @@ from collections.abc import Iterable
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
-from boundlab.recheck._facts import Fact, above, equation, number_of, put, same, same_claim
+from boundlab.recheck._facts import Fact, above, alike, equation, number_of, put, same, same_claim
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import Range
-from boundlab.recheck._replay import CLAIMED, Replay, Rule
+from boundlab.recheck._replay import CLAIMED, LineRule, Replay
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
     dot,
     instance,
     minus,
-    number_in,
     plus,
     replaced,
     scalar,
     single,
     times,
 )
-
-
-def premises(fact: Fact, count: int) -> tuple[Fact, ...]:
-    """Return the premises, so many of them."""
-    if len(fact.premises) != count:
-        raise WrongError(f"it has {len(fact.premises)} premises, not {count}")
-    return fact.premises
 
 
 def _combine(replay: Replay, fact: Fact) -> None:
@@ -48,52 +40,44 @@ def _combine(replay: Replay, fact: Fact) -> None:
     if claim.equality and left:
         raise WrongError("an equation leaves something over")
     fact.context.need(left, "what is left over may be negative")
-    replay.rests_on(fact)
 
 
 def _square(replay: Replay, fact: Fact) -> None:
     own = replay.vector(fact, "vector")
-    premises(fact, 0)
     above(fact, dot(own, own))
-    replay.rests_on(fact)
 
 
-def _scale(replay: Replay, fact: Fact) -> None:
-    number, other = premises(fact, 2)
+def _scale(_: Replay, fact: Fact) -> None:
+    number, other = fact.premises
     body = times(other.says.body, number_of(number))
-    replay.rests_on(fact)
     if number.says.equality or other.says.equality:
         return equation(fact, body, {})
     return above(fact, body)
 
 
 def _times(replay: Replay, fact: Fact) -> None:
-    (number,) = premises(fact, 1)
+    (number,) = fact.premises
     if not number.says.equality:
         raise WrongError("only an equation between numbers multiplies any expression")
     equation(fact, times(replay.expression(fact, "by"), number_of(number)), {})
-    replay.rests_on(fact)
 
 
 def _end(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     name, which = replay.name(fact, "name"), fact.data.get("which")
     known, own = fact.context.find(name), of(Symbol(name))
     end = known.low if which == "low" else known.high
     if known.arity or end is None:
         raise WrongError(f"{name} has no such end")
     above(fact, scalar(own - end if which == "low" else end - own))
-    replay.rests_on(fact)
 
 
 def _against(replay: Replay, fact: Fact) -> None:
-    (one,) = premises(fact, 1)
+    (one,) = fact.premises
     own = replay.vector(fact, "vector")
     equation(fact, dot(one.left, own), dot(one.right, own))
-    replay.rests_on(fact)
 
 
-def _replace(replay: Replay, fact: Fact) -> None:
+def _replace(_: Replay, fact: Fact) -> None:
     current = fact.says.left
     for one in fact.premises:
         old = single(one.left)
@@ -101,19 +85,16 @@ def _replace(replay: Replay, fact: Fact) -> None:
             raise WrongError(f"the left side of fact {one.number} is no single vector")
         current = replaced(current, old, one.right)
     equation(fact, fact.says.left, current)
-    replay.rests_on(fact)
 
 
 def _suppose(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     replay.name(fact, "on")
     if fact.context.origin != ("suppose", fact.number):
         raise WrongError("a hypothesis holds in a context of its own")
-    replay.rests_on(fact)
 
 
 def _induction(replay: Replay, fact: Fact) -> None:
-    (base,) = premises(fact, 1)
+    (base,) = fact.premises
     hypothesis, step = (replay.fact(fact.data.get(key), key) for key in ("hypothesis", "step"))
     on = replay.name(hypothesis, "on")
     if hypothesis.rule != "suppose" or fact.data.get("on") != on:
@@ -136,17 +117,18 @@ def _induction(replay: Replay, fact: Fact) -> None:
     if fact.says.relation == "=" and not hypothesis.says.equality:
         raise WrongError("the claim is an equation, the hypothesis is none")
     _take(fact, step)
-    replay.rests_on(fact, [step])
 
 
 def _take(fact: Fact, *others: Fact, without: Iterable[str] = ()) -> None:
+    """Let a fact rest on others, of cases within its own."""
+    fact.beside.extend(others)
     for one in others:
         fact.names.update(fact.context.closure(one.names - set(without)))
         fact.touched.update(one.touched)
 
 
 def _at(replay: Replay, fact: Fact) -> None:
-    (one,) = premises(fact, 1)
+    (one,) = fact.premises
     here, there = fact.context, one.context
     values: dict[str, Number] = {}
     for key, raw in read.as_dict(fact.data.get("values"), "values").items():
@@ -161,30 +143,20 @@ def _at(replay: Replay, fact: Fact) -> None:
         replay.use(fact, value)
         if known.integer and not here.integer(value):
             raise WrongError(f"{name} is whole, which {value.key} is not")
-        for end, sign, strict in ((known.low, ONE, known.above), (known.high, -ONE, known.below)):
-            if end is not None:
-                moved = number_in(instance(scalar(end), values)) or ZERO
-                replay.use(fact, moved)
-                here.need((value - moved) * sign, f"{name} = {value.key} may lie outside its range", strict=strict)
+        own = known.put(values)
+        for end in (own.low, own.high):
+            replay.use(fact, end or ZERO)
+        for gap, strict in own.gaps(value):
+            here.need(gap, f"{name} = {value.key} may lie outside its range", strict=strict)
     for other in there.closure(one.names) - values.keys():
         if touched := there.needs(other) & values.keys():
             raise WrongError(f"{other} depends on {', '.join(sorted(touched))}: it needs a value, too")
     kept = one.names - values.keys()
     fact.names.update(here.closure(kept))
-    if one.claim is None:
-        same(fact.left, instance(one.left, values), "its left side")
-        same(fact.right, instance(one.right, values), "its right side")
-    else:
-        wanted = put(one.claim, values)
-        if fact.says.relation != wanted.relation:
-            raise WrongError("its relation is another one")
-        same(fact.says.left, wanted.left, "its left side")
-        same(fact.says.right, wanted.right, "its right side")
-    replay.rests_on(fact)
+    alike(fact, one, lambda side: instance(side, values))
 
 
 def _join(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     cases = [replay.fact(one, "cases") for one in read.as_list(fact.data.get("cases"), "cases", 2)]
     one, two = (case.context.origin for case in cases)
     if one[:1] != ("split",) or one[:4] != two[:4] or {one[4], two[4]} != {0, 1} or one[1] is not fact.context:
@@ -193,11 +165,10 @@ def _join(replay: Replay, fact: Fact) -> None:
         same_claim(case.says, fact.says, f"fact {case.number}")
     # A name that is given to a number in one case only: there it has its value.
     _take(fact, *cases, without=[name for name in replay.defined if not fact.context.has(name)])
-    replay.rests_on(fact, cases)
 
 
 def _lowest(replay: Replay, fact: Fact) -> None:
-    (first,) = premises(fact, 1)
+    (first,) = fact.premises
     rest = replay.fact(fact.data.get("case"), "case")
     kind, *made = rest.context.origin or ("",)
     if kind != "split" or made[3] != 1 or made[0] is not fact.context:
@@ -209,7 +180,6 @@ def _lowest(replay: Replay, fact: Fact) -> None:
     same_claim(first.says, put(rest.says, {name: known.low}), "the lowest case")
     same_claim(rest.says, fact.says, "the other cases")
     _take(fact, rest)
-    replay.rests_on(fact, [rest])
 
 
 # ---------------------------------------------------------------------- names for numbers
@@ -231,22 +201,18 @@ def declared(replay: Replay, fact: Fact, names: set[str], *, family: bool = Fals
 
 
 def _name(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     value = read.number(fact.data.get("value"), "value")
     replay.has_value(value, fact.context)
     name, known = declared(replay, fact, value.names())
-    for end, sign, strict in ((known.low, ONE, known.above), (known.high, -ONE, known.below)):
-        if end is not None:
-            fact.context.need((value - end) * sign, f"{name} may lie outside its range", strict=strict)
+    for gap, strict in known.gaps(value):
+        fact.context.need(gap, f"{name} may lie outside its range", strict=strict)
     if known.integer and not fact.context.integer(value):
         raise WrongError(f"{name} is whole, which {value.key} is not")
     replay.values[name] = value
     equation(fact, scalar(of(Symbol(name))), scalar(value))
-    replay.rests_on(fact)
 
 
 def _root(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     value = read.number(fact.data.get("value"), "value")
     replay.has_value(value, fact.context)
     name, known = declared(replay, fact, value.names())
@@ -255,11 +221,10 @@ def _root(replay: Replay, fact: Fact) -> None:
     fact.context.need(value, f"{name} is the root of what may be negative", strict=known.above)
     own = of(Symbol(name))
     equation(fact, scalar(own * own), scalar(value))
-    replay.rests_on(fact)
 
 
 def _define(replay: Replay, fact: Fact) -> None:
-    (least,) = premises(fact, 1)
+    (least,) = fact.premises
     value = read.combination(fact.data.get("value"), "value")
     if any(atom.base.kind != "one" for atom in value):
         raise WrongError("the value is no number")
@@ -272,11 +237,10 @@ def _define(replay: Replay, fact: Fact) -> None:
     if more := least.names - fact.context.closure(read.names(value) | known.low.names()):
         raise WrongError(f"the range of {name} is shown only where {', '.join(sorted(more))} has a value")
     equation(fact, scalar(of(Symbol(name))), value)
-    replay.rests_on(fact)
 
 
 def _by_squares(replay: Replay, fact: Fact) -> None:
-    (squares,) = premises(fact, 1)
+    (squares,) = fact.premises
     x, y = replay.number(fact, "one"), replay.number(fact, "other")
     wanted = Claim(scalar(x * x), "=" if squares.says.equality else "<=", scalar(y * y))
     same_claim(squares.says, wanted, "the comparison of the squares")
@@ -286,11 +250,10 @@ def _by_squares(replay: Replay, fact: Fact) -> None:
         equation(fact, scalar(x), scalar(y))
     else:
         above(fact, scalar(y - x))
-    replay.rests_on(fact)
 
 
 def _norms(replay: Replay, fact: Fact) -> None:
-    pair = premises(fact, 2)
+    pair = fact.premises
     u, v = replay.vector(fact, "u"), replay.vector(fact, "v")
     e, h, sign = (replay.number(fact, key) for key in ("e", "h", "sign"))
     if sign not in (ONE, -ONE):
@@ -299,33 +262,31 @@ def _norms(replay: Replay, fact: Fact) -> None:
         same_claim(one.says, Claim(dot(own, own), "<=", scalar(size * size)), f"the bound on a norm, fact {one.number}")
         fact.context.need(size, "the bound on a norm may be negative")
     above(fact, minus(scalar(e * h), times(dot(u, v), sign)))
-    replay.rests_on(fact)
 
 
 def _claimed(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     if len(fact.axioms) != 1 or not min(fact.axioms).startswith(CLAIMED):
         raise WrongError("what is only claimed carries the name of its step")
     replay.trust(f"the {min(fact.axioms)}, which is only claimed", fact)
 
 
-ALGEBRA: dict[str, Rule] = {
-    "combine": _combine,
-    "square": _square,
-    "scale": _scale,
-    "times": _times,
-    "end": _end,
-    "against": _against,
-    "replace": _replace,
-    "suppose": _suppose,
-    "induction": _induction,
-    "at": _at,
-    "join": _join,
-    "lowest": _lowest,
-    "name": _name,
-    "root": _root,
-    "define": _define,
-    "by squares": _by_squares,
-    "norms": _norms,
-    "claimed": _claimed,
+ALGEBRA: dict[str, LineRule] = {
+    "combine": LineRule(_combine),
+    "square": LineRule(_square, 0),
+    "scale": LineRule(_scale, 2),
+    "times": LineRule(_times, 1),
+    "end": LineRule(_end, 0),
+    "against": LineRule(_against, 1),
+    "replace": LineRule(_replace),
+    "suppose": LineRule(_suppose, 0),
+    "induction": LineRule(_induction, 1),
+    "at": LineRule(_at, 1),
+    "join": LineRule(_join, 0),
+    "lowest": LineRule(_lowest, 1),
+    "name": LineRule(_name, 0),
+    "root": LineRule(_root, 0),
+    "define": LineRule(_define, 1),
+    "by squares": LineRule(_by_squares, 1),
+    "norms": LineRule(_norms, 2),
+    "claimed": LineRule(_claimed, 0, own=None),
 }

@@ -7,14 +7,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
-from boundlab.recheck._errors import WrongError, only as only
+from boundlab.recheck._errors import WrongError
 from boundlab.recheck._forms import number_of
 from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, of, sum_of_products
+from boundlab.recheck._reading import as_dict as as_dict, as_list as as_list, only as only
 from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, product, times
 from boundlab.recheck._work import once
 
 _NAME = re.compile(r"([^\W\d_]\w*'*|@[0-9ik]|_[0-9])\Z")
-_MOST = 1 << 16
+_LARGEST = 1 << 16
 
 
 @final
@@ -76,20 +77,6 @@ def claim_text(one: Claim) -> str:
     return f"{text(one.left)} {({'<=': '≤', '>=': '≥'}).get(one.relation, '=')} {text(one.right)}"
 
 
-def as_list(raw: Any, where: str, size: int | None = None) -> list[Any]:
-    """Return a list, of that size if one is given; raises if it is none."""
-    if not isinstance(raw, list) or len(raw) > _MOST or (size is not None and len(raw) != size):
-        raise WrongError(f"{where} must be a list{'' if size is None else f' of {size}'}")
-    return raw
-
-
-def as_dict(raw: Any, where: str) -> dict[str, Any]:
-    """Return an object; raises if it is none."""
-    if not isinstance(raw, dict):
-        raise WrongError(f"{where} must be an object")
-    return raw
-
-
 @final
 class Fields(dict[str, Any]):
     """What a fact was made with, and which of it was asked for."""
@@ -106,7 +93,7 @@ class Fields(dict[str, Any]):
 
 def whole(raw: Any, where: str) -> int:
     """Return a whole number; raises if it is none."""
-    if not isinstance(raw, int) or isinstance(raw, bool) or abs(raw) > _MOST:
+    if not isinstance(raw, int) or isinstance(raw, bool) or abs(raw) > _LARGEST:
         raise WrongError(f"{where} must be a whole number")
     return raw
 

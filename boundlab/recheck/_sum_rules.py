@@ -4,11 +4,10 @@ from collections.abc import Iterable
 
 from boundlab.recheck import _structure as read
 from boundlab.recheck._errors import WrongError
-from boundlab.recheck._facts import Fact, above, equation, same
+from boundlab.recheck._facts import Fact, above, alike, equation, same
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._ranges import Context
-from boundlab.recheck._replay import Replay, Rule
-from boundlab.recheck._rules import premises
+from boundlab.recheck._replay import LineRule, Replay
 from boundlab.recheck._terms import Combination, instance, minus, number_in, plus, times, total
 
 
@@ -46,23 +45,15 @@ def _without(fact: Fact, *gone: str) -> None:
 
 
 def _total(replay: Replay, fact: Fact) -> None:
-    (one,) = premises(fact, 1)
+    (one,) = fact.premises
     name = replay.name(fact, "index")
     lo, hi, weight = (replay.number(fact, key) for key in ("lo", "hi", "weight"))
     # In a smaller case a weight may be ≥ 0 for some of these indices only.
     runs(replay, fact, name, lo, hi, fact.context, one)
     about_every(fact.context, name, weight.names())
-    replay.rests_on(fact)
-    if one.claim is None:
-        sides = [(fact.left, one.left), (fact.right, one.right)]
-    else:
-        if fact.says.relation != one.claim.relation:
-            raise WrongError("its relation is another one")
-        if not one.claim.equality:
-            fact.context.need(weight, f"the weight of {name} may be negative")
-        sides = [(fact.says.left, one.claim.left), (fact.says.right, one.claim.right)]
-    for found, side in sides:
-        same(found, total(times(side, weight), name, lo, hi), "a side of the sum")
+    if one.claim is not None and not one.claim.equality:
+        fact.context.need(weight, f"the weight of {name} may be negative")
+    alike(fact, one, lambda side: total(times(side, weight), name, lo, hi))
     _without(fact, name)
 
 
@@ -82,39 +73,32 @@ def _terms(replay: Replay, fact: Fact, name: str) -> Combination:
 
 
 def _telescope(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
     own = _terms(replay, fact, name)
     runs(replay, fact, name, lo, hi, fact.context)
     following = instance(own, {name: of(Symbol(name)) + ONE})
     ends = minus(instance(own, {name: hi}), instance(own, {name: lo}))
     _equal(fact, total(minus(following, own), name, lo, hi), ends)
-    replay.rests_on(fact)
 
 
 def _split(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     name = replay.name(fact, "index")
     lo, middle, hi = (replay.number(fact, key) for key in ("lo", "middle", "hi"))
     own = _terms(replay, fact, name)
     runs(replay, fact, name, lo, middle, fact.context)
     runs(replay, fact, name, middle, hi, fact.context)
     _equal(fact, total(own, name, lo, hi), plus(total(own, name, lo, middle), total(own, name, middle, hi)))
-    replay.rests_on(fact)
 
 
 def _empty(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
     own = _terms(replay, fact, name)
     runs(replay, fact, name, lo, hi, fact.context)
     fact.context.need(lo - hi, "the sum may have terms")
     _equal(fact, total(own, name, lo, hi), {})
-    replay.rests_on(fact)
 
 
 def _shift(replay: Replay, fact: Fact) -> None:
-    premises(fact, 0)
     name = replay.name(fact, "index")
     lo, hi, by = (replay.number(fact, key) for key in ("lo", "hi", "by"))
     own, here = _terms(replay, fact, name), fact.context
@@ -123,7 +107,6 @@ def _shift(replay: Replay, fact: Fact) -> None:
         raise WrongError(f"{by.key} is no shift of a sum over {name}")
     moved = instance(own, {name: of(Symbol(name)) - by})
     equation(fact, total(own, name, lo, hi), total(moved, name, lo + by, hi + by))
-    replay.rests_on(fact)
 
 
 def _windows(replay: Replay, fact: Fact) -> None:
@@ -152,7 +135,6 @@ def _windows(replay: Replay, fact: Fact) -> None:
     body = terms.says.body
     double = total(total(body, inner, first, k), outer, ZERO, hi)
     above(fact, minus(times(total(body, inner, ZERO, hi), longest), double))
-    replay.rests_on(fact)
     _without(fact, inner, outer)
 
 
@@ -161,12 +143,12 @@ def _says(fact: Fact, value: Number) -> bool:
     return own is not None and (own == value or (fact.says.equality and own == -value))
 
 
-SUMS: dict[str, Rule] = {
-    "total": _total,
-    "telescope": _telescope,
-    "split": _split,
-    "shift": _shift,
-    "windows": _windows,
-    "split vector": _split,
-    "empty vector": _empty,
+SUMS: dict[str, LineRule] = {
+    "total": LineRule(_total, 1),
+    "telescope": LineRule(_telescope, 0),
+    "split": LineRule(_split, 0),
+    "shift": LineRule(_shift, 0),
+    "windows": LineRule(_windows),
+    "split vector": LineRule(_split, 0),
+    "empty vector": LineRule(_empty, 0),
 }

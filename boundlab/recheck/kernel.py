@@ -8,6 +8,7 @@ from typing import Any
 from boundlab.recheck._chance_rules import known_by
 from boundlab.recheck._declarations import enclosure, range_of
 from boundlab.recheck._errors import WrongError
+from boundlab.recheck._name_rules import exponent_of
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, exact, of
 from boundlab.recheck._polynomials import Monomial
 from boundlab.recheck._problem_rules import SCHEMAS
@@ -51,6 +52,7 @@ __all__ = [
     "dot",
     "enclosure",
     "exact",
+    "exponent_of",
     "instance",
     "known_by",
     "names",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from boundlab.errors import SpecError
-from boundlab.prove import ProofError, expr, squared, telescope_vector, total, total_vector
+from boundlab.prove import ProofError, expr, squared, telescope_vector, total
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
 
@@ -42,7 +42,7 @@ GIVEN: dict[str, tuple[Callable[[Any], Any], str]] = {
         "reversed",
     ),
     "updates before the first one": (
-        lambda s: total_vector(s.kernel, s.update(s.r), "r", s.k - s.symbol("tau_max"), s.k),
+        lambda s: total(s.kernel, s.update(s.r), "r", s.k - s.symbol("tau_max"), s.k),
         "fewer r",
     ),
     "two functions of two clients": (lambda s: s.smooth(s.d(s.i, s.k), s.g(s.k, s.j, 0)), "two functions"),

@@ -77,6 +77,30 @@ class TestNamed:
         assert json.loads(text)["verdict"] == "not decided"
         assert any("Lemma 21" in one for one in json.loads(text)["trusted"])
 
+    @pytest.mark.parametrize(
+        ("rule", "data"),
+        [("at", {"values": {}}), ("total", {"index": "k", "lo": number(0), "hi": number(1), "weight": number(1)})],
+    )
+    def test_an_equation_of_vectors_of_which_a_claim_about_numbers_is_made(
+        self, told: Any, rule: str, data: dict[str, Any]
+    ) -> None:
+        """0 = 0 between vectors has no claim with two sides; neither has what follows from it."""
+        raw = file(SUBGRADIENT)
+        place, (first, *_), concluded = len(raw["facts"]), raw["facts"], raw["facts"][raw["conclusions"][0]]
+        line = {"context": 0, "axioms": []}
+        nothing = {"multipliers": [], "vectors": []}
+        raw["facts"] += [
+            {**line, "rule": "combine vectors", "premises": [], "data": nothing, "left": [], "right": []},
+            {**line, "rule": rule, "premises": [place], "data": data, "claim": concluded["claim"]},
+            {**line, "rule": rule, "premises": [0], "axioms": first["axioms"], "data": data, "left": [], "right": []},
+        ]
+        raw["conclusions"] = [place + 1]
+        code, said = told(raw)
+        assert code == 1
+        assert f"fact {place + 1} ({rule}): its relation is another one" in said
+        raw["facts"][place + 1] = raw["facts"].pop()
+        assert f"fact {place + 1} ({rule}): its relation is another one" in told(raw)[1]
+
     def test_a_rule_that_nobody_knows(self, told: Any) -> None:
         raw = file(SUBGRADIENT)
         line_of(raw, "combine")[1]["rule"] = "because"

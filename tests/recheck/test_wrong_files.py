@@ -27,8 +27,8 @@ FILES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sor
 CHECKER = Path(boundlab.recheck.__file__).parent
 # Calls that raise where something is wrong.
 GUARDS = (
-    *("need", "need_nonzero", "same", "same_claim", "above", "equation", "rests_on"),
-    *("premises", "runs", "about_every", "declared", "has_value", "only", "well_formed"),
+    *("need", "need_nonzero", "same", "same_claim", "above", "equation", "alike"),
+    *("runs", "about_every", "declared", "has_value", "only", "well_formed"),
 )
 ERRORS = ("WrongError", "NumberError")
 each_file = pytest.mark.parametrize("name", FILES)
@@ -57,6 +57,13 @@ def refusals(name: str) -> tuple[list[str], set[tuple[str, int]]]:
 def test_every_rule_has_its_file() -> None:
     lines = [json.dumps(one["right"].get("facts")) for one in FILES.values()]
     assert [rule for rule in RULES if not any(f'"rule": "{rule}"' in line for line in lines)] == []
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_is_shown_a_line_with_other_premises_and_one_that_rests_on_something_else(rule: str) -> None:
+    told = {one for name in FILES for one in refusals(name)[0] if f"({rule})" in one}
+    assert RULES[rule].premises is None or any(f"premises, not {RULES[rule].premises}" in one for one in told)
+    assert RULES[rule].own is None or any("the file says otherwise" in one for one in told)
 
 
 @each_file

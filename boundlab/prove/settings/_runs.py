@@ -6,8 +6,8 @@ from fractions import Fraction
 from boundlab.prove._functions import Point, inner, plus, root_above, square_root, summed
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Name
-from boundlab.prove._spread import spread, steepest
+from boundlab.prove._replay import Column, Name, Runs
+from boundlab.prove._spread import mean_slope, spread, steepest
 from boundlab.prove.setting import Setting
 
 
@@ -119,3 +119,12 @@ class RunsSetting(Setting):
             "sigma_g_mean": root_above(max(sum(own, Fraction()) for own in gaps) / instance.n),
         }
         return {name: value for name, value in found.items() if name in self.theorem.points}
+
+
+def with_mean_slopes(runs: Runs, point: str, many: int) -> Runs:
+    """Add mv[i, t], the mean of f_i' between w[0] and so many points; returns the runs."""
+    for t in range(many):
+        ways = [(one[0], other[0]) for one, other in zip(runs.at(("w", (0,))), runs.at((point, (t,))), strict=True)]
+        for i, function in enumerate(runs.functions):
+            runs.columns["mv", (i, t)] = Column([(mean_slope(function, *way),) for way in ways])
+    return runs

@@ -1,9 +1,10 @@
 """Exact models of AFL-DGA: its compiler's tape, replayed in fractions, and what a theorem reads off it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ from boundlab.options import Options
 from boundlab.prove._context import Context
 from boundlab.prove._errors import ProofError
 from boundlab.prove._facts import Fact
-from boundlab.prove._functions import Point, plus, root_above, square_root
+from boundlab.prove._functions import root_above, square_root
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Name, Runs
-from boundlab.prove._tapes import replay_tape
+from boundlab.prove._replay import Runs
+from boundlab.prove._tapes import replay_tape, whole
 from boundlab.prove._terms import expr
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._afl_dga_instances import AFL_DGA
@@ -33,8 +34,6 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 _WORDS = {"+": "step", "!": "send", "<": "recv", "=": "aggregate"}
 # What boundlab reads off the tape; roots and means are floats there.
 _READ = ("S", "M_own", "Q_age", "K_m", "D_m", "tau_sum", "SM2", "reuse", "reuse_n")
-Known = dict[tuple[int, ...], Fraction]
-_Sum = dict[Name, Fraction]
 
 
 def events_of(text: str) -> Events:
@@ -205,8 +204,8 @@ class DgaRows:
         self.received: list[frozenset[int]] = []
         self.kept: list[tuple[int, ...]] = []
         # By (t, i): the rows that round t uses, and since when.
-        self.rows: dict[tuple[int, int], tuple[int, ...]] = {}
-        self.first: dict[tuple[int, int], int] = {}
+        self.rows: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self.first: dict[tuple[int, ...], int] = {}
         self._follow()
         self.read = self._numbers(read)
 
@@ -239,17 +238,14 @@ class DgaRows:
     def _numbers(self, read: Mapping[str, float]) -> dict[str, Fraction]:
         found = {name: Fraction(read[name]).limit_denominator(10_000) for name in _READ}
         # A root that is not rational is no number of a model.
-        roots = [(t, r, square_root(Fraction(many))) for t, r, many in self.many()]
-        if any(root is None and t > r for t, r, root in roots):
+        if any(t > r and square_root(Fraction(many)) is None for (t, r), many in self.many.items()):
             del found["reuse_n"]
         return found
 
-    def many(self) -> list[tuple[int, int, int]]:
-        """Return (t, r, how many clients' averages in round t were first used in round r), where there is one."""
-        counts: dict[tuple[int, int], int] = {}
-        for (t, _), r in self.first.items():
-            counts[t, r] = counts.get((t, r), 0) + 1
-        return [(t, r, many) for (t, r), many in sorted(counts.items())]
+    @cached_property
+    def many(self) -> Counter[tuple[int, int]]:
+        """By (t, r), how many clients' averages in round t were first used in round r."""
+        return Counter((t, r) for (t, _), r in self.first.items())
 
     def _before(self, t: int, i: int) -> int:
         """Return in which round the average was first used before the one that round t uses; 0 if there is none."""
@@ -262,67 +258,38 @@ class DgaRows:
 
     def families(self) -> dict[str, Members]:
         """Return the members of families."""
-        S, Q = int(self.read["S"]), int(self.read["Q_age"])
-        rounds = range(self.horizon)
-        lo: Known = {(t,): Fraction(max(t - S, 0)) for t in rounds}
-        old: Known = {(t,): Fraction(max(t - Q, 0)) for t in rounds}
-        miss: Known = {}
-        gone: Known = {}
-        own: Known = {}
-        one: Known = {}
-        for t, i, q, row in self.uses():
-            own[i, self.first[t, i], q] = Fraction(len(self.kept[row]))
-            gone[t, i, q] = Fraction(sum(h not in self.received[row] for h in range(t)))
-            for h in range(int(lo[t,]), t):
-                miss[t, i, q, h] = Fraction(h not in self.received[row])
-        for (t, i), since in self.first.items():
-            for r in range(t + 1):
-                one[t, i, r] = Fraction(r == since)
-        root: Known = {(t, r): _ZERO for t in rounds for r in range(t + 1)}
-        for t, r, many in self.many():
-            value = square_root(Fraction(many))
-            if value is None:
-                del root[t, r]
-            else:
-                root[t, r] = value
+        S, Q, rounds, uses = int(self.read["S"]), int(self.read["Q_age"]), range(self.horizon), self.uses()
+        begins = {place: since - self._before(*place) if since else 1 for place, since in self.first.items()}
+        roots = {(t, r): square_root(Fraction(self.many[t, r])) for t in rounds for r in range(t + 1)}
         return {
-            "before": {place: Fraction(self._before(*place)) for place in self.first},
-            "ages": {
-                (t, i): Fraction(t - since + 1 + (since - self._before(t, i) if since else 1) - 1)
-                for (t, i), since in self.first.items()
-            },
-            "first": {place: Fraction(since) for place, since in self.first.items()},
-            "steps": {(i, self.first[t, i]): Fraction(len(rows)) for (t, i), rows in self.rows.items()},
-            "lo": lo,
-            "old": old,
-            "miss": miss,
-            "gone": gone,
-            "own": own,
-            "one": one,
-            "root": root,
+            "before": whole({place: self._before(*place) for place in self.first}),
+            "ages": whole({(t, i): t - since + begins[t, i] for (t, i), since in self.first.items()}),
+            "first": whole(self.first),
+            "steps": whole({(i, self.first[t, i]): len(rows) for (t, i), rows in self.rows.items()}),
+            "lo": whole({(t,): max(t - S, 0) for t in rounds}),
+            "old": whole({(t,): max(t - Q, 0) for t in rounds}),
+            "miss": whole(
+                {(t, i, q, h): h not in self.received[row] for t, i, q, row in uses for h in range(max(t - S, 0), t)}
+            ),
+            "gone": whole({(t, i, q): sum(h not in self.received[row] for h in range(t)) for t, i, q, row in uses}),
+            "own": whole({(i, self.first[t, i], q): len(self.kept[row]) for t, i, q, row in uses}),
+            "one": whole({(t, i, r): r == since for (t, i), since in self.first.items() for r in range(t + 1)}),
+            "root": {place: one for place, one in roots.items() if one is not None},
         }
 
 
 def _replayed(instance: Instance) -> Runs:
     work = work_of(instance)
     raw = replay_tape(work.tape, instance, {(row,): row for row in range(len(work.received))})
-    size = len(raw.chances)
     columns = {name: own for name, own in raw.columns.items() if name[0] == "w"}
     runs = Runs(raw.chances, columns, instance.functions)
-    zero: Point = tuple(_ZERO for _ in instance.start)
-
-    def mean(name: Name, of: Mapping[Name, Fraction]) -> None:
-        values = [zero] * size
-        for source, weight in of.items():
-            values = [plus(one, two, weight) for one, two in zip(values, raw.columns[source].values, strict=True)]
-        runs.add(name, lambda at: values[at])
-
     for t, i, q, row in work.uses():
         place = (i, work.first[t, i], q)
         for name in ("z", "g", "e"):
             runs.columns[name, place] = raw.columns[name, (row, 0)]
         for p, own in enumerate(work.kept[row]):
-            mean(("o", (*place, p)), {("g", (own, 0)): _ONE, ("e", (own, 0)): _ONE})
+            raw.combine(("o", (*place, p)), [(_ONE, (name, (own, 0))) for name in "ge"])
+            runs.columns["o", (*place, p)] = raw.columns["o", (*place, p)]
         # The next one has no meaning in the run: it may be any vector of its size, such as this gradient.
         runs.columns["o", (*place, len(work.kept[row]))] = raw.columns["g", (row, 0)]
     return runs

@@ -6,11 +6,10 @@ from functools import cache
 from typing import Any
 
 from boundlab.options import Options
-from boundlab.prove._errors import ProofError
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
 from boundlab.prove._replay import Runs, exact_weight
-from boundlab.prove._tapes import compiled, replay_tape, used_runs
+from boundlab.prove._tapes import Used, agreed, compiled, halves, replay_tape, used_runs
 from boundlab.prove.settings._buffered_instances import BUFFERED
 from boundlab.prove.settings._runs import RunsSetting
 from boundlab.registry import lookup
@@ -58,21 +57,17 @@ def buffers(algorithm: str, instance: Instance) -> "Buffers":
     return Buffers(algorithm, instance)
 
 
-class Buffers:
+class Buffers(Used):
     """The buffers of the first T updates of a tape: whose entries they hold, from when, and with which weights."""
 
     def __init__(self, algorithm: str, instance: Instance) -> None:
         own, options = lookup("algorithms", algorithm), options_of(instance)
         self.n, self.T = instance.n, instance.horizon
         self.parameters = own.read(Options(algorithm, options))
-        self.tape = compiled(algorithm, tuple(sorted(options.items())), instance.events, instance.n, instance.horizon)
+        tape = compiled(algorithm, tuple(sorted(options.items())), instance.events, instance.n, instance.horizon)
+        super().__init__(tape, used_runs(tape))
         self.rate = exact_weight(own.server_rate(self.parameters))
-        self.rows: dict[tuple[int, ...], int] = dict(used_runs(self.tape).items())
-        uses, table = self.tape.uses, self.tape.descend
-        weight = dict(zip(uses.update.tolist(), map(exact_weight, uses.weight.tolist()), strict=True))
-        self.alpha = {at: weight[row] / self.rate for at, row in self.rows.items()}
-        self.c = {at: int(table.client[row]) for at, row in self.rows.items()}
-        self.s = {at: int(table.version[row]) for at, row in self.rows.items()}
+        self.alpha = {at: weight / self.rate for at, weight in self.weight.items()}
         self.many = self.parameters.count
         self.share: dict[tuple[int, ...], Fraction] = {
             (i, t): sum((one for at, one in self.alpha.items() if at[0] == t and self.c[at] == i), _ZERO)
@@ -94,27 +89,15 @@ class Buffers:
         read = usage(self.tape, self.T, float(self.rate))
         if read is None:
             raise UnfitError("nothing is used")
-        for name, value in found.items():
-            if abs(float(value) - read.symbols()[name]) > 1e-9:
-                raise ProofError(f"{name} is {read.symbols()[name]} as it is read off the tape, and {value} here")
+        agreed(found, read.symbols(), found)
         return {**found, "eta_g": self.rate, "many": Fraction(self.many), "b": Fraction(self.many)}
 
     def families(self) -> dict[str, Members]:
         """Return the numbers of entries by their indices."""
-        found: dict[str, Members] = {
-            "alpha": self.alpha,
-            **parts(self.n, self.share),
-            "spread": {(t,): self.spread(t) for t in range(self.T)},
-            "c": {at: Fraction(one) for at, one in self.c.items()},
-            "s": {at: Fraction(one) for at, one in self.s.items()},
-        }
-        return found
+        spread: Members = {(t,): self.spread(t) for t in range(self.T)}
+        return {"alpha": self.alpha, **parts(self.n, self.share), "spread": spread, **super().families()}
 
 
 def parts(n: int, shares: Members) -> dict[str, Members]:
     """Return how much more, and less, than 1/n shares are."""
-    gaps = {at: one - Fraction(1, n) for at, one in shares.items()}
-    return {
-        "over": {at: max(one, _ZERO) for at, one in gaps.items()},
-        "under": {at: max(-one, _ZERO) for at, one in gaps.items()},
-    }
+    return halves("over", "under", {at: one - Fraction(1, n) for at, one in shares.items()})

@@ -1,12 +1,10 @@
 """Exact models of asynchronous SGD whose clients have one function, with the schedule of the instance."""
 
-from boundlab.prove._arrivals import replay_arrivals
 from boundlab.prove._instance import Instance
 from boundlab.prove._replay import Runs
+from boundlab.prove._tapes import compiled, replay_tape, used_runs
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._instances import DELAYED
-from boundlab.prove.settings._parameters import parameters_of
-from boundlab.registry import lookup
 
 
 class DelayedSetting(Setting):
@@ -17,7 +15,12 @@ class DelayedSetting(Setting):
         return DELAYED
 
     def runs(self, instance: Instance) -> Runs:
-        """Replay the program."""
-        compiler = lookup("algorithms", "async_sgd")
-        program = compiler.program(parameters_of(compiler, {"alpha": float(instance.alpha)}), instance.n)
-        return replay_arrivals(program, instance)
+        """Replay the tape."""
+        options = (("alpha", float(instance.alpha)),)
+        tape = compiled("async_sgd", options, instance.events, instance.n, instance.horizon)
+        found = replay_tape(tape, instance, {(k,): row for (k, _), row in used_runs(tape).items()})
+        for k in range(instance.horizon + 1):
+            found.columns["x", (k,)] = found.columns["w", (k,)]
+        for k in range(instance.horizon):
+            found.columns["e", (k,)] = found.columns["e", (k, 0)]
+        return found

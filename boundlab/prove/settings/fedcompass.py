@@ -9,15 +9,13 @@ from typing import Any
 from boundlab.errors import BoundlabError
 from boundlab.events import Events
 from boundlab.options import Options
-from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic, Quadratic, infimum
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Column, Name, Runs, exact_weight
-from boundlab.prove._spread import mean_slope
-from boundlab.prove._tapes import compiled, replay_tape, used_runs
+from boundlab.prove._replay import Name, Runs
+from boundlab.prove._tapes import Used, agreed, compiled, halves, replay_tape, used_runs, whole
 from boundlab.prove.settings._fedcompass_instances import FEDCOMPASS
-from boundlab.prove.settings._runs import RunsSetting
+from boundlab.prove.settings._runs import RunsSetting, with_mean_slopes
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 
@@ -111,11 +109,10 @@ class FedCompassSetting(RunsSetting):
         least, most = Fraction(options.get("Qmin", 1)), Fraction(options.get("Qmax", 1))
         found |= {"N": Fraction(self._window(instance)), "Qmin": least, "Qmax": most}
         rounded = _parameters(instance), work.tape, len(work.A), {"N": self._window(instance)}
-        for name, value in lookup("algorithms", "fedcompass").quantities(*rounded).items():
-            if name in _ROUNDED and abs(float(found[name]) - value) > 1e-9 * max(1.0, abs(value)):
-                raise ProofError(f"{name} is {value} as it is read off the tape, and {found[name]} here")
-            if name == "speed_ratio":
-                found[name] = Fraction(value).limit_denominator(1000)
+        read = lookup("algorithms", "fedcompass").quantities(*rounded)
+        agreed(found, read, _ROUNDED)
+        if "speed_ratio" in read:
+            found["speed_ratio"] = Fraction(read["speed_ratio"]).limit_denominator(1000)
         if "mu_step" in self.own_symbols:
             found |= steps_ratio(found)
         return found
@@ -127,30 +124,23 @@ class FedCompassSetting(RunsSetting):
         return found | self.sizes(instance, instance.horizon) | work.families()
 
 
-class RunWeights:
+class RunWeights(Used):
     """What the runs of a tape weigh, in fractions."""
 
     def __init__(self, tape: Tape, window: int, begins: int, shares: tuple[Fraction, ...]) -> None:
-        self.tape, self.window, self.begins, self.shares = tape, window, begins, shares
-        weights: dict[int, Fraction] = {}
-        for row, weight in zip(tape.uses.update.tolist(), tape.uses.weight.tolist(), strict=True):
-            weights[row] = exact_weight(weight)
-        updates, table = begins + window - 1, tape.descend
-        self.rows: dict[tuple[int, ...], int] = {at: row for at, row in used_runs(tape).items() if at[0] < updates}
+        self.window, self.begins, self.shares = window, begins, shares
+        updates = begins + window - 1
+        super().__init__(tape, {at: row for at, row in used_runs(tape).items() if at[0] < updates})
         self.of: list[list[tuple[int, ...]]] = [[] for _ in range(updates)]
         for at in self.rows:
             self.of[at[0]].append(at)
         self.many = [len(own) for own in self.of]
-        self.a = {place: weights[row] for place, row in self.rows.items()}
-        self.steps = {place: int(table.steps[row]) for place, row in self.rows.items()}
-        self.c = {place: int(table.client[row]) for place, row in self.rows.items()}
-        self.s = {place: int(table.version[row]) for place, row in self.rows.items()}
         self.A = [self._sum(t, 1) for t in range(updates)]
         self.W = [sum(self.A[k : k + window], _ZERO) for k in range(begins)]
 
     def _sum(self, t: int, power: int, client: int | None = None) -> Fraction:
         own = [at for at in self.of[t] if client in (None, self.c[at])]
-        return sum((self.a[at] ** power * self.steps[at] for at in own), _ZERO)
+        return sum((self.weight[at] ** power * self.steps[at] for at in own), _ZERO)
 
     def _extra(self, i: int, k: int) -> Fraction:
         own = sum((self._sum(t, 1, i) for t in range(k, k + self.window)), _ZERO)
@@ -182,17 +172,15 @@ class RunWeights:
 
     def families(self) -> dict[str, Members]:
         """Return the numbers of runs, updates and windows by their indices."""
-        extra = {(i, k): self._extra(i, k) for i in range(len(self.shares)) for k in range(self.begins)}
+        extra: Members = {(i, k): self._extra(i, k) for i in range(len(self.shares)) for k in range(self.begins)}
         return {
+            **super().families(),
+            **halves("over", "under", extra),
             "many": {(t,): Fraction(one) for t, one in enumerate(self.many)},
-            "a": self.a,
-            "steps": {at: Fraction(one) for at, one in self.steps.items()},
-            "c": {at: Fraction(one) for at, one in self.c.items()},
-            "s": {at: Fraction(one) for at, one in self.s.items()},
+            "a": self.weight,
+            "steps": whole(self.steps),
             "A": {(t,): one for t, one in enumerate(self.A)},
             "W": {(k,): one for k, one in enumerate(self.W)},
-            "over": {at: max(one, _ZERO) for at, one in extra.items()},
-            "under": {at: max(-one, _ZERO) for at, one in extra.items()},
         }
 
 
@@ -231,11 +219,7 @@ def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fracti
         raise UnfitError(str(error)) from error
     work = RunWeights(tape, window, begins, shares)
     runs = replay_tape(tape, instance, work.rows)
-    for t in range(instance.horizon + 1):
-        for i, function in enumerate(instance.functions):
-            ways = zip(runs.at(("w", (0,))), runs.at(("w", (t,))), strict=True)
-            runs.columns["mv", (i, t)] = Column([(mean_slope(function, start[0], end[0]),) for start, end in ways])
-    return runs
+    return with_mean_slopes(runs, "w", instance.horizon + 1)
 
 
 def _scaled(function: Function, by: Fraction) -> Function:

@@ -9,15 +9,13 @@ from typing import Any
 import sympy
 
 from boundlab.options import Options
-from boundlab.prove._errors import ProofError
-from boundlab.prove._functions import plus, root_above
+from boundlab.prove._functions import root_above
 from boundlab.prove._instance import Instance
 from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Column, Name, Runs, exact_weight
-from boundlab.prove._spread import mean_slope
-from boundlab.prove._tapes import compiled, replay_tape
+from boundlab.prove._replay import Name, Runs, exact_weight
+from boundlab.prove._tapes import Used, agreed, compiled, halves, replay_tape, whole
 from boundlab.prove.settings._fedfa_instances import FEDFA
-from boundlab.prove.settings._runs import RunsSetting
+from boundlab.prove.settings._runs import RunsSetting, with_mean_slopes
 from boundlab.registry import lookup
 from boundlab.tape import arrived
 
@@ -135,7 +133,7 @@ def _work(instance: Instance) -> "_Work":
     return _Work(instance)
 
 
-class _Work:
+class _Work(Used):
     """The arrivals of a tape: whose they are, at which models their runs began, and how the models are made of them.
 
     Parameters
@@ -152,22 +150,18 @@ class _Work:
         self.parameters = own.read(Options("fedfa", _options(instance)))
         self.K, self.first = self.parameters.K, self.parameters.first
         self.delta = self.parameters.mode == "delta"
-        self.tape = compiled("fedfa", tuple(sorted(_options(instance).items())), instance.events, self.n, self.updates)
-        rows = arrived(self.tape).tolist()
-        self.rows = {t: int(rows[t + self.first - 1]) for t in range(1 - self.K, self.updates)}
-        table = self.tape.descend
-        self.c = {t: int(table.client[row]) for t, row in self.rows.items()}
-        self.s = {t: int(table.version[row]) for t, row in self.rows.items()}
-        ages = [t - self.s[t] for t in range(self.updates)]
-        self.tau_a = max(ages)
-        constant = all(self.s[t] == max(t - self.tau_a, 0) for t in range(self.updates))
+        tape = compiled("fedfa", tuple(sorted(_options(instance).items())), instance.events, self.n, self.updates)
+        rows = arrived(tape).tolist()
+        super().__init__(tape, {(t, 0): int(rows[t + self.first - 1]) for t in range(1 - self.K, self.updates)})
+        self.tau_a = max(t - self.s[t, 0] for t in range(self.updates))
+        constant = all(self.s[t, 0] == max(t - self.tau_a, 0) for t in range(self.updates))
         self.lag = self.tau_a if constant and not self.delta else None
         self.rate = exact_weight(self.parameters.eta_g)
         self.kappa = _ONE / (1 + self.tau_a + Fraction(self.K - 1, 2))
 
     def share(self, i: int, k: int) -> Fraction:
         """Return by how much client i's share of the window at k differs from 1/n."""
-        own = sum(1 for t in range(k, k + self.window) if self.c[t] == i)
+        own = sum(1 for t in range(k, k + self.window) if self.c[t, 0] == i)
         return Fraction(own, self.window) - Fraction(1, self.n)
 
     @property
@@ -180,7 +174,7 @@ class _Work:
             for a in range(t - self.K + 1, t + 1):
                 value[a] = value.get(a, _ZERO) + weight
                 if not self.delta:
-                    for other, own in found[self.s[a]].items():
+                    for other, own in found[self.s[a, 0]].items():
                         value[other] = value.get(other, _ZERO) + weight * own
             found.append(value)
         return found
@@ -192,7 +186,7 @@ class _Work:
         early = {a: rate * Fraction(self.K + a, self.K) for a in range(1 - self.K, 0)}
         return [early | dict.fromkeys(range(t), rate) for t in range(self.updates + 1)]
 
-    def extra(self) -> dict[tuple[int, int], Fraction]:
+    def extra(self) -> Members:
         """Return how much more of each change is in w[t] than in v[t]."""
         pairs = enumerate(zip(self.in_model, self.in_virtual, strict=True))
         return {(t, a): one.get(a, _ZERO) - two[a] for t, (one, two) in pairs for a in two}
@@ -213,56 +207,39 @@ class _Work:
             sums = [sum((abs(one) for at, one in extra.items() if at[0] == t), _ZERO) for t in range(self.updates)]
             found |= {"lag": Fraction(self.lag), "kappa_lag": self.kappa, "C_lag": max(sums)}
         read = lookup("algorithms", "fedfa").quantities(self.parameters, self.tape, self.updates, {"N": self.window})
-        for name in _ROUNDED:
-            if name in read and abs(float(found[name]) - read[name]) > 1e-9:
-                raise ProofError(f"{name} is {read[name]} as it is read off the tape, and {found[name]} here")
+        agreed(found, read, _ROUNDED)
         return found
 
     def families(self) -> dict[str, Members]:
         """Return the numbers of arrivals and of windows by their indices."""
-        shares = {(i, k): self.share(i, k) for i in range(self.n) for k in range(self.begins)}
+        shares: Members = {(i, k): self.share(i, k) for i in range(self.n) for k in range(self.begins)}
         found: dict[str, Members] = {
-            "c": {(t, 0): Fraction(one) for t, one in self.c.items()},
-            "s": {(t, 0): Fraction(one) for t, one in self.s.items() if t >= 0},
-            **_halves("over", "under", shares),
-            "tp": {(t,): Fraction(min(self.s[a] for a in range(t - self.K + 1, t + 1))) for t in range(self.updates)},
+            "c": whole(self.c),
+            "s": whole({at: one for at, one in self.s.items() if at[0] >= 0}),
+            **halves("over", "under", shares),
+            "tp": {
+                (t,): Fraction(min(self.s[a, 0] for a in range(t - self.K + 1, t + 1))) for t in range(self.updates)
+            },
             "nx": {
                 (t, i): Fraction(min(coming))
                 for t in range(self.updates)
                 for i in range(self.n)
-                if (coming := [a for a in range(t, self.updates) if self.c[a] == i])
+                if (coming := [a for a in range(t, self.updates) if self.c[a, 0] == i])
             },
         }
-        return found if self.lag is None else {**found, **_halves("more", "less", self.extra())}
-
-
-def _halves(up: str, down: str, values: dict[tuple[int, int], Fraction]) -> dict[str, Members]:
-    return {
-        up: {at: max(one, _ZERO) for at, one in values.items()},
-        down: {at: max(-one, _ZERO) for at, one in values.items()},
-    }
+        return found if self.lag is None else {**found, **halves("more", "less", self.extra())}
 
 
 @cache
 def _replayed(instance: Instance) -> Runs:
     """Replay the tape, with the sums and the virtual iterate of the setting."""
     work = _work(replace(instance, noise=()))
-    runs = replay_tape(work.tape, instance, {(a, 0): row for a, row in work.rows.items()})
-    outcomes, steps, first = range(len(runs.chances)), instance.steps, runs.at(("w", (0,)))
+    runs = replay_tape(work.tape, instance, work.rows)
     for t, coefficients in enumerate(work.in_virtual):
         changes = [
-            (own, runs.at(("z", (a, 0, end))), sign)
+            (own * sign, ("z", (a, 0, end)))
             for a, own in coefficients.items()
-            for end, sign in ((steps, 1), (0, -1))
+            for end, sign in ((instance.steps, 1), (0, -1))
         ]
-        values = []
-        for at in outcomes:
-            value = first[at]
-            for weight, column, sign in changes:
-                value = plus(value, column[at], weight * sign)
-            values.append(value)
-        runs.columns["v", (t,)] = Column(values)
-        for i, function in enumerate(instance.functions):
-            ways = zip(first, values, strict=True)
-            runs.columns["mv", (i, t)] = Column([(mean_slope(function, begin[0], end[0]),) for begin, end in ways])
-    return runs
+        runs.combine(("v", (t,)), [(_ONE, ("w", (0,))), *changes])
+    return with_mean_slopes(runs, "v", work.updates + 1)
