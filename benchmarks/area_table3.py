@@ -32,10 +32,10 @@ from boundlab.events import Events
 from boundlab.files import read_json, write_json
 from boundlab.objective import Array
 from boundlab.options import Options
+from boundlab.problems.clients import values
 from boundlab.problems.common import calm
+from boundlab.problems.data import opened
 from boundlab.problems.erm import EmpiricalRisk
-from boundlab.problems.losses import values
-from boundlab.problems.tables import opened
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import run_once

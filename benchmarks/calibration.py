@@ -20,7 +20,7 @@ from scipy.special import betaincinv, ndtri
 from boundlab.compare import band
 from boundlab.compare.judge import guarantee, side
 from boundlab.files import replacing, write_json
-from boundlab.instance.ranges import MetricEnclosure
+from boundlab.instance.applicability import MetricEnclosure
 from boundlab.metrics import Enclosure
 from boundlab.randomness import Stream, Streams
 from boundlab.verdict import Verdict

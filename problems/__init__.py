@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from boundlab.objective import ProblemType
-from boundlab.problems import max_affine, quadratic, samples, separable, smoothed_max_affine
+from boundlab.problems import max_affine, quadratic, samples, separable
 from boundlab.problems.data import files_of_options
 from boundlab.problems.functions import smooth_problem as smooth_problem
 
@@ -145,8 +145,8 @@ PROBLEMS: tuple[ProblemType, ...] = (
     ProblemType(
         "smoothed-max-affine",
         "maxima of affine functions with rounded kinks",
-        smoothed_max_affine.build,
-        smoothed_max_affine.OPTIONS,
+        max_affine.build_smoothed,
+        max_affine.SMOOTHED_OPTIONS,
         tuple({**_MAXIMA, "mu": mu} for mu in (0.0, 0.25)),
     ),
     ProblemType(

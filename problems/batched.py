@@ -11,8 +11,7 @@ from boundlab.arithmetic.numbers import Operations
 from boundlab.arithmetic.tensors import TENSORS, Batched, Coordinatewise, Gathered, Ints, normals, tensors, uniforms
 from boundlab.errors import AssumptionError
 from boundlab.objective import NO_NOISY_PROX, Array
-from boundlab.problems.clients import ClientFunctions, Coordinates
-from boundlab.problems.losses import scalar_slopes, scalar_values
+from boundlab.problems.clients import ClientFunctions, Coordinates, scalar_slopes, scalar_values
 from boundlab.randomness import Stream
 
 _GATHERED = 1 << 22  # numbers of clients' data that are gathered, one client a tape; beyond, tapes go client by client
@@ -167,7 +166,7 @@ class BatchedRisk(Batched):
         return rows.reshape(*clients.shape, most, b)
 
     def _distinct(self, uniform: torch.Tensor, sizes: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
-        """Draw uniform subsets by Floyd's algorithm, as :mod:`boundlab.problems.minibatch` does."""
+        """Draw uniform subsets by Floyd's algorithm, as :mod:`boundlab.problems.linear_model` does."""
         b = self.batch
         rows = torch.empty(uniform.shape, dtype=torch.int64, device=uniform.device)
         for k in range(b):

@@ -1,23 +1,536 @@
 """Data sets by name: of scikit-learn, in the folder BOUNDLAB_DATA, tables in files, LIBSVM, MNIST-style IDX, OpenML."""
 
+import csv
+import gzip
 import math
 import os
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from inspect import signature
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.errors import DataError, MissingExtraError, SpecError
-from boundlab.files import is_file
+from boundlab.errors import BoundlabError, DataError, MissingExtraError, SpecError
+from boundlab.files import check_readable, is_file
 from boundlab.objective import Floats
-from boundlab.options import nearest
-from boundlab.problems.columns import LARGEST, Dataset, Wanted, choose, parsed, samples, values, words
-from boundlab.problems.tables import check_text, opened, read_csv, read_npy, read_npz, read_parquet
+from boundlab.options import device_order, nearest, typed
+from boundlab.randomness import Stream, Streams
+
+# Columns of a table: which one is the target, which are features, and which names the client of each sample.
+
+LARGEST = 150_000_000  # entries of a dense feature matrix: 1.2 GB in float64
+_MOST = 1_000_000  # columns
+_SHOWN = 60  # characters of a wrong entry in its message
+_LISTED = 12  # columns in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Samples.
+
+    Parameters
+    ----------
+    name
+        As the user gave it.
+    features
+        Shape (S, p), finite.
+    targets
+        Shape (S,), finite numbers: class labels or values.
+    unit
+        What ``scale=auto`` divides the features by; None: it maps each feature to [0, 1]; 1: nothing.
+    chosen
+        The options ``target``, ``columns``, ``by`` and ``sample_weight`` that give these columns of a table again.
+    weights
+        Shape (S,), of the samples; None: they have none.
+    owners
+        Shape (S,), the place in ``devices`` of each sample's; None where no column names it.
+    devices
+        The different values of the column ``by``, in the order of :func:`boundlab.options.device_order`.
+    """
+
+    name: str
+    features: Floats
+    targets: Floats
+    unit: float | None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    weights: Floats | None = None
+    owners: NDArray[np.int64] | None = None
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Columns that the options ask for, each by its name or its number from 1; empty where an option is left out."""
+
+    target: str = ""
+    columns: tuple[str, ...] = ()
+    by: str = ""
+    sample_weight: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Columns of a table that are read.
+
+    Parameters
+    ----------
+    target, columns, by, weight
+        Their places, from 0; ``by`` and ``weight`` are None where none is asked for.
+    labels
+        Of all columns of the table, the name, or the number from 1 of one that has no name.
+    """
+
+    target: int
+    columns: tuple[int, ...]
+    by: int | None
+    weight: int | None
+    labels: tuple[str | int, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Return the columns that hold numbers: the features, and behind them the weights."""
+        return self.columns if self.weight is None else (*self.columns, self.weight)
+
+    def options(self) -> dict[str, Any]:
+        """Return the options that choose the same columns."""
+        more = {"by": self.by, "sample_weight": self.weight}
+        named = {key: self.labels[place] for key, place in more.items() if place is not None}
+        return {"target": self.labels[self.target], "columns": [self.labels[one] for one in self.columns], **named}
+
+
+def choose(
+    where: str,
+    names: Sequence[str],
+    wanted: Wanted,
+    target: int | None = None,
+    arrays: Mapping[str, Sequence[int]] | None = None,
+    columns: Sequence[int] | None = None,
+) -> Chosen:
+    """Return which columns of a table are read.
+
+    Parameters
+    ----------
+    where
+        The table, for messages.
+    names
+        Of all columns; empty for those without.
+    target, columns
+        The places of the target and of the features if the options do not name them; None: the target must be named,
+        and features are all columns but it, ``by`` and the weights.
+    arrays
+        Names that stand for several columns, with their places.
+
+    Raises
+    ------
+    SpecError
+        If a column is not there, is asked for twice, or the target must be named.
+    DataError
+        If two columns have one name, or none is left for the features.
+    """
+    check_columns(where, len(names))
+    labels = tuple(name or place for place, name in enumerate(names, 1))
+    known = {str(label): place for place, label in enumerate(labels)}
+    if len(known) < len(labels):
+        twice = next(label for label, often in Counter(map(str, labels)).items() if often > 1)
+        raise DataError(f"{where} has two columns called {twice!r}; each needs a name of its own")
+
+    def places(key: str, word: str) -> Sequence[int]:
+        if word in known:
+            return [known[word]]
+        if arrays and word in arrays:
+            return arrays[word]
+        if word.isdecimal() and len(word) < 10 and 1 <= int(word) <= len(names):
+            return [int(word) - 1]
+        named = [name for name in (*names, *(arrays or ())) if name]
+        hint = nearest(word, named) if named else f"they are numbered from 1 to {len(names)}"
+        raise SpecError(f"{where} has no column {word!r} for {key}; {hint}")
+
+    def place(key: str, word: str) -> int:
+        found = places(key, word)
+        if len(found) != 1:
+            raise SpecError(f"{where}: {key}={word} has {len(found)} columns; name one column")
+        return found[0]
+
+    by = place("by", wanted.by) if wanted.by else None
+    weight = place("sample_weight", wanted.sample_weight) if wanted.sample_weight else None
+    if wanted.target:
+        target = place("target", wanted.target)
+    if target is None:
+        shown = ", ".join(str(label) for label in labels[:_LISTED]) + (", …" if len(labels) > _LISTED else "")
+        raise SpecError(f"{where} has the columns {shown}; say which one is the target: target=NAME")
+    if wanted.columns:
+        features = [one for word in wanted.columns for one in places("columns", word)]
+        used = [*features, target] if weight is None else [*features, target, weight]
+        more = [labels[one] for one, often in Counter(used).items() if often > 1]
+        if more:
+            raise SpecError(f"{where}: columns names {more[0]!r} twice, or as a feature and the target; name it once")
+    else:
+        every = range(len(names)) if columns is None else columns
+        features = [one for one in every if one not in (target, by, weight)]
+    if not features:
+        raise DataError(f"{where} has no column left for the features; a sample needs a feature and a target")
+    return Chosen(target, tuple(features), by, weight, labels)
+
+
+def samples(
+    where: str,
+    chosen: Chosen,
+    features: Floats,
+    targets: NDArray[Any] | Sequence[str],
+    names: Sequence[str] = (),
+    unit: float | None = None,
+) -> Dataset:
+    """Return the samples of a table.
+
+    Parameters
+    ----------
+    features
+        Shape (S, p), with a column more where weights are chosen.
+    targets
+        Shape (S,), numbers or words.
+    names
+        Shape (S,), the column ``by``, where one is chosen.
+
+    Raises
+    ------
+    DataError
+        If a sample has no target, or no value of the column ``by``.
+    """
+    owners, devices = None, list[str]()
+    if chosen.by is not None:
+        if "" in names:
+            row = names.index("") + 1
+            raise DataError(f"{where}: row {row} has no value of {chosen.labels[chosen.by]!r}, which names its client")
+        devices = device_order(names)
+        rank = {name: place for place, name in enumerate(devices)}
+        owners = np.array([rank[name] for name in names], dtype=np.int64)
+    found, weights = values(where, targets), None
+    if chosen.weight is not None:
+        features, weights = features[:, :-1], features[:, -1]
+    return Dataset(where, features, found, unit, chosen.options(), weights, owners, tuple(devices))
+
+
+def values(where: str, targets: NDArray[Any] | Sequence[str]) -> Floats:
+    """Return targets as numbers; words that are not all numbers are numbered in the order of the alphabet.
+
+    Raises
+    ------
+    DataError
+        If one is missing, or they are neither numbers nor words.
+    """
+    if isinstance(targets, np.ndarray):
+        if targets.dtype.kind in "biuf":
+            return targets.astype(np.float64)
+        targets = words(where, targets)
+    found = [parsed(word) for word in targets]
+    if None in found:
+        if "" in targets:
+            raise DataError(f"{where}: row {targets.index('') + 1} has no target")
+        rank = {word: float(place) for place, word in enumerate(sorted(set(targets)))}
+        found = [rank[word] for word in targets]
+    return np.asarray(found, np.float64)
+
+
+def words(where: str, column: NDArray[Any]) -> list[str]:
+    """Return the entries of an array as text: whole numbers as such; what is missing or not finite is empty.
+
+    Raises
+    ------
+    DataError
+        If an entry is neither a number nor a word.
+    """
+    if column.dtype.kind not in "biufUSO":
+        raise DataError(f"{where} holds a column of {column.dtype}; a column has numbers or text")
+    entries = (np.char.decode(column, "utf-8", "replace") if column.dtype.kind == "S" else column).tolist()
+    found = []
+    for row, one in enumerate(entries, 1):
+        if not isinstance(one, (bool, int, float, str, type(None))):
+            raise DataError(f"{where}: row {row} holds a {type(one).__name__}; a column has numbers or text")
+        missing = one is None or (isinstance(one, float) and not math.isfinite(one))
+        found.append("" if missing else typed(one).strip())
+    return found
+
+
+def matrix(where: str, chosen: Chosen, columns: Iterable[NDArray[Any]], rows: int) -> Floats:
+    """Return the columns of the features side by side, shape (rows, p).
+
+    Raises
+    ------
+    DataError
+        If one is no column of numbers, or there would be too many entries.
+    """
+    if rows * len(chosen.columns) > LARGEST:
+        raise DataError(f"{where} holds {rows}×{len(chosen.columns)} features; at most {LARGEST} are taken")
+    out = np.empty((rows, len(chosen.numbers)))
+    for place, column in enumerate(columns):
+        if column.dtype.kind in "biuf":
+            with np.errstate(over="ignore"):  # what is wider than a float
+                out[:, place] = column
+            continue
+        for row, word in enumerate(words(where, column)):
+            out[row, place] = feature(f"{where}, row {row + 1}", chosen, chosen.numbers[place], word)
+    return out
+
+
+def feature(where: str, chosen: Chosen, place: int, word: str) -> float:
+    """Return the number that a word of a feature's column is.
+
+    Raises
+    ------
+    DataError
+        If it is none.
+    """
+    number = parsed(word)
+    if number is None:
+        label = chosen.labels[place]
+        name = f" ({label})" if isinstance(label, str) else ""
+        raise DataError(
+            f"{where}, column {place + 1}{name}: {word[:_SHOWN]!r} is not a number; "
+            "columns=[…] names the columns that are features"
+        )
+    return number
+
+
+def parsed(word: str) -> float | None:
+    """Return a word as a number; None if it is none."""
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def check_columns(where: str, count: int) -> None:
+    """Refuse a table of more than a million columns.
+
+    Raises
+    ------
+    DataError
+        If there are more.
+    """
+    if count > _MOST:
+        raise DataError(f"{where} has {count} columns; at most {_MOST} are taken")
+
+
+# Files, compressed or not, and the tables in them: CSV, arrays of NumPy, Parquet.
+#
+# Nothing in them is evaluated, and no pickle is read.
+
+_LARGEST_FILE = 2**31  # bytes
+_LARGEST_TEXT, _MOST_LINES = 256 * 2**20, 1_000_000
+_BYTES = 8 * LARGEST  # of all arrays of a file, unpacked
+_FEATURES, _TARGETS = ("X", "features"), ("y", "targets")
+_INDEX = "__index_level_"  # how pandas names the index of a frame in Parquet files
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, compressed with gzip or not, and turn what may go wrong in reading it into one line.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, unreadable, or its compressed stream is truncated or corrupt.
+    """
+    check_readable(path, DataError, _LARGEST_FILE)
+    try:
+        with path.open("rb") as plain:
+            zipped = plain.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if zipped else path.open("rb") as stream:
+            yield cast(IO[bytes], stream)
+    except EOFError:
+        raise DataError(f"{path} is truncated: the compressed stream ends early") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{path} is not a sound gz file: {error}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def check_text(path: Path) -> None:
+    """Refuse a text, compressed or not, that takes too long to read: more than a million lines, or 256 MiB.
+
+    Raises
+    ------
+    DataError
+        If it is longer than that.
+    """
+    lines = size = 0
+    with opened(path) as stream:
+        while block := stream.read(1 << 20):
+            lines, size = lines + block.count(b"\n"), size + len(block)
+            if lines > _MOST_LINES or size > _LARGEST_TEXT:
+                raise DataError(f"{path} holds more than {_MOST_LINES} lines or {_LARGEST_TEXT >> 20} MiB of text")
+
+
+def read_csv(path: Path, wanted: Wanted) -> Dataset:
+    """Read a CSV text: with a header (a first row in which no field is a number) the target must be named.
+
+    Without one the target is the last column by default.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, rows differ in length, or a feature is not a number.
+    SpecError
+        If the options ask for what is not there, or do not name the target.
+    """
+    check_text(path)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, strict=True)
+            return _rows(path, ((reader.line_num, row) for row in reader if any(map(str.strip, row))), wanted)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a CSV text"
+        raise DataError(f"cannot read {path}: {reason}") from None
+
+
+def _rows(path: Path, rows: Iterator[tuple[int, list[str]]], wanted: Wanted) -> Dataset:
+    start, first = next(rows, (0, []))
+    if not first:
+        raise DataError(f"{path} holds no samples")
+    header = all(parsed(word) is None for word in first)
+    names = [word.strip() if header else "" for word in first]
+    chosen = choose(str(path), names, wanted, None if header else len(first) - 1)
+    features: list[Floats] = []
+    targets: list[str] = []
+    by: list[str] = []
+    for line, row in rows if header else chain([(start, first)], rows):
+        if len(row) != len(first):
+            raise DataError(f"{path}, line {line} has {len(row)} fields; the first row has {len(first)}")
+        if len(features) == 1 and not header:
+            _check_first(path, first, row)
+        numbers = [feature(f"{path}, line {line}", chosen, place, row[place]) for place in chosen.numbers]
+        features.append(np.array(numbers))
+        targets.append(row[chosen.target].strip())
+        by += [] if chosen.by is None else [row[chosen.by].strip()]
+    return samples(str(path), chosen, np.asarray(features), targets, by)
+
+
+def _check_first(path: Path, first: Sequence[str], second: Sequence[str]) -> None:
+    """Refuse a first row that may be a header, though a field of it is a number, or a sample."""
+    for place, (above, below) in enumerate(zip(first, second, strict=True), 1):
+        if parsed(above) is None and parsed(below) is not None:
+            raise DataError(
+                f"{path}, line 1, column {place}: {above[:60]!r} stands above the number {below[:60]}, beside numbers; "
+                "a header has no numbers, and samples whose columns mix words and numbers need a header above them"
+            )
+
+
+@contextmanager
+def _sound(path: Path, kind: str) -> Iterator[None]:
+    """Turn whatever a library says of a file that it cannot read into one line."""
+    check_readable(path, DataError, _LARGEST_FILE)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except BoundlabError:
+        raise
+    except Exception:
+        raise DataError(f"{path} is no sound {kind} file, or holds objects, which are not read") from None
+
+
+def read_npz(path: Path, wanted: Wanted) -> Dataset:
+    """Read named arrays: features X (or features) of shape (S, p), targets y (or targets) of shape (S,).
+
+    The columns of X have numbers; every array of shape (S,) or (S, 1) is a column with a name.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, holds objects, or the arrays do not fit to each other.
+    SpecError
+        If the options ask for what is not there, or must name it.
+    """
+    with _sound(path, "NPZ"), path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        if sum(one.file_size for one in archive.zip.infolist()) > _BYTES:
+            raise DataError(f"{path} unpacks to more than {_BYTES >> 20} MiB")
+        every = {name: archive[name] for name in archive.files}
+    found = {name: one[:, 0] if one.shape[1:] == (1,) else one for name, one in every.items() if one.ndim in (1, 2)}
+    target = wanted.target or next((name for name in _TARGETS if name in found), "")
+    tables = [name for name, one in found.items() if one.ndim == 2]
+    default = next((name for name in _FEATURES if name in found), tables[0] if len(tables) == 1 else "")
+    if tables and not default and not wanted.columns:
+        raise SpecError(f"{path} has the tables {', '.join(tables)}; say which one has the features: columns=[NAME]")
+    names: list[str] = []
+    arrays: dict[str, range] = {}
+    columns: list[NDArray[Any]] = []
+    for name in sorted(found, key=lambda name: (name != default, found[name].ndim == 1)):  # X has the numbers 1, 2, …
+        parts = np.atleast_2d(found[name].T)
+        check_columns(str(path), len(names) + len(parts))
+        arrays[name] = range(len(names), len(names) + len(parts))
+        names += [name] if found[name].ndim == 1 else [""] * len(parts)
+        columns += list(parts)
+    first = arrays[default] if default else None
+    chosen = choose(str(path), names, replace(wanted, target=target), None, arrays, first)
+    for place in (*chosen.numbers, chosen.target if chosen.by is None else chosen.by):
+        if (got := len(columns[place])) != (rows := len(columns[chosen.target])):
+            raise DataError(f"{path}: column {chosen.labels[place]} has {got} entries, and the target {rows}")
+    return _columns(path, chosen, columns.__getitem__)
+
+
+def read_npy(path: Path, wanted: Wanted) -> Dataset:
+    """Read one array of shape (S, p + 1), whose columns have numbers; the last one is the target by default.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, holds objects, or has another number of axes.
+    SpecError
+        If the options ask for what is not there.
+    """
+    with _sound(path, "NPY"):
+        found = np.lib.format.open_memmap(path, mode="r")  # which has no objects
+        axes, width = found.ndim, found.shape[-1]
+    if axes != 2:
+        raise DataError(f"{path} holds an array of {axes} axes; it needs two: samples, and their features and target")
+    check_columns(str(path), width)
+    chosen = choose(str(path), [""] * width, wanted, width - 1)
+    return _columns(path, chosen, lambda place: np.asarray(found[:, place]))
+
+
+def read_parquet(path: Path, wanted: Wanted) -> Dataset:
+    """Read columns of a Parquet file; the target must be named.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or a column holds neither numbers nor text.
+    SpecError
+        If the options ask for what is not there, or do not name the target.
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    if find_spec("pyarrow") is None:
+        raise MissingExtraError('Parquet needs pyarrow: pip install "boundlab[parquet]"')
+    from pyarrow.parquet import ParquetFile
+
+    with _sound(path, "Parquet"), ParquetFile(path) as file:
+        if sum(file.metadata.row_group(one).total_byte_size for one in range(file.num_row_groups)) > _BYTES:
+            raise DataError(f"{path} unpacks to more than {_BYTES >> 20} MiB")
+        names = [name for name in file.schema_arrow.names if not name.startswith(_INDEX)]
+        chosen = choose(str(path), names, wanted)
+        read = {*chosen.numbers, chosen.target, chosen.target if chosen.by is None else chosen.by}
+        table = file.read([names[place] for place in sorted(read)])
+    return _columns(path, chosen, lambda place: np.asarray(table.column(names[place]).to_numpy()))
+
+
+def _columns(path: Path, chosen: Chosen, column: Callable[[int], NDArray[Any]]) -> Dataset:
+    """Return the samples of a file whose columns are arrays, given by their places."""
+    where = str(path)
+    targets = column(chosen.target)
+    features = matrix(where, chosen, map(column, chosen.numbers), len(targets))
+    names = [] if chosen.by is None else words(where, column(chosen.by))
+    return samples(where, chosen, features, targets, names)
+
 
 Scale = Literal["auto", "none", "range"]
 SCALES: tuple[Scale, ...] = ("auto", "none", "range")
@@ -353,3 +866,160 @@ def binary(data: Dataset, positive: str) -> Floats:
     if len(np.unique(signs)) == 1:
         raise DataError(f"{data.name} with positive={positive} has a single class; name fewer or other labels")
     return signs
+
+
+# How samples are split over clients; every client gets at least one.
+
+Partition = Literal["iid", "dirichlet", "class", "dual-dirichlet", "column"]
+PARTITIONS: tuple[Partition, ...] = ("iid", "dirichlet", "class", "dual-dirichlet")  # all that are drawn
+_TRIALS = 1000
+Owners = NDArray[np.int64]
+Labels = NDArray[np.int64]
+
+# Keys of the counter-based streams: one place each, so that no two uses share their numbers.
+_SHUFFLE, _SIZES, _MIX, _SUBSAMPLE = 0, 1, 2, 3
+
+
+def permutation(streams: Streams, key: int, count: int) -> NDArray[np.int64]:
+    """Return a random permutation of 0…count−1."""
+    return np.argsort(streams.uniforms(Stream.PARTITION, key, 0, count)[0], kind="stable")
+
+
+def subsample(seed: int, count: int, keep: int) -> NDArray[np.int64]:
+    """Return the first ``keep`` of ``count`` samples after a seeded shuffle, in shuffled order."""
+    return permutation(Streams(seed), _SUBSAMPLE, count)[:keep]
+
+
+def dirichlet(a: Floats, streams: Streams, key: int) -> Floats:
+    """Return Dirichlet-distributed rows.
+
+    A Gamma(a) variable is Gamma(a + 1)·U^(1/a); in logarithms nothing underflows, even for a = 0.01.
+
+    Parameters
+    ----------
+    a
+        Shape (rows, k), positive.
+    key
+        Row r reads the streams of client ``key`` and update r.
+
+    Returns
+    -------
+    ndarray, shape (rows, k)
+        Nonnegative, each row sums to 1.
+    """
+    from scipy.special import gammaincinv
+
+    rows, k = a.shape
+    uniform = streams.uniforms(Stream.PARTITION, key, np.arange(rows), 2 * k)
+    logs = np.log(gammaincinv(a + 1.0, uniform[:, :k])) + np.log(uniform[:, k:]) / a
+    parts = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+
+
+def split(
+    how: Partition,
+    labels: Labels,
+    n: int,
+    seed: int,
+    *,
+    a: float = 0.1,
+    a1: float | None = None,
+    a2: float = 0.5,
+    shards: int = 2,
+) -> Owners:
+    """Assign samples to clients.
+
+    Parameters
+    ----------
+    how
+        ``iid``: a shuffled even split. ``dirichlet``: each class is split by proportions ~ Dirichlet(a·1_n).
+        ``class``: samples sorted by label are cut into n·shards pieces and dealt. ``dual-dirichlet``: client
+        sizes ~ Dirichlet(a1·1/n), each client's class mix ~ Dirichlet(a2·class shares).
+    labels
+        Shape (S,), integers from 0.
+    n
+        Number of clients.
+    seed
+        Of the PARTITION streams; trials 0, 1, … until every client has a sample.
+    a1
+        Default n.
+
+    Returns
+    -------
+    ndarray, shape (S,)
+        The client of each sample.
+
+    Raises
+    ------
+    SpecError
+        If there are fewer samples than clients, or no trial in 1000 gives every client a sample.
+
+    Notes
+    -----
+    Source: FedCompass, Appendix D.1.2, Algorithm 5 (dual Dirichlet); Hsu et al. 2019 (Dirichlet).
+    """
+    S = len(labels)
+    if n > S:
+        raise SpecError(f"{n} clients need at least {n} samples, the data has {S}")
+    if how == "class" and n * shards > S:
+        raise SpecError(f"{n} clients with {shards} shards each need at least {n * shards} samples, the data has {S}")
+    deal: dict[str, Callable[[Streams], Owners]] = {
+        "iid": lambda streams: _iid(S, n, streams),
+        "class": lambda streams: _by_class(labels, n, shards, streams),
+        "dirichlet": lambda streams: _shares(
+            labels, dirichlet(np.full((int(labels.max()) + 1, n), a), streams, _MIX), streams
+        ),
+        "dual-dirichlet": lambda streams: _shares(
+            labels, _dual_shares(labels, n, float(n) if a1 is None else a1, a2, streams), streams
+        ),
+    }
+    for trial in range(_TRIALS):
+        owners = deal[how](Streams(seed, trial))
+        if len(np.unique(owners)) == n:
+            return owners
+    raise SpecError(
+        f"partition {how} left a client without samples in {_TRIALS} trials ({S} samples, {n} clients); "
+        "take a larger a, fewer clients or more samples"
+    )
+
+
+def _iid(S: int, n: int, streams: Streams) -> Owners:
+    owners = np.empty(S, dtype=np.int64)
+    owners[permutation(streams, _SHUFFLE, S)] = np.arange(S) * n // S
+    return owners
+
+
+def _by_class(labels: Labels, n: int, shards: int, streams: Streams) -> Owners:
+    S, pieces = len(labels), n * shards
+    order = permutation(streams, _SHUFFLE, S)
+    order = order[np.argsort(labels[order], kind="stable")]
+    dealt = permutation(streams, _MIX, pieces) // shards
+    owners = np.empty(S, dtype=np.int64)
+    owners[order] = dealt[np.arange(S) * pieces // S]
+    return owners
+
+
+def _dual_shares(labels: Labels, n: int, a1: float, a2: float, streams: Streams) -> Floats:
+    """Share of each class that each client gets, shape (classes, n), columns of Algorithm 5."""
+    prior = np.bincount(labels) / len(labels)
+    sizes = dirichlet(np.full((1, n), a1 / n), streams, _SIZES)[0]
+    # A class without samples has prior 0, which no Dirichlet distribution has; its share is never used.
+    mix = dirichlet(np.repeat(a2 * np.maximum(prior, 1e-9)[None, :], n, axis=0), streams, _MIX)
+    weight = (sizes[:, None] * mix).T
+    total = weight.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, weight / np.where(total > 0.0, total, 1.0), 1.0 / n)
+
+
+def _shares(labels: Labels, shares: Floats, streams: Streams) -> Owners:
+    """Cut every class, shuffled, at the rounded cumulative shares."""
+    owners = np.empty(len(labels), dtype=np.int64)
+    order = permutation(streams, _SHUFFLE, len(labels))
+    grouped = order[np.argsort(labels[order], kind="stable")]
+    counts = np.bincount(labels)
+    first = 0
+    for share, count in zip(shares, counts.tolist(), strict=True):
+        cuts = np.rint(np.cumsum(share) * count).astype(np.int64)
+        cuts[-1] = count
+        owners[grouped[first : first + count]] = np.searchsorted(cuts, np.arange(count), side="right")
+        first += count
+    return owners

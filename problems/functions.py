@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from boundlab.errors import CertificateError, SpecError
 from boundlab.objective import Array, Constant, Floats, Optimum, Oracle
-from boundlab.objective.sought import SoughtMinimiser
-from boundlab.problems import bounds
-from boundlab.problems.common import EPS, clip_up
+from boundlab.objective._constants import EPS
+from boundlab.objective.facts import SoughtMinimiser
+from boundlab.problems import common
+from boundlab.problems.common import clip_up
 from boundlab.problems.noise import additive_noise
 from boundlab.randomness import Stream, Streams
 
@@ -191,11 +192,11 @@ class SmoothProblem(SoughtMinimiser):
 
     def _find_constants(self) -> dict[str, Constant]:
         """Return L and sigma; with mu > 0 mu, R, F0 and zeta, which rest on L and mu."""
-        out = bounds.smoothness(Constant(self.L, "upper", _SAID))
-        out |= bounds.noise(Constant(self.sigma, "exact", "additive Gaussian noise"))
+        out = common.smoothness(Constant(self.L, "upper", _SAID))
+        out |= common.noise(Constant(self.sigma, "exact", "additive Gaussian noise"))
         best = self._best
         start = self.value(self.x0)
-        out |= bounds.of_start(self.x0, start + 64.0 * (self.n + 8.0) * EPS * abs(start), best, self.lower)
+        out |= common.of_start(self.x0, start + 64.0 * (self.n + 8.0) * EPS * abs(start), best, self.lower)
         if best is not None:
             norms = self.gradient_norms_at_optimum()
             assert best.distance is not None and norms is not None  # noqa: PT018, S101  (for the type checker)
@@ -207,7 +208,7 @@ class SmoothProblem(SoughtMinimiser):
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met, if L and mu are what they are said to be."""
         unknown = "mu is 0; give mu > 0" if self._best is None else ""
-        return bounds.met(
+        return common.met(
             strongly_convex="" if self.mu > 0.0 else "mu is 0; give mu > 0",
             steep=_UNSAID,
             spread="" if self.n == 1 else _UNSAID,

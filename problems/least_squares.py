@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from boundlab.objective import Array, Constant, Floats, LeastSquaresForm, Optimum, QuadraticForm, alike
-from boundlab.problems import bounds, normal_equations
+from boundlab.problems import common, normal_equations
 from boundlab.problems.common import calm, distance, norm_up
-from boundlab.problems.linear_model import LinearModel
-from boundlab.problems.minibatch import of_rows
+from boundlab.problems.linear_model import LinearModel, of_rows
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import Reader, Rows
@@ -148,14 +147,14 @@ class LeastSquares(LinearModel):
             away, apart = max(away, near + error), apart or near > 2.0 * (error + off)
             sure = max(sure, near - error - off)
         if not apart and (self._same_samples or self._one_minimiser):
-            return bounds.SHARED
+            return common.SHARED
         sharp = away + off <= (1.0 + _LOOSE) * sure
         exact = None if sharp or self._twin is None else self._twin.own_minimisers
         if self._twin is not None and exact is not None:
             centre = self._twin.minimum().x
             far = max(norm_up([a - b for a, b in zip(one, centre, strict=True)]) for one in exact)
             return Constant(far, "upper", f"n {_EXACT}")
-        return bounds.zeta(away, off, "n normal equations, ‖∇f_i‖/mu")
+        return common.zeta(away, off, "n normal equations, ‖∇f_i‖/mu")
 
     @property
     def _one_minimiser(self) -> bool:
@@ -168,9 +167,9 @@ class LeastSquares(LinearModel):
 
         sigma with full gradients alone: the variance of mini-batches has no bound. L_max, and sigma_star at x*.
         """
-        out = bounds.smoothness(Constant(float(self.smoothness.max()), "upper", "λ_max(A_iᵀA_i/s_i) + nu"))
+        out = common.smoothness(Constant(float(self.smoothness.max()), "upper", "λ_max(A_iᵀA_i/s_i) + nu"))
         if self._sigma is not None:
-            out |= bounds.noise(self._sigma)
+            out |= common.noise(self._sigma)
         best = self._best
         if self._mu > 0.0:
             how = (
@@ -182,10 +181,10 @@ class LeastSquares(LinearModel):
             if best is not None:  # of clients alone it may be sure where of all together rounding hides it
                 out["zeta"] = self._zeta
         if alike(self):
-            out |= bounds.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
+            out |= common.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
         x0 = np.asarray(self.x0, dtype=np.float64)
         start = self.total.value(x0)
-        out |= bounds.of_start(self.x0, start + self.total.value_rounding(x0), best, 0.0)
+        out |= common.of_start(self.x0, start + self.total.value_rounding(x0), best, 0.0)
         # The least value is found without rounding where the minimiser is no certain one, too.
         if (best is None or best.how == _EXACT) and self._twin is not None:
             fallen = _value(self._twin, self._twin.x0) - self._twin.minimum().value
@@ -194,7 +193,7 @@ class LeastSquares(LinearModel):
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
-        found = bounds.met(
+        found = common.met(
             strongly_convex="" if self._mu > 0.0 else "the AᵀA of some client is singular, or nearly; set nu > 0",
             steep=_UNBOUNDED,
             variance="" if self._sigma is not None else f"{self._grows}; batch=full would fit",

@@ -13,7 +13,7 @@ from boundlab.arithmetic.compiled import EXACT, GAUSSIAN, SIGNS, Clients
 from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, along
-from boundlab.objective.sought import SoughtMinimiser
+from boundlab.objective.facts import SoughtMinimiser
 from boundlab.options import Options
 from boundlab.problems.clients import ClientFunctions
 from boundlab.problems.common import START_OPTION, read_start, read_vector

@@ -4,7 +4,8 @@ import numpy as np
 
 from boundlab.errors import CertificateError
 from boundlab.objective import Array, Floats, Optimum
-from boundlab.problems.common import EPS, clip_up
+from boundlab.objective._constants import EPS
+from boundlab.problems.common import clip_up
 from boundlab.problems.risk import Risk, smallest_eigenvalue
 
 _DENSE = 4000  # up to this d the normal equations are solved

@@ -12,12 +12,13 @@ from boundlab.arithmetic.compiled import QUADRATIC, SQUARE, Clients
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Floats, GradientsOnSet, Optimum, QuadraticForm
+from boundlab.objective._constants import EPS
 from boundlab.options import Options
-from boundlab.problems import bounds
+from boundlab.problems import common
 from boundlab.problems.clients import Matrices
-from boundlab.problems.common import EPS, check_shape, check_size, clip_up, in_parts, key_of, read_array, read_drawn
-from boundlab.problems.heterogeneity import on_set, root_mean_square
+from boundlab.problems.common import check_shape, check_size, clip_up, in_parts, key_of, read_array, read_drawn
 from boundlab.problems.noise import HEAD_OPTIONS, InEveryArithmetic, head_spec, read_head
+from boundlab.problems.risk import on_set, root_mean_square
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
@@ -244,17 +245,17 @@ class Quadratic(InEveryArithmetic):
         size = float(np.einsum("nd,nde,ne->", sizes, np.abs(self.A), sizes, optimize=True)) / (2.0 * self.n)
         start = self.value(self.x0) + (self.n + 2 * self.d + 8) * EPS * size
         out = {
-            **bounds.smoothness(top),
-            **bounds.noise(self._noise),
-            **bounds.of_start(self.x0, start, best, 0.0),
+            **common.smoothness(top),
+            **common.noise(self._noise),
+            **common.of_start(self.x0, start, best, 0.0),
         }
         if self._equal:
             out |= self._heterogeneity()
         if self._mu > 0.0:
             out["mu"] = Constant(self._mu, "exact" if exact else "lower", how)
             away = float(np.linalg.norm(best.x - self.b, axis=1).max())
-            out["zeta"] = bounds.zeta(clip_up(away, self.d + 4), best.distance, "closed form max‖x* − b_i‖")
-        return bounds.of_alike(self, out)
+            out["zeta"] = common.zeta(clip_up(away, self.d + 4), best.distance, "closed form max‖x* − b_i‖")
+        return common.of_alike(self, out)
 
     @cached_property
     def _equal(self) -> bool:
@@ -268,13 +269,13 @@ class Quadratic(InEveryArithmetic):
             rounding = (self.d + self.n + 8) * EPS * float(np.linalg.norm(self.A[0]))
             each = np.linalg.norm((mean - self.b) @ self.A[0].T, axis=1) * (1.0 + (self.d + 8) * EPS)
             each += rounding * (np.linalg.norm(self.b, axis=1) + np.linalg.norm(np.abs(self.b).mean(axis=0)))
-        return bounds.heterogeneity(each, root_mean_square(each), "closed form ‖A(mean(b) − b_i)‖, as all A_i are A")
+        return common.heterogeneity(each, root_mean_square(each), "closed form ‖A(mean(b) − b_i)‖, as all A_i are A")
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
         singular = "" if self._mu > 0.0 else "some A_i has the eigenvalue 0"
         different = "" if self._equal else _DIFFERENT
-        return bounds.met(strongly_convex=singular, steep=_UNBOUNDED, spread=different)
+        return common.met(strongly_convex=singular, steep=_UNBOUNDED, spread=different)
 
     def _arrays(self) -> dict[str, Any]:
         return {"A": self.A.tolist(), "b": self.b.tolist()}

@@ -13,14 +13,16 @@ from boundlab.arithmetic.compiled import SEPARABLE, Clients
 from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Constant, Floats, Optimum, StepBounds, against_mean
+from boundlab.objective._constants import EPS
+from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, Pull, plain
 from boundlab.options import Options
-from boundlab.problems import bounds
+from boundlab.problems import clients, common
 from boundlab.problems.clients import Coordinates, Kind, ScalarLoss, loss_of
 from boundlab.problems.common import (
-    EPS,
     check_shape,
     check_size,
     clip_up,
+    distance,
     in_parts,
     key_of,
     norm_up,
@@ -28,15 +30,16 @@ from boundlab.problems.common import (
     read_array,
     read_drawn,
 )
-from boundlab.problems.heterogeneity import piecewise_columns, smooth_columns
-from boundlab.problems.minimisers import bisect, nearest_zero
 from boundlab.problems.noise import NOISE_OPTIONS, InEveryArithmetic, head_spec, read_head
+from boundlab.problems.risk import piecewise_columns, smooth_columns
+from boundlab.problems.solvers import bisect, nearest_zero
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import Functions
     from boundlab.objective.confinement import InvariantSets
     from boundlab.problems.rational import RationalSeparable
+
 
 _COLUMNS = {"huber": 20_000, "lad": 20_000, "pseudo-huber": 1000}  # d: seconds where there are few clients
 _LARGEST = 200_000_000  # entries of w and of c: 1.6 GB each
@@ -135,8 +138,6 @@ class Separable(InEveryArithmetic):
 
     def confinement(self) -> "InvariantSets | None":
         """Return the box that full (sub)gradient steps do not leave; noise may leave every set."""
-        from boundlab.problems.confinement import OfSeparable
-
         if self.sigma > 0.0:
             return None
         return OfSeparable(self.c, self.w, self.x0, self.loss.width, self._constants["B"].value)
@@ -216,22 +217,22 @@ class Separable(InEveryArithmetic):
         best = self.optimum()
         far = best.distance or 0.0
         norms = norms_up(self.w, self.loss.steepest)
-        start = bounds.of_start(self.x0, clip_up(self.value(self.x0), self.n * self.d + 16), best, 0.0)
+        start = common.of_start(self.x0, clip_up(self.value(self.x0), self.n * self.d + 16), best, 0.0)
         how = "closed form max‖w_i‖·|slope|"
         out = {
             "B": Constant(float(norms.max()), "upper", how),
             "R": start["R"],
-            **bounds.noise(self._noise),
-            **bounds.additive(norms, self.sigma, how),
+            **common.noise(self._noise),
+            **common.additive(norms, self.sigma, how),
             **self._heterogeneity(),
             **start,
         }
         if self.smooth:
-            out |= bounds.smoothness(Constant(float(self.w.max()), "exact", "closed form max w_ij"))
+            out |= common.smoothness(Constant(float(self.w.max()), "exact", "closed form max w_ij"))
             if (self.w > 0.0).all():
                 away = float(np.linalg.norm(best.x - self.c, axis=1).max())
-                out["zeta"] = bounds.zeta(clip_up(away, self.d + 4), far, "closed form max‖x* − c_i‖")
-        return bounds.of_alike(self, out)
+                out["zeta"] = common.zeta(clip_up(away, self.d + 4), far, "closed form max‖x* − c_i‖")
+        return common.of_alike(self, out)
 
     def _heterogeneity(self) -> dict[str, Constant]:
         """Return sigma_g and sigma_g_mean: coordinates are independent, so their suprema add up."""
@@ -246,13 +247,13 @@ class Separable(InEveryArithmetic):
             how = "closed form: suprema at the break points"
         each = np.linalg.norm(away, axis=1) * (1.0 + (self.d + 8) * EPS)
         mean = float(np.sqrt(squares.sum())) * (1.0 + (self.n + self.d + 8) * EPS)
-        return bounds.heterogeneity(each, mean, how)
+        return common.heterogeneity(each, mean, how)
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
         flat = f"{self.id} grows linearly, it has no mu; try quadratic, or logistic with nu"
         kink = "" if self.smooth else "|x| has a kink; try huber or pseudo-huber"
-        return bounds.met(strongly_convex=flat, smooth=kink)
+        return common.met(strongly_convex=flat, smooth=kink)
 
     def _arrays(self) -> dict[str, Any]:
         width = {} if self.id == "lad" else {"delta": self.delta}
@@ -315,3 +316,137 @@ def _weights(options: Options, n: int, d: int) -> Floats:
     if w.shape != (n, 1):
         check_shape(options, "w", w, (n, d), "n×d", "c")
     return np.repeat(w, d, axis=1) if w.shape[1] < d else w
+
+
+# Sets that the local steps of the problem families never leave, whatever is drawn; each rule with its proof.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OfSeparable(InvariantSets):
+    """Full (sub)gradient steps on Σ_j w_ij·φ(x_j − c_ij).
+
+    Every coordinate moves by itself, towards c_ij, and passes it by at most o_j: for lad αw_ij; for huber and
+    pseudo-huber delta·(αw_ij − 1) if that is positive, because |φ'(r)| ≤ min(|r|, delta) and so
+    αw|φ'(r)| − |r| ≤ max over |r| ≤ delta of (αw − 1)|r|, while beyond delta it falls. So the interval from
+    min(x0_j, min_i c_ij − o_j) to max(x0_j, max_i c_ij + o_j) keeps its points: a step from x_j ≥ c_ij ends below
+    x_j and above c_ij − o_j, and the mirror image. A client of weight 0 does not move.
+
+    Parameters
+    ----------
+    c, w, x0
+        Shapes (n, d), (n, d), (d,).
+    delta
+        Of huber and pseudo-huber; None for lad.
+    slope
+        ‖g‖ is at most this.
+    """
+
+    c: Floats
+    w: Floats
+    x0: Floats
+    delta: float | None
+    slope: float
+
+    def regions(self, step_size: float) -> Sequence[InvariantSet]:
+        """Return the box."""
+        steep = step_size * self.w.max(axis=0)
+        past = steep if self.delta is None else self.delta * np.maximum(steep - 1.0, 0.0)
+        used = np.where(self.w > 0.0, self.c, self.x0)
+        low, high = np.minimum(self.x0, used.min(axis=0) - past), np.maximum(self.x0, used.max(axis=0) + past)
+        room = 8 * EPS * (np.abs(low) + np.abs(high))
+        how = "each coordinate moves towards a centre, and passes it by one step at most"
+        return [InvariantBox(low - room, high + room, how)]
+
+    def steepest(self) -> float | None:
+        """Return the largest slope."""
+        return self.slope
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OfRisk(InvariantSets):
+    """Mini-batch steps, or full ones, on w_i·((1/b)Σ_j loss(a_j; x) + ν/2‖x‖²).
+
+    Write g = w_i(G + νx) with ‖G‖ ≤ s, the largest slope of the loss times the largest ‖a_j‖.
+
+    - If α·w_i·ν ≤ 1, then ‖x − αg‖ ≤ (1 − αw_iν)‖x‖ + αw_i·s ≤ max(‖x‖, s/ν): balls around 0 with a radius of s/ν or
+      more keep their points.
+    - For a smooth loss the drawn function is w_iν-strongly convex and w_i(ν + ℓ)-smooth, ℓ = curvature·max‖a_j‖². If
+      α·w_i·(2ν + ℓ) ≤ 2, a step brings any two points nearer by the factor 1 − αw_iν (Nesterov, Introductory Lectures,
+      Theorem 2.1.12), so ‖x − αg(x) − z‖ ≤ (1 − αw_iν)‖x − z‖ + α‖g(z)‖: balls around z with a radius of
+      max ‖g(z)‖/(w_iν) or more keep their points. The maximum over mini-batches is at most that over single samples,
+      since ‖·‖ is convex. z is the solver's point.
+    - Late gradients pull, too: for g_k = w_k(G_k + νy_k) with ‖y_k − x‖ ≤ D and t = Σ s_kw_k with t·ν ≤ 1,
+      x − Σ s_kg_k = (1 − tν)x − Σ s_kw_k(G_k + ν(y_k − x)), whose norm is at most (1 − tν)‖x‖ + t(s + νD).
+    - A drawn loss is not negative, so that h(z) − inf h ≤ h(z) ≤ the largest over single samples.
+
+    With weights v_j of samples, s is the largest slope times max v_j‖a_j‖, and ℓ = curvature·max v_j‖a_j‖².
+
+    Parameters
+    ----------
+    of
+        The :class:`boundlab.problems.linear_model.LinearModel`.
+    """
+
+    of: Any
+
+    def regions(self, step_size: float) -> Sequence[InvariantSet]:
+        """Return balls around 0 and around the solver's point, where the step size allows them."""
+        if self.of.nu == 0.0:
+            return []
+        most = step_size * self._factor * (1.0 + 8 * EPS)
+        found: list[InvariantSet] = []
+        origin = np.zeros(len(self.of.x0))
+        if most * self.of.nu <= 1.0:
+            radius = max(distance(self.of.x0, origin), clip_up(self._slope / self.of.nu, 16))
+            found.append(InvariantBall(origin, radius, "the regulariser pulls back as much as the loss can push"))
+        if self.of.loss.smooth and most * (2.0 * self.of.nu + self._curvature) <= 2.0:
+            best = plain(self.of.optimum().x)
+            radius = max(distance(self.of.x0, best), clip_up(self._largest_gradient(best) / self.of.nu, 16))
+            found.append(InvariantBall(best, radius, "every step contracts"))
+        return found
+
+    def pulls(self) -> Sequence[Pull]:
+        """Return the pull of the regulariser towards 0."""
+        if self.of.nu == 0.0:
+            return ()
+        mu, slope = self._factor * self.of.nu, clip_up(self._factor * self._slope, 16)
+        origin = np.zeros(len(self.of.x0))
+        return (Pull(origin, distance(self.of.x0, origin), slope, mu, mu, (1.0 - 8 * EPS) / mu),)
+
+    def steepest(self) -> float | None:
+        """Return max w_i·s without regulariser."""
+        return None if self.of.nu > 0.0 else clip_up(self._factor * self._slope, 16)
+
+    def excess(self, z: Floats) -> float | None:
+        """Return the largest w_i·(loss + ν/2‖z‖²) of a single sample at z."""
+        X = self.of.X.astype(np.float64)
+        each = clients.values(self.of.loss, X @ self.of.total.matrix(z), self.of.y)
+        largest = float((self.of.hefts * each).max()) + 0.5 * self.of.nu * float(z @ z)
+        size = largest + float(self.of.hefts.max()) + self._slope * float(np.linalg.norm(z))
+        return self._factor * float(largest + (X.shape[1] + 32) * EPS * size)
+
+    @property
+    def _factor(self) -> float:
+        return float(self.of.factors.max())
+
+    @property
+    def _slope(self) -> float:
+        return float(self.of.loss.slope * self.of.pushes.max())
+
+    @property
+    def _curvature(self) -> float:
+        return float((self.of.loss.curvature or 0.0) * self.of.bends.max())
+
+    def _largest_gradient(self, z: Floats) -> float:
+        """Return max_j ‖∇loss_j(z) + νz‖ over all samples, from above."""
+        X = self.of.X.astype(np.float64)
+        slopes = clients.slopes(self.of.loss, X @ self.of.total.matrix(z), self.of.y).reshape(len(X), -1)
+        slopes *= self.of.hefts[:, None]
+        # ‖a⊗p + νz‖² = ‖a‖²‖p‖² + 2ν·aᵀZp + ν²‖z‖²
+        Z = self.of.nu * z.reshape(X.shape[1], -1)
+        squares = (X**2).sum(axis=1) * (slopes**2).sum(axis=1) + 2.0 * ((X @ Z) * slopes).sum(axis=1) + (Z**2).sum()
+        size = self._slope + self.of.nu * float(np.linalg.norm(z))
+        rounding = (2 * X.shape[1] + 64) * EPS * size * (size + self._curvature * float(np.linalg.norm(z)))
+        return float(np.sqrt(max(float(squares.max()), 0.0) + 4.0 * rounding))

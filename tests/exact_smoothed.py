@@ -9,8 +9,8 @@ import numpy as np
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector
 from boundlab.errors import SpecError
-from boundlab.problems.polytope import dot, fractions, maximise, steepest_mean
-from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
+from boundlab.problems.max_affine import SmoothedMaxAffine
+from boundlab.problems.solvers import dot, fractions, maximise, steepest_mean
 
 Exact = Sequence[Fraction]
 # Pieces in pairs ±a: 0 is a minimiser.

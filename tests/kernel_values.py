@@ -6,8 +6,8 @@ from fractions import Fraction
 from math import prod
 
 from boundlab.prove import Context, Expr, Scalar
-from boundlab.prove._scalars import Symbol
-from boundlab.prove._terms import Atom, Base, Vec
+from boundlab.recheck._numbers import Symbol
+from boundlab.recheck._terms import Atom, Base, Vec
 
 Point = Mapping[str, Fraction]
 Family = Callable[[str, tuple[int, ...]], Fraction]

@@ -12,15 +12,12 @@ from unittest import mock
 
 import boundlab.proofs
 from boundlab.prove import Outcome, Proof, Range, Script, expr, run, scalar, variable
-from boundlab.prove._sums import shift, split_sum, telescope, total, windows
-from boundlab.prove.binding import with_setting
-from boundlab.prove.trace import write_trace
+from boundlab.prove._kernel import shift, split_sum, telescope, total, windows
+from boundlab.prove.trace import with_setting, write_trace
 from boundlab.recheck import Finding
-from boundlab.recheck._errors import WrongError
-from boundlab.recheck._numbers import NumberError
+from boundlab.recheck._numbers import NumberError, WrongError, begin
 from boundlab.recheck._proof import recheck_proof
 from boundlab.recheck._replay import Replay
-from boundlab.recheck._work import begin
 
 # What is asked of every proof is asked of these at night: they are long, or go line by line like one that is left here.
 LONG = frozenset({"area.theorem7.explicit", "area.theorem7.onepass"})

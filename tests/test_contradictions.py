@@ -16,7 +16,7 @@ from boundlab.assumptions import (
     contradiction,
     with_implied,
 )
-from boundlab.instance.ranges import along_run
+from boundlab.instance.applicability import along_run
 from boundlab.objective import Problem
 from boundlab.registry import registered
 from boundlab.theorems import Theorem

@@ -75,7 +75,7 @@ def comparison(problem: str, delays: str, *, exact: bool = False, name: str = "f
 
 
 def labels(result: Comparison, path: Path, monkeypatch: Any) -> list[str]:
-    from boundlab.pages import comparison_plots as plots
+    from boundlab.pages import plots
 
     seen: list[str] = []
 

@@ -155,7 +155,7 @@ def symbols(_words: Sequence[str]) -> Any:
 
 def semidefinite(words: Sequence[str]) -> Any:
     """Return what the first checker of worst cases says of symmetric matrices, most of them near the edge."""
-    from boundlab.worst_case.verify import positive_semidefinite
+    from boundlab.worst_case.program import positive_semidefinite
 
     draw, found = random.Random(19), []  # noqa: S311
     for place in range(int(words[0])):

@@ -340,7 +340,7 @@ class Algorithm(ABC, Generic[P]):
     def in_flight(self, parameters: P, clients: int) -> InFlight | None:
         """Return how much is on its way where the server adds differences, whatever the events are; None: it does not.
 
-        A set that no schedule leaves follows (:mod:`boundlab.instance.delayed`).
+        A set that no schedule leaves follows (:mod:`boundlab.instance.applicability`).
         """
         return None
 

@@ -63,7 +63,7 @@ class Compared(Tabular, Comparison):
         axis
             ``time``: each iteration stands where it ends in the mean over the trials, in the delays' unit of time.
         """
-        from boundlab.pages.comparison_plots import draw_comparison
+        from boundlab.pages.plots import draw_comparison
 
         return draw_comparison(self, ax, terms, others, axis)
 
@@ -147,7 +147,7 @@ class Horizons(Tabular):
         self, ax: Any = None, *, terms: bool = False, others: "Sequence[Horizons]" = (), axis: Axis = "iterations"
     ) -> Any:
         """Draw left sides and bounds over the horizons; parameters are those of :meth:`Compared.plot`."""
-        from boundlab.pages.comparison_plots import draw_horizons
+        from boundlab.pages.plots import draw_horizons
 
         return draw_horizons(self.comparisons, self.headline, ax, terms, [one.comparisons for one in others], axis)
 

@@ -9,7 +9,7 @@ from boundlab.assumptions import BUILT_IN
 from boundlab.errors import BoundlabError
 from boundlab.files import schema
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.steps import LargestStep, largest_steps
+from boundlab.instance.fitting import LargestStep, largest_steps
 from boundlab.objective import Constant, Optimum, Problem
 from boundlab.theorems import Theorem
 

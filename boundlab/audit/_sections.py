@@ -27,7 +27,7 @@ from boundlab.pages.blocks import (
     tone_of,
     words,
 )
-from boundlab.pages.derivation import derived
+from boundlab.pages.exact import derived
 from boundlab.pages.theorem import inequalities, source_of, theorem_page
 from boundlab.verdict import Verdict
 

@@ -11,12 +11,10 @@ import sympy
 
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
 from boundlab.formulas.enclose import enclose
-from boundlab.formulas.expansion import expand, size
 from boundlab.formulas.floats import evaluate
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SymbolInfo, apart, names_of, ordered
 from boundlab.formulas.units import degrees
-from boundlab.formulas.written import letters_of, written
+from boundlab.formulas.written import expand, letters_of, size, substitute, written
 from boundlab.signs import Prover, Solver
 from boundlab.theorems import Condition, Theorem, at_lowest
 

@@ -10,10 +10,8 @@ from boundlab.checks._instances import SMALL
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.defined import Demand
-from boundlab.formulas.expansion import size
-from boundlab.formulas.leading import leading
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import names_of
+from boundlab.formulas.written import leading, size, substitute
 from boundlab.signs import Prover, SignProof
 from boundlab.theorems import Condition, Theorem
 

@@ -9,10 +9,8 @@ from boundlab.checks._instances import SMALL
 from boundlab.checks._truths import FUNCTIONS
 from boundlab.checks._view import View
 from boundlab.errors import UndecidedError, shortened
-from boundlab.formulas.expansion import expand, size
-from boundlab.formulas.leading import leading
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import QUIET
+from boundlab.formulas.written import expand, leading, size, substitute
 
 _SHORT = 200
 # How the edges that are shown read.

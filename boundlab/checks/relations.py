@@ -12,10 +12,8 @@ from boundlab.checks._instances import SMALL
 from boundlab.checks._view import View
 from boundlab.checks.scope import read_parameters
 from boundlab.errors import SpecError, UndecidedError
-from boundlab.formulas.expansion import expand
-from boundlab.formulas.leading import leading
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, apart, names_of
+from boundlab.formulas.written import expand, leading, substitute
 from boundlab.registry import lookup
 from boundlab.signs import vanishes
 from boundlab.theorems import Theorem, over

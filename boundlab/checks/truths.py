@@ -19,10 +19,8 @@ from boundlab.checks._view import View
 from boundlab.checks.units import implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
-from boundlab.formulas.leading import leading
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import having
-from boundlab.formulas.written import written
+from boundlab.formulas.written import leading, substitute, written
 from boundlab.signs import vanishes
 
 _TRIED = tuple(sympy.Rational(1, 10) ** power for power in (1, 2, 3))

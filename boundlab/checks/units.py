@@ -15,9 +15,9 @@ import sympy
 from boundlab.checks._check import Check, Consequence, group
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import QUIET
 from boundlab.formulas.units import Units, degrees, exact_units, shown as _show
+from boundlab.formulas.written import substitute
 from boundlab.metrics import INDEX, index_symbol, range_of, terms_of
 from boundlab.theorems import POINTWISE
 

@@ -6,8 +6,18 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from boundlab.cli.endings import INTERRUPTED, Interrupts, complain, crash, interrupts, origin, raised_by_plugin
-from boundlab.cli.terminal import is_unicode, occupy, screens
+from boundlab.cli.terminal import (
+    INTERRUPTED,
+    Interrupts,
+    complain,
+    crash,
+    interrupts,
+    is_unicode,
+    occupy,
+    origin,
+    raised_by_plugin,
+    screens,
+)
 from boundlab.errors import BoundlabError, ExecutorError, SpecError
 from boundlab.files import schema
 from boundlab.verdict import ExitCode

@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 
 from boundlab.__about__ import __version__
 from boundlab.cli import _options as option
-from boundlab.cli.endings import epilog, summary
+from boundlab.cli.terminal import epilog, summary
 
 # The commands in the groups and the order of the help: where each stands, and an example of its arguments.
 _GROUPS = {

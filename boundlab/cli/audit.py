@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver, writable
-from boundlab.cli.terminal import show, status
+from boundlab.cli.terminal import deliver, show, status, writable
 from boundlab.errors import SpecError
 from boundlab.files import json_text, write_text
 from boundlab.options import Default

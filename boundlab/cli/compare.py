@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver, writable
-from boundlab.cli.terminal import progress, show
+from boundlab.cli.terminal import deliver, progress, show, writable
 from boundlab.errors import SpecError
 from boundlab.files import folder
 from boundlab.options import Default
@@ -46,7 +45,7 @@ def compare(
     A violation leaves THEOREM.case.json in the current folder, or in --out.
     """
     from boundlab.api import compare as ask
-    from boundlab.pages.save import files_of, save_case, save_comparison
+    from boundlab.pages.plots import files_of, save_case, save_comparison
     from boundlab.simulate.work import stoppable
 
     option.alone(quiet, json=as_json, verbose=verbose, terms=terms and plot is None)

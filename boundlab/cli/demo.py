@@ -8,8 +8,7 @@ import typer
 
 from boundlab.__about__ import __version__
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver
-from boundlab.cli.terminal import console, print_json, progress
+from boundlab.cli.terminal import console, deliver, print_json, progress
 from boundlab.documentation import pointers
 from boundlab.files import RESULT, folder, schema, write_folder
 from boundlab.options import Default
@@ -45,11 +44,9 @@ def demo(
     from boundlab.api import compare, exact
     from boundlab.audit import claim
     from boundlab.case import problem_from
+    from boundlab.pages.blocks import figure
     from boundlab.pages.comparison import comparison_page
-    from boundlab.pages.comparison_plots import plot_comparison
-    from boundlab.pages.plots import check_format
-    from boundlab.pages.results import figure
-    from boundlab.pages.save import case_name
+    from boundlab.pages.plots import case_name, check_format, plot_comparison
     from boundlab.pages.terminal import print_page
     from boundlab.pages.theorem import source_of
     from boundlab.server_rate import optimal_rate

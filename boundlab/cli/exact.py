@@ -35,7 +35,7 @@ def exact(
         what = numeric if result.kind == "numeric" else "if a file defines the left side"
         raise SpecError(f"there is no derivation {what}; without it both sides are printed")
     if latex and result.derivation is not None:
-        from boundlab.pages.derivation import derived
+        from boundlab.pages.exact import derived
         from boundlab.pages.latex import plain_latex
 
         typer.echo(plain_latex(derived(result.derivation)))

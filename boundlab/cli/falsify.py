@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver
-from boundlab.cli.terminal import show, status
+from boundlab.cli.terminal import deliver, show, status
 from boundlab.errors import BoundlabError
 from boundlab.files import RESULT, folder, write_folder, write_json
 from boundlab.options import Default
@@ -34,7 +33,7 @@ def falsify(
     counterexample leaves THEOREM.counterexample.json in the current folder, or in --out.
     """
     from boundlab.api import falsify as ask
-    from boundlab.pages.save import case_name
+    from boundlab.pages.plots import case_name
     from boundlab.theorems import load_theorem
 
     option.alone(quiet, json=as_json, verbose=verbose)
@@ -70,7 +69,7 @@ def _derivation(found: "Searched") -> "list[Block]":
     """Return the derivation of both sides of a counterexample, or why there is none."""
     from boundlab.api import exact
     from boundlab.pages.blocks import GAP, words
-    from boundlab.pages.derivation import derived
+    from boundlab.pages.exact import derived
 
     if not found.violated:
         return []

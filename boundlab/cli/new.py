@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver, writable
+from boundlab.cli.terminal import deliver, writable
 from boundlab.errors import SpecError
 from boundlab.files import write_text
 from boundlab.options import nearest

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver, writable
-from boundlab.cli.terminal import show
+from boundlab.cli.terminal import deliver, show, writable
 from boundlab.options import Default, number, numbers
 from boundlab.verdict import ExitCode
 

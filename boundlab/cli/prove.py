@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver, writable
-from boundlab.cli.terminal import console, print_json, print_line, print_page
+from boundlab.cli.terminal import console, deliver, print_json, print_line, print_page, writable
 from boundlab.errors import SpecError
 from boundlab.files import check_writable, schema, write_text
 from boundlab.options import nearest
@@ -107,7 +106,7 @@ def _look(what: str | None) -> ExitCode:
     if what is None or what.endswith(".py"):
         raise SpecError("--search looks for a proof of a theorem: name its id, or its file (FILE.toml)")
     from boundlab.pages.proofs import ending, proof_page
-    from boundlab.prove.search import look
+    from boundlab.prove.run import look
 
     file = Path(f"{Path(what).stem if what.endswith('.toml') else what}_proof.py")
     check_writable(file)

@@ -42,7 +42,7 @@ def recheck(file: Path, of: str | None, *, quiet: bool, verbose: bool, as_json: 
     stated: Mapping[str, Any] | None = raw.get("statement") if found.proof and found.right else None
     registered, name = False, str(raw.get("theorem"))
     if stated is not None:
-        from boundlab.prove.binding import registered_theorem, with_setting
+        from boundlab.prove.trace import registered_theorem, with_setting
 
         theorem = registered_theorem(raw) if of is None else _theorem(of, name)
         registered = theorem is not None

@@ -7,8 +7,7 @@ from typing import Any
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver, writable
-from boundlab.cli.terminal import console, print_json, print_page, progress, show
+from boundlab.cli.terminal import console, deliver, print_json, print_page, progress, show, writable
 from boundlab.files import named_file, schema, write_json
 from boundlab.options import Default
 from boundlab.verdict import ExitCode

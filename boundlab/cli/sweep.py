@@ -7,8 +7,7 @@ from pathlib import Path
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver, writable
-from boundlab.cli.terminal import print_page, show, sweep_progress
+from boundlab.cli.terminal import deliver, print_page, show, sweep_progress, writable
 from boundlab.errors import SpecError
 from boundlab.files import is_file
 from boundlab.options import split_setting

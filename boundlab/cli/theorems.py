@@ -41,7 +41,7 @@ def _shown(theorem: str, latex: bool, core: bool, as_json: bool) -> Any:
     """Return what is shown of a theorem, JSON-ready: a document, lines, or a page and its links."""
     from boundlab.pages import page
     from boundlab.pages.blocks import as_data
-    from boundlab.pages.related_links import related_links
+    from boundlab.pages.theorem import related_links
     from boundlab.theorems import core as core_of, load_theorem, words_of_core
 
     statement = load_theorem(theorem)
@@ -74,7 +74,7 @@ def evaluate(
     elif csv:
         typer.echo(result.csv(terms), nl=False)
     else:
-        from boundlab.pages.values import values_page
+        from boundlab.pages.theorem import values_page
 
         for line in values_page(result, terms):
             typer.echo(line)

@@ -1,8 +1,7 @@
 """``boundlab trace``."""
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver, writable
-from boundlab.cli.terminal import show
+from boundlab.cli.terminal import deliver, show, writable
 from boundlab.verdict import ExitCode
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.endings import deliver, writable
-from boundlab.cli.terminal import print_json, print_page, show
+from boundlab.cli.terminal import deliver, print_json, print_page, show, writable
 from boundlab.errors import CaseError, CertificateError, OutputError, SpecError
 from boundlab.files import read_json, schema, write_json
 from boundlab.verdict import ExitCode
@@ -95,7 +94,7 @@ def worst_case(
 def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: bool) -> ExitCode:
     """Print the closed forms of multipliers."""
     from boundlab.pages.blocks import GAP, table, words
-    from boundlab.worst_case.closed_form import closed_form
+    from boundlab.worst_case.specification import closed_form
 
     missing = [K for K, one in found.items() if one.certificates.get("upper") is None or not one.attained]
     if missing:

@@ -1,5 +1,4 @@
 """Compare a theorem's bound with what really happens."""
 
-from boundlab.compare.comparison import Comparison as Comparison
-from boundlab.compare.confidence import Band as Band, band as band
+from boundlab.compare.judge import Band as Band, Comparison as Comparison, band as band
 from boundlab.compare.run import compare as compare

@@ -8,14 +8,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.compare.sides import TELLING, Budget
-from boundlab.compare.trials import Computed
+from boundlab.compare.trials import TELLING, Budget, Computed
 from boundlab.errors import BoundlabError
 from boundlab.execute import rationals
 from boundlab.execute.rationals import TooFewDigitsError, enough, operations
-from boundlab.instance.enclosed import formulas_at
-from boundlab.instance.exact_run import exact_rates, exact_tape
+from boundlab.instance.from_case import exact_rates, exact_tape
 from boundlab.instance.plan import Plan
+from boundlab.instance.readings import formulas_at
 from boundlab.metrics import Enclosure
 from boundlab.randomness import Streams
 

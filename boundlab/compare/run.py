@@ -7,29 +7,40 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.compare.comparison import Comparison
-from boundlab.compare.confidence import Band, BandKind, band, require_band
 from boundlab.compare.in_digits import UNASKED, sharpen
-from boundlab.compare.judge import MORE, judge_computed, judge_sample
+from boundlab.compare.judge import (
+    MORE,
+    Band,
+    Comparison,
+    band,
+    judge_computed,
+    judge_sample,
+    require_band,
+    trivial_bound,
+)
 from boundlab.compare.sharp import at_minimum, decide, decide_expected, trial_exactly
-from boundlab.compare.sides import TELLING, Sides
 from boundlab.compare.trials import (
+    TELLING,
+    Sides,
     Trials,
+    certain,
     common_bound,
     common_terms,
     compute_trials,
     enclose_trials,
+    expectation,
+    given_schedule_operations,
+    require_given_schedule,
     run_each,
     run_trials,
     trial_tape,
 )
-from boundlab.compare.trivial_bound import trivial_bound
-from boundlab.compare.unsampled import certain, expectation, given_schedule_operations, require_given_schedule
 from boundlab.errors import SpecError
 from boundlab.expectation import AFFORDABLE, engine, operations
+from boundlab.instance.applicability import MetricEnclosure, certain_range
 from boundlab.instance.plan import Plan
-from boundlab.instance.ranges import MetricEnclosure, certain_range
 from boundlab.metrics import Enclosure
+from boundlab.options import BandKind
 from boundlab.simulate.simulation import NUMPY, Backend
 from boundlab.tape import statistics
 from boundlab.verdict import Verdict

@@ -12,9 +12,7 @@ from boundlab.arithmetic.numbers import Scalar, ball, digits, float_ends
 from boundlab.arithmetic.problem import AtMinimum, RationalProblem
 from boundlab.arithmetic.rational import TooLongError
 from boundlab.compare.in_digits import with_digits
-from boundlab.compare.sides import Budget, Sides
-from boundlab.compare.trials import Computed, trial_tape
-from boundlab.compare.unsampled import OTHER, in_floats
+from boundlab.compare.trials import OTHER, Budget, Computed, Sides, in_floats, trial_tape
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.execute import rationals
 from boundlab.execute.enclosed import EPS
@@ -30,9 +28,9 @@ from boundlab.expectation import (
     twins,
 )
 from boundlab.formulas.known_numbers import Formulas, scalar
-from boundlab.instance.enclosed import formulas_at
-from boundlab.instance.exact_run import exact_rate, exact_rates, exact_tape
+from boundlab.instance.from_case import exact_rate, exact_rates, exact_tape
 from boundlab.instance.plan import Plan
+from boundlab.instance.readings import formulas_at
 from boundlab.metrics import Enclosure, Quantity
 from boundlab.randomness import Streams
 from boundlab.tape import Tape
@@ -48,7 +46,7 @@ ABOVE, BELOW, TIED, OPEN = 1, -1, 2, 0
 def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
     """Decide what is open of trials that are numbers, as far as a budget goes; the nearest to a violation first.
 
-    What no exact numbers decide, half the digits may speak for: see :class:`boundlab.compare.sides.Sides`.
+    What no exact numbers decide, half the digits may speak for: see :class:`boundlab.compare.trials.Sides`.
 
     Parameters
     ----------

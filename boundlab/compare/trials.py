@@ -1,27 +1,254 @@
 """Independent trials of a plan."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.compare.sides import Sides, stacked
-from boundlab.compare.unsampled import OTHER, in_floats, left_sides
-from boundlab.errors import AssumptionError, UndecidedError
+from boundlab import theorems
+from boundlab.delays import frequencies
+from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.events import Events
-from boundlab.execute import iterates
+from boundlab.execute import iterates, moments
+from boundlab.execute.floats import run
+from boundlab.expectation import AFFORDABLE, engine, left_side, operations
 from boundlab.instance.plan import Plan
 from boundlab.instance.schedules import explain, kept_by_all
 from boundlab.metrics import Enclosure, Quantity, Watch, terms_of
+from boundlab.objective import Array, Oracle
 from boundlab.randomness import Streams
 from boundlab.simulate.simulation import NUMPY, Backend, in_order, run_work
 from boundlab.simulate.work import Work, collect, compile_trial
 from boundlab.tape import RecordAt, Statistics, Tape, statistics
 from boundlab.theorems import Evaluation
 
+# Computed left sides beside their bounds: what is proved of them, and what their digits leave open.
+
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+_NARROW: Final = 1e-6
+TELLING: Final = 1e-3  # of the bound: an end of an enclosure further above the largest value is told apart from it
+
+
+@dataclass(slots=True)
+class Budget:
+    """About how many operations may be spent in all, infinite: as many as it takes; and how many more were needed."""
+
+    left: float
+    needed: float = 0.0
+
+    def spend(self, cost: float) -> bool:
+        """Return whether there is so much, and take it."""
+        if cost > self.left:
+            self.needed += cost
+            return False
+        self.left -= cost
+        return True
+
+
+@final
+@dataclass(slots=True)
+class Sides:
+    """Left and right sides, shape (trials, points) each; where nothing is sampled, one trial stands for all.
+
+    Parameters
+    ----------
+    left, right
+        With the ends that floats prove; those of the left sides move in where exact numbers are asked.
+    above, below
+        Where the left side is proved to be larger than the right one, and where it is proved not to be.
+    tied, agreed
+        Where neither is: whether no digits tell them apart, and whether half the digits find the same side below.
+    cost
+        About how many operations would decide what is open; infinite where no engine can.
+    """
+
+    left: Enclosure
+    right: Enclosure
+    above: Flags = field(init=False)
+    below: Flags = field(init=False)
+    tied: Flags = field(init=False)
+    agreed: Flags = field(init=False)
+    cost: float = float("inf")
+
+    def __post_init__(self) -> None:
+        self.left = Enclosure(self.left.value.copy(), self.left.lower.copy(), self.left.upper.copy())
+        self.compare()
+        self.tied, self.agreed = np.zeros_like(self.above), np.zeros_like(self.above)
+
+    def compare(self) -> None:
+        """Write down what the ends of both sides tell."""
+        self.above = self.left.lower > self.right.upper
+        self.below = self.left.upper <= self.right.lower
+
+    def narrow(self, trials: list[int], point: int, value: float, lower: float, upper: float) -> None:
+        """Write down between which ends another engine proves a left side to lie, in trials that are alike.
+
+        Raises
+        ------
+        RuntimeError
+            If they exclude what is proved already: one of the two is wrong.
+        """
+        left = self.left
+        for trial in trials:
+            low, high = max(left.lower[trial, point], lower), min(left.upper[trial, point], upper)
+            if low > high:
+                known = f"{left.lower[trial, point]!r} to {left.upper[trial, point]!r}"
+                raise RuntimeError(f"a left side is proved to lie in {known} and in {lower!r} to {upper!r}")
+            left.lower[trial, point], left.upper[trial, point] = low, high
+            if not low <= left.value[trial, point] <= high:
+                left.value[trial, point] = min(max(value, low), high)
+
+    def tie(self) -> None:
+        """Call equal what nothing decided, where both sides are known to many digits that do not tell them apart."""
+        left, right = self.left, self.right
+        with np.errstate(over="ignore"):
+            narrow = [one.upper <= (1.0 + _NARROW) * one.lower for one in (left, right)]
+        self.tied |= self.open & (left.value <= right.upper) & (left.lower <= right.upper) & narrow[0] & narrow[1]
+
+    @property
+    def open(self) -> Flags:
+        """Where nothing is proved."""
+        return ~(self.above | self.below)
+
+    @property
+    def ratio(self) -> Floats:
+        """Left over right; 0 where both are 0."""
+        left, right = self.left.value, self.right.value
+        safe = np.where(right > 0.0, right, 1.0)
+        return np.where(right > 0.0, left / safe, np.where(left > 0.0, np.inf, 0.0))
+
+    def worst(self, among: Flags) -> tuple[int, int]:
+        """Return trial and point of the largest ratio among some."""
+        place = np.unravel_index(int(np.argmax(np.where(among, self.ratio, -np.inf))), among.shape)
+        return int(place[0]), int(place[1])
+
+
+def stacked(parts: list[Enclosure]) -> Enclosure:
+    """Return enclosures of shape (points,) as one of shape (trials, points)."""
+    return Enclosure(*(np.stack([getattr(one, end) for one in parts]) for end in ("value", "lower", "upper")))
+
+
+# Expectations in place of samples, where an exact engine applies: over the events, or over the noise given them.
+
+# A second evaluation: at half the digits of a problem's own, or at twice as many.
+OTHER: Final[Mapping[Any, Any]] = {np.float64: np.float32, np.float32: np.float64}
+_ROW = 10**5  # operations that the interpreter costs for a row of a tape, or a local step, beside the arithmetic
+
+
+def expectation(plan: Plan, *, unasked: bool = False) -> tuple[Enclosure, str] | None:
+    """Return the left side at plan.ks over all events and all noise, and the method; None if no engine gives it.
+
+    Parameters
+    ----------
+    unasked
+        Whether that is done only where the predicted number of operations is at most
+        :data:`boundlab.expectation.AFFORDABLE`.
+    """
+    averaged = plan.problem.quadratic() is not None and plan.metric.from_expectations
+    if plan.own_case and (plan.problem.noiseless or averaged or not plan.one_schedule):
+        return None  # a number for each schedule is what such a bound is about
+    method, reason = engine(*plan.random_run)
+    if reason:
+        return None
+    words = f"no sampling: {method}"
+    if unasked:
+        predicted = operations(*plan.random_run, iterations=plan.iterations)
+        if predicted > AFFORDABLE:
+            return None
+        words += f"; {predicted:.1g} operations predicted, up to {AFFORDABLE:.0e} are done unasked"
+    try:
+        return left_side(*plan.random_run, iterations=plan.iterations, ks=plan.ks), words
+    except UndecidedError:
+        if unasked:  # rounding could decide at a kink; trials are taken then
+            return None
+        raise
+
+
+def certain(plan: Plan) -> bool:
+    """Return whether all trials have the same tape, so that one of them is all there is beside noise."""
+    return theorems.certain(plan.algorithm, plan.parameters, plan.problem.n, plan.delays, plan.policy)
+
+
+def given_schedule_operations(plan: Plan, tape: Tape) -> float:
+    """Return how many operations :func:`left_sides` takes, predicted; infinite where it does not apply."""
+    problem = plan.problem
+    if problem.noiseless or tape.implicit.any() or moments.why_not(plan.metric, problem, tape):
+        return float("inf")
+    # A row of the tape writes one register's covariance with all others; a local step multiplies matrices.
+    each, step = _ROW + 4.0 * tape.registers * problem.d**2, _ROW + 4.0 * problem.d**3
+    return len(tape) * each + float(tape.descend.steps.sum()) * step
+
+
+def require_given_schedule(plan: Plan) -> None:
+    """Say why neither the events nor the noise can be averaged exactly, if so.
+
+    Raises
+    ------
+    SpecError
+        If every engine has a reason not to apply.
+    """
+    problem = plan.problem
+    if problem.noiseless and (plan.own_case or certain(plan)):
+        return  # each schedule is a case of its own
+    given = problem.quadratic() is not None and not problem.noiseless
+    if given and plan.metric.from_expectations:
+        return
+    reason = engine(*plan.random_run)[1]
+    reason = reason or f"{plan.theorem.id} is about each schedule by itself"
+    more = (
+        "without noise there is nothing left to average given a schedule"
+        if problem.noiseless
+        else f"the mean over the noise given a schedule needs a mean of recorded quantities, not {plan.metric.id}"
+        if given
+        else f"the expectation over the noise given a schedule needs a quadratic, not {problem.id}"
+    )
+    raise SpecError(f"--exact: no exact engine applies: {reason}; {more}")
+
+
+def left_sides(plan: Plan, tape: Tape, *, compiled: bool = False) -> Enclosure:
+    """Return the left side given a schedule at plan.ks: without noise, or its expectation over the noise.
+
+    Parameters
+    ----------
+    compiled
+        Whether machine code is to run it.
+
+    Raises
+    ------
+    SpecError
+        If the coefficients of all noise are too many.
+    """
+    problem = plan.problem
+    if reason := moments.why_not(plan.metric, problem, tape):
+        raise SpecError(f"--exact: {reason}; take fewer clients or dimensions")
+    try:
+        return moments.left_side(plan.metric, problem, tape, plan.ks, compiled=compiled)
+    except UndecidedError:  # rounding could decide at a kink: what floats make of it proves nothing
+        if not problem.noiseless:
+            raise
+        return Enclosure.unproved(in_floats(plan, tape, problem.x0, problem.full_gradients())[1])
+
+
+def in_floats(plan: Plan, tape: Tape, x0: Array, oracle: Oracle) -> Floats:
+    """Return the ends of the left sides at plan.ks, shape (2, points), as floats of the type of ``x0`` give them."""
+    watch = Watch(plan.metric, plan.problem, plan.ks)
+    with np.errstate(over="ignore", invalid="ignore"):
+        run(tape, x0, oracle, watch)
+    return np.array([watch.low, watch.high])
+
+
+def random_events(plan: Plan) -> dict[str, Any]:
+    """Return the part of a case file that stands for i.i.d. events, or for arrivals that a count aggregates."""
+    p, p_s = frequencies(plan.delays, plan.policy)
+    if plan.policy.count is not None:
+        delays = {"type": "exponential", "rates": plan.delays.rates().tolist()}
+        return {"delays": delays, "server": plan.policy.describe()}
+    if not p_s:  # nothing but arrivals
+        return {"delays": {"type": "exponential", "rates": p.tolist()}}
+    return {"delays": {"type": "iid", "p": p.tolist(), "p_s": p_s}}
 
 
 @final

@@ -73,13 +73,9 @@ from boundlab.formulas.defined import broken
 from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector, known_value, scalar
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.conditional import conditional, uncertified
-from boundlab.instance.enclosed import known_number, left_side
-from boundlab.instance.from_case import given, own_rates, plan_of
-from boundlab.instance.membership import Membership
-from boundlab.instance.plan import Plan
-from boundlab.instance.readings import SymbolValue
-from boundlab.instance.seconds import require_last
+from boundlab.instance.from_case import Membership, conditional, given, own_rates, plan_of, uncertified
+from boundlab.instance.plan import Plan, require_last
+from boundlab.instance.readings import SymbolValue, known_number, left_side
 from boundlab.metrics import Metric, Quantity
 from boundlab.objective import StepBounds
 from boundlab.tape import RecordAt, Tape

@@ -23,15 +23,10 @@ from boundlab.exact._engine import ExactEngine, ExactResult, Growth, NoValueErro
 from boundlab.execute import moments
 from boundlab.expectation import Arithmetic, engine, left_side, second_moments, state_space
 from boundlab.formulas.enclose import enclose
-from boundlab.formulas.expansion import expand
-from boundlab.formulas.leading import leading
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import apart, names_of
-from boundlab.instance.conditional import uncertified
-from boundlab.instance.from_case import given, own_rates, plan_of
-from boundlab.instance.membership import of_events
-from boundlab.instance.plan import Plan
-from boundlab.instance.seconds import events_of
+from boundlab.formulas.written import expand, leading, substitute
+from boundlab.instance.from_case import given, of_events, own_rates, plan_of, uncertified
+from boundlab.instance.plan import Plan, events_of
 from boundlab.metrics import AVERAGE_ITERATE, LAST, MEAN, Enclosure, Quantity, range_of, terms_of
 from boundlab.theorems import Theorem, core, over
 

@@ -8,9 +8,8 @@ import numpy as np
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.execute import moments
 from boundlab.expectation import batches_along, left_side, operations
-from boundlab.falsify import _catalog as catalog
-from boundlab.falsify._batched_problems import rounding
-from boundlab.falsify._candidate import Candidate
+from boundlab.falsify import _candidate as catalog
+from boundlab.falsify._candidate import Candidate, rounding
 from boundlab.falsify._shared_runs import points_of, several, tapes
 from boundlab.falsify._sides import CandidateSides
 from boundlab.instance import Plan, make_plan

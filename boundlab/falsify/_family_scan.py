@@ -8,7 +8,7 @@ from itertools import count, islice
 import numpy as np
 
 from boundlab.assumptions import BOUNDED_DOMAIN
-from boundlab.falsify import _families, _noise, _problem_families, _random_events
+from boundlab.falsify import _families, _noise, _random_events
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._families import Schedule
 from boundlab.falsify._judge import FAILURES, Judge, Score
@@ -87,7 +87,7 @@ def _schedule(schedule: Schedule, last: int, level: int, judge: Judge, seen: set
     _, clients, _, setting = schedule
     iterations = last + int(setting.get("N", "1")) - 1
     quiet, noise = _families.problems(theorem, schedule, iterations, level), list[Candidate]()
-    if clients <= len(_SIGNS) and last <= _NOISY_RUN and _problem_families.noise_allowed(theorem):
+    if clients <= len(_SIGNS) and last <= _NOISY_RUN and _families.noise_allowed(theorem):
         signs = BOUNDED_DOMAIN in theorem.core.assumed
         longest = iterations - last + min(last, _SIGNS[clients]) if signs else iterations
         noise = _families.problems(theorem, schedule, longest, level, noise=True)
@@ -154,7 +154,7 @@ def _with_room(theorem: Theorem, candidate: Candidate, spread: float) -> Candida
     """Return a candidate whose quadratic part holds points with this standard deviation."""
     reach = float(np.abs(candidate.start() - candidate.rows("c")).max())
     delta = float(f"{reach + _DEVIATIONS * spread:.1e}")
-    if _problem_families.kind_of(theorem) == "huber":
+    if _families.kind_of(theorem) == "huber":
         return candidate.with_problem(delta=delta)
     # Where only B counts, it stays: B = w·delta.
     weights = [float(f"{one * candidate.problem['delta'] / delta:.2e}") for one in candidate.problem["w"]]

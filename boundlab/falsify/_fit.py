@@ -11,9 +11,9 @@ from boundlab.falsify import _families, _random_events
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._edges import sides
 from boundlab.falsify._expectation import horizon
+from boundlab.falsify._families import noise_allowed
 from boundlab.falsify._judge import FAILURES, Judge
 from boundlab.falsify._optimise import iid
-from boundlab.falsify._problem_families import noise_allowed
 from boundlab.falsify._sides import constants_of, step_size
 from boundlab.options import numbers, parse_spec, typed
 from boundlab.theorems import Theorem

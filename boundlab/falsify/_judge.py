@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.errors import BoundlabError, shortened
-from boundlab.falsify import _catalog as catalog, _expectation, _sides
-from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._options import parameters
-from boundlab.falsify._rates import behind_tape, tried
+from boundlab.falsify import _candidate as catalog, _expectation, _sides
+from boundlab.falsify._candidate import Candidate, behind_tape, tried
+from boundlab.falsify._families import parameters
 from boundlab.falsify._shared_runs import SharedRun, make_shared_run
 from boundlab.falsify._sides import PROMISING, CandidateSides
 from boundlab.formulas.symbols import having

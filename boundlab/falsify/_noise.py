@@ -16,8 +16,7 @@ from scipy.special import ndtr
 
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
-from boundlab.falsify._batched_problems import Layout
-from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._candidate import Candidate, Layout
 from boundlab.falsify._shared_runs import SharedRun
 from boundlab.metrics import Quantity, Series
 from boundlab.objective import Array, Oracle

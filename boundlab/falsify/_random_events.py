@@ -5,12 +5,10 @@ from itertools import islice, product
 from typing import Any
 
 from boundlab.algorithms import Algorithm
-from boundlab.falsify import _catalog as catalog
+from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._families import steps
+from boundlab.falsify._families import bounded, errors, noise_allowed, settings, steps
 from boundlab.falsify._optimise import iid
-from boundlab.falsify._options import settings
-from boundlab.falsify._problem_families import bounded, errors, noise_allowed
 from boundlab.instance.settings import open_rates
 from boundlab.theorems import Theorem
 

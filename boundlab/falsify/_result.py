@@ -1,10 +1,14 @@
 """Result of a search: the instance, confirmed from scratch, with everything that is needed to repeat it."""
 
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 
@@ -12,26 +16,91 @@ from boundlab.__about__ import __version__
 from boundlab.algorithms import StepRule
 from boundlab.assumptions import contradiction
 from boundlab.case import provenance
+from boundlab.compare import compare
 from boundlab.compare.trials import trial_events
-from boundlab.errors import AssumptionError, UndecidedError
-from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._expectation import horizon, left_of, plan_of
+from boundlab.errors import AssumptionError, SpecError, UndecidedError
+from boundlab.falsify import _candidate as catalog, _random_events
+from boundlab.falsify._candidate import Candidate, local_rate, unknown
+from boundlab.falsify._expectation import horizon, left_of, plan_of, run_by_run
+from boundlab.falsify._families import noise_allowed, on_composite, problems, schedules, unvaried
 from boundlab.falsify._judge import FAILURES, Judge, Score
-from boundlab.falsify._options import on_composite, unvaried
-from boundlab.falsify._repeat import Telling
+from boundlab.falsify._search import search
 from boundlab.falsify._shared_runs import several
+from boundlab.falsify._shrink import Keep, smallest
 from boundlab.files import Document, json_value, schema
 from boundlab.instance import Plan
-from boundlab.instance.conditional import uncertified
+from boundlab.instance.from_case import uncertified
 from boundlab.metrics import Enclosure
 from boundlab.objective import Constant
 from boundlab.objective.simple import OPTIONS
 from boundlab.options import typed
-from boundlab.theorems import Theorem, core
+from boundlab.theorems import FormulaBound, Theorem, core, read_off_runs
 from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
     from boundlab.exact import Growth
+
+
+# The comparison that repeats what a search found; it is tried before anybody is told of it.
+
+# Two where it computes; a sample grows only so far, since a search must not wait minutes for its own last line.
+_TRIALS = (2, 100, 1000)
+
+
+@final
+class Telling:
+    """The number of trials that tell of a candidate what the search says; found when it is first asked for.
+
+    Parameters
+    ----------
+    theorem, candidate
+        What was searched, and what was found.
+    violated
+        What the search says of it.
+    """
+
+    def __init__(self, theorem: Theorem, candidate: Candidate, *, violated: bool) -> None:
+        self._asked = theorem, candidate, violated
+
+    @cached_property
+    def trials(self) -> int | None:
+        """As :func:`trials_that_tell` returns it."""
+        theorem, candidate, violated = self._asked
+        return trials_that_tell(theorem, candidate, violated=violated)
+
+
+def trials_that_tell(theorem: Theorem, candidate: Candidate, *, violated: bool) -> int | None:
+    """Return the number of trials with which ``boundlab compare`` says of a candidate what the search says.
+
+    Parameters
+    ----------
+    violated
+        Whether it is to say ``violated``, or anything else: about an instance that breaks nothing a sample is
+        undecided, or a computation sure.
+
+    Returns
+    -------
+    int or None
+        None where no number that was tried does: samples of that size do not tell a ratio near 1.
+    """
+    tried = _TRIALS if violated else _TRIALS[:2]
+    for trials in tried:
+        try:
+            computed, verdict = _said(theorem, candidate, trials)
+        except FAILURES:
+            return None
+        agrees = (verdict is Verdict.VIOLATED) is violated
+        if agrees and (violated or computed or trials == tried[-1]):
+            return trials
+        if computed:
+            return None
+    return None
+
+
+def _said(theorem: Theorem, candidate: Candidate, trials: int) -> tuple[bool, Verdict]:
+    """Return whether the comparison computes, and its verdict; everything is read from the words of the command."""
+    found = compare(candidate.compared(theorem).plan(trials=trials, seed=0), trials, 0)
+    return found.band.level == 1.0, found.verdict
 
 
 @final
@@ -410,3 +479,306 @@ def _parameter(value: Any) -> Any:
 
 def _shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+# A search through families of instances along which both sides grow: what a printed O(·) can be refuted by.
+
+_HORIZON: Final = 20  # of the instance at which a family begins: few clients have been as late as they get
+_MOST: Final = 400  # instances of a search without a limit
+_REFUSED: Final = 3  # instances for each that the theorem applies to, after which it ends
+
+Witness: TypeAlias = "tuple[JudgedInstance, Document, Growth]"
+
+
+def unbounded(judge: Judge, progress: Callable[[str], None]) -> "Witness | None":
+    """Return an instance at which a family begins along which left/right is unbounded; None: none was found."""
+    most, seen = judge.limit or _MOST, set[object]()
+    for one in _instances(judge.theorem):
+        if judge.count >= most or len(seen) >= _REFUSED * most or judge.late:
+            break
+        if one.key() in seen:
+            continue
+        seen.add(one.key())
+        progress(f"families that begin at {one.family}")
+        try:
+            instance, case, found = _growths(judge.theorem, one)
+        except FAILURES as error:
+            judge.refuse(error)
+            continue
+        judge.tried[one.family] += 1
+        for growth in found:
+            if growth.refutes:
+                return instance, case, growth
+            if not growth.left:
+                judge.refuse(f"{growth.family}: {growth.why}")
+    return None
+
+
+def _instances(theorem: Theorem) -> Iterator[Candidate]:
+    """Yield quadratics, on which alone left sides are closed forms."""
+    algorithm = catalog.algorithm(theorem.algorithm)
+    if algorithm.server == "any":
+        found = chain.from_iterable(_random_events.candidates(theorem))
+    else:
+        noise = (False, True) if noise_allowed(theorem) else (False,)
+        asked = ((one, more) for one in schedules(theorem, algorithm) for more in noise)
+        found = chain.from_iterable(problems(theorem, one, _HORIZON, 0, more) for one, more in asked)
+    for one in found:
+        if one.separable and one.problem["type"] in ("huber", "quadratic") and not one.constrained:
+            yield replace(one, iterations=max(one.iterations, _HORIZON)).quadratic()
+
+
+def _growths(theorem: Theorem, one: Candidate) -> "tuple[JudgedInstance, Document, tuple[Growth, ...]]":
+    from boundlab.case import read_case
+    from boundlab.exact import evaluate
+
+    plan = plan_of(theorem, one, [horizon(one)])
+    left = float(left_of(plan, one).value[-1])
+    found = instance_of(plan, one, left, float(plan.bound[-1]), "in floating point", violated=False)
+    case = case_of(plan, found)
+    result = evaluate(theorem, read_case(dict(case), has_theorem=True))
+    return found, case, result.growth
+
+
+# A theorem under the larger counts that its paper leaves open: what refutes it there refutes it under both.
+
+
+def generously(theorem: Theorem) -> Theorem:
+    """Return the theorem with each symbol that its paper may count larger so much larger in the bound."""
+    if not theorem.generous or not isinstance(theorem.bound, FormulaBound):
+        return theorem
+    info = theorem.symbols
+    larger = {info[name].symbol: info[name].symbol + more for name, more in theorem.generous.items()}
+    terms = {name: term.subs(larger, simultaneous=True) for name, term in theorem.bound.terms.items()}
+    return replace(theorem, bound=FormulaBound(terms), generous={})
+
+
+# The entry: search, confirm, report.
+
+
+def falsify(
+    theorem: Theorem,
+    budget: float = 60.0,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+    limit: int | None = None,
+    jobs: int = 1,
+) -> Falsification:
+    """Search for an instance on which the left side of a theorem exceeds its right side.
+
+    Constants are certified and all assumptions are checked, so that what is found refutes the theorem. Candidates
+    come in an order that the theorem and the seed determine; a violation is shrunk and then confirmed from scratch. One
+    that is not confirmed, or on which two engines differ, is counted among the refused, and the search goes on.
+
+    Parameters
+    ----------
+    budget
+        Seconds for the search; shrinking may take a quarter more.
+    seed
+        Of the restarts of the local optimisation.
+    progress
+        Told now and then what is going on.
+    limit
+        About how many candidates to try, in place of the clock: the same limit gives the same answer.
+    jobs
+        Processes that look at candidates: they change nothing but the time.
+
+    Raises
+    ------
+    AssumptionError
+        If there is nothing to refute: the bound is a printed O(·) that does not say along which symbols its constants
+        stay the same, or reads a symbol that nothing gives a value; or its constants are those of each run.
+    SpecError
+        If the budget or the limit is not positive, or the theorem sets no local step size.
+
+    Examples
+    --------
+    >>> from boundlab.theorems import load_theorem
+    >>> falsify(load_theorem("area.theorem8.repaired"), limit=5).violated
+    False
+    """
+    if not budget > 0.0:
+        raise SpecError(f"the budget must be > 0 seconds, got {budget:g}")
+    if limit is not None and limit < 1:
+        raise SpecError(f"the number of candidates must be ≥ 1, got {limit}")
+    if seen := sorted(read_off_runs(theorem)):
+        raise AssumptionError(
+            f"{theorem.id} reads {' and '.join(seen)} off each run, and a search shares its runs among problems; "
+            "compare holds it against one run after the other"
+        )
+    if any("models" in words for words in theorem.points.values()):
+        raise AssumptionError(
+            f"{theorem.id} takes its constants on a set of each run's own steps, and a search shares its runs among "
+            "problems; compare holds it against one run after the other"
+        )
+    if theorem.left.over.at_mean:
+        raise AssumptionError(
+            f"{theorem.id} is about the mean iterate, and a search adds up what single runs show; compare --exact and "
+            "exact compute it"
+        )
+    if theorem.shape and not theorem.growth:
+        raise AssumptionError(
+            f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; a table [growth] says "
+            "along which symbols they stay the same, and lets a search refute them all"
+        )
+    local_rate(theorem)  # or say that there is none
+    if names := unknown(theorem):
+        told = " and ".join(f"{name} ({theorem.symbols[name].meaning})" for name in names)
+        raise AssumptionError(
+            f"{theorem.id}: nothing says what {told} may be, so that no instance refutes it; write a number or a "
+            f"definition into the theorem, or look at values of your own with boundlab compare --set {names[0]}=…"
+        )
+    begin = time.monotonic()
+    # No problem meets assumptions that contradict each other: a few instances say so as well as many.
+    judge = Judge(generously(theorem), begin + budget, 1 if contradiction(theorem.core.assumed) else limit)
+    if theorem.shape:
+        return _by_growth(judge, begin, seed, progress or (lambda _: None))
+    instance, case, broken, small, clearest = None, None, False, None, None
+    aside: tuple[JudgedInstance, Document] | None = None  # above the bound, and not confirmed
+
+    def by_hand(score: Score) -> bool:
+        return _by_hand(theorem, judge, score) is not None
+
+    for found in search(judge, seed, progress or (lambda _: None), by_hand, jobs):
+        try:
+            instance, case = _confirmed(theorem, judge, found.score)
+            if instance.violated:
+                _require_runs_agree(theorem, instance)
+        except FAILURES as error:
+            judge.refuse(error)
+            instance, case = None, None
+            continue
+        broken = found.score.violates and instance.violated
+        convincing = found.convincing if broken else None
+        if convincing is not None and (larger := _by_hand(theorem, judge, convincing)) is not None:
+            small, (instance, case) = instance, larger
+        if broken and found.clear is not None:
+            clearest = _clearer(theorem, judge, instance, found.clear)
+        if broken or not found.score.violates:
+            break
+        judge.refuse("not above the bound where it is evaluated from scratch")
+        aside = aside or ((instance, case) if instance.ratio > 1.0 else None)
+        instance, case = None, None
+    if not broken and aside is not None:
+        instance, case = aside
+    return Falsification(
+        theorem,
+        _repeatable(theorem, instance, broken),
+        broken,
+        dict(judge.tried),
+        dict(judge.refused),
+        time.monotonic() - begin,
+        seed,
+        case,
+        _repeatable(theorem, small, broken),
+        _repeatable(theorem, clearest, broken),
+        judge.unmet if instance is None else "",
+    )
+
+
+def _by_growth(judge: Judge, begin: float, seed: int, progress: Callable[[str], None]) -> Falsification:
+    """Search for a family of instances along which left/right is unbounded."""
+    found = unbounded(judge, progress)
+    instance, case, growth = found or (None, None, None)
+    tried, refused, seconds = dict(judge.tried), dict(judge.refused), time.monotonic() - begin
+    return Falsification(judge.theorem, instance, found is not None, tried, refused, seconds, seed, case, growth=growth)
+
+
+def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True) -> Falsification:
+    """Make a violation as small as can be, and confirm it.
+
+    Parameters
+    ----------
+    candidate
+        An instance that violates the theorem.
+    keep
+        What a smaller instance must still be.
+
+    Raises
+    ------
+    SpecError
+        If it does not violate the theorem, also where its paper may count larger, saying why.
+    BoundlabError
+        If nothing confirms it.
+
+    Examples
+    --------
+    >>> from boundlab.theorems import load_theorem
+    >>> problem = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}
+    >>> start = Candidate("mine", problem, "iid:p=[0.5]", {"M": "12"}, {}, 6)
+    >>> minimise(load_theorem("area.theorem8"), start, lambda one: one.settings["M"] == "12").best.iterations
+    4
+    """
+    begin, judge = time.monotonic(), Judge(generously(theorem), float("inf"))
+    score = judge.score(candidate)
+    if score is None or not score.violates:
+        why = "; ".join(judge.refused) if score is None else f"left/right is {score.ratio:.6g}"
+        raise SpecError(f"{theorem.id} is not violated there: {why}")
+    small = smallest([score], judge, lambda: False, np.random.default_rng(0), keep)
+    instance, case = _confirmed(theorem, judge, small)
+    broken = instance.violated
+    return Falsification(
+        theorem,
+        _repeatable(theorem, instance, broken),
+        broken,
+        dict(judge.tried),
+        dict(judge.refused),
+        time.monotonic() - begin,
+        0,
+        case,
+    )
+
+
+def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
+    """Return an instance as it stands to the theorem itself, with its ratio under larger counts where there are any."""
+    found, case = confirm(judge, score)
+    if judge.theorem is theorem:
+        return found, case
+    if score.violates and not found.violated:
+        raise UndecidedError("not above the bound under larger counts where it is evaluated from scratch")
+    plain = Judge(theorem, float("inf"))
+    own = plain.score(score.candidate)
+    if own is None:
+        raise UndecidedError("; ".join(plain.refused))
+    instance, case = confirm(plain, own)
+    return replace(instance, generous=found.ratio), case
+
+
+def _require_runs_agree(theorem: Theorem, found: JudgedInstance) -> None:
+    """Refuse a mean over events that its runs, one after the other, do not have: they meet no enumeration of states.
+
+    Raises
+    ------
+    UndecidedError
+        With both numbers; where the runs are too many nothing is said.
+    """
+    one = found.candidate
+    plan = plan_of(theorem, one, [horizon(one)])
+    if plan.algorithm.server == "any" and plan.metric.is_mean and not one.noisy:
+        with suppress(SpecError):
+            agree(found.left, float(run_by_run(plan, one).value[-1]), "left", "the mean of its runs")
+
+
+def _repeatable(theorem: Theorem, found: JudgedInstance | None, broken: bool) -> JudgedInstance | None:
+    """Return an instance with the number of trials that tell it."""
+    if found is None:
+        return None
+    return replace(found, telling=Telling(theorem, found.candidate, violated=broken))
+
+
+def _by_hand(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInstance, Document] | None:
+    """Return a violation that is confirmed and that a hand can check, or None."""
+    try:
+        instance, case = _confirmed(theorem, judge, score)
+    except FAILURES:
+        return None
+    return (instance, case) if instance.violated and instance.by_hand else None
+
+
+def _clearer(theorem: Theorem, judge: Judge, best: JudgedInstance, score: Score) -> JudgedInstance | None:
+    """Return the violation that breaks the bound by more than the best one, if it is confirmed, too."""
+    try:
+        found, _ = _confirmed(theorem, judge, score)
+    except FAILURES:
+        return None
+    return found if found.violated and found.ratio > best.ratio else None

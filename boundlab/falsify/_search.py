@@ -13,9 +13,7 @@ from boundlab.falsify import _fit, _worst
 from boundlab.falsify._family_scan import Key
 from boundlab.falsify._judge import Judge, Score
 from boundlab.falsify._optimise import climb, optimise
-from boundlab.falsify._shrink import Accept
-from boundlab.falsify._size import coarse
-from boundlab.falsify._smallest import CONVINCES, convincing, smallest
+from boundlab.falsify._shrink import CONVINCES, Accept, coarse, convincing, smallest
 from boundlab.falsify._witnesses import known_witnesses
 from boundlab.falsify._work import Climb, Done, Piece, Restart, Scan, SearchBudget, Worker
 from boundlab.simulate.simulation import Ahead

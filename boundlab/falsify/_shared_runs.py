@@ -14,12 +14,11 @@ from boundlab.algorithms import Algorithm, Event
 from boundlab.delays import frequencies
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.expectation import event_law, event_sequences, why_no_law
-from boundlab.falsify import _catalog as catalog
-from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._rates import local_rate, server_rates
+from boundlab.falsify import _candidate as catalog
+from boundlab.falsify._candidate import Candidate, local_rate, server_rates
 from boundlab.instance.applicability import check, deviations, looked_at
-from boundlab.instance.enclosed import formulas_at, left_side
-from boundlab.instance.points import begun
+from boundlab.instance.plan import begun
+from boundlab.instance.readings import formulas_at, left_side
 from boundlab.instance.schedules import Schedules, kept_by_all
 from boundlab.instance.settings import at_options, filled, own_parameters, split
 from boundlab.metrics import Metric, range_of, terms_of

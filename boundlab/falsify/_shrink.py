@@ -3,14 +3,89 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, product
-from typing import Any
+from itertools import chain, combinations, product
+from typing import Any, final
 
-from boundlab.errors import SpecError
+import numpy as np
+
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.expectation import distinct_outcomes
+from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate, flat, shaped
+from boundlab.falsify._expectation import horizon, plan_of
+from boundlab.falsify._families import choices, readable
 from boundlab.falsify._judge import Judge, Score
-from boundlab.falsify._size import Sizes, fine
+from boundlab.falsify._optimise import iid, optimise
+from boundlab.instance.settings import open_rates
 from boundlab.options import numbers, parse_spec, typed
+from boundlab.theorems import Theorem
+
+# Which of two instances is smaller: what a referee has to follow by hand comes first.
+
+_CERTAIN = ("deterministic", "iid")  # delays of which there is nothing to draw, or whose sequences are counted
+
+
+@final
+class Sizes:
+    """The order of instances of one theorem.
+
+    Smaller is, in this order: decided in exact numbers; fewer clients; an earlier horizon; fewer sequences of events
+    that matter; fewer dimensions and smaller integers; simpler numbers, which are short to write, near 1 in the end.
+    """
+
+    def __init__(self, theorem: Theorem) -> None:
+        self.theorem = theorem
+        self._known: dict[tuple[Any, ...], int] = {}
+
+    def smaller(self, one: Candidate, other: Candidate) -> bool:
+        """Return whether the first is smaller than the second."""
+        first, second = coarse(one), coarse(other)
+        if first != second:
+            return first < second
+        return (self.sequences(one), *fine(one)) < (self.sequences(other), *fine(other))
+
+    def sequences(self, one: Candidate) -> int:
+        """Return how many sequences of events matter: between so many points they choose at the horizon."""
+        name, _ = parse_spec(one.delays, "delays")
+        if name != "iid":
+            return 1 if name in _CERTAIN else 2
+        key = one.key()
+        if key not in self._known:
+            self._known[key] = self._counted(one)
+        return self._known[key]
+
+    def _counted(self, one: Candidate) -> int:
+        try:
+            plan = plan_of(self.theorem, one, [horizon(one)])
+            return distinct_outcomes(*plan.random_run, plan.iterations)
+        except BoundlabError:
+            return int((one.clients + 1) ** one.iterations)  # all there are
+
+
+def coarse(one: Candidate) -> tuple[bool, int, int]:
+    """Return what counts most: whether normal noise keeps exact numbers away, clients, horizon."""
+    return one.tailed, one.clients, one.iterations
+
+
+def fine(one: Candidate) -> tuple[int, int, int]:
+    """Return dimensions, integer settings and rows of data added up, and how much there is to write down."""
+    whole = sum(int(value) for value in one.settings.values() if str(value).isdigit())
+    whole += sum(map(len, one.problem["y"])) + one.problem["batch"] if one.sampled else 0
+    numbers = [value for value in one.problem.values() if not isinstance(value, str)]
+    written = sum(digits(value) for value in (*numbers, *one.step.values()))
+    options = sum(len(str(value)) for value in one.settings.values() if not str(value).isdigit())
+    return one.dimension, whole, written + len(one.delays) + options
+
+
+def digits(value: Any) -> int:
+    """Return how much there is to read in a number or a list of them: letters, and the powers of ten beside them."""
+    if isinstance(value, (list, tuple)):
+        return sum(digits(entry) for entry in value)
+    if not value:
+        return 0
+    significant = f"{abs(value):.15e}".split("e")[0].rstrip("0").replace(".", "")
+    return int(value < 0.0) + min(len(typed(abs(value))), len(significant) + abs(round(math.log10(abs(value)))))
+
 
 Accept = Callable[[Score], bool]
 Move = Callable[[Candidate], Iterator[Candidate]]
@@ -31,7 +106,7 @@ def shrink(
 
     Moves: noise of two signs for normal noise; one client less; fewer iterations; one row of data or one coordinate
     less; a smaller integer setting, an option less; simpler delays; a length or a weight of 1; a number with fewer
-    digits. Smaller is :class:`boundlab.falsify._size.Sizes`.
+    digits. Smaller is :class:`boundlab.falsify._shrink.Sizes`.
 
     Parameters
     ----------
@@ -242,3 +317,168 @@ _MOVES: tuple[Move, ...] = (
     _own_units,
     _simpler_numbers,
 )
+
+
+# The smallest instance near a violation: shrunk move by move, then what single moves do not reach.
+
+_SHORT = 24  # horizons of which every earlier one is tried
+_LADDER = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # integer settings that take the place of iterations
+_SHARES = (0.4, 0.5)  # of the server
+_FEW = (2, 3, 5, 10)  # updates that another rate may make enough
+_SERVER = (10.0, 100.0)  # rates of the server
+_RATIOS = (2, 3, 5)  # between two clients
+_NEAR = 0.95  # of the bound, from where its numbers are worth an optimisation
+_GENERATIONS = 6
+_MOST = 3000  # candidates after which it is small enough
+CONVINCES = 1.05  # left/right from which nobody asks whether it is rounding
+
+
+def smallest(
+    scores: Sequence[Score],
+    judge: Judge,
+    over: Callable[[], bool],
+    rng: np.random.Generator,
+    keep: Keep = lambda _: True,
+) -> Score:
+    """Return a violation that is as small as this search can make it.
+
+    Single moves come first (:func:`boundlab.falsify._shrink.shrink`), from each violation that is given. Then each
+    earlier horizon and each smaller integer is tried with other integers in exchange and with numbers optimised for it,
+    and single moves follow again.
+
+    Parameters
+    ----------
+    keep
+        What a smaller instance must still be.
+    """
+    most = judge.count + _MOST
+
+    def late() -> bool:
+        return over() or judge.count >= most
+
+    order = Sizes(judge.theorem)
+    best, again = shrink(scores[0], judge, late, order, keep), True
+    for score in scores[1:]:
+        other = shrink(score, judge, late, order, keep)
+        best = other if order.smaller(other.candidate, best.candidate) else best
+    while again and not late():
+        again = False
+        tried = chain(_sooner(judge.theorem, best.candidate), _exchanges(best.candidate))
+        for candidate in (one for one in tried if keep(one)):
+            found = _broken(candidate, judge, late, rng)
+            if found is not None and keep(found.candidate) and order.smaller(found.candidate, best.candidate):
+                best, again = shrink(found, judge, late, order, keep), True
+                break
+            if late():
+                break
+    return near_one(best, judge, keep)
+
+
+def convincing(
+    scores: Sequence[Score], small: Score, judge: Judge, over: Callable[[], bool], by_hand: Accept
+) -> Score | None:
+    """Return a small violation that a hand can check and that breaks the bound by a twentieth, as far as there is room.
+
+    None where the smallest one is such a violation, and where no single moves lead to one.
+
+    Parameters
+    ----------
+    scores, small
+        Violations where the moves may begin, and the smallest one.
+    by_hand
+        Whether a hand can check a violation: the engine that tells is slow, and asked of violations only.
+    """
+    least = min(CONVINCES, max(score.ratio for score in scores))
+    if small.ratio >= least and by_hand(small):
+        return None
+    for score in scores:
+        if score.ratio < least or over():
+            continue
+        checked = by_hand(score)
+
+        def accept(found: Score) -> bool:
+            nonlocal checked
+            if found.ratio < least or (checked and not by_hand(found)):
+                return False
+            checked = checked or by_hand(found)
+            return True
+
+        best = shrink(score, judge, over, accept=accept)
+        if checked:
+            scaled = near_one(best, judge)
+            return scaled if scaled is best or (scaled.ratio >= least and by_hand(scaled)) else best
+    return None
+
+
+def _earlier(last: int) -> list[int]:
+    """Return earlier horizons: each of a short run, of a long one those from where it is worth beginning again."""
+    if last <= _SHORT:
+        return list(range(1, last))
+    return list(dict.fromkeys((last // 2, 3 * last // 4, 9 * last // 10, 19 * last // 20, last - 1)))
+
+
+def _exchanges(one: Candidate) -> Iterator[Candidate]:
+    """Yield candidates with an earlier horizon and any integers, then with the same horizon and a smaller integer."""
+    names = [name for name, value in one.settings.items() if value.isdigit() and name != "N"]
+    for iterations in _earlier(one.iterations):
+        yield replace(one, iterations=iterations)
+        for name in names:
+            for value in _LADDER:
+                yield replace(one, iterations=iterations, settings={**one.settings, name: str(value)})
+    for name in names:
+        whole = int(one.settings[name])
+        for less in dict.fromkeys((whole // 2, 3 * whole // 4, 9 * whole // 10, whole - 1)):
+            if 0 < less < whole:
+                yield replace(one, settings={**one.settings, name: str(less)})
+
+
+def _sooner(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
+    """Yield candidates with an earlier horizon, for which the server or the clients have another rate, or an option."""
+    others, last = [*_other_rates(theorem, one), *_other_options(theorem, one)], one.iterations
+    few = [iterations for iterations in _FEW if iterations < last]
+    for iterations in dict.fromkeys((*few, *_earlier(last))):
+        yield from (replace(other, iterations=iterations) for other in others)
+
+
+def _other_rates(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
+    """Yield candidates with a larger rate that is no step size, and with other ratios between two clients."""
+    for name in open_rates(theorem):
+        if not theorem.symbols[name].is_step_size and name in (*theorem.settable, *one.step):
+            yield from (replace(one, step={**one.step, name: larger}) for larger in _SERVER)
+    if one.clients == 2 and one.delays.startswith("deterministic:rates="):
+        ratios = (f"deterministic:rates=[{ratio},1]" for ratio in _RATIOS)
+        yield from (replace(one, delays=delays) for delays in ratios if delays != one.delays)
+
+
+def _other_options(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
+    """Yield candidates with another option that is no count, and with the option that it asks for beside it."""
+    algorithm = catalog.algorithm(theorem.algorithm)
+    found = choices(theorem, algorithm, one.clients).items()
+    pairs = [(name, value) for name, some in found for value in some if value and not value.isdigit()]
+    pairs = [pair for pair in pairs if one.settings.get(pair[0]) != pair[1]]
+    for name, value in pairs:
+        settings = {**one.settings, name: value}
+        if readable(theorem, algorithm, settings):
+            yield replace(one, settings=settings)
+            continue
+        both = ({**settings, other: beside} for other, beside in pairs if other != name)
+        yield from (replace(one, settings=some) for some in both if readable(theorem, algorithm, some))
+
+
+def _broken(one: Candidate, judge: Judge, over: Callable[[], bool], rng: np.random.Generator) -> Score | None:
+    """Return a violation with the same discrete choices and with numbers near these, or None."""
+    scores = [score for score in map(judge.score, _starts(one)) if score is not None]
+    scores = [score for score in scores if score.candidate.iterations == one.iterations]
+    if not scores:
+        return None
+    best = max(scores, key=lambda score: score.ratio)
+    if best.ratio >= _NEAR and not best.violates:
+        best = optimise(best, judge, over, rng, _GENERATIONS)
+    return best if best.violates else None
+
+
+def _starts(one: Candidate) -> Iterator[Candidate]:
+    yield one
+    p = np.array(one.shares())
+    for share in _SHARES if len(p) else ():
+        yield replace(one, delays=iid((p / p.sum() * (1.0 - share)).round(12).tolist()))

@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError
 from boundlab.falsify import _noise
-from boundlab.falsify._batched_problems import Columns, Layout, rounding, run_columns
-from boundlab.falsify._candidate import Candidate
+from boundlab.falsify._candidate import Candidate, Columns, Layout, chosen, rounding, run_columns
 from boundlab.falsify._edges import sides
-from boundlab.falsify._rates import chosen
 from boundlab.falsify._shared_runs import SharedRun, constants
 from boundlab.objective import Optimum
 from boundlab.theorems import Theorem

@@ -7,9 +7,9 @@ from importlib import resources
 from typing import Any
 
 from boundlab.assumptions import assumption
-from boundlab.falsify import _catalog as catalog
+from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate
-from boundlab.falsify._problem_families import noise_allowed
+from boundlab.falsify._families import noise_allowed
 from boundlab.instance.applicability import looked_at
 from boundlab.instance.settings import open_rates
 from boundlab.theorems import Theorem

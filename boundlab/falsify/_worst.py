@@ -8,8 +8,8 @@ from typing import Any, final
 from boundlab.errors import MissingExtraError
 from boundlab.falsify._candidate import Candidate
 from boundlab.falsify._edges import edges
+from boundlab.falsify._families import settings
 from boundlab.falsify._judge import FAILURES, Judge, Score
-from boundlab.falsify._options import settings
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.settings import open_rates
 from boundlab.options import typed

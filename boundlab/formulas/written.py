@@ -3,14 +3,17 @@
 What :func:`written` prints is for reading. Text that :func:`boundlab.formulas.parse.parse` reads back is ``str(…)``.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import sympy
 from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.str import StrPrinter
 
+from boundlab.errors import UndecidedError
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo
 from boundlab.greek import LETTERS
 
@@ -287,3 +290,253 @@ def _letters_only(part: Any) -> bool:
         return True
     factors = (factor.as_base_exp() for factor in sympy.Mul.make_args(part))
     return all(base.is_number or (base.is_Symbol and power.is_Integer and power > 0) for base, power in factors)
+
+
+# Put values into formulas, without SymPy's comparisons and without numbers of any length.
+
+MAX_BITS = 1 << 16
+_MAX_ROOT = 1 << 10
+
+
+def substitute(expression: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Expr:
+    """Replace symbols, and leave Min and Max unevaluated: SymPy would compare their arguments, which takes long.
+
+    Raises
+    ------
+    UndecidedError
+        If the result is infinite or not a number, or a power of numbers has more than 2^16 bits.
+    """
+    memo: dict[sympy.Expr, sympy.Expr] = {}
+
+    def visit(part: sympy.Expr) -> sympy.Expr:
+        if part in memo:
+            return memo[part]
+        if part.is_Symbol:
+            found = values.get(part, part)
+        elif not part.args:
+            found = part
+        else:
+            found = _rebuild(part.func, [visit(argument) for argument in part.args])
+        if found is sympy.nan:
+            raise UndecidedError(f"{part} has no value there")
+        memo[part] = found
+        return found
+
+    result = visit(sympy.sympify(expression))
+    if result.has(sympy.zoo, sympy.oo, -sympy.oo, sympy.nan):
+        raise UndecidedError("the value is infinite there")
+    return result
+
+
+def _rebuild(kind: Any, arguments: list[sympy.Expr]) -> sympy.Expr:
+    if kind in (sympy.Min, sympy.Max):
+        return extremum(kind, arguments)
+    if kind is sympy.Derivative:  # such as that of a sum whose ends move
+        raise UndecidedError("no rule gives a derivative there")
+    if kind is sympy.Pow:
+        _short(*arguments)
+    return kind(*arguments)
+
+
+def _short(base: sympy.Expr, exponent: sympy.Expr) -> None:
+    """Refuse a power of rational numbers that SymPy would write in too many digits, or a root that it would factor."""
+    if not (base.is_Rational and exponent.is_Rational) or base in (0, 1, -1):
+        return
+    bits = max(int(base.p).bit_length(), int(base.q).bit_length())
+    # A root of a number is written with the powers of its prime factors, numerator of the exponent by numerator.
+    if abs(int(exponent.p)) * bits > MAX_BITS or (not exponent.is_Integer and max(bits, int(exponent.q)) > _MAX_ROOT):
+        raise UndecidedError(f"a power has more than {MAX_BITS} bits")
+
+
+def extremum(kind: Any, arguments: list[sympy.Expr]) -> sympy.Expr:
+    """Return Min or Max, with its numbers merged and infinities taken out.
+
+    Parameters
+    ----------
+    kind
+        ``sympy.Min`` or ``sympy.Max``.
+    """
+    # With M = 1 the D of AREA's Theorem 7 holds γ/(L²(M−1)) inside a Min: all symbols are ≥ 0, so that it is +∞.
+    infinite = [part for part in arguments if part in (sympy.zoo, sympy.oo)]
+    if infinite and kind is sympy.Max:
+        return sympy.oo
+    arguments = [part for part in arguments if part not in infinite]
+    if not arguments:
+        return sympy.oo
+    numbers = [part for part in arguments if part.is_number and part.is_comparable]
+    rest = list(dict.fromkeys(part for part in arguments if part not in numbers))
+    if numbers:
+        best = numbers[0]
+        for number in numbers[1:]:
+            larger = bool(sympy.N(number - best, 30) > 0)
+            best = number if larger == (kind is sympy.Max) else best
+        # All symbols are ≥ 0, and so is what they make up where a 0 stands beside it in a Max.
+        if not (kind is sympy.Max and best == 0 and any(part.is_nonnegative for part in rest)):
+            rest.append(best)
+    return rest[0] if len(rest) == 1 else kind(*rest, evaluate=False)
+
+
+# Multiply formulas out, where the result is predicted to be short.
+
+MAX_TERMS = 2000
+
+
+def expand(expression: sympy.Expr, most: int = MAX_TERMS) -> sympy.Expr:
+    """Return ``sympy.expand`` of an expression.
+
+    Raises
+    ------
+    UndecidedError
+        If more than ``most`` terms are predicted, before any of them is made.
+
+    Examples
+    --------
+    >>> x, y = sympy.symbols("x y")
+    >>> expand((x + y) ** 2)
+    x**2 + 2*x*y + y**2
+    """
+    count = predicted(expression)
+    if count > most:
+        raise UndecidedError(f"multiplied out it has more than {most} terms")
+    return sympy.expand(expression)
+
+
+def predicted(expression: sympy.Expr) -> float:
+    """Return an upper bound on the number of terms that ``sympy.expand`` writes down anywhere, ∞ if beyond counting."""
+    if not expression.args:
+        return 1
+    counts = [predicted(part) for part in expression.args]
+    if expression.is_Add:
+        return sum(counts)
+    if expression.is_Mul:
+        return math.prod(counts)
+    if expression.is_Pow and expression.exp.is_Rational:
+        return powers(counts[0], math.ceil(abs(expression.exp)))
+    return max(counts)
+
+
+def powers(terms: float, exponent: int) -> float:
+    """Return the number of monomials of that degree in so many terms, C(terms + exponent − 1, exponent)."""
+    if terms == 1 or exponent == 0:
+        return 1
+    if not math.isfinite(terms) or exponent > MAX_TERMS or terms > MAX_TERMS:
+        return math.inf
+    return math.comb(int(terms) + exponent - 1, exponent)
+
+
+def size(expression: sympy.Expr, sizes: Mapping[sympy.Symbol, int] = MappingProxyType({})) -> int:
+    """Return the number of nodes of the tree, counted without walking through equal parts twice.
+
+    Parameters
+    ----------
+    sizes
+        How many nodes will stand in place of a symbol.
+    """
+    memo: dict[sympy.Basic, int] = dict(sizes)
+
+    def count(part: sympy.Basic) -> int:
+        if part not in memo:
+            memo[part] = 1 + sum(count(one) for one in part.args)
+        return memo[part]
+
+    return count(expression)
+
+
+# Leading terms by the rules of dominated terms: exact where they apply, and quick.
+
+Lead = tuple[sympy.Expr, sympy.Expr]
+
+
+def leading(expression: sympy.Expr, small: sympy.Symbol) -> Lead:
+    """Return (coefficient, power) of the leading term as ``small`` tends to 0 from above; (0, ∞) for 0.
+
+    The rules are those of dominated terms: sums keep the smallest power, Max the largest part, and so on. They
+    are exact; where leading terms cancel or a function is not among them, there is no answer.
+
+    Raises
+    ------
+    UndecidedError
+        If the rules do not decide it.
+    """
+    if expression == 0:
+        return sympy.S.Zero, sympy.oo
+    if small not in expression.free_symbols:
+        return expression, sympy.S.Zero
+    if expression == small:
+        return sympy.S.One, sympy.S.One
+    parts = expression.args
+    if expression.is_Add:
+        return _sum([leading(part, small) for part in parts])
+    if expression.is_Mul:
+        leads = [leading(part, small) for part in parts]
+        return sympy.Mul(*(lead[0] for lead in leads)), sympy.Add(*(lead[1] for lead in leads))
+    if expression.is_Pow and parts[1].is_number:
+        coefficient, power = leading(parts[0], small)
+        if not (coefficient.is_positive or (parts[1].is_integer and (coefficient != 0 or parts[1].is_positive))):
+            raise UndecidedError(f"a power of {parts[0]}")
+        return coefficient ** parts[1], power * parts[1]
+    if expression.is_Pow:
+        return _exponential(expression, small)
+    if isinstance(expression, (sympy.Max, sympy.Min)):
+        return _extreme_lead(expression.func, [leading(part, small) for part in parts])
+    if isinstance(expression, sympy.exp):
+        coefficient, power = leading(parts[0], small)
+        if power >= 0:
+            return (sympy.S.One if power > 0 else sympy.exp(coefficient)), sympy.S.Zero
+    raise UndecidedError(f"no rule for {expression.func.__name__}")
+
+
+def _extreme_lead(kind: Any, leads: list[Lead]) -> Lead:
+    """Return the leading term of a Max or Min: negative parts lose a Max to any that is not negative."""
+    positive = [lead for lead in leads if lead[0].is_nonnegative]
+    if any(lead[0].is_nonnegative is None for lead in leads) or len(positive) < (
+        1 if kind is sympy.Max else len(leads)
+    ):
+        raise UndecidedError("Min or Max of what may be negative")
+    powers = [power for _, power in positive]
+    chosen = min(powers) if kind is sympy.Max else max(powers)
+    return extremum(kind, [coefficient for coefficient, power in positive if power == chosen]), chosen
+
+
+def _sum(leads: list[Lead]) -> Lead:
+    power = min(lead[1] for lead in leads)
+    largest = [lead[0] for lead in leads if lead[1] == power]
+    coefficient = sympy.Add(*largest)
+    # One alone has nothing to cancel with.
+    if power != sympy.oo and len(largest) > 1 and coefficient.is_zero is not False:
+        # n − n cancels to 0; what has a known sign does not.
+        coefficient = expand(coefficient)
+        if coefficient == 0 or not (coefficient.is_nonnegative or coefficient.is_zero is False):
+            raise UndecidedError("leading terms may cancel")
+    return coefficient, power
+
+
+def _exponential(expression: sympy.Expr, small: sympy.Symbol) -> Lead:
+    """Return the leading term of base**exponent where the base tends to 1: (1 − a·small)**(b/small) → exp(−a·b)."""
+    base, exponent = expression.args
+    if isinstance(base, sympy.Max):
+        positive = [part for part in base.args if leading(part, small)[0].is_nonnegative]
+        base = positive[0] if len(positive) == 1 else base
+    b, q = leading(exponent, small)
+    if q < 0 and small not in base.free_symbols:
+        # A rate between 0 and 1, to the power of the horizon, falls below every power.
+        parts = base.args if isinstance(base, sympy.Max) else (base,)
+        if b.is_positive and all(_positive(1 - part) for part in parts):
+            return sympy.S.Zero, sympy.oo
+        if b.is_negative and all(_positive(part - 1) for part in parts):
+            return sympy.S.Zero, sympy.oo
+    if leading(base, small) != (1, 0):
+        raise UndecidedError(f"the power {expression}")
+    a, p = leading(expand(base - 1), small)
+    if p + q > 0:
+        return sympy.S.One, sympy.S.Zero
+    if p + q == 0:
+        return sympy.exp(a * b), sympy.S.Zero
+    if (a * b).is_negative:
+        return sympy.S.Zero, sympy.oo  # below every power
+    raise UndecidedError(f"the power {expression}")
+
+
+def _positive(expression: sympy.Expr) -> bool:
+    expand(expression)  # refuses what SymPy would multiply out for long
+    return bool(sympy.together(expression).is_positive)

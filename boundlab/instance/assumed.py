@@ -18,8 +18,7 @@ from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.errors import AssumptionError, CertificateError, SpecError, SymbolError
 from boundlab.formulas.known_numbers import Formulas
 from boundlab.formulas.symbols import SymbolInfo
-from boundlab.instance.enclosed import formulas_at
-from boundlab.instance.readings import AtEveryX, SymbolValue
+from boundlab.instance.readings import AtEveryX, SymbolValue, formulas_at
 from boundlab.metrics import Proved
 from boundlab.objective import Problem
 from boundlab.objective.facts import MEAN_SLOPE, Fact, facts

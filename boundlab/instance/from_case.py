@@ -1,22 +1,221 @@
 """A case file as a plan: the same checks as a comparison, on explicit or on random events."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, final
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm, Event, InFlight, VirtualIterate, undeclared_draws
+from boundlab.algorithms import Algorithm, Event, EventProgram, InFlight, VirtualIterate, undeclared_draws
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import Scalar
+from boundlab.arithmetic.rational import TooLongError
 from boundlab.case import Case, RandomEvents, build_delays, plain
+from boundlab.classes import Formal, class_of, drawn, of_program, of_tape
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
+from boundlab.expectation import event_law, exact_parameters, why_no_law
+from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.plan import Plan, make_plan
+from boundlab.instance.readings import SymbolValue
 from boundlab.instance.settings import parameters, rates, split
 from boundlab.options import Options
 from boundlab.randomness import Streams
+from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Theorem, about_each, over
+from boundlab.verdict import Verdict
+
+# Conditional verdicts: those that depend on values which nothing certifies.
+
+Judged = tuple[Verdict, str]
+P = ParamSpec("P")
+_WEAKER = {Verdict.VIOLATED: Verdict.INCONCLUSIVE, Verdict.HOLDS: Verdict.CONSISTENT}
+
+
+def uncertified(readings: Iterable[SymbolValue]) -> tuple[str, ...]:
+    """Return the values that nothing certifies, in words."""
+    return tuple(reading.words() for reading in readings if not reading.certified)
+
+
+def conditional(values: Sequence[str], verdict: Verdict, reason: str) -> Judged:
+    """Return what may be said where a verdict depends on uncertified ``values``, in words.
+
+    ``violated`` becomes ``inconclusive``, for the true value may give a larger bound; ``holds`` becomes
+    ``consistent``. Both name the values.
+    """
+    if not values or verdict not in (*_WEAKER, Verdict.CONSISTENT):
+        return verdict, reason
+    return _WEAKER.get(verdict, verdict), f"{verdict}, if {' and '.join(values)}: {reason}"
+
+
+def qualified(judge: Callable[Concatenate[Plan, P], Judged]) -> Callable[Concatenate[Plan, P], Judged]:
+    """Make what a judge of plans says conditional on the readings of the plan."""
+
+    @wraps(judge)
+    def careful(plan: Plan, /, *args: P.args, **kwargs: P.kwargs) -> Judged:
+        return conditional(uncertified(plan.symbols), *judge(plan, *args, **kwargs))
+
+    return careful
+
+
+# The run of a plan with its numbers as they stand: options at their word, steps by the theorem's formulas.
+
+
+def exact_rate(plan: Plan, formulas: Formulas, name: str, *, balls: bool) -> Scalar:
+    """Return what the theorem sets, or the option that stands in the run.
+
+    Parameters
+    ----------
+    formulas
+        What the theorem's symbols are, its step size among them.
+    balls
+        Whether it may be a ball of the present precision.
+
+    Raises
+    ------
+    TooLongError
+        If it may not, and is no rational number.
+    """
+    values, theorem = plan.parameter_values, plan.theorem
+    if name not in theorem.step:
+        return numbers.rational(Fraction(values[name]))
+    symbol = theorem.symbols[name].symbol
+    if balls:
+        return formulas.ball(symbol)
+    exact = scalar(formulas.exact(symbol))
+    if exact is None or isinstance(exact, numbers.Surd):
+        raise TooLongError(f"{name} is no rational number")
+    return exact
+
+
+def exact_rates(plan: Plan, formulas: Formulas, *, balls: bool) -> list[Scalar]:
+    """Return all rates in the order in which :func:`exact_tape` takes them."""
+    return [exact_rate(plan, formulas, name, balls=balls) for name in plan.rates]
+
+
+def exact_tape(plan: Plan, streams: Streams, records: RecordAt | None = None) -> Tape:
+    """Return the tape of one trial with numbers that know what they stand for.
+
+    Parameters
+    ----------
+    streams
+        Those of the trial.
+    records
+        What it shows; None: what the metric needs at plan.ks.
+    """
+    shown = plan.metric.records(plan.ks) if records is None else records
+    parameters = exact_parameters(plan.algorithm, plan.parameter_values, plan.rates)
+    return compile_trial(
+        plan.algorithm, parameters, plan.problem.n, plan.delays, plan.policy, plan.iterations, shown, streams
+    )
+
+
+# Membership of the runs in hand in the class that a theorem's proof is about, decided on them.
+
+LOOKED: Final = 20_000  # iterations of all runs together: about half a second
+_DRAWN: Final = 256  # events of a program
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Where runs stand to the class that a proof is about.
+
+    Parameters
+    ----------
+    of
+        The class.
+    runs
+        How many runs were looked at, in words.
+    iterations
+        How far; 0: to their ends.
+    tau_max
+        The most updates that a pass was late; None where that has no meaning.
+    outside
+        Where the first run that is not in the class is otherwise; empty where all are in it.
+    """
+
+    of: str
+    runs: str
+    iterations: int = 0
+    tau_max: int | None = None
+    outside: str = ""
+
+    @property
+    def words(self) -> str:
+        """One sentence."""
+        if self.outside:
+            return f"the proof does not speak of this run (class {self.of}): {self.outside}"
+        late = "" if self.tau_max is None else f", tau_max = {self.tau_max}"
+        far = f", the first {self.iterations} iterations looked at" if self.iterations else ""
+        return f"the proof speaks of {self.runs} (class {self.of}{late}{far})"
+
+
+def proved(theorem: Theorem) -> bool:
+    """Return whether a registered proof ends in this theorem; a paper's own proof as printed is none."""
+    return bool(theorem.proofs) and not theorem.of_paper and theorem.status != "user"
+
+
+def of_runs(plan: Plan, trials: int, seed: int) -> Membership | None:
+    """Decide whether the trials of a plan are in the class of their theorem's proof; None where it has none.
+
+    Parameters
+    ----------
+    trials
+        How many there are; 0: an expectation was computed, and events of the program are drawn.
+    """
+    if not proved(plan.theorem):
+        return None
+    n = plan.problem.n
+    if not trials and (program := _program(plan)) is not None:
+        events = drawn(program, event_law(plan.delays, plan.policy), _DRAWN, seed)
+        found = of_program(program, n, events)
+        return _decided(plan, [found], f"what was averaged, as {_DRAWN} of its events show")
+    trials = max(trials, 1)
+    far, looked = min(plan.iterations, max(1, LOOKED // trials)), min(trials, LOOKED)
+    runs = "the run" if trials == 1 else f"all {trials} runs" if looked == trials else f"{looked} of {trials} runs"
+    run = (plan.algorithm, plan.parameters.known(), n, plan.delays, plan.policy, far, NOTHING)
+    tapes = (compile_trial(*run, Streams(seed, trial)) for trial in range(looked))
+    return _decided(plan, map(of_tape, tapes), runs, far if far < plan.iterations else 0)
+
+
+def of_events(plan: Plan, events: Events | None) -> Membership | None:
+    """Decide whether one run is in the class of its theorem's proof.
+
+    Parameters
+    ----------
+    events
+        Of the run; None: an expectation over drawn ones was computed.
+    """
+    if events is None:
+        return of_runs(plan, 0, 0)
+    if not proved(plan.theorem):
+        return None
+    tape = plan.algorithm.schedule(plan.parameters.known(), events, plan.problem.n, NOTHING, plan.iterations)
+    return _decided(plan, [of_tape(tape)], "the run")
+
+
+def _program(plan: Plan) -> EventProgram | None:
+    """Return the program of which expectations are taken, where events are drawn independently."""
+    try:
+        program = plan.algorithm.program(plan.parameters.known(), plan.problem.n)
+    except SpecError:
+        return None
+    return None if program is None or why_no_law(program, plan.delays, plan.policy) else program
+
+
+def _decided(plan: Plan, runs: Iterable[Formal], words: str, far: int = 0) -> Membership:
+    known, late = class_of(plan.algorithm, plan.parameters.known(), plan.problem.n), list[int]()
+    for run in runs:
+        for why in known.why_not(run):
+            return Membership(known.id, words, outside=why)
+        late += known.staleness(run)
+    return Membership(known.id, words, far, max(late, default=None))
+
 
 # A step size that a file writes down is the theorem's own if it is so near: files keep fewer digits.
 _WRITTEN: Final = 1e-9

@@ -5,21 +5,182 @@ it the theorem says nothing about this run; on the safe side it is used; where n
 it.
 """
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from boundlab.algorithms import Algorithm, VirtualIterate
+from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
+from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.assumptions import FIXED_TIMES, assumption
 from boundlab.case import as_json
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
-from boundlab.formulas.assignments import arrival_statistics
+from boundlab.formulas.assignments import arrival_statistics, of_arrivals
+from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
-from boundlab.instance.along import PointReading
+from boundlab.metrics import Enclosure, Metric, range_of, terms_of, valued
 from boundlab.objective import Constant, Problem
-from boundlab.theorems import SECONDS, Theorem, derive, once
+from boundlab.objective.weighted import Weighted
+from boundlab.tape import Tape
+from boundlab.theorems import SECONDS, RecursionBound, Theorem, derive, once, read_off_runs
+
+if TYPE_CHECKING:
+    from boundlab.execute.iterates import Gradients
+
+
+# Constants of theorems along the run: how large gradients are where one run takes them, horizon by horizon.
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_UP: Final = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
+_REMEMBERED: Final = 64  # runs that are remembered
+_PATHS: Final = {"server": "w[t]", "virtual": "v[t]"}
+_ENDS: Final = {"segments": "w", "virtual-segments": "v"}
+_SQUARED: Final = frozenset({"G_sq"})
+_WHAT: Final = {"G_sq": "‖∇f_i‖²", "sigma_g": "‖∇f_i − ∇f‖", "sigma_g_mean": "root of the mean ‖∇f_i − ∇f‖²"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PointReading:
+    """A constant as one run up to one horizon has it.
+
+    Parameters
+    ----------
+    value
+        No less than the true one where ``enclosed``, else what floats say.
+    how
+        Where it was read, in words.
+    """
+
+    value: float
+    enclosed: bool
+    how: str
+
+
+@final
+@dataclass(frozen=True)
+class RunPoints:
+    """Readers of runs for one theorem.
+
+    Parameters
+    ----------
+    problem
+        With the objective that is minimised.
+    parameters
+        The run's own, its step size among them.
+    """
+
+    theorem: Theorem
+    problem: Problem
+    algorithm: Algorithm[Any]
+    parameters: Any
+    _known: dict[tuple[bytes, int], "_SeenRun"] = field(default_factory=dict, repr=False, compare=False)
+
+    def read(self, tape: Tape, until: int, window: int) -> dict[str, PointReading]:
+        """Return the constants of a run up to the horizon ``until``, by symbol.
+
+        Parameters
+        ----------
+        window
+            N.
+        """
+        key = tape.digest(), window
+        if key not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[key] = self._run(tape, window)
+        run = self._known[key]
+        return {name: run.reading(name, self.theorem.points[name], until) for name in self.wanted}
+
+    @cached_property
+    def wanted(self) -> tuple[str, ...]:
+        """The constants that the bound reads, and those that may be set."""
+        read = {*self.theorem.inputs(), *self.theorem.settable}
+        return tuple(sorted(read_off_runs(self.theorem) & read))
+
+    def _run(self, tape: Tape, window: int) -> "_SeenRun":
+        from boundlab.execute.iterates import visit
+
+        words = {word for name in self.wanted for word in self.theorem.points[name]}
+        virtual = self.algorithm.virtual_iterate(self.parameters, tape)
+        segments = window if "virtual-segments" in words or ("segments" in words and window > 1) else 0
+        n = self.problem.n
+        weights = self.problem.weights if isinstance(self.problem, Weighted) else (Fraction(1, n),) * n
+        return _SeenRun(tape, visit(self.problem, tape, weights, virtual, segments), virtual, window)
+
+
+@final
+class _SeenRun:
+    """Gradients along one run, for all horizons."""
+
+    def __init__(self, tape: Tape, gradients: "Gradients", virtual: VirtualIterate | None, window: int) -> None:
+        self._tape, self._virtual, self._window = tape, virtual, window
+        self._gradients = gradients
+        self._steps: dict[str, tuple[Floats, Ints]] = {}
+        self._apart, self._spread = (np.maximum.accumulate(one, axis=1) for one in (gradients.apart, gradients.spread))
+
+    def reading(self, name: str, words: tuple[str, ...], until: int) -> PointReading:
+        """Return one constant."""
+        top, said, last = np.zeros(2), [], until + self._window - 1
+        for word in words:
+            if word in _PATHS:
+                found = (self._spread if name == "sigma_g_mean" else self._apart)[:, until - 1]
+                said.append(f"{_PATHS[word]}, t < {until}, of all f_i")
+            elif word in _ENDS:
+                found = self._gradients.segments
+                if self._window > 1 or word != "segments":
+                    said.append(f"the segments w[0]–{_ENDS[word]}[t], t < {self._window}, of all f_i")
+            else:
+                if word not in self._steps:
+                    self._steps[word] = self._of_steps(word)
+                largest, steps = self._steps[word]
+                found = largest[:, last - 1]
+                said.append(f"the {steps[last - 1]} local steps of updates 1…{last}")
+            top = np.maximum(top, found)
+        # A number that rounding leaves open says nothing: then that of floats is taken, and no verdict rests on it.
+        enclosed = self._gradients.encloses(top)
+        value = float(top[int(enclosed)])
+        how = f"largest {_WHAT.get(name, '‖∇f_i‖')} at {' and '.join(said)}; each trial its own"
+        return PointReading(value**2 * _UP if name in _SQUARED else value, enclosed, how)
+
+    def _of_steps(self, word: str) -> tuple[Floats, Ints]:
+        """Return the largest ‖∇f_i‖ at the local steps that count up to each server update, and how many these are."""
+        tape = self._tape
+        first = np.full(len(tape.descend.dst), tape.iterations)
+        if self._virtual is not None:
+            entered = np.maximum(np.arange(len(self._virtual.runs)) - self._virtual.before, 0)
+            np.minimum.at(first, self._virtual.runs, entered)
+        else:
+            np.minimum.at(first, tape.uses.update, tape.uses.version)
+        if word == "rounds":  # what a client does before a step that counts, counts with it
+            for client in range(tape.clients):
+                own = np.flatnonzero(tape.descend.client == client)
+                first[own] = np.minimum.accumulate(first[own][::-1])[::-1]
+        largest, count = np.zeros((2, tape.iterations + 1)), np.zeros(tape.iterations + 1, dtype=np.int64)
+        for place in (0, 1):
+            np.maximum.at(largest[place], first, self._gradients.steps[place])
+        np.add.at(count, first, tape.descend.steps)
+        return np.maximum.accumulate(largest[:, :-1], axis=1), np.cumsum(count[:-1])
+
+
+def at_start(theorem: Theorem, problem: Problem) -> dict[str, float]:
+    """Return the constants as they are at x0, where the choice of a window asks for some numbers."""
+    each = np.array([problem.gradient(client, problem.x0) for client in range(problem.n)], dtype=np.float64)
+    away = np.linalg.norm(each - problem.full_gradient(problem.x0), axis=1)
+    top = float(np.linalg.norm(each, axis=1).max())
+    known = {"G": top, "G_sq": top**2, "sigma_g": float(away.max()), "sigma_g_mean": float(np.sqrt((away**2).mean()))}
+    return {name: value for name, value in known.items() if name in theorem.points}
+
 
 Origin = Literal["problem", "delays", "tape", "run", "theorem", "yours"]
 
@@ -343,3 +504,127 @@ class Sources:
             constant = self.constants[name]
             return f"problem {self.problem.id} ({constant.side}, {constant.how})"
         return "the run"
+
+
+# The right side of an instance in balls: constants, steps and settings are the exact numbers that their floats are.
+
+_ENOUGH: Final = 60  # bits that a right side shall have
+_MOST: Final = 1 << 13
+# What is computed from rates or read off a schedule is a sum or product of this many roundings at most, relatively.
+_READ: Final = 256 * float(np.finfo(np.float64).eps)
+
+
+def right_sides(theorem: Theorem, values: Sequence[Mapping[str, Any]], measured: Collection[str]) -> Enclosure:
+    """Enclose the bound at some horizons.
+
+    Parameters
+    ----------
+    values
+        For each of them what the theorem is evaluated with, by symbol, the counter among them.
+    measured
+        The symbols that were read off a schedule or computed from rates: their floats may be rounded.
+    """
+    if theorem.shape:
+        return Enclosure.unproved([float(theorem.evaluate(one).total) for one in values])
+    if not theorem.bound.closed:
+        return _iterated(theorem, values)
+    total, known = sympy.Add(*theorem.bound.expressions().values()), dict[Any, tuple[float, float, float]]()
+    ends = []
+    for one in values:
+        key = tuple(sorted((name, np.asarray(value).tobytes()) for name, value in one.items()))
+        if key not in known:
+            known[key] = _ends(formulas_at(theorem, one, measured), total)
+            if not np.isfinite(known[key]).all():  # what is shown is the number that floats find
+                known[key] = (float(theorem.evaluate(one).total), *known[key][1:])
+        ends.append(known[key])
+    found = np.array(ends) + 0.0  # no −0
+    return Enclosure(found[:, 0], found[:, 1], found[:, 2])
+
+
+def left_side(theorem: Theorem, formulas: Callable[[], Formulas], horizon: int) -> Metric:
+    """Return the left side with the numbers of its formulas.
+
+    Parameters
+    ----------
+    formulas
+        Gives the symbols at the numbers that whoever asks takes them for; most left sides read none.
+    horizon
+        The largest K (or T) that is asked for.
+
+    Raises
+    ------
+    SpecError
+        If a weight has no value, or none that a weight can have.
+    """
+    if range_of(theorem.left) is None and not terms_of(theorem.left):
+        return theorem.left
+
+    known = formulas()
+
+    def value(name: str) -> Fraction | None:
+        found = known.exact(theorem.symbols[name].symbol)
+        return Fraction(int(found.p), int(found.q)) if found is not None and found.is_Rational else None
+
+    return valued(theorem.left, functools.cache(value), horizon, theorem.id)
+
+
+def formulas_at(theorem: Theorem, values: Mapping[str, Any], measured: Collection[str]) -> Formulas:
+    """Return all symbols of a theorem at numbers, and the rules of those that follow from others."""
+    known = {
+        name: known_value(value, functools.partial(known_number, rounded=name in measured))
+        for name, value in values.items()
+    }
+    if "p" in values:
+        known |= _of_arrivals(values["p"], values.get("p_s"))
+    return Formulas(known, {name: rule for name, rule in theorem.defining().items() if name not in known})
+
+
+@functools.lru_cache(maxsize=8192)
+def known_number(value: float, *, rounded: bool) -> KnownNumber:
+    """Return the exact number that a float is; where it may be rounded, the simple fraction that it stands for."""
+    if rounded:
+        found = rational(value, ENGINE)
+        return KnownNumber(None, value, _READ) if found is None else KnownNumber.of(found)
+    return KnownNumber.of(Fraction(value))
+
+
+def _of_arrivals(p: Any, p_s: float | None) -> dict[str, KnownNumber]:
+    """Return what follows from the probabilities of the clients, as fractions where these are simple and sum to 1."""
+    each = np.asarray(p, dtype=np.float64).tolist()
+    server = 1.0 - sum(each) if p_s is None else float(p_s)
+    found = [rational(one, ENGINE) for one in (*each, server)]
+    simple = [one for one in found if one is not None]
+    if len(simple) == len(found) and sum(simple) == 1:
+        return {name: KnownNumber.of(value) for name, value in of_arrivals(simple[:-1], simple[-1]).items()}
+    about = {name: float(value) for name, value in of_arrivals(each, server).items()}
+    rounded = {name: KnownNumber(None, value, _READ + len(each) * _READ / 64) for name, value in about.items()}
+    return {**rounded, "n": KnownNumber.of(len(each))}
+
+
+def _ends(formulas: Formulas, total: sympy.Expr) -> tuple[float, float, float]:
+    """Return the middle and both ends, with more digits where they cancel."""
+    bits = START_BITS
+    while True:
+        with digits(bits):
+            found = formulas.ball(total)
+            if not found.is_finite() or found.rel_accuracy_bits() >= _ENOUGH or 4 * bits > _MOST or found == 0:
+                return float_ends(found)
+        bits *= 4
+
+
+def _iterated(theorem: Theorem, values: Sequence[Mapping[str, Any]]) -> Enclosure:
+    """Enclose a recursion, horizons that differ in nothing else in one run."""
+    bound, counter = theorem.bound, theorem.horizon_symbol
+    assert isinstance(bound, RecursionBound)  # noqa: S101  (the only one that is no sum of formulas)
+    ends = np.empty((2, len(values)))
+    groups: dict[Any, list[int]] = {}
+    for place, one in enumerate(values):
+        rest = tuple(sorted((name, np.asarray(value).tobytes()) for name, value in one.items() if name != counter))
+        groups.setdefault(rest, []).append(place)
+    for places in groups.values():
+        ks, back = np.unique([int(values[place][counter]) for place in places], return_inverse=True)
+        found = derive(theorem, {**values[places[0]], counter: int(ks[-1])}, None, theorem.first_iteration)
+        given = {name: value if theorem.symbols[name].vector else float(value) for name, value in found.items()}
+        for end, row in zip(bound.between(given, ks), ends, strict=True):
+            row[places] = end[back.ravel()]
+    return Enclosure(ends.mean(axis=0), ends[0], ends[1])

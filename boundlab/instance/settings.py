@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from boundlab.algorithms import Algorithm, StepRule, own_rates, without_open
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, having
-from boundlab.instance.enclosed import formulas_at
+from boundlab.instance.readings import formulas_at
 from boundlab.metrics import INDEX
 from boundlab.options import Options
 from boundlab.tape import Tape

@@ -1,8 +1,9 @@
 """Problems: n client functions, their stochastic (sub)gradients, and certified constants."""
 
-from boundlab.objective._by_client import against_mean as against_mean, alike as alike, by_client as by_client
 from boundlab.objective._constants import (
     EPS as EPS,
+    ERROR_OPTION as ERROR_OPTION,
+    NO_NOISY_PROX as NO_NOISY_PROX,
     OF_OBJECTIVE as OF_OBJECTIVE,
     Array as Array,
     Constant as Constant,
@@ -10,6 +11,7 @@ from boundlab.objective._constants import (
     GradientsOnSet as GradientsOnSet,
     LeastSquaresForm as LeastSquaresForm,
     Optimum as Optimum,
+    Oracle as Oracle,
     QuadraticForm as QuadraticForm,
     Side as Side,
     StepBounds as StepBounds,
@@ -18,11 +20,10 @@ from boundlab.objective._constants import (
     step_moved as step_moved,
     step_rounding as step_rounding,
 )
-from boundlab.objective._oracle import ERROR_OPTION as ERROR_OPTION, NO_NOISY_PROX as NO_NOISY_PROX, Oracle as Oracle
-from boundlab.objective._problem import FullGradients as FullGradients, Problem as Problem
-from boundlab.objective._problem_type import ProblemType as ProblemType
+from boundlab.objective._problem import FullGradients as FullGradients, Problem as Problem, ProblemType as ProblemType
 from boundlab.objective._wrapped import (
     SameObjective as SameObjective,
     Wrapped as Wrapped,
     WrappedOracle as WrappedOracle,
 )
+from boundlab.objective.facts import against_mean as against_mean, alike as alike, by_client as by_client

@@ -1,14 +1,17 @@
 """Components of a problem: constants with the side on which they may err, minimisers, quadratics, least squares."""
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any, Final, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.errors import SymbolError
+from boundlab.errors import AssumptionError, MissingExtraError, SymbolError
 from boundlab.formulas.symbols import having
 
 Array = NDArray[np.floating[Any]]
@@ -278,3 +281,95 @@ class LeastSquaresForm:
     nu: float
     batch: int
     replacement: bool
+
+
+# A function of many variables, drawn along one line.
+
+
+def draw(problem: Any, ax: Any = None) -> Any:
+    """Draw f along the line from x0 through x*; see :meth:`boundlab.Problem.plot`."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError('plots need matplotlib: pip install "boundlab[plot]"')
+    best = problem.optimum()
+    if ax is None:
+        from matplotlib import pyplot
+
+        ax = pyplot.subplots(layout="constrained")[1]
+    x0, star = np.asarray(problem.x0, dtype=np.float64), np.asarray(best.x, dtype=np.float64)
+    distance = float(np.linalg.norm(x0 - star))
+    towards = (x0 - star) / distance if distance > 0.0 else np.eye(problem.d)[0]
+    far = distance or 1.0
+    places = np.linspace(-far, 1.15 * far, 401)
+    gaps = [problem.value(star + place * towards) - best.value for place in places]
+    ax.plot(places, gaps, "-", color="#0072B2", linewidth=2, label="f(x) − f*")
+    ax.plot(
+        [distance],
+        [problem.value(x0) - best.value],
+        "o",
+        color="#D55E00",
+        label=f"x₀: f(x₀) − f* = {problem.value(x0) - best.value:.4g}",
+    )
+    ax.axvline(0.0, color="0.6", linewidth=0.8)
+    ax.set_xlabel("distance from x* on the line to x₀")
+    ax.set_ylabel("f(x) − f*")
+    ax.set_title(f"{problem.id}: n = {problem.n}, d = {problem.d}", fontsize=10)
+    ax.legend(fontsize=8)
+    return ax
+
+
+# Stochastic (sub)gradients of one trial.
+
+NO_INEXACT_PROX = "a relative error has no proximal step; error=[…], which is added, has one"
+NO_NOISY_PROX = "a proximal step needs the function itself, not noisy gradients; set sigma=0, or batch=0"
+# Of every problem, beside its own: see boundlab.objective.inexact.
+ERROR_OPTION: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "error": "e added to each gradient: d numbers, one list of them a client, or one number for the first "
+        "coordinate; relative:E adds E times the gradient, E a number or d rows of d numbers, or one a client"
+    }
+)
+
+
+def error_at(gradient: Any, error: Any) -> Any:
+    """Return what an error adds to gradients, in any arithmetic.
+
+    Parameters
+    ----------
+    gradient
+        Shape (d,) or (S, d).
+    error
+        Shape (d,): a vector that is added, whatever the gradient is. Shape (d, d): what multiplies it.
+    """
+    return gradient @ error.T if error.ndim == 2 else error
+
+
+class Oracle(ABC):
+    """Stochastic (sub)gradients of one trial. One instance belongs to one run."""
+
+    @abstractmethod
+    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+        """Return the random numbers of B updates, indexable as ``draws[j][step]``.
+
+        Parameters
+        ----------
+        clients, updates
+            Shape (B,): which client, and which of its updates (counted from 0), each of so many local ``steps``.
+        """
+
+    @abstractmethod
+    def draw_size(self, steps: int) -> int:
+        """Return how many numbers one update takes, so that callers can bound memory."""
+
+    @abstractmethod
+    def step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do x ← x − step_size·g_client(x) in place, with the randomness of one local step."""
+
+    def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
+        """Do x ← prox_{step_size·f_client}(x) in place; a noisy oracle has no such step.
+
+        Raises
+        ------
+        AssumptionError
+            If the oracle is noisy, or the problem has no closed form.
+        """
+        raise AssumptionError(NO_NOISY_PROX)

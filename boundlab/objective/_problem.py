@@ -1,8 +1,8 @@
 """Interface of a problem: n client functions, and what engines may ask of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -19,14 +19,14 @@ from boundlab.objective._constants import (
     GradientsOnSet,
     LeastSquaresForm,
     Optimum,
+    Oracle,
     QuadraticForm,
     StepBounds,
 )
-from boundlab.objective._oracle import Oracle
 from boundlab.randomness import Streams
 from boundlab.registry import BuiltFromWords
 
-if TYPE_CHECKING:  # rational numbers load SymPy
+if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.compiled import Clients
@@ -81,7 +81,7 @@ class Problem(BuiltFromWords, ABC):
         """Return the certified constants by symbol name, those that exist; :meth:`assumptions` says why others don't.
 
         Of the functions: L, L_sq = L², mu, B, G_sq ≥ ‖∇f_i‖², sigma_g and sigma_g_mean (see
-        :mod:`boundlab.problems.heterogeneity`), zeta. Of the oracle: sigma = sigma_l, G² ≥ E‖g_i‖². Of the start:
+        :mod:`boundlab.problems.risk`), zeta. Of the oracle: sigma = sigma_l, G² ≥ E‖g_i‖². Of the start:
         R = ‖x0 − x*‖ and F0 = f(x0) − inf f. Cached: the first call may solve for x*; where there is no
         certificate for x*, R and zeta are left out.
         """
@@ -103,7 +103,7 @@ class Problem(BuiltFromWords, ABC):
         MissingExtraError
             If matplotlib is not installed.
         """
-        from boundlab.objective._draw import draw
+        from boundlab.objective._constants import draw
 
         return draw(self, ax)
 
@@ -396,3 +396,36 @@ class FullGradients(Oracle):
     def implicit_step(self, x: Array, client: int, draw: Any, step_size: float) -> None:
         """Do one exact proximal step."""
         x[:] = self.problem.prox(client, x, step_size)
+
+
+# A registered family of problems: its options, and what builds one of them.
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemType:
+    """A registered problem family.
+
+    Parameters
+    ----------
+    id, summary
+        Its name on the command line and in case files; one line for ``boundlab list problems``.
+    options
+        Option name → one line, for messages and help.
+    build
+        Makes a problem from the options; raises SpecError or DataError.
+    examples
+        Options of small instances that differ in kind: noisy ones and others, ones with every constant and others.
+    constrained
+        Whether constants exist on a bounded set alone: ``build`` then reads ``box`` or ``ball`` as well, to know it,
+        and gives an f that keeps its promises on all of R^d.
+    files
+        Gives the files that a problem with some options reads, without building it.
+    """
+
+    id: str
+    summary: str
+    build: Any
+    options: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[Mapping[str, Any]] = ({},)
+    constrained: bool = False
+    files: Callable[[Mapping[str, Any]], tuple[Path, ...]] = lambda _: ()

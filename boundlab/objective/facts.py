@@ -23,16 +23,98 @@ With m the strong convexity of f, M its smoothness, L that of all f_i, and x* a 
 On a bounded set, whose indicator stands beside f, only those hold at its points that do not read ∇f(x*).
 """
 
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Final, final
 
 import numpy as np
 
-from boundlab.objective._by_client import by_client
-from boundlab.objective._constants import EPS, LeastSquaresForm
+from boundlab.errors import CertificateError, SpecError
+from boundlab.objective._constants import EPS, Constant, Floats, LeastSquaresForm, Optimum
 from boundlab.objective._problem import Problem
+from boundlab.objective._wrapped import Wrapped
+
+# Certified constants of each client: at worst, what is known of all of them.
+
+_ROUNDED = 1e-12
+
+
+def by_client(problem: "Problem", names: Collection[str]) -> dict[str, Floats]:
+    """Return the vectors among some names that the problem can certify, each of shape (n,).
+
+    Parameters
+    ----------
+    names
+        Of ``L_i``, ``mu_i``, ``sigma_i``, ``G_star`` and ``gap_i``; others are passed over.
+    """
+    constants = problem.constants()
+    found = {name: rule(problem, constants) for name, rule in _RULES.items() if name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def alike(problem: "Problem") -> bool:
+    """Return whether all clients surely have the same function."""
+    keys = {problem.client_key(client) for client in range(problem.n)}
+    return problem.n == 1 or (len(keys) == 1 and None not in keys)
+
+
+def against_mean(sizes: Floats) -> Floats:
+    """Return (1 − 1/n)·s_i + (1/n)Σ_{k≠i} s_k for sizes s ≥ 0, shape (n, …), rounded up; 0 for one client."""
+    n = len(sizes)
+    if n == 1:
+        return np.zeros_like(sizes)
+    out: Floats = (1.0 - 2.0 / n) * sizes + sizes.mean(axis=0)
+    return out * (1.0 + (n + 8) * EPS)
+
+
+def _of_all(problem: "Problem", constants: Mapping[str, Constant], name: str) -> Floats | None:
+    return np.full(problem.n, constants[name].value) if name in constants else None
+
+
+def _curvatures(problem: "Problem", side: str) -> Floats | None:
+    while isinstance(problem, Wrapped):  # steps of one around another may be other steps, of the same f_i
+        problem = problem.inner
+    found = [problem.step_bounds(client) for client in range(problem.n)]
+    if any(one is None or one.kinks for one in found):
+        return None
+    return np.array([getattr(one, side) for one in found])
+
+
+def _smoothness(problem: "Problem", constants: Mapping[str, Constant]) -> Floats | None:
+    most, own = _of_all(problem, constants, "L"), _curvatures(problem, "L")
+    return most if most is None or own is None else np.where(own > 0, np.minimum(most, own), most)
+
+
+def _strong_convexity(problem: "Problem", constants: Mapping[str, Constant]) -> Floats | None:
+    least, own = _of_all(problem, constants, "mu"), _curvatures(problem, "mu")
+    return least if least is None or own is None else np.maximum(least, own)
+
+
+def _gaps(problem: "Problem", constants: Mapping[str, Constant]) -> Floats | None:
+    """Return f_i(x*) − inf f_i from above, by ‖∇f_i(x*)‖²/(2μ_i) and L_i·zeta²/2."""
+    norms, mu, L = (
+        problem.gradient_norms_at_optimum(),
+        *(one(problem, constants) for one in (_strong_convexity, _smoothness)),
+    )
+    found = []
+    if norms is not None and mu is not None and (mu > 0).all():
+        found.append(norms**2 / (2 * mu))
+    if L is not None and "zeta" in constants:
+        found.append(L * constants["zeta"].value ** 2 / 2)
+    return np.min(found, axis=0) * (1 + _ROUNDED) if found else None
+
+
+_RULES: Mapping[str, Callable[["Problem", Mapping[str, Constant]], Floats | None]] = {
+    "L_i": _smoothness,
+    "mu_i": _strong_convexity,
+    "sigma_i": lambda problem, constants: _of_all(problem, constants, "sigma"),
+    "G_star": lambda problem, _: problem.gradient_norms_at_optimum(),
+    "gap_i": _gaps,
+}
+
 
 MEAN_SLOPE: Final = "mean_i(slope_i)"
 _LARGEST = 500  # matrices whose eigenvalues are looked at
@@ -173,3 +255,70 @@ def _of_rows(form: LeastSquaresForm, d: int) -> tuple[float, float]:
     if count >= d:
         return low, low
     return 0.0, low if form.nu == 0.0 else 0.0
+
+
+# Problems whose minimiser and constants are sought once, when they are first asked for.
+
+
+class SoughtMinimiser(Problem):
+    """A problem that solves for its minimiser once, and remembers what it found, or why there is no certificate.
+
+    It works its constants out once, too.
+    """
+
+    @abstractmethod
+    def _find_constants(self) -> dict[str, Constant]:
+        """Return the constants that exist, by symbol name."""
+
+    @cached_property
+    def _constants(self) -> dict[str, Constant]:
+        return self._find_constants()
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return the constants that exist, by symbol name."""
+        return self._constants
+
+    @property
+    def _surely_attained(self) -> bool:
+        """True where there is a minimiser: a missing certificate is then an error like any other."""
+        return False
+
+    @abstractmethod
+    def _solve(self) -> Optimum:
+        """Return the minimiser with its certificate.
+
+        Raises
+        ------
+        CertificateError, SpecError
+            If there is none.
+        """
+
+    @cached_property
+    def _attempt(self) -> Optimum | CertificateError | SpecError:
+        try:
+            return self._solve()
+        except (CertificateError, SpecError) as error:
+            if self._surely_attained:
+                raise
+            return error.with_traceback(None)
+
+    def optimum(self) -> Optimum:
+        """Return x* and f* with their certificate.
+
+        Raises
+        ------
+        CertificateError, SpecError
+            If there is none.
+        """
+        if isinstance(self._attempt, Optimum):
+            return self._attempt
+        raise type(self._attempt)(str(self._attempt))
+
+    @property
+    def _best(self) -> Optimum | None:
+        return self._attempt if isinstance(self._attempt, Optimum) else None
+
+    @property
+    def _no_minimiser(self) -> str:
+        """Reason why none is certified; nothing where one is."""
+        return "" if self._best else str(self._attempt).removeprefix(f"problem {self.id}: ")

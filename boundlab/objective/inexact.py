@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.problem import exact_numbers
+from boundlab.arithmetic.numbers import InexactError, Numbers, Scalar, exact_array, fraction
+from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector, exact_numbers, root
 from boundlab.assumptions import INEXACT, RELATIVE, UNBIASED
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, SameObjective, StepBounds, WrappedOracle
-from boundlab.objective._oracle import NO_INEXACT_PROX, error_at
+from boundlab.objective._constants import NO_INEXACT_PROX, error_at
+from boundlab.objective._wrapped import WrappedRational, answered_by
 from boundlab.randomness import Streams
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import RationalProblem
+
 
 _EPS = float(np.finfo(np.float64).eps)
 _RELATIVE: Final = "relative:"
@@ -124,7 +127,6 @@ class Inexact(SameObjective):
     def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
         """Return the same in rational numbers; None where the clients' problem has none."""
         from boundlab.arithmetic.numbers import exact_array
-        from boundlab.objective._inexact_rational import RationalInexact
 
         inner = self.inner.rational(options)
         return None if inner is None else RationalInexact(inner, exact_array(self.errors if options else self.e))
@@ -211,3 +213,59 @@ def with_error(problem: Problem, raw: Any) -> Problem:
         raise SpecError(f"{what} must be {fits}, got {raw!r}")
     rows = np.broadcast_to(found, (n, *one.shape))
     return Inexact(problem, rows) if rows.any() else problem
+
+
+# Gradients with an error, in rational numbers.
+
+
+@answered_by("inner", "value", "full_gradient")
+@final
+@dataclass(frozen=True, eq=False)
+class RationalInexact(WrappedRational):
+    """As :class:`boundlab.objective.inexact.Inexact`, without rounding: ``errors`` are rational numbers."""
+
+    inner: RationalProblem
+    errors: Numbers
+
+    @property
+    def gradient_part(self) -> RationalProblem:
+        """Return the problem itself: it has no h."""
+        return self
+
+    def _error(self, client: int, x: Vector) -> Vector:
+        relative = self.errors.ndim == 3
+        return np.asarray(error_at(self.inner.gradient(client, x) if relative else x, self.errors[client]))
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Return ∇f_client(x) with its error."""
+        return np.asarray(self.inner.gradient(client, x) + self._error(client, x))
+
+    def descend(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return x − size·g, g the gradient with its error."""
+        return np.asarray(self.inner.descend(client, x, size) - size * self._error(client, x))
+
+    def prox(self, client: int, x: Vector, size: Scalar) -> Vector:
+        """Return the proximal point of f_client + ⟨e_client, ·⟩.
+
+        Raises
+        ------
+        SpecError
+            If errors are relative.
+        """
+        if self.errors.ndim == 3:
+            raise InexactError(NO_INEXACT_PROX)
+        return self.inner.prox(client, np.asarray(x - size * self.errors[client]), size)
+
+    def minimum(self) -> Minimum | None:
+        """Return the minimum of f."""
+        return self.inner.minimum()
+
+    def constants(self) -> Constants:
+        """Return those of the f_i and of f, and delta_g; eps_g where E_iᵀE_i are multiples of I; G is not known."""
+        own = {name: value for name, value in self.inner.constants().items() if name != "G"}
+        whole = self.errors.reshape(self.n, -1, self.d)
+        squares = whole @ whole.transpose(0, 2, 1)
+        unit = exact_array(np.eye(squares.shape[1]))
+        if not (squares == squares[:, :1, :1] * unit).all():
+            return own
+        return {**own, ("eps_g" if self.errors.ndim == 3 else "delta_g"): root(max(map(fraction, squares[:, 0, 0])))}

@@ -6,11 +6,24 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.pages.blocks import GAP, Block, Line, Rows, Words, figures, line, words
-from boundlab.pages.results import figure, of_objective, proof_speaks, verdict_words, word
+from boundlab.pages.blocks import (
+    GAP,
+    Block,
+    Line,
+    Rows,
+    Words,
+    figure,
+    figures,
+    line,
+    of_objective,
+    proof_speaks,
+    verdict_words,
+    word,
+    words,
+)
 
 if TYPE_CHECKING:
-    from boundlab.compare.comparison import Comparison
+    from boundlab.compare.judge import Comparison
     from boundlab.instance.plan import Plan
     from boundlab.instance.readings import SymbolValue
     from boundlab.verdict import Verdict

@@ -1,18 +1,30 @@
 """Plots. Colours are from Okabe and Ito's colour-blind-safe set; lines also differ in style."""
 
 import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from boundlab.compare.judge import Comparison
+from boundlab.compare.trials import mean_times
 from boundlab.errors import MissingExtraError, OutputError, SpecError
-from boundlab.files import replacing
+from boundlab.files import RESULT, replacing, write_folder, write_json
+from boundlab.options import Axis, Default
+from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
+    from boundlab.files import Document
+    from boundlab.instance.plan import Plan
     from boundlab.server_rate import OptimalRate
     from boundlab.simulate.simulation import Simulation
+    from boundlab.theorems import Theorem
+
 
 BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
 BLACK = "#000000"
@@ -234,3 +246,452 @@ def draw_rates(result: "OptimalRate", ax: Any = None) -> Any:
     axes.grid(visible=True, which="both", alpha=0.25)
     axes.legend(fontsize=8, handlelength=3.5)
     return axes
+
+
+# Plots of a bound beside what really happens: curves with their band above, and mean/bound below.
+#
+# The bound is a broad line below all others, so that what coincides with it stays visible; lines also differ in dashes
+# and marks, so that they can be told apart in grey.
+
+Floats = NDArray[np.float64]
+_TERM_STYLES = (
+    (0, (1, 1)),
+    (0, (5, 1, 1, 1)),
+    (0, (3, 2)),
+    (0, (7, 2, 1, 2, 1, 2)),
+    (0, (1, 3)),
+    (0, (9, 2)),
+)
+_OTHER_STYLES = ((GREEN, "-.", "^"), (BLACK, (0, (8, 2, 2, 2)), "D"))
+_FEW = 12  # points that each get a mark, and horizons that each get a tick
+_LEAST_TERM = 1e-2  # terms below this share of all that else is drawn are cut off
+_TIMES = "mean time of the iterations [unit of time of the delays]"
+
+
+@dataclass(frozen=True, slots=True)
+class _OtherBound:
+    """The bound of another theorem at points of its own; ``other_run``: its left side is another one, too."""
+
+    label: str
+    across: Floats
+    bound: Floats
+    mean: Floats
+    other_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """Curves drawn over ``across``."""
+
+    across: Floats
+    mean: Floats
+    lower: Floats
+    upper: Floats
+    bound: Floats
+    middle: str
+    band: str
+    terms: Mapping[str, Floats]
+    others: Sequence[_OtherBound]
+    still: float
+    counter: str
+
+    def lines(self) -> Iterator[tuple[str, Floats, Floats, dict[str, Any]]]:
+        """Yield label, points, values and style of what the left side is held against, the broadest first."""
+        yield (
+            "bound",
+            self.across,
+            self.bound,
+            {"color": ORANGE, "linewidth": 4.5, "alpha": 0.85, "solid_capstyle": "butt"},
+        )
+        for other, (colour, dashes, _) in zip(self.others, _OTHER_STYLES, strict=False):
+            style = {"color": colour, "linestyle": dashes, "linewidth": 2.2}
+            yield f"bound of\n{other.label}", other.across, other.bound, style
+        for place, (name, values) in enumerate(self.terms.items()):
+            if (values > 0.0).any():  # a term that vanishes has no place on a logarithmic axis
+                grey = str(0.12 + 0.13 * (place % 4))
+                style = {"color": grey, "linestyle": _TERM_STYLES[place % len(_TERM_STYLES)], "linewidth": 1.6}
+                yield f"term: {plain(name)}", self.across, values, style
+        if np.isfinite(self.still) and self.still > 0.0:
+            level = np.full(len(self.across), self.still)
+            yield f"never moving: {self.still:.3g}", self.across, level, {"color": BLACK, "linewidth": 0.8}
+
+    def limits(self) -> tuple[float, float]:
+        """Return what is to be seen of a logarithmic axis: the lower side of a band may reach down to 0."""
+        told = [self.mean, self.bound, self.upper if self.band else self.mean, np.array([self.still])]
+        told += [one.bound for one in self.others] + [one.mean for one in self.others if one.other_run]
+        found = np.concatenate([one[np.isfinite(one) & (one > 0.0)] for one in told])
+        extra = np.concatenate([*self.terms.values(), found])
+        extra = extra[extra >= _LEAST_TERM * found.min()]
+        return float(extra.min()) / 1.5, float(extra.max()) * 1.5
+
+
+def plain(text: str) -> str:
+    """Return a text of which matplotlib reads no character as mathematics."""
+    return text.replace("$", r"\$")
+
+
+def plot_comparison(
+    result: Comparison, path: Path, terms: bool = False, others: "Sequence[Comparison | Plan]" = ()
+) -> None:
+    """Draw a comparison into a file; see :func:`draw_comparison`.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    OutputError
+        If the file cannot be written.
+    """
+    check_format(path)
+    figure, pair = new_figure(9.6, 6.4, panel=True)
+    draw_comparison(result, pair, terms, others)
+    save_figure(figure, path)
+
+
+def draw_comparison(
+    result: Comparison,
+    ax: Any = None,
+    terms: bool = False,
+    others: "Sequence[Comparison | Plan]" = (),
+    axis: Axis = "iterations",
+) -> Any:
+    """Draw the band of the left side and the bound over the iterations, and mean/bound below; return the upper axes.
+
+    Parameters
+    ----------
+    ax
+        Axes, or two of them: the second shows mean/bound. By default both are made.
+    terms
+        Also draw the named terms of the bound.
+    others
+        Comparisons of other theorems, or plans of them: their bounds, and their left sides where their runs differ.
+    axis
+        ``time``: each iteration stands where it ends in the mean over the trials, in the delays' unit of time.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    plan, left = result.plan, result.band
+    keep = plan.ks > 0
+    middle, band = _labels(result)
+    picture = _Picture(
+        _places(result, plan, axis)[keep],
+        left.mean[keep],
+        left.lower[keep],
+        left.upper[keep],
+        result.bound[keep],
+        middle,
+        band,
+        {name: values[keep] for name, values in result.terms.items()} if _telling(result, terms) else {},
+        [_other(result, one, axis) for one in others],
+        result.trivial_bound.level,
+        plan.theorem.horizon_symbol if axis == "iterations" else r"\mathrm{time}",
+    )
+    axes, below = pair_for(ax)
+    one = len(picture.across) == 1
+    (_draw_point if one else _draw_curves)(axes, below, picture)
+    events = "iterations" if one else "iteration $k$"
+    _name(axes, below, result, result.headline, _TIMES if axis == "time" else _counted(result, events))
+    return axes
+
+
+def draw_horizons(
+    results: Sequence[Comparison],
+    headline: str,
+    ax: Any = None,
+    terms: bool = False,
+    others: Sequence[Sequence[Comparison]] = (),
+    axis: Axis = "iterations",
+) -> Any:
+    """Draw the left sides and the bounds of several horizons as curves, mean/bound below; return the upper axes.
+
+    Parameters
+    ----------
+    headline
+        What all of them say together.
+    ax, terms
+        As for :func:`draw_comparison`.
+    others
+        Comparisons of other theorems, each at several horizons.
+    axis
+        As for :func:`draw_comparison`.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    first = results[0]
+    middle, band = max(map(_labels, results), key=lambda one: len(one[1]))
+    computed = sum(one.exact == "expectation" for one in results)
+    if band and computed:
+        middle = f"{middle},\nat {computed} horizon{'s' * (computed > 1)} computed"
+    names = list(first.terms) if _telling(first, terms) else []
+    picture = _Picture(
+        _last(results, lambda one: _places(one, one.plan, axis)),
+        _last(results, lambda one: one.band.mean),
+        _last(results, lambda one: one.band.lower),
+        _last(results, lambda one: one.band.upper),
+        _last(results, lambda one: one.bound),
+        middle,
+        band,
+        {name: np.array([float(one.terms[name][-1]) for one in results]) for name in names},
+        [_others_at(results, one, axis) for one in others],
+        first.trivial_bound.level,
+        first.plan.theorem.horizon_symbol,
+    )
+    axes, below = pair_for(ax)
+    _draw_curves(axes, below, picture)
+    if len(results) <= _FEW and axis == "iterations":
+        for one in (axes, below) if below is not None else (axes,):
+            one.set_xticks(picture.across, [f"{k:g}" for k in picture.across], minor=False)
+            one.set_xticks([], minor=True)
+    horizons = f"horizon ${first.plan.theorem.horizon_symbol}$, each a run of its own"
+    _name(axes, below, first, headline, _TIMES if axis == "time" else horizons)
+    return axes
+
+
+def _places(result: Comparison, plan: "Plan", axis: Axis) -> Floats:
+    """Return where the iterations plan.ks stand, shape (points,); a plan of another theorem is run as the result is."""
+    if axis == "iterations":
+        return plan.ks.astype(np.float64)
+    trials = (
+        result.band.trials if result.band.trials > 1 else Default.TRIALS
+    )  # times may be drawn where nothing else is
+    return mean_times(plan, result.seed, trials)
+
+
+def _last(results: Sequence[Comparison], read: Any) -> Floats:
+    return np.array([float(read(one)[-1]) for one in results])
+
+
+def _telling(result: Comparison, terms: bool) -> bool:
+    return terms and len(result.terms) > 1
+
+
+def _other(result: Comparison, other: "Comparison | Plan", axis: Axis) -> _OtherBound:
+    if not isinstance(other, Comparison):
+        keep = other.ks > 0
+        across = _places(result, other, axis)[keep]
+        return _OtherBound(plain(other.theorem.id), across, other.bound[keep], np.full(len(across), np.nan), False)
+    keep = other.plan.ks > 0
+    across = _places(other, other.plan, axis)[keep]
+    differs = _run_of(other) != _run_of(result)
+    return _OtherBound(plain(other.plan.theorem.id), across, other.bound[keep], other.band.mean[keep], differs)
+
+
+def _others_at(results: Sequence[Comparison], others: Sequence[Comparison], axis: Axis) -> _OtherBound:
+    across, bound = _last(others, lambda one: _places(one, one.plan, axis)), _last(others, lambda one: one.bound)
+    differs = [_run_of(one) for one in others] != [_run_of(one) for one in results]
+    return _OtherBound(
+        plain(others[0].plan.theorem.id), across, bound, _last(others, lambda one: one.band.mean), differs
+    )
+
+
+def _run_of(result: Comparison) -> tuple[str, ...]:
+    """Return what decides the trials."""
+    plan = result.plan
+    run = plan.algorithm.id, plan.parameters, plan.problem.spec(), plan.delays, plan.policy.describe(), plan.metric.id
+    return (*map(repr, run), repr(plan.iterations), repr(result.seed), repr(result.band.trials))
+
+
+def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str) -> None:
+    """Write what is drawn: the left side with its unit, the theorem with its verdict, and who ran on what."""
+    plan = result.plan
+    left = re.sub(r"\\frac\{1\}\{(\w)\}", r"(1/\1)\,", plan.metric.latex)
+    left = left.replace(r"\frac", r"\dfrac")  # the bar of a small fraction touches what stands below it
+    axes.set_ylabel(f"${left}$\n[{plan.metric.unit}]")
+    clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
+    what = f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays"
+    title = f"{plain(f'{plan.theorem.id} ({plan.theorem.status})')}: {plain(headline)}\n{plain(what)}"
+    axes.set_title(title, fontsize=10.5, linespacing=1.4, x=0.0, horizontalalignment="left")  # long ids go to the right
+    lowest = axes if below is None else below
+    lowest.set_xlabel(across)
+    legend_below(axes, lowest)
+    if below is not None:
+        axes.tick_params(labelbottom=False)
+        below.set_ylabel("mean / bound")
+
+
+def _counted(result: Comparison, events: str) -> str:
+    if result.plan.theorem.horizon_symbol == "T":
+        return "server updates $T$"
+    return f"{events} (client updates and aggregations)"
+
+
+def _labels(result: Comparison) -> tuple[str, str]:
+    """Return what the middle of the left side is, and what the band around it is; '' where there is none."""
+    left = result.band
+    if result.exact == "expectation":
+        return "expectation, computed", ""
+    if left.level == 1.0:
+        what = "expectations" if result.exact else "values"
+        if left.trials == 1:  # the schedule is certain
+            return f"{what[:-1]} on the one schedule, computed", "how far rounding may lead"
+        return f"mean of {left.trials} schedules", f"smallest to largest of the {what}\nof {left.trials} schedules"
+    kind = "" if left.guaranteed else ",\nupper side approximate"
+    return f"mean of {left.trials} trials", f"{100 * left.level:.4g}% joint band{kind}"
+
+
+def _draw_curves(axes: Any, below: Any, picture: _Picture) -> None:
+    """Draw band, mean and bounds, both axes logarithmic."""
+    across, mark = picture.across, "o" if len(picture.across) <= _FEW else ""
+    low, high = picture.limits()
+    if picture.band:
+        floor = np.maximum(picture.lower, low / 10.0)
+        axes.fill_between(across, floor, picture.upper, color=SKY, alpha=0.45, linewidth=0, label=picture.band)
+    for label, points, values, style in picture.lines():
+        axes.plot(points, np.where(values > 0.0, values, np.nan), label=label, **style)
+    axes.plot(across, picture.mean, "-", marker=mark, color=BLUE, linewidth=1.8, markersize=5, label=picture.middle)
+    for other, (colour, _, sign) in zip(picture.others, _OTHER_STYLES, strict=False):
+        if other.other_run:
+            label = f"mean under\n{other.label}"
+            axes.plot(
+                other.across, other.mean, "-", marker=sign, color=colour, linewidth=1.2, markersize=5, label=label
+            )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    short_labels(axes.yaxis, low, high)
+    axes.grid(visible=True, which="major", alpha=0.3)
+    if below is not None:
+        _draw_ratios(below, picture, mark)
+        below.set_xscale("log")
+
+
+def _draw_ratios(below: Any, picture: _Picture, mark: str) -> None:
+    """Draw mean/bound, with what lies above 1 shaded: there the bound is exceeded."""
+    across = picture.across
+
+    def over(values: Floats, bound: Floats) -> Floats:
+        found: Floats = np.divide(values, bound, out=np.full(len(bound), np.nan), where=bound > 0.0)
+        return found
+
+    ratio = over(picture.mean, picture.bound)
+    tops = [ratio]
+    if picture.band:
+        upper = over(picture.upper, picture.bound)
+        tops.append(upper)
+        below.fill_between(across, over(picture.lower, picture.bound), upper, color=SKY, alpha=0.45, linewidth=0)
+    for other, (colour, dashes, _) in zip(picture.others, _OTHER_STYLES, strict=False):
+        own = over(other.mean, other.bound)
+        below.plot(other.across, own, color=colour, linestyle=dashes, linewidth=1.6)
+        tops.append(own)
+    below.plot(across, ratio, "-", marker=mark, color=BLUE, linewidth=1.8, markersize=5)
+    below.axhline(1.0, color=ORANGE, linewidth=2.5, alpha=0.85, zorder=1)
+    found = np.concatenate(tops)
+    found = found[np.isfinite(found) & (found > 0.0)]
+    lowest, top = float(found.min(initial=1.0)), float(found.max(initial=1.0))
+    if lowest < 0.05 or top > 20.0:
+        below.set_yscale("log")
+        least = float(ratio[ratio > 0.0].min(initial=1.0))
+        below.set_ylim(min(lowest, least) / 1.6, top * 1.6)
+        short_labels(below.yaxis, *below.get_ylim())
+    else:
+        below.set_ylim(0.0, 1.15 * top)
+    if top > 1.0:
+        below.axhspan(1.0, below.get_ylim()[1], color=ORANGE, alpha=0.1, linewidth=0, zorder=0)
+    below.grid(visible=True, which="major", alpha=0.3)
+
+
+def _draw_point(axes: Any, below: Any, picture: _Picture) -> None:
+    """Draw what a bound about one K alone says: an error bar, and a level for each line."""
+    mean, lower, upper = picture.mean, picture.lower, picture.upper
+    for label, _, values, style in picture.lines():
+        axes.axhline(float(values[0]), label=label, **style)
+    error = [mean - lower, upper - mean] if picture.band else None
+    label = picture.band or picture.middle
+    axes.errorbar([0.0], mean, yerr=error, fmt="o", color=BLUE, capsize=8, markersize=7, label=label)
+    levels = [float(values[0]) for _, _, values, _ in picture.lines()]
+    if max(levels) > 30.0 * float(mean[0]):
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0.0, 1.15 * max(*levels, float(upper[0])))
+    ticks = [f"${picture.counter} = {picture.across[0]:g}$"]
+    for one in (axes,) if below is None else (axes, below):
+        one.set_xlim(-1.0, 1.0)
+        one.set_xticks([0.0], ticks)
+        one.grid(visible=True, which="major", axis="y", alpha=0.3)
+    if below is not None:
+        ratio = float(mean[0] / picture.bound[0]) if picture.bound[0] > 0.0 else np.nan
+        below.plot([0.0], [ratio], "o", color=BLUE, markersize=7)
+        below.axhline(1.0, color=ORANGE, linewidth=2.5, alpha=0.85, zorder=1)
+        below.set_ylim(0.0, 1.25 * max(1.0, ratio if np.isfinite(ratio) else 1.0))
+        below.annotate(f"{ratio:.4g}", (0.0, ratio), xytext=(12, 0), textcoords="offset points", va="center")
+
+
+# Write results to files.
+
+
+class Saved(Protocol):
+    """Result that can be saved: a comparison, or several of one theorem."""
+
+    @property
+    def theorem(self) -> "Theorem":
+        """Compared theorem."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Resulting verdict."""
+
+    @property
+    def case(self) -> "Document":
+        """The case file of a violation."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what ``result.json`` says."""
+
+
+def case_name(theorem: str, kind: str = "case") -> str:
+    """Return the name of the case file of a theorem's violation; ``kind``: as ``counterexample``, for a search's."""
+    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', theorem)[:100]}.{kind}.json"
+
+
+def files_of(result: "Saved", where: Path, *, whole: bool) -> list[Path]:
+    """Return what :func:`save_comparison` (``whole``), or else :func:`save_case`, will write into a folder."""
+    case = [where / case_name(result.theorem.id)] if result.verdict is Verdict.VIOLATED else []
+    return [where / RESULT, *case] if whole else case
+
+
+def save_case(result: "Saved", where: Path) -> list[Path]:
+    """Write ``THEOREM.case.json`` into a folder if the bound is violated: a violation is never only a sentence.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    found = files_of(result, where, whole=False)
+    for path in found:
+        write_json(path, result.case)
+    return found
+
+
+def save_comparison(result: "Saved", where: Path, others: tuple[str, ...] = ()) -> list[Path]:
+    """Write ``result.json``, and the case file if the bound is violated, in place of what the folder held of both.
+
+    Parameters
+    ----------
+    others
+        Names of further files in the folder that belong to the result, such as a plot.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be written; files are whole or absent.
+    """
+    found = files_of(result, where, whole=True)
+    write_folder(where, result.as_dict(), {path.name: result.case for path in found[1:]}, others)
+    return found

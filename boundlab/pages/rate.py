@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from boundlab.pages.blocks import Block, figures, words
-from boundlab.pages.results import figure
+from boundlab.pages.blocks import Block, figure, figures, words
 
 if TYPE_CHECKING:
     from boundlab.server_rate import OptimalRate

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundlab.pages.blocks import GAP, Block, Rows, figures, words
-from boundlab.pages.results import figure, word
+from boundlab.pages.blocks import GAP, Block, Rows, figure, figures, word, words
 
 if TYPE_CHECKING:
     from boundlab.simulate.simulation import Simulation

@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from boundlab.pages.blocks import GAP, Block, Rows, Words, figures, words
-from boundlab.pages.results import constants_of, figure, verdict_words
+from boundlab.pages.blocks import GAP, Block, Rows, Words, constants_of, figure, figures, verdict_words, words
 from boundlab.registry import command_line
 
 if TYPE_CHECKING:

@@ -1,15 +1,19 @@
 """The page of a theorem."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from boundlab.assumptions import assumption
+from boundlab.documentation import pointers
 from boundlab.formulas.written import letter_of_latex, written
-from boundlab.pages.blocks import GAP, Block, Line, Part, Words, line, points, words
+from boundlab.pages.blocks import GAP, Block, Line, Part, Rows, Tone, Words, line, points, table, tone_of, words
 from boundlab.references import reference
 
 if TYPE_CHECKING:
+    from boundlab.checks import Check
     from boundlab.theorems import Theorem
+    from boundlab.theorems.grid import EvaluatedGrid
 
 
 def theorem_page(theorem: "Theorem") -> list[Block]:
@@ -166,3 +170,148 @@ def _options(theorem: "Theorem") -> str:
     said += f", any {', '.join(free)}" if free else ""
     kept = [name for name in rest if name not in free]
     return said + (f"; {', '.join(kept)} at the default" + "s" * (len(kept) > 1) if kept else "")
+
+
+# The page of the checks of a theorem: what failed first, what passed in a line.
+
+# In the order of the page.
+_ORDER = ("failed", "suspicious", "unknown", "passed (z3)", "passed", "not applicable")
+_FOLDED = ("passed (z3)", "passed", "not applicable")
+_WITNESS: dict[str, Tone] = {"failed": "", "suspicious": ""}
+
+
+class Checked(Protocol):
+    """A theorem with its checks."""
+
+    @property
+    def theorem(self) -> "Theorem":
+        """Checked theorem."""
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        """Its checks, with verdicts and witnesses."""
+
+
+def checks_page(found: Checked, verbose: bool = False) -> list[Block]:
+    """Return the table id | verdict | statement and witness, what follows from the failures, and the counts.
+
+    Parameters
+    ----------
+    verbose
+        Whether what passed and what does not apply stands in the table, too, and not in one line each.
+    """
+    theorem, checks = found.theorem, found.checks
+    shown = [one for one in checks if verbose or one.verdict not in _FOLDED]
+    page: list[Block] = [words(f"{theorem.id} ({theorem.status}): {theorem.title}"), GAP]
+    if shown:
+        page.append(_table(sorted(shown, key=lambda one: _ORDER.index(one.verdict))))
+    if not verbose:
+        page += _folded(checks)
+    counts: Counter[str] = Counter(one.verdict for one in checks)
+    summary = ", ".join(f"{counts[word]} {word}" for word in _ORDER if counts[word])
+    hint = "" if verbose or len(shown) == len(checks) else "; -v shows all"
+    return [*page, GAP, words(f"{summary}{hint}")]
+
+
+def _table(checks: "list[Check]") -> Rows:
+    rows = [(one.id, line((one.verdict, tone_of(one.verdict))), _said(one)) for one in checks]
+    return table("", ("check", "verdict", "statement, and what shows or contradicts it"), rows, whole=(0, 1))
+
+
+def _said(one: "Check") -> Line:
+    from boundlab.checks import CONSEQUENCES
+
+    found = line(one.statement)
+    if one.witness:
+        found += line((f"\n{one.witness}", _WITNESS.get(one.verdict, "dim")))
+    if one.consequence:
+        found += line((f"\n⇒ {CONSEQUENCES[one.consequence]}", tone_of(one.verdict)))
+    return found
+
+
+def _folded(checks: "tuple[Check, ...]") -> list[Words]:
+    """Return a line for each verdict that is no news, with the groups, and the notes on the statement itself."""
+    found = []
+    for word in _FOLDED:
+        groups: Counter[str] = Counter(one.group for one in checks if one.verdict == word)
+        if groups:
+            named = ", ".join(f"{group} {count}" if count > 1 else group for group, count in groups.items())
+            found.append(words((word, tone_of(word)), f": {named}"))
+    found += [
+        words((f"note: {one.witness}", "dim"))
+        for one in checks
+        if one.group == "scope" and one.verdict == "passed" and one.witness
+    ]
+    return found
+
+
+# How the values of a bound are shown: plain text, since ``boundlab eval`` must start fast.
+
+_ROWS = 200
+
+
+def values_page(result: "EvaluatedGrid", terms: bool) -> Iterator[str]:
+    """Yield the lines of ``boundlab eval``."""
+    evaluation = result.evaluation
+    names = list(evaluation.terms) if terms else []
+    yield f"{result.theorem.id} ({result.theorem.status})"
+    derived = [
+        f"{name} = {float(array.reshape(-1)[0]):.4g}" for name, array in evaluation.derived.items() if array.size == 1
+    ]
+    if derived:
+        yield "with " + ", ".join(derived)
+    total = result.column(evaluation.total)
+    if result.values.shape:
+        header = [*result.axes, *names, evaluation.kind]
+        columns = [*result.axes.values(), *(result.column(evaluation.terms[name]) for name in names), total]
+        rows = zip(*(column[:_ROWS].tolist() for column in columns), strict=True)
+        yield from _aligned([header, *([f"{value:.6g}" for value in row] for row in rows)])
+        if len(total) > _ROWS:
+            yield f"… {len(total) - _ROWS} more rows; --csv or --json gives all"
+    else:
+        shown = [[name, f"{result.column(evaluation.terms[name])[0]:.6g}"] for name in names]
+        yield from _aligned([*shown, [evaluation.kind, f"{total[0]:.6g}"]])
+    if evaluation.kind == "shape":
+        yield "a shape: each term has an unknown constant in the paper, taken as 1 here"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        first = row[0].ljust(widths[0])
+        yield "  ".join([first, *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))])
+
+
+# From "false" to "why" to "what is true": the lines with which a command about a theorem ends.
+
+
+def related_links(theorem: "Theorem") -> str:
+    """Return where the counterexample, the repairs, the argument and the proof stand, a line each; or nothing.
+
+    Examples
+    --------
+    >>> from boundlab.theorems import load_theorem
+    >>> print(related_links(load_theorem("area.theorem8")))
+    counterexample: boundlab exact area.theorem8
+    true instead: area.theorem8.repaired
+    step by step: boundlab prove area.theorem8
+    why: boundlab docs area
+    """
+    answered = theorem.refuted_by or theorem.repaired_by
+    return "\n".join(
+        f"{what}: {where}"
+        for what, where in (
+            ("counterexample", _case(theorem)),
+            ("true instead", ", ".join(theorem.repaired_by)),
+            ("proof", pointers(theorem.proof)),
+            ("step by step", ", ".join(f"boundlab prove {one}" for one in theorem.proofs)),
+            ("why" if answered else "page", pointers(theorem.page) if answered or not theorem.proof else ""),
+        )
+        if where
+    )
+
+
+def _case(theorem: "Theorem") -> str:
+    """Return the command that replays a counterexample of boundlab's, or the path of the user's."""
+    own = theorem.refuted_by.startswith("proofs/")
+    return f"boundlab exact {theorem.id}" if own else theorem.refuted_by

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boundlab.pages.blocks import GAP, Block, figures, words
-from boundlab.pages.results import figure
+from boundlab.pages.blocks import GAP, Block, figure, figures, words
 
 if TYPE_CHECKING:
     from boundlab.traces import DelayFit, TraceSummary

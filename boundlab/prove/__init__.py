@@ -5,32 +5,26 @@ products, of function values, of numbers and of finite sums of these, ≥ 0 or =
 are made by :class:`Kernel` alone. docs/prove.md has every rule and what it refuses.
 """
 
-from boundlab.prove._chance import uncorrelated as uncorrelated
-from boundlab.prove._context import Context as Context, Range as Range
-from boundlab.prove._equations import (
-    combine_vectors as combine_vectors,
-    nothing as nothing,
-    split_vector as split_vector,
-)
-from boundlab.prove._errors import ProofError as ProofError
-from boundlab.prove._exponentials import (
+from boundlab.prove._context import Context as Context, Fact as Fact, VectorFact as VectorFact
+from boundlab.prove._kernel import (
+    Kernel as Kernel,
     chord as chord,
+    combine_vectors as combine_vectors,
     exponential as exponential,
     monotone as monotone,
-    tangent as tangent,
-)
-from boundlab.prove._facts import Fact as Fact, VectorFact as VectorFact
-from boundlab.prove._kernel import Kernel as Kernel
-from boundlab.prove._meanings import letters as letters
-from boundlab.prove._scalars import Scalar as Scalar, scalar as scalar, variable as variable
-from boundlab.prove._sums import (
+    nothing as nothing,
     shift as shift,
     split_sum as split_sum,
+    split_vector as split_vector,
+    tangent as tangent,
     telescope as telescope,
     telescope_vector as telescope_vector,
     total as total,
+    uncorrelated as uncorrelated,
     windows as windows,
 )
+from boundlab.prove._meanings import letters as letters
+from boundlab.prove._scalars import ProofError as ProofError, Scalar as Scalar, scalar as scalar, variable as variable
 from boundlab.prove._terms import (
     Claim as Claim,
     Expr as Expr,
@@ -45,3 +39,4 @@ from boundlab.prove._terms import (
 from boundlab.prove.document import Proof as Proof, Script as Script, Status as Status, Step as Step
 from boundlab.prove.outcome import Outcome as Outcome
 from boundlab.prove.run import run as run
+from boundlab.recheck._terms import Range as Range

@@ -16,15 +16,14 @@ from fractions import Fraction
 from typing import Any, final
 
 from boundlab.prove._balls import Ball, Real
-from boundlab.prove._context import Context, Range
-from boundlab.prove._errors import ProofError
-from boundlab.prove._facts import Fact, VectorFact
+from boundlab.prove._context import Context, Fact, VectorFact
 from boundlab.prove._free_numbers import Ground, Name, Row, solution
 from boundlab.prove._instance import UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
-from boundlab.prove._scalars import scalar
-from boundlab.prove._terms import Base, Claim, Expr, Vec
+from boundlab.prove._scalars import ProofError, scalar
+from boundlab.prove._terms import Claim, Expr
+from boundlab.recheck._terms import Base, Range, Vec
 
 _TRIES, _MOST, _LAST = 8, 40, 2
 # How far beyond that facts are looked at, by how many of their indices have no end; how many atoms they may have there,

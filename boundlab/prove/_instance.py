@@ -1,15 +1,37 @@
 """Exact instances of a theorem's setting: functions, noise, who acts, and the numbers, all of them rational."""
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import Any, final
+from functools import cache, cached_property, lru_cache
+from math import lcm, prod
+from typing import Any, TypeAlias, final
 
-from boundlab.prove._errors import ProofError
-from boundlab.prove._functions import Function, Point, in_hull, infimum, inner, minimise, plus, root_above, square_root
+import numpy as np
 
-_HALF, _ZERO, _ONE = Fraction(1, 2), Fraction(0), Fraction(1)
+from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, EventLaw, EventProgram
+from boundlab.arithmetic.rational import ENGINE, rational
+from boundlab.events import Events
+from boundlab.options import Options
+from boundlab.prove._functions import (
+    Function,
+    Point,
+    in_hull,
+    infimum,
+    inner,
+    minimise,
+    plus,
+    root_above,
+    square_root,
+    summed,
+)
+from boundlab.prove._scalars import ProofError
+from boundlab.registry import lookup
+from boundlab.tape import Initial, Op, RecordAt, Tape
+from boundlab.theorems import Condition, Theorem
+
+_HALF, _NONE, _ONE = Fraction(1, 2), Fraction(0), Fraction(1)
 # In a search for a witness the same few functions come again and again.
 _minimise, _infimum = lru_cache(maxsize=4096)(minimise), lru_cache(maxsize=4096)(infimum)
 
@@ -35,11 +57,11 @@ class Noise:
 
     vector: Point
     chance: Fraction = _HALF
-    still: Fraction = _ZERO
+    still: Fraction = _NONE
 
     def points(self) -> tuple[tuple[Fraction, Point], ...]:
         """Return what is added, with probabilities."""
-        zero = tuple(_ZERO for _ in self.vector)
+        zero = tuple(_NONE for _ in self.vector)
         if not any(self.vector):
             return ((_ONE, zero),)
         rest = self.chance / (1 - self.chance)
@@ -51,7 +73,7 @@ class Noise:
 
     def variance(self) -> Fraction:
         """Return E‖ξ‖²."""
-        return sum((chance * inner(point, point) for chance, point in self.points()), _ZERO)
+        return sum((chance * inner(point, point) for chance, point in self.points()), _NONE)
 
     def __str__(self) -> str:
         return " or ".join(f"{written(point)} (probability {chance})" for chance, point in self.points())
@@ -91,7 +113,7 @@ class Instance:
     horizon: int = 1
     noise: tuple[Noise, ...] = ()
     p: tuple[Fraction, ...] = ()
-    p_s: Fraction = _ZERO
+    p_s: Fraction = _NONE
     bounds: tuple[tuple[str, Fraction], ...] = ()
     star: Point | None = None
     leaning: tuple[Point, ...] = ()
@@ -120,7 +142,7 @@ class Instance:
 
     def objective(self, x: Point) -> Fraction:
         """Return f(x)."""
-        return sum((one.value(x) for one in self.functions), _ZERO) / self.n
+        return sum((one.value(x) for one in self.functions), _NONE) / self.n
 
     def minimum(self) -> tuple[Point, tuple[Point, ...]] | None:
         """Return a minimiser and subgradients of sum 0 there."""
@@ -162,7 +184,7 @@ class Instance:
             found["p_min"] = min(*self.p, self.p_s)
         if self.events:
             found["tau_max"] = Fraction(max(k - old for k, old in enumerate(self.schedule)))
-        found["sigma"] = root_above(max((one.variance() for one in self.noise), default=_ZERO))
+        found["sigma"] = root_above(max((one.variance() for one in self.noise), default=_NONE))
         return found
 
     def constants(self) -> dict[str, Fraction]:
@@ -225,7 +247,7 @@ class Instance:
             case "lipschitz":
                 return "" if "B" in least and least["mu"] >= 0 else "a function is not convex and Lipschitz"
             case "smooth":
-                return "" if least.get("L", _ZERO) > 0 else "a function is not smooth, or all are constant"
+                return "" if least.get("L", _NONE) > 0 else "a function is not smooth, or all are constant"
             case "strongly-convex":
                 return "" if least["mu"] > 0 else "a function is not strongly convex"
             case "minimiser":
@@ -251,7 +273,7 @@ class Instance:
         if best is None:
             return "no minimiser is known"
         star, leaning = best
-        if len(leaning) != self.n or any(sum(parts, _ZERO) for parts in zip(*leaning, strict=True)):
+        if len(leaning) != self.n or any(sum(parts, _NONE) for parts in zip(*leaning, strict=True)):
             return "the subgradients at the minimiser have no sum 0"
         pairs = zip(self.functions, leaning, strict=True)
         # With convex functions this makes it a minimiser.
@@ -311,3 +333,456 @@ class Instance:
 def written(point: Point) -> str:
     """Return a point as text."""
     return str(point[0]) if len(point) == 1 else f"({', '.join(map(str, point))})"
+
+
+# All runs of an algorithm's own program on an exact instance, with their probabilities.
+#
+# The outcomes are the events and the noise of every pass, whether it is used or not: pass (i, r) is what client i
+# computes from the server's model in iteration r. Rows of the program say which of these passes enter which register.
+
+Name: TypeAlias = tuple[str, tuple[int, ...]]
+Row: TypeAlias = Mapping[Name, Point]
+_ZERO = Fraction(0)
+MAX_OUTCOMES = 5_000
+
+
+@final
+class Column:
+    """A random vector: its values by outcome, over one denominator.
+
+    Parameters
+    ----------
+    values
+        By outcome.
+    """
+
+    def __init__(self, values: Sequence[Point]) -> None:
+        self.values = values
+
+    @cached_property
+    def scaled(self) -> tuple[Any, int]:
+        """Integers, shape (dimension, outcomes), and the denominator."""
+        below = lcm(*{part.denominator for one in self.values for part in one})
+        rows = [[part.numerator * (below // part.denominator) for part in one] for one in self.values]
+        return np.array(rows, dtype=object).T, below
+
+
+@final
+class Runs:
+    """Every outcome with its probability, and each vector of a setting as a random vector.
+
+    Parameters
+    ----------
+    chances
+        By outcome.
+    columns
+        By name and indices.
+    functions
+        f_0 … f_{n−1}.
+    """
+
+    def __init__(
+        self, chances: Sequence[Fraction], columns: dict[Name, Column], functions: tuple[Function, ...]
+    ) -> None:
+        self.columns, self.functions = columns, functions
+        self._below = lcm(*{one.denominator for one in chances})
+        self._weights = np.array([one.numerator * (self._below // one.denominator) for one in chances], dtype=object)
+        self.chances = chances
+        self._inner: dict[tuple[Name, Name], Fraction] = {}
+        self._values: dict[tuple[int, Name], Fraction] = {}
+
+    def inner(self, one: Name, other: Name) -> Fraction:
+        """Return E⟨u, v⟩; raises KeyError where a vector is beyond the end of the runs."""
+        key = (one, other)
+        if key not in self._inner:
+            (u, below), (v, also) = self.columns[one].scaled, self.columns[other].scaled
+            found = sum(int(((a * b) * self._weights).sum()) for a, b in zip(u, v, strict=True))
+            self._inner[key] = Fraction(found, below * also * self._below)
+        return self._inner[key]
+
+    def value(self, client: int, at: Name) -> Fraction:
+        """Return E f_i(u); raises KeyError as :meth:`inner`."""
+        key = (client, at)
+        if key not in self._values:
+            function = self.functions[client]
+            pairs = zip(self.chances, self.columns[at].values, strict=True)
+            self._values[key] = sum((chance * function.value(point) for chance, point in pairs), _ZERO)
+        return self._values[key]
+
+    def add(self, name: Name, of: Callable[[int], Point]) -> None:
+        """Add a random vector that is made of others, given by outcome."""
+        self.columns[name] = Column([of(place) for place in range(len(self.chances))])
+
+    def combine(self, name: Name, parts: Iterable[tuple[Fraction, Name]]) -> None:
+        """Add Σ weight·vector."""
+        size, columns = self.functions[0].dimension, [(weight, self.at(of)) for weight, of in parts]
+        self.add(name, lambda place: summed(size, [(weight, one[place]) for weight, one in columns]))
+
+    def constant(self, name: Name, point: Point) -> None:
+        """Add a vector that is not random."""
+        self.columns[name] = Column([point] * len(self.chances))
+
+    def at(self, name: Name) -> Sequence[Point]:
+        """Return the values of a vector by outcome."""
+        return self.columns[name].values
+
+
+def replay(
+    program: EventProgram, instance: Instance, first: int, size: Callable[[int], Fraction] | None = None
+) -> Runs:
+    """Run all outcomes.
+
+    Registers after k events are ``register[number, k]``; a pass is made of points ``z[i, r, m]``, slopes ``g`` and
+    noise ``e``.
+
+    Parameters
+    ----------
+    first
+        The number of the passes that the program begins with.
+    size
+        The step size of a pass, by its number; that of the instance if left out.
+
+    Raises
+    ------
+    UnfitError
+        If there are too many outcomes.
+    """
+    return _Tree(program, instance, first, size or (lambda _: instance.alpha)).runs()
+
+
+class _Tree:
+    def __init__(self, program: EventProgram, instance: Instance, first: int, size: Callable[[int], Fraction]) -> None:
+        self._program, self._instance, self._first, self._size = program, instance, first, size
+        # Where the program draws by itself who acts, it reads nothing of a law but that it is one in fractions.
+        p = instance.p or tuple(Fraction(1, instance.n) for _ in instance.functions)
+        self._law = EventLaw(np.array(p, dtype=object), instance.p_s)
+        self._seen: dict[Name, Point] = {}
+        self._chances: list[Fraction] = []
+        self._leaves: dict[Name, list[Point]] = {}
+
+    def runs(self) -> Runs:
+        zero: Point = tuple(_ZERO for _ in self._instance.start)
+        held = {Initial.START: self._instance.start, Initial.ZERO: zero}
+        registers = {place: held[one] for place, one in enumerate(self._program.initial) if one in held}
+        rows, control = self._program.opening()
+        opens = any(isinstance(row, DescendRow) for row in rows)
+        for chance, passes in self._passes(self._first, registers[X_S]) if opens else [(Fraction(1), {})]:
+            self._iterate(0, self._applied(registers, rows, passes, self._first), control, chance)
+        columns = {name: Column(values) for name, values in self._leaves.items()}
+        return Runs(self._chances, columns, self._instance.functions)
+
+    def _iterate(self, k: int, registers: dict[int, Point], control: Control, chance: Fraction) -> None:
+        for number, point in registers.items():
+            # A register that holds nothing at first is one that rows write before they read it.
+            if self._program.initial[number] is not Initial.UNWRITTEN:
+                self._seen["register", (number, k)] = point
+        if k == self._instance.horizon:
+            self._leaf(chance)
+            return
+        for share, passes in self._passes(k, registers[X_S]):
+            for event, probability in self._program.choices(control, self._law):
+                if not probability:
+                    continue
+                step = self._program.event(control, event, k)
+                if not step.iteration:
+                    raise ProofError("an event that ends no iteration is not known to exact models")
+                after = self._applied(registers, step.rows, passes, k)
+                self._iterate(k + 1, after, step.control, chance * share * Fraction(probability))
+
+    def _leaf(self, chance: Fraction) -> None:
+        if len(self._chances) >= MAX_OUTCOMES:
+            raise UnfitError(f"there are more than {MAX_OUTCOMES} outcomes")
+        self._chances.append(chance)
+        for name, point in self._seen.items():
+            self._leaves.setdefault(name, []).append(point)
+
+    def _passes(self, number: int, begin: Point) -> Iterator[tuple[Fraction, dict[int, Point]]]:
+        """Yield what all clients may compute from a model, with probabilities."""
+        one, size = self._instance, self._size(number)
+        quiet = ((Fraction(1), tuple(_ZERO for _ in begin)),)
+        laws = [one.noise[i].points() if one.noise else quiet for i in range(one.n) for _ in range(one.steps)]
+        for drawn in itertools.product(*laws):
+            chance, found = Fraction(1), {}
+            for i, function in enumerate(one.functions):
+                z = begin
+                for m in range(one.steps):
+                    share, noise = drawn[i * one.steps + m]
+                    slope = function.slope(z)
+                    self._seen["z", (i, number, m)] = z
+                    self._seen["g", (i, number, m)] = slope
+                    self._seen["e", (i, number, m)] = noise
+                    chance *= share
+                    z = plus(z, plus(slope, noise), -size)
+                self._seen["z", (i, number, one.steps)] = z
+                found[i] = z
+            yield chance, found
+
+    def _applied(
+        self, registers: dict[int, Point], rows: Sequence[Any], passes: Mapping[int, Point], number: int
+    ) -> dict[int, Point]:
+        now, moved = dict(registers), False
+        for row in rows:
+            if isinstance(row, AffineRow):
+                value: Point = tuple(_ZERO for _ in self._instance.start)
+                for weight, source in row.terms:
+                    value = plus(value, now[source], exact_weight(weight))
+                now[row.dst] = value
+                moved |= row.dst == X_S
+            elif isinstance(row, DescendRow):
+                same_step = abs(row.step_size - float(self._size(number))) <= 1e-9 * row.step_size
+                if row.src != X_S or moved or row.steps != self._instance.steps or not same_step:
+                    raise ProofError("a pass that does not begin at the model before the event is not known here")
+                now[row.dst] = passes[row.client]
+            else:
+                now[row.dst] = now[row.src]
+        return now
+
+
+def exact_weight(weight: float) -> Fraction:
+    """Return the rational number that a weight of a program stands for."""
+    found = rational(weight, ENGINE)
+    if found is None:
+        raise ProofError(f"the weight {weight} of a program is no rational number")
+    return found
+
+
+# What a setting tells exact models: its instances, the numbers of its symbols there, and all runs.
+
+# The members of a family by their indices.
+Members = Mapping[tuple[int, ...], Fraction]
+
+
+class Modelled:
+    """The part of a setting that proofs do not look at."""
+
+    theorem: Theorem
+    assumed: frozenset[str]
+    noisy: bool
+    model: Any  # the server's model after k iterations, by k
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances on which proofs are tested; some may not fit this theorem."""
+        return ()
+
+    def given_by(self, events: Events) -> dict[str, Any]:
+        """Return how an instance says that these events are given, by its parameters."""
+        return {"events": tuple(events.actor.tolist())}
+
+    def why_not(self, instance: Instance) -> str:
+        """Return which assumption of the theorem an instance does not meet, exactly; empty if it meets all."""
+        return instance.why_not(self.assumed, self.noisy)
+
+    def decides(self, condition: Condition) -> bool:
+        """Return whether :meth:`why_not` decides if an instance meets a condition of the theorem."""
+        return False
+
+    def constants(self, instance: Instance) -> dict[str, Fraction]:
+        """Return the numbers of symbols on an instance; those that have none there are left out."""
+        return instance.constants()
+
+    def families(self, instance: Instance) -> dict[str, Members]:
+        """Return the members of families on an instance."""
+        found = {"p": instance.p} if instance.p and "iid-events" in self.assumed else {}
+        if instance.events:
+            found["s"] = tuple(map(Fraction, instance.schedule))
+        return {name: {(place,): one for place, one in enumerate(own)} for name, own in found.items()}
+
+    def runs(self, instance: Instance) -> Runs:
+        """Return all runs of the algorithm on an instance, with every vector of this setting."""
+        raise ProofError(f"{self.theorem.algorithm} has no exact models")
+
+    def _with_points(self, runs: Runs, instance: Instance) -> Runs:
+        """Add x* with its subgradients."""
+        if "minimiser" in self.assumed and (best := instance.minimum()) is not None:
+            runs.constant(("star", ()), best[0])
+            for i, slope in enumerate(best[1]):
+                runs.constant(("h", (i,)), slope)
+        return runs
+
+
+# All runs of a compiled schedule on an exact instance: the tape is fixed, only the noise is random.
+
+_SERVER_MODEL = 0
+# Which row of the tape's local runs has which indices in a setting.
+Places = Mapping[tuple[int, ...], int]
+
+
+@cache
+def compiled(
+    algorithm: str,
+    options: tuple[tuple[str, Any], ...],
+    arrivals: tuple[int, ...],
+    clients: int,
+    iterations: int,
+    times: tuple[float, ...] = (),
+) -> Tape:
+    """Return the tape of an algorithm for clients that arrive one after the other; times are 1, 2, … if left out.
+
+    Raises
+    ------
+    UnfitError
+        If the arrivals do not hold so many server updates.
+    """
+    own = lookup("algorithms", algorithm)
+    parameters = own.read(Options(algorithm, dict(options)))
+    at = np.array(times) if times else np.arange(1.0, len(arrivals) + 1.0)
+    events = Events(at, np.array(arrivals, dtype=np.int32))
+    tape: Tape = own.schedule(parameters, events, clients, RecordAt(), iterations)
+    if tape.iterations < iterations:
+        raise UnfitError(f"{len(arrivals)} arrivals hold {tape.iterations} server updates, not {iterations}")
+    return tape
+
+
+def used_runs(tape: Tape) -> dict[tuple[int, ...], int]:
+    """Return the rows of the local runs that enter server update t, by (t, place among them)."""
+    found: dict[tuple[int, ...], int] = {}
+    count: dict[int, int] = {}
+    for row, t in zip(tape.uses.update.tolist(), tape.uses.version.tolist(), strict=True):
+        found[t, count.setdefault(t, 0)] = row
+        count[t] += 1
+    return found
+
+
+class Used:
+    """Runs that server updates use, by their indices: whose, from which model, how many steps, and what they weigh.
+
+    Parameters
+    ----------
+    tape
+        What they stand in.
+    rows
+        Which row of its local runs each is.
+    """
+
+    def __init__(self, tape: Tape, rows: Places) -> None:
+        table, uses = tape.descend, tape.uses
+        weights = dict(zip(uses.update.tolist(), map(exact_weight, uses.weight.tolist()), strict=True))
+        self.tape, self.rows = tape, dict(rows)
+        self.weight = {at: weights[row] for at, row in rows.items() if row in weights}
+        self.c, self.s, self.steps = (
+            {at: int(column[row]) for at, row in rows.items()} for column in (table.client, table.version, table.steps)
+        )
+
+    def families(self) -> dict[str, Members]:
+        """Return the members of families: clients, and models that runs began at."""
+        return {"c": whole(self.c), "s": whole(self.s)}
+
+
+def whole(numbers: Mapping[tuple[int, ...], int]) -> Members:
+    """Return whole numbers as members of a family."""
+    return {at: Fraction(one) for at, one in numbers.items()}
+
+
+def halves(up: str, down: str, values: Members) -> dict[str, Members]:
+    """Return how much numbers are above 0, and below, as two families."""
+    return {
+        up: {at: max(one, _ZERO) for at, one in values.items()},
+        down: {at: max(-one, _ZERO) for at, one in values.items()},
+    }
+
+
+def agreed(found: Mapping[str, Fraction], read: Mapping[str, float], names: Iterable[str]) -> None:
+    """Make sure that exact numbers are those that the algorithm reads off the tape, rounded.
+
+    Raises
+    ------
+    ProofError
+        If one is another.
+    """
+    for name in names:
+        if name in read and abs(float(found[name]) - read[name]) > 1e-9 * max(1.0, abs(read[name])):
+            raise ProofError(f"{name} is {read[name]} as it is read off the tape, and {found[name]} here")
+
+
+def replay_tape(tape: Tape, instance: Instance, places: Places) -> Runs:
+    """Run all values of the noise through a tape.
+
+    The server's model after t updates is ``w[t]``; the points, slopes and noise of the local run with the indices
+    ``place`` are ``z[*place, q]``, ``g`` and ``e``.
+
+    Parameters
+    ----------
+    places
+        The runs that have names. All others run too, with noise of their own where they arrive.
+
+    Raises
+    ------
+    UnfitError
+        If there are too many outcomes.
+    """
+    draws = [
+        (row, q)
+        for row, (steps, arrival) in enumerate(
+            zip(tape.descend.steps.tolist(), tape.descend.arrival.tolist(), strict=True)
+        )
+        if arrival >= 0
+        for q in range(steps)
+    ]
+    quiet = ((Fraction(1), tuple(_ZERO for _ in instance.start)),)
+    clients = tape.descend.client.tolist()
+    laws = [instance.noise[clients[row]].points() if instance.noise else quiet for row, _ in draws]
+    if prod(len(law) for law in laws) > MAX_OUTCOMES:
+        raise UnfitError(f"there are more than {MAX_OUTCOMES} outcomes")
+    names: dict[int, list[tuple[int, ...]]] = {}
+    for place, row in places.items():
+        names.setdefault(row, []).append(place)
+    chances: list[Fraction] = []
+    found: dict[Name, list[Point]] = {}
+    for drawn in itertools.product(*laws):
+        chances.append(prod((chance for chance, _ in drawn), start=Fraction(1)))
+        noise = {at: value for at, (_, value) in zip(draws, drawn, strict=True)}
+        for name, value in run_once(tape, instance, noise, names).items():
+            found.setdefault(name, []).append(value)
+    return Runs(chances, {name: Column(values) for name, values in found.items()}, instance.functions)
+
+
+def run_once(
+    tape: Tape, instance: Instance, noise: Mapping[tuple[int, int], Point], names: Mapping[int, Sequence[Any]]
+) -> dict[Name, Point]:
+    """Return every named vector in one outcome."""
+    zero: Point = tuple(_ZERO for _ in instance.start)
+    held = {Initial.START: instance.start, Initial.ZERO: zero}
+    now = {place: held[Initial(one)] for place, one in enumerate(tape.initial.tolist()) if Initial(one) in held}
+    seen: dict[Name, Point] = {("w", (0,)): now[_SERVER_MODEL]}
+    versions = tape.version.tolist()
+    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
+        if op == Op.AFFINE:
+            first, last = tape.affine.start[row : row + 2].tolist()
+            value = zero
+            for source, weight in zip(
+                tape.affine.src[first:last].tolist(), tape.affine.coef[first:last].tolist(), strict=True
+            ):
+                value = plus(value, now[source], exact_weight(weight))
+            now[int(tape.affine.dst[row])] = value
+        elif op == Op.DESCEND:
+            now[int(tape.descend.dst[row])] = _descend(tape, instance, row, now, noise, names.get(row, ()), seen)
+        seen["w", (versions[event + 1],)] = now[_SERVER_MODEL]
+    return seen
+
+
+def _descend(
+    tape: Tape,
+    instance: Instance,
+    row: int,
+    now: Mapping[int, Point],
+    noise: Mapping[tuple[int, int], Point],
+    places: Sequence[tuple[int, ...]],
+    seen: dict[Name, Point],
+) -> Point:
+    table, alpha, zero = tape.descend, instance.alpha, tuple(_ZERO for _ in instance.start)
+    if tape.local.size or (tape.implicit.size and tape.implicit[row]):
+        raise ProofError("local steps of several sizes, or implicit ones, are not known to exact models")
+    if abs(float(table.step_size[row]) - float(alpha)) > 1e-9 * float(alpha):
+        raise ProofError("a run with another step size than the instance's is not known to exact models")
+    function, z = instance.functions[int(table.client[row])], now[int(table.src[row])]
+    steps = int(table.steps[row])
+    for q in range(steps):
+        slope, drawn = function.slope(z), noise.get((row, q), zero)
+        for place in places:
+            for name, value in (("z", z), ("g", slope), ("e", drawn)):
+                seen[name, (*place, q)] = value
+        z = plus(z, plus(slope, drawn), -alpha)
+    for place in places:
+        seen["z", (*place, steps)] = z
+        seen["g", (*place, steps)] = function.slope(z)
+    return z

@@ -4,19 +4,50 @@ A rule says here what follows, and from what; whether it does follow is for :mod
 what that refuses is no fact. Searches stand outside and can at worst fail.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
-from boundlab.prove import _lines as lines
-from boundlab.prove._context import FIRST, Context, Range
-from boundlab.prove._errors import ProofError, only_for_rules, refused
-from boundlab.prove._facts import _KEY, Fact, Shared, VectorFact
-from boundlab.prove._scalars import Number, Scalar, Symbol, of_symbol, scalar, text, variable
-from boundlab.prove._terms import Claim, Expr, Lin, Vec, dot, equal, expr, lin, replaced, squared
-from boundlab.prove._vectors import Law, Vectors
+from boundlab.prove import _context as lines
+from boundlab.prove._context import _KEY, Context, Fact, Shared, VectorFact
+from boundlab.prove._scalars import (
+    FIRST,
+    Number,
+    ProofError,
+    Scalar,
+    of_symbol,
+    only_for_rules,
+    refused,
+    same,
+    scalar,
+    text,
+    variable,
+    whole,
+)
+from boundlab.prove._terms import (
+    Claim,
+    Expr,
+    Law,
+    Lin,
+    Vectors,
+    dot,
+    equal,
+    expr,
+    finite_sum,
+    lin,
+    replaced,
+    squared,
+    summed,
+    value_at,
+    vector_sum,
+)
 from boundlab.recheck import kernel as core
+from boundlab.recheck._numbers import ONE, Symbol
+from boundlab.recheck._terms import Atom, Range, Vec
 
 F = TypeVar("F", Fact, VectorFact)
 
@@ -423,3 +454,342 @@ def _number(fact: Fact) -> Scalar:
     if own is None:
         raise ProofError("only a fact about a number multiplies another fact, or any expression")
     return own
+
+
+# Rules about finite sums: what each says; when it holds is for the checker.
+
+
+def ends_of(**ends: Number) -> dict[str, Any]:
+    """Return the ends of a sum, and its weight, by their names in a line."""
+    return {key: scalar(value) for key, value in ends.items()}
+
+
+def total(
+    kernel: Kernel, fact: F, name: str, lo: Number, hi: Number, weight: Number = 1, context: Context | None = None
+) -> F:
+    """Return Σ weight·fact over lo ≤ name < hi, of a claim or of an equation of vectors.
+
+    Raises
+    ------
+    ProofError
+        If the range may be reversed, the weight may be negative, or the fact is not one about all these indices.
+    """
+    own, here = ends_of(lo=lo, hi=hi, weight=weight), kernel.deepest([fact], context)
+    return kernel.on_both_sides(
+        fact, lambda side: summed(name, lo, hi, side * own["weight"]), here, "total", index=name, **own
+    )
+
+
+def telescope(
+    kernel: Kernel, name: str, lo: Number, hi: Number, of: Expr | Number, context: Context | None = None
+) -> Fact:
+    """Return Σ over lo ≤ k < hi of E(k + 1) − E(k) = E(hi) − E(lo); with numbers E it confirms a closed form."""
+    own, ends = expr(of), ends_of(lo=lo, hi=hi)
+    steps = own.put({name: of_symbol(Symbol(name)) + 1}) - own
+    claim = equal(finite_sum(name, lo, hi, steps), own.put({name: ends["hi"]}) - own.put({name: ends["lo"]}))
+    return kernel.make(claim, context or kernel.context, "telescope", index=name, of=own, **ends)
+
+
+def telescope_vector(
+    kernel: Kernel, name: str, lo: Number, hi: Number, of: Lin, context: Context | None = None
+) -> VectorFact:
+    """Return Σ over lo ≤ k < hi of v(k + 1) − v(k) = v(hi) − v(lo)."""
+    ends = ends_of(lo=lo, hi=hi)
+    left = vector_sum(name, lo, hi, of.put({name: of_symbol(Symbol(name)) + 1}) - of)
+    right = of.put({name: ends["hi"]}) - of.put({name: ends["lo"]})
+    return kernel.make_vector(left, right, context or kernel.context, "telescope", index=name, of=of, **ends)
+
+
+def split_sum(
+    kernel: Kernel, name: str, lo: Number, middle: Number, hi: Number, of: Expr | Number, context: Context | None = None
+) -> Fact:
+    """Return Σ over lo ≤ k < hi = Σ over lo ≤ k < middle + Σ over middle ≤ k < hi."""
+    own, ends = expr(of), ends_of(lo=lo, middle=middle, hi=hi)
+    claim = equal(finite_sum(name, lo, hi, own), finite_sum(name, lo, middle, own) + finite_sum(name, middle, hi, own))
+    return kernel.make(claim, context or kernel.context, "split", index=name, of=own, **ends)
+
+
+def shift(
+    kernel: Kernel, name: str, lo: Number, hi: Number, by: Number, of: Expr | Number, context: Context | None = None
+) -> Fact:
+    """Return Σ over lo ≤ k < hi of E(k) = Σ over lo + c ≤ k < hi + c of E(k − c).
+
+    Raises
+    ------
+    ProofError
+        If c is not shown to be whole, or depends on k.
+    """
+    own, ends = expr(of), ends_of(lo=lo, hi=hi, by=by)
+    moved = own.put({name: of_symbol(Symbol(name)) - ends["by"]})
+    there = finite_sum(name, ends["lo"] + by, ends["hi"] + by, moved)
+    claim = equal(finite_sum(name, lo, hi, own), there)
+    return kernel.make(claim, context or kernel.context, "shift", index=name, of=own, **ends)
+
+
+def windows(
+    kernel: Kernel,
+    fact: Fact,
+    inner: str,
+    outer: str,
+    first: Number,
+    longest: Number,
+    hi: Number,
+    because: tuple[Fact, ...] = (),
+) -> Fact:
+    """Return Σ over k < hi of Σ over first(k) ≤ j < k of E(j) ≤ longest·Σ over j < hi of E(j).
+
+    Every j lies in the windows of at most ``longest`` k: those with j < k ≤ j + longest. So it is enough that
+    E(j) ≥ 0 for all j, that 0 ≤ first(k) ≤ k, and that k − first(k) ≤ longest.
+
+    Parameters
+    ----------
+    fact
+        E(j) ≥ 0 for every j ≥ 0.
+    inner, outer
+        The names of j and k, both whole and at least 0.
+    first
+        Where the window of k begins, with k in it.
+    longest
+        A whole number.
+    because
+        Facts about the window that its ranges alone do not tell.
+
+    Raises
+    ------
+    ProofError
+        If one of these is not shown.
+    """
+    own, k = ends_of(first=first, longest=longest, hi=hi), of_symbol(Symbol(outer))
+    used: list[Fact] = []
+    for value in (own["first"], k - first, own["longest"] - k + first):
+        used += [one for one in because if _says(one, value)][:1]
+    body = fact.claim.body
+    claim = finite_sum(outer, 0, hi, finite_sum(inner, first, k, body)) <= finite_sum(inner, 0, hi, body) * longest
+    here = kernel.deepest([fact, *because], None)
+    return kernel.make(claim, here, "windows", [fact, *used], inner=inner, outer=outer, **own)
+
+
+def _says(fact: Fact, value: Number) -> bool:
+    """Return whether a fact says that a number is ≥ 0; an equation says it with either sign."""
+    own = fact.claim.body.number
+    return own is not None and (same(own, value) or (fact.claim.equality and same(own, -value)))
+
+
+# Rules about chance: noise that is drawn after what it meets, and one random event an iteration.
+
+_NOISE = {"bounded-variance"}
+
+
+def orthogonal(kernel: Kernel, noise: Vec, other: Vec, context: Context | None = None) -> Fact:
+    """Return E⟨ξ, v⟩ = 0, where v is known when ξ is drawn.
+
+    Raises
+    ------
+    ProofError
+        If ξ is no noise, or v may be known only later: then it may depend on ξ.
+    """
+    here, claim = context or kernel.context, equal(dot(noise, other), 0)
+    return kernel.make(claim, here, "orthogonal", axioms=_NOISE, noise=lin(noise), other=lin(other))
+
+
+def uncorrelated(
+    kernel: Kernel,
+    noise: Lin | Vec,
+    name: str,
+    lo: Number,
+    hi: Number,
+    weight: Number = 1,
+    context: Context | None = None,
+) -> Fact:
+    """Return E‖Σ w_i·ξ[…, i, …]‖² = Σ w_i²·E‖ξ[…, i, …]‖².
+
+    Each noise is of a sample of its own: of two that are drawn one after the other the later one is unbiased whatever
+    the earlier one was, and two that are drawn at one time are independent.
+
+    Parameters
+    ----------
+    noise
+        ξ with the symbol ``name`` itself as one of its indices; the others do not depend on it.
+
+    Raises
+    ------
+    ProofError
+        If two terms could be one and the same noise.
+    """
+    vector, own = lin(noise), scalar(weight)
+    claim = equal(
+        squared(vector_sum(name, lo, hi, vector * own)), finite_sum(name, lo, hi, squared(vector) * (own * own))
+    )
+    here, ends = context or kernel.context, ends_of(lo=lo, hi=hi, weight=weight)
+    return kernel.make(claim, here, "uncorrelated", axioms=_NOISE, noise=vector, index=name, **ends)
+
+
+def mixture(kernel: Kernel, law: Law, value: Expr, k: Number, context: Context | None = None) -> Fact:
+    """Return E q(after event k) as the mean over who acts: p·q(branch) + (1 − p)·q(before).
+
+    Raises
+    ------
+    ProofError
+        If q mixes registers that different events change, or holds a vector that may depend on the event.
+    """
+    now, found = scalar(k), Expr({})
+    for atom, coefficient in value.terms.items():
+        found = found + _mean(law, atom, now) * coefficient
+    here = context or kernel.context
+    return kernel.make(equal(value, found), here, "mixture", axioms=law.axioms, law=law, now=now)
+
+
+def _mean(law: Law, atom: Atom, now: Scalar) -> Expr:
+    """Return what becomes of an atom in an event, in the mean over who acts."""
+    if atom.ranges:
+        raise ProofError(f"an event is looked at before anything is summed: {Expr({atom: ONE})}")
+    changed = [one for one in atom.base.vectors if _changed(law, one, now)]
+    if not changed:
+        return Expr({atom: ONE})
+    before = _with(atom, lambda vector: _before(law, vector, now))
+    owner = law.registers[changed[0].name].owner
+    if owner == "any":
+        i = of_symbol(Symbol(law.index))
+        there = _with(atom, lambda vector: _branch(law, vector, now, i))
+        return finite_sum(law.index, 0, law.clients, there * law.p(i)) + before * law.p_s
+    p = law.p(changed[0].indices[0]) if owner == "client" else law.p_s
+    return _with(atom, lambda vector: _branch(law, vector, now, None)) * p + before * (1 - p)
+
+
+def _changed(law: Law, vector: Vec, now: Scalar) -> bool:
+    return vector.name in law.registers and bool(vector.indices) and same(vector.indices[-1], now + 1)
+
+
+def _before(law: Law, vector: Vec, now: Scalar) -> Lin:
+    if not _changed(law, vector, now):
+        return lin(vector)
+    return lin(Vec(vector.name, (*vector.indices[:-1], whole(now))))
+
+
+def _branch(law: Law, vector: Vec, now: Scalar, client: Scalar | None) -> Lin:
+    if not _changed(law, vector, now):
+        return lin(vector)
+    first = [client] if client is not None else vector.indices[:-1]
+    return law.registers[vector.name].branch(*first, now)
+
+
+def _with(atom: Atom, of: Callable[[Vec], Lin]) -> Expr:
+    base = atom.base
+    if base.kind == "inner":
+        return dot(*map(of, base.vectors))
+    return value_at(base.function, base.indices, of(base.vectors[0]))
+
+
+# Rules about equations between vectors: combinations, sums in two parts, and what has no square.
+
+
+def combine_vectors(
+    kernel: Kernel,
+    left: Lin,
+    right: Lin,
+    parts: Sequence[tuple[Number, VectorFact]],
+    zeros: Sequence[tuple[Fact, Lin]] = (),
+) -> VectorFact:
+    """Return left = right, where left − right = Σ multiplier·(left − right of a fact) + Σ zero·vector.
+
+    Parameters
+    ----------
+    zeros
+        Equations between numbers, each with the vector that its difference is multiplied with.
+
+    Raises
+    ------
+    ProofError
+        If something is left over.
+    """
+    parts = [(number, fact) for number, fact in parts if not (fact.left - fact.right).zero]
+    premises: list[Fact | VectorFact] = [*(fact for _, fact in parts), *(fact for fact, _ in zeros)]
+    multipliers, vectors = tuple(scalar(number) for number, _ in parts), tuple(vector for _, vector in zeros)
+    here = kernel.deepest(premises, None)
+    return kernel.make_vector(left, right, here, "combine vectors", premises, multipliers=multipliers, vectors=vectors)
+
+
+def split_vector(kernel: Kernel, name: str, lo: Number, middle: Number, hi: Number, of: Lin) -> VectorFact:
+    """Return Σ over lo ≤ k < hi of v(k) = Σ over lo ≤ k < middle + Σ over middle ≤ k < hi."""
+    left, right = vector_sum(name, lo, hi, of), vector_sum(name, lo, middle, of) + vector_sum(name, middle, hi, of)
+    ends = ends_of(lo=lo, middle=middle, hi=hi)
+    return kernel.make_vector(left, right, kernel.context, "split vector", index=name, of=of, **ends)
+
+
+def nothing(kernel: Kernel, fact: Fact, of: Lin) -> VectorFact:
+    """Return v = 0 from E‖v‖² ≤ 0."""
+    return kernel.make_vector(of, Lin({}), fact.context, "nothing", [fact], of=of)
+
+
+# Symbols that stand for e^v: what is known of them is that exp is convex, increasing, and 1 at 0.
+
+
+def exponential(kernel: Kernel, name: str, value: Number, index: str | None = None) -> Scalar:
+    """Declare a symbol that stands for e^value, and return it; with an index a family, for all index ≥ 0.
+
+    Parameters
+    ----------
+    value
+        The exponent. A number with |value| ≤ 1 gives the symbol an enclosure of width below 10⁻¹⁵ as its range.
+    index
+        A symbol that the exponent depends on, whose range begins at 0.
+
+    Raises
+    ------
+    ProofError
+        If the exponent is not shown to have a value.
+    """
+    own, here = scalar(value), kernel.context
+    constant = own.constant
+    if constant is not None:
+        low, high = enclosure(Fraction(constant))
+        known = Range(low=scalar(low), high=scalar(high))
+    else:
+        positive = here.nonnegative(own)
+        known = Range(low=scalar(1 if positive else 0), above=not positive or here.positive(own))
+    if index is None:
+        here.declare(name, known, exponent=own)
+        return variable(name)
+    here.declare(name, replace(known, arity=1, guarded=True), exponent=own.put({index: FIRST}))
+    return variable(name, variable(index))
+
+
+def exponent(kernel: Kernel, of: Number) -> Scalar:
+    """Return v of a product of powers of such symbols, which is e^v.
+
+    Raises
+    ------
+    ProofError
+        If it is none.
+    """
+    own = scalar(of)
+    with kernel.trial():
+        return core.exponent_of(kernel.replay, own, kernel.context.checked)
+
+
+def tangent(kernel: Kernel, of: Number, context: Context | None = None) -> Fact:
+    """Return e^v ≥ 1 + v."""
+    own = scalar(of)
+    return kernel.make(expr(own) >= expr(1 + exponent(kernel, own)), context or kernel.context, "exp tangent", of=own)
+
+
+def monotone(kernel: Kernel, small: Number, large: Number, context: Context | None = None) -> Fact:
+    """Return e^v ≤ e^w, where v ≤ w is shown."""
+    one, other = scalar(small), scalar(large)
+    return kernel.make(expr(one) <= expr(other), context or kernel.context, "exp monotone", small=one, large=other)
+
+
+def chord(kernel: Kernel, of: Number, share: Number, end: Number, context: Context | None = None) -> Fact:
+    """Return e^(q·s) ≤ 1 − q + q·e^s, where 0 ≤ q ≤ 1 is shown: exp lies below its chord from 0 to s."""
+    own, q, other = scalar(of), scalar(share), scalar(end)
+    claim = expr(own) <= expr(1 - q + q * other)
+    return kernel.make(claim, context or kernel.context, "exp chord", of=own, share=q, end=other)
+
+
+def enclosure(value: Fraction) -> tuple[Fraction, Fraction]:
+    """Return numbers between which e^value lies, for |value| ≤ 1."""
+    with refused():
+        low, high = core.enclosure(value)
+    # A few digits suffice, and keep later products short.
+    unit = 10**15
+    return Fraction(math.floor(low * unit), unit), Fraction(math.ceil(high * unit), unit)

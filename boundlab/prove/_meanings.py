@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from boundlab.prove._context import FIRST
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Scalar, variable
+from boundlab.prove._scalars import FIRST, Scalar, variable
 from boundlab.prove._terms import expr
 from boundlab.prove.document import Step
 from boundlab.prove.outcome import Outcome

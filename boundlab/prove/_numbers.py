@@ -5,14 +5,14 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from boundlab.prove._balls import PRECISIONS, Ball, Real, exponential
-from boundlab.prove._context import FIRST
-from boundlab.prove._facts import Fact
+from boundlab.prove._context import Fact
 from boundlab.prove._functions import square_root
-from boundlab.prove._instance import UnfitError
+from boundlab.prove._instance import Members, UnfitError
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._modelled import Members
-from boundlab.prove._scalars import Monomial, Scalar, Symbol, shape
-from boundlab.prove._terms import Atom, Base, Expr
+from boundlab.prove._scalars import FIRST, Scalar, shape
+from boundlab.prove._terms import Expr
+from boundlab.recheck._numbers import Monomial, Symbol
+from boundlab.recheck._terms import Atom, Base
 
 Environment: TypeAlias = Mapping[str, Fraction]
 _ZERO = Fraction(0)

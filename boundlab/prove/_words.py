@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
-from boundlab.prove._scalars import Monomial, Scalar, Symbol, scalar, shape
+from boundlab.prove._scalars import Scalar, scalar, shape
+from boundlab.recheck._numbers import Monomial, Symbol
 from boundlab.recheck.kernel import ONE, UNIT, Atom, Vec
 
 Kind: TypeAlias = Literal["vector", "terms", "number", "plus", "minus", "times", "dot", "value", "sum"]

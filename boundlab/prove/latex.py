@@ -7,11 +7,13 @@ from typing import TypeAlias
 from boundlab.arithmetic.writing import breakable
 from boundlab.documentation import pointers
 from boundlab.prove._meanings import letters
-from boundlab.prove._scalars import ONE, Monomial, Scalar, Symbol, shape
-from boundlab.prove._terms import NUMBER, Atom, Claim, Expr, Vec
-from boundlab.prove._words import ordered
+from boundlab.prove._scalars import Scalar, shape
+from boundlab.prove._terms import Claim, Expr
+from boundlab.prove._words import NUMBER, ordered
 from boundlab.prove.document import Step
 from boundlab.prove.outcome import Outcome
+from boundlab.recheck._numbers import ONE, Monomial, Symbol
+from boundlab.recheck._terms import Atom, Vec
 
 _GREEK = (
     "alpha",

@@ -15,17 +15,15 @@ from typing import Any, TypeAlias, final
 import sympy
 
 from boundlab.prove._balls import PRECISIONS, Ball, Real, lower, upper
-from boundlab.prove._context import Context, Range
-from boundlab.prove._errors import REFUSED
-from boundlab.prove._facts import Fact
+from boundlab.prove._context import Context, Fact
 from boundlab.prove._functions import square_root
-from boundlab.prove._instance import Instance, UnfitError
+from boundlab.prove._instance import Instance, Name, Runs, UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
-from boundlab.prove._replay import Name, Runs
-from boundlab.prove._scalars import scalar
-from boundlab.prove._terms import Base, Claim, Vec
+from boundlab.prove._scalars import REFUSED, scalar
+from boundlab.prove._terms import Claim
 from boundlab.prove.setting import Setting
+from boundlab.recheck._terms import Base, Range, Vec
 
 # ("1",), ("inner", u, v) or ("value", i, u)
 Ground: TypeAlias = tuple[Any, ...]

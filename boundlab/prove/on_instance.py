@@ -14,12 +14,11 @@ from typing import Any, final
 
 from boundlab.events import Events
 from boundlab.prove._balls import upper
-from boundlab.prove._conclude import statement
-from boundlab.prove._errors import ProofError
 from boundlab.prove._functions import Function, Huber, MaxAffine
 from boundlab.prove._instance import Instance as Instance, Noise, UnfitError
-from boundlab.prove._witness_text import sides_told
-from boundlab.prove.document import Status, Step
+from boundlab.prove._scalars import ProofError
+from boundlab.prove._witness import sides_told
+from boundlab.prove.document import Status, Step, statement
 from boundlab.prove.models import Model, Row, evaluate, rows
 from boundlab.prove.outcome import Outcome
 from boundlab.prove.setting import Setting

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from boundlab.prove._facts import Fact
+from boundlab.prove._context import Fact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove.document import Script, Status, Step
 from boundlab.prove.setting import Setting

@@ -18,11 +18,9 @@ from typing import Any, Final, final
 
 import sympy
 
-from boundlab.prove._context import Context
-from boundlab.prove._errors import ProofError
-from boundlab.prove._facts import Fact
-from boundlab.prove._scalars import Scalar, scalar, variable
-from boundlab.prove._sums import telescope, total
+from boundlab.prove._context import Context, Fact
+from boundlab.prove._kernel import telescope, total
+from boundlab.prove._scalars import ProofError, Scalar, scalar, variable
 from boundlab.prove._terms import Claim, Expr, Lin, equal, expr, squared
 from boundlab.prove.document import Proof, Status, Uses
 from boundlab.theorems import Theorem

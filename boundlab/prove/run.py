@@ -1,12 +1,21 @@
 """Runs a proof script."""
 
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import final
+
+from boundlab.errors import SpecError
 from boundlab.prove._context import Context
-from boundlab.prove._errors import REFUSED
 from boundlab.prove._kernel import Kernel
-from boundlab.prove.binding import second_opinion
-from boundlab.prove.document import Proof, Script
+from boundlab.prove._scalars import REFUSED
+from boundlab.prove.document import Proof, Script, Status
 from boundlab.prove.outcome import Outcome
+from boundlab.prove.potentials import BASES, GIVEN, KINDS, SIZES, written_by
 from boundlab.prove.settings import setting_of
+from boundlab.prove.trace import second_opinion
 from boundlab.registry import registered
 from boundlab.theorems import load_theorem
 
@@ -39,3 +48,86 @@ def run(script: Script, *, witnesses: bool = False) -> Outcome:
         told = f"{type(error).__name__}: {error}"
         proof.stop(f"the script does not fit {script.proves or 'what it is about'}: {' '.join(told.split())[:200]}")
     return Outcome(script, tuple(proof.steps), proof.conclusion, kernel, setting, second_opinion)
+
+
+# Proofs that are looked for: every potential that a bound suggests, with few lemmas first.
+
+SECONDS = 60.0  # of a processor
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LookedFor:
+    """What a search has found.
+
+    Parameters
+    ----------
+    outcome
+        Of the proof; None where none was found.
+    words
+        Of :func:`boundlab.prove.potentials.by_potential`, that write the proof.
+    tried
+        What else was tried, and why it is no proof.
+    """
+
+    outcome: Outcome | None
+    words: tuple[str, ...]
+    tried: tuple[tuple[str, str], ...]
+
+    @property
+    def script(self) -> str:
+        """The proof as a Python file."""
+        if self.outcome is None:
+            raise SpecError("no proof was found that could be written")
+        own, arguments = self.outcome.script, ", ".join(f'"{one}"' for one in self.words)
+        rows = ",\n".join(f"        {json.dumps(one, ensure_ascii=False)}" for one in (own.id, own.summary, own.source))
+        return (
+            f'"""{own.summary}: {own.source}."""\n\n'
+            "from boundlab.prove import Proof, Script\n"
+            "from boundlab.prove.potentials import by_potential\n\n\n"
+            "def write(proof: Proof) -> None:\n"
+            '    """Write the steps down."""\n'
+            f"    by_potential(proof, {arguments})\n\n\n"
+            f"PROOFS = (\n    Script(\n{rows},\n        write,\n        {json.dumps(own.proves)},\n    ),\n)\n"
+        )
+
+
+def look(what: str, seconds: float = SECONDS) -> LookedFor:
+    """Look for a proof of a theorem.
+
+    Parameters
+    ----------
+    what
+        Its id, or its file.
+    seconds
+        Processor seconds after which no other potential is tried.
+
+    Raises
+    ------
+    SpecError
+        If there is no such theorem, or proofs do not know its algorithm.
+    """
+    theorem, begin = load_theorem(what), time.process_time()
+    tried: list[tuple[str, str]] = []
+    for words in _every(theorem.read):
+        if time.process_time() - begin > seconds:
+            break
+        write = written_by(*words)
+        script = Script(theorem.id, theorem.title or theorem.id, "found by boundlab prove --search", write, what)
+        outcome = run(script)
+        if outcome.proved:
+            return LookedFor(outcome, words, tuple(tried))
+        tried.append((", ".join(words), _why(outcome)))
+    return LookedFor(None, (), tuple(tried))
+
+
+def _every(read: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    for kind, base, given in product(KINDS, BASES, GIVEN):
+        if SIZES[base] in read:
+            yield kind, base, given
+
+
+def _why(outcome: Outcome) -> str:
+    """Return what is in the way of a proof: the last step that is not shown, or a sign that no certificate shows."""
+    missing = [step for step in outcome.steps if step.status is not Status.PROVED]
+    return f"{missing[-1].name}: {missing[-1].how}" if missing else outcome.verdict

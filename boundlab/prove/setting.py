@@ -5,32 +5,47 @@ the axioms that it rests on with the assumptions that the theorem states. How a 
 sheet (:mod:`boundlab.prove.sheets`); the algorithm's own runs are asked before a proof begins.
 """
 
-from collections.abc import Callable, Iterable
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
 from boundlab.assumptions import assumption, choices
 from boundlab.formulas.symbols import SYMBOLS, names_of
-from boundlab.prove._chance import mixture, orthogonal, uncorrelated
-from boundlab.prove._context import Context, Range
-from boundlab.prove._errors import ProofError, only_for_rules
-from boundlab.prove._facts import OWN_AXIOMS, Fact
-from boundlab.prove._formula import translate
-from boundlab.prove._from_sheet import FromSheet
-from boundlab.prove._hygiene import remember
-from boundlab.prove._kernel import Kernel
-from boundlab.prove._lines import number
+from boundlab.prove._context import OWN_AXIOMS, Context, Fact
+from boundlab.prove._instance import Modelled
+from boundlab.prove._kernel import Kernel, mixture, orthogonal, split_sum, total, uncorrelated
 from boundlab.prove._options import refuse_other_steps, uncovered
-from boundlab.prove._scalars import ONE, ZERO, Number, Scalar, Symbol, of_symbol, scalar, variable, whole
-from boundlab.prove._sums import split_sum, total
+from boundlab.prove._scalars import (
+    FIRST,
+    REFUSED,
+    NoPartError,
+    Number,
+    ProofError,
+    Scalar,
+    number,
+    of_symbol,
+    only_for_rules,
+    same,
+    scalar,
+    variable,
+    whole,
+)
 from boundlab.prove._terms import (
+    NOTHING,
     Claim,
     Expr,
+    Known,
+    Law,
     Lin,
-    Vec,
+    Register,
+    Slope,
     dot,
+    equal,
     expr,
     finite_sum,
     lin,
@@ -39,10 +54,350 @@ from boundlab.prove._terms import (
     value_at,
     vector_mean,
 )
-from boundlab.prove._vectors import Known, Slope
 from boundlab.prove._words import said
-from boundlab.prove.sheets import Reader, sheet, single
+from boundlab.prove.sheets import (
+    Axiom,
+    Reader,
+    Sentences,
+    Shorthand,
+    parameters,
+    parsed,
+    remember,
+    several,
+    sheet,
+    single,
+)
+from boundlab.recheck._numbers import ONE, ZERO, Symbol, Symbol as Name
+from boundlab.recheck._terms import Range, Vec
 from boundlab.theorems import Theorem, places as words_of
+
+# Formulas of theorems as numbers of the kernel.
+
+
+def translate(
+    formula: sympy.Expr,
+    context: Context,
+    known: Mapping[str, Scalar],
+    roots: Mapping[str, Scalar],
+    powers: Mapping[str, Scalar],
+    defined: Mapping[str, sympy.Expr],
+    exponents: Mapping[str, Scalar],
+) -> Scalar:
+    """Return a formula as an exact number.
+
+    Parameters
+    ----------
+    context
+        Decides which argument a Max or a Min is.
+    known
+        Values of symbols that stand for others.
+    roots, powers
+        Names of roots, with what they are the root of; names of numbers that are raised to symbolic powers, with the
+        number.
+    defined
+        Symbols that the theorem defines by formulas.
+    exponents
+        Names of exponentials, with v of e^v in the theorem's own symbols.
+
+    Raises
+    ------
+    ProofError
+        If it holds what is neither.
+    """
+
+    def of(part: sympy.Expr) -> Scalar:
+        if part.is_Rational:
+            return scalar(Fraction(int(part.p), int(part.q)))
+        if part.is_Symbol:
+            if part.name in known:
+                return known[part.name]
+            if part.name in defined:
+                return of(defined[part.name])
+            if context.find(part.name) is None:
+                raise ProofError(f"{part.name} is no symbol of the setting")
+            return variable(part.name)
+        if part.is_Mul and any(_is_root(one) for one in part.args):
+            # √a·√b is one root: of ab.
+            inside = [one.base**one.exp.p for one in part.args if _is_root(one)]
+            rest = [one for one in part.args if not _is_root(one)]
+            return _named(of(sympy.Mul(*inside)), roots, "root") * of(sympy.Mul(*rest))
+        if part.is_Add or part.is_Mul:
+            values = [of(one) for one in part.args]
+            found = values[0]
+            for one in values[1:]:
+                found = found + one if part.is_Add else found * one
+            return found
+        if isinstance(part, (sympy.Max, sympy.Min)):
+            return _extreme([of(one) for one in part.args], isinstance(part, sympy.Max), context, powers)
+        if isinstance(part, sympy.exp):
+            return _exponential(of(part.args[0]), exponents)
+        if part.is_Pow:
+            return power(part.base, part.exp)
+        raise ProofError(f"{part} is no quotient of polynomials, and no root, power or exponential of one")
+
+    def power(base: sympy.Expr, exponent: sympy.Expr) -> Scalar:
+        if exponent.is_Integer:
+            return of(base) ** int(exponent)
+        if exponent.is_Rational and exponent.q == 2:
+            return _named(of(base), roots, "root") ** int(exponent.p)
+        own = of(base)
+        try:
+            return own ** of(exponent)
+        except REFUSED:
+            return _named(own, powers, "number with a symbolic power") ** of(exponent)
+
+    return of(formula)
+
+
+def _is_root(part: sympy.Expr) -> bool:
+    return bool(part.is_Pow and part.exp.is_Rational and part.exp.q == 2)
+
+
+def _named(value: Scalar, names: Mapping[str, Scalar], what: str) -> Scalar:
+    for name, own in names.items():
+        if same(own, value):
+            return of_symbol(Name(name))
+    raise ProofError(f"the {what} {value} has no name in the proof: give it one")
+
+
+def _exponential(value: Scalar, names: Mapping[str, Scalar]) -> Scalar:
+    """Return e^value as a whole power of an exponential that has a name."""
+    for name, own in names.items():
+        times = (value / own).constant
+        if times is not None and times.denominator == 1:
+            return of_symbol(Name(name)) ** times
+    raise ProofError(f"e^({value}) is no whole power of an exponential that has a name in the proof: give it one")
+
+
+def _extreme(values: list[Scalar], largest: bool, context: Context, names: Mapping[str, Scalar]) -> Scalar:
+    sign: Callable[[Scalar, Scalar], Scalar] = (lambda a, b: a - b) if largest else (lambda a, b: b - a)
+    for one in values:
+        if all(_at_least_zero(sign(one, other), context, names) for other in values):
+            return one
+    which = "largest" if largest else "smallest"
+    raise ProofError(f"which of {', '.join(map(str, values))} is the {which} is not shown: split the cases")
+
+
+def _at_least_zero(value: Scalar, context: Context, names: Mapping[str, Scalar]) -> bool:
+    """Return whether a number is shown to be ≥ 0: by itself, or by the range of its name in this case."""
+    if context.nonnegative(value):
+        return True
+    for name, own in names.items():
+        for signed in (1, -1):
+            if same(own * signed, value) and context.nonnegative(of_symbol(Name(name)) * signed):
+                return True
+    return False
+
+
+# Step sizes of theorems as symbols.
+
+POSITIVE_STEP = "the step is a positive number"
+
+
+def declare_step(setting: Any, name: str) -> Scalar:
+    """Declare a step size: positive, below the theorem's conditions on it; with its own formula where that is fixed."""
+    theorem = setting.theorem
+    rule = theorem.step.get(name)
+    if rule is None:
+        raise ProofError(f"{theorem.id} sets no {name}")
+    if rule.is_Symbol or name in theorem.settable:
+        limits = [one for one in theorem.conditions if str(one.quantity) == name]
+        if len(limits) > 1:
+            raise ProofError(f"{theorem.id} has several conditions on {name}")
+        high = setting.formula(limits[0].limit) if limits else None
+        setting.own_symbol(name, Range(low=ZERO, high=high, above=True))
+        return variable(name)
+    return _fixed(setting, name, rule)
+
+
+def _fixed(setting: Any, name: str, rule: sympy.Expr) -> Scalar:
+    """Declare a step that is a formula, and that it is a positive number.
+
+    Where the formula has no value, or the value 0, there is no run that the theorem speaks of.
+    """
+    if not any(part.exp.is_Rational and part.exp.q == 2 for part in rule.atoms(sympy.Pow)):
+        setting.own_symbol_with(name, setting.formula(rule))
+        return variable(name)
+    numerator, denominator = sympy.fraction(sympy.together(rule**2))
+    top, bottom, number = setting.formula(numerator), ONE, 0
+    for factor in sympy.Mul.make_args(sympy.factor(denominator)):
+        base, count = factor.as_base_exp()
+        part = setting.formula(base)
+        if base.is_Rational or setting.context.positive(part):
+            top = top / part ** int(count)
+            continue
+        # The step divides by it: it is positive wherever there is a step.
+        number += 1
+        own = setting.own_symbol(f"{name}_{number}", Range(low=ZERO, above=True))
+        setting.step_facts.append(setting.condition(equal(expr(own), part), POSITIVE_STEP))
+        bottom = bottom * own ** int(count)
+    step = setting.own_symbol(name, Range(low=ZERO, above=True))
+    setting.step_facts.append(setting.condition(equal(expr(step * step * bottom), top), POSITIVE_STEP))
+    return variable(name)
+
+
+# What a sheet says, declared: symbols, numbers, vectors, who acts when, and sentences that proofs call by name.
+
+_LETTERS = {"star": "a minimiser x*", "h[i]": "a subgradient of f_i at x*; their mean is 0"}
+
+
+class FromSheet(Modelled):
+    """The part of a setting that stands in a sheet."""
+
+    sheet: Mapping[str, Any]
+    reader: Reader
+    context: Context
+    kernel: Kernel
+    own_symbols: set[str]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or "theorem" not in self.__dict__:
+                raise AttributeError(name)
+            if name in self.__dict__.get("own_symbols", ()):
+                return variable(name)
+            theorem = self.theorem
+            raise NoPartError(
+                f"the setting of {theorem.id} has no {name}: a proof of it is written for runs of {theorem.algorithm}"
+            )
+
+    def declare_sheet(self) -> None:
+        """Declare what the sheet says, and give its names to proofs."""
+        read = self.reader
+        self.assume(*(tag for tag, only in self.sheet.get("assumes", {}).items() if read.holds(only)))
+        read.give("horizon", self.symbol(self.theorem.horizon_symbol))
+        asked = self.theorem.read | {str(one.quantity) for one in self.theorem.conditions}
+        for name, own in self.sheet.get("symbols", {}).items():
+            if name not in self.own_symbols and (own.get("always") or name in asked):
+                known = self._below_its_limit(name) if own.get("limited") else self._range(name)
+                made = self._written_range(own, known)
+                self.own_symbol(name, replace(made, below=self._leaves_no_step(name, made.high)))
+        for name, step in self.sheet.get("formulas", {}).items():
+            read.give(name, self.formula(self.theorem.step[step]))
+        for name, own in self._those("shorthands"):
+            read.give(name, self._shorthand(**own))
+        for name, own in self._those("numbers"):
+            self._family(name, own)
+        for name, text in self.sheet.get("indices", {}).items():
+            read.give(name, self._index(name, text))
+        self._named()
+        for name, own in self.sheet.get("vectors", {}).items():
+            self._vector(name, own)
+        self._name_parts()
+        for name, step in self.sheet.get("steps", {}).items():
+            self.__dict__[name] = read.give(name, declare_step(self, step))
+        for name, of in self.sheet.get("roots", {}).items():
+            self.own_symbols.add(name)
+            self.root_fact = self.kernel.root(name, self.kernel.values.get(of, self.symbol(of)))
+        self.law = self._law()
+        said = {name: Axiom(**own) for name, own in self._those("axioms")}
+        self.sentences = Sentences(self, read, said)
+        methods = {name: partial(self.sentences.cite, name) for name in said if " " not in name}
+        for name in {one.partition(" ")[0] for one in said if " " in one}:
+            methods[name] = partial(self._of_word, name)
+        self.__dict__.update(methods)
+
+    def _leaves_no_step(self, name: str, end: Scalar | None) -> bool:
+        """Return whether a condition leaves no positive step at an end: there is no run there that it speaks of."""
+        value = None if end is None else end.constant
+        if value is None:
+            return False
+        limits = [one.limit for one in self.theorem.conditions if str(one.quantity) in self.theorem.step]
+        if name not in self.theorem.symbols:
+            return False
+        symbol, number = self.theorem.symbols[name].symbol, sympy.Rational(value.numerator, value.denominator)
+        return any(bool(one.subs(symbol, number).is_nonpositive) for one in limits)
+
+    def _name_parts(self) -> None:
+        """Give vectors, numbers, indices and shorthands to proofs; those that a method has the name of stay unnamed."""
+        for table in ("vectors", "numbers", "indices", "shorthands"):
+            for name in self.sheet.get(table, {}).keys() & self.reader.known.keys():
+                if table == "shorthands" or not hasattr(type(self), name):
+                    self.__dict__[name] = self.reader.known[name]
+
+    @cached_property
+    def letters(self) -> Mapping[str, str]:
+        """What vectors and numbers stand for, as claims print them, for readers; nothing is decided by it."""
+        told = {**self.sheet.get("numbers", {}), **self.sheet.get("vectors", {})}
+        written = {name: f"{name}[{one['of']}]" if "of" in one else name for name, one in told.items()}
+        own = {written[name]: str(one["means"]) for name, one in told.items() if "means" in one}
+        return {**_LETTERS, **own, **self.sheet.get("letters", {})}
+
+    def _those(self, table: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the entries of a table that are about this theorem."""
+        for name, own in self.sheet.get(table, {}).items():
+            if self.reader.holds(own.get("only", "")) or "otherwise" in own:
+                yield name, own
+
+    def _of_word(self, name: str, word: str, *more: Any) -> Any:
+        return self.sentences.cite(f"{name} {word}", *more)
+
+    def _written_range(self, own: Mapping[str, Any], known: Range, **names: Any) -> Range:
+        low, high = (
+            self.reader.end(own.get(key), end, **names) for key, end in (("low", known.low), ("high", known.high))
+        )
+        above = own.get("above", known.above and low is known.low)
+        above = self.reader.holds(above) if isinstance(above, str) else above
+        return Range(low=low, high=high, above=above, integer=own.get("whole", known.integer))
+
+    def _shorthand(self, of: str = "", only: str = "", otherwise: str = "", **own: str) -> Any:
+        """Return what a shorthand stands for; with parameters, by them."""
+        found = Shorthand(self.reader, parameters(of), own["is"] if self.reader.holds(only) else otherwise)
+        return found if of else found()
+
+    def _family(self, name: str, own: Mapping[str, Any]) -> None:
+        of = parameters(own["of"])
+        made = self._written_range(own, Range(low=ZERO), **{of[0][0]: FIRST})
+        self.context.declare(name, replace(made, arity=len(of)))
+        self.own_symbols.add(name)
+        self.reader.give(name, partial(variable, name))
+
+    def _index(self, name: str, text: str) -> Scalar:
+        inside = parsed(text)
+        assert isinstance(inside, ast.Compare)  # noqa: S101  (it says between which ends it lies)
+        ends = [self.reader.value(one, {}) for one in (inside.left, *inside.comparators[1:])]
+        index: Scalar = self.index(name, *ends)
+        return index
+
+    def _vector(self, name: str, own: Mapping[str, Any]) -> None:
+        read, of = self.reader, [one for one, _ in parameters(own.get("of", ""))]
+        if not read.holds(own.get("only", "")):
+            read.give(name, lambda *_: NOTHING)
+            return
+
+        def times(text: str) -> Callable[..., tuple[Scalar, ...]]:
+            parts = several(parsed(text))
+            return lambda *at: tuple(scalar(read.value(one, dict(zip(of, at, strict=True)))) for one in parts)
+
+        when = {key: times(own[key]) for key in ("clock", "drawn") if key in own}
+        vectors, here = self.kernel.vectors, {one: variable(one) for one in of}
+        vectors.declare(name, Known(len(of), **when))
+        read.give(name, partial(self.vec, name) if of else self.vec(name))
+        if "slope" in own:
+            at = read.value(parsed(own["slope"]), here).vec
+            which = () if self.one_function else (read.number(own["client"], **here),)
+            vectors.declare_slope(name, Slope(tuple(of), "f", which, at))
+
+    def _law(self) -> Law | None:
+        """Return who acts when, where that is drawn."""
+        own = self.sheet.get("law")
+        if own is None or not self.reader.holds(own.get("only", "")):
+            return None
+        registers = {
+            name: Register(one["owner"], self._shorthand(one["of"], **{"is": one["is"]}))
+            for name, one in own["registers"].items()
+        }
+        p, p_s = self._shorthand("i", **{"is": own["p"]}), self.reader.number(own["p_s"])
+        return Law(p, p_s, self.n, "i", registers, frozenset(own["by"]))
+
+    def _named(self) -> None:
+        """Declare numbers that are to be shown to lie where they do."""
+
 
 # In this order, so that the end of a range names what stands before it.
 _ORDER = ("n", "L", "mu", "B", "sigma", "zeta", "R", "F0", "M", "K", "T")

@@ -10,6 +10,8 @@ of every index: an argument that a sum inside of a sentence would bind is refuse
 """
 
 import ast
+import functools
+import inspect
 import itertools
 import operator
 import tomllib
@@ -19,20 +21,17 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, final, get_args
 
-from boundlab.prove._errors import ProofError, only_for_rules
-from boundlab.prove._facts import OWN_AXIOMS, Fact, VectorFact
-from boundlab.prove._hygiene import OF_RUNS
+from boundlab.prove._context import OWN_AXIOMS, Fact, VectorFact
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import Scalar, same, scalar, variable
+from boundlab.prove._scalars import ProofError, Scalar, only_for_rules, same, scalar, variable
 from boundlab.prove._terms import (
     NOTHING,
     Claim,
     Expr,
     Lin,
     Relation,
-    Vec,
     dot,
     expr,
     finite_sum,
@@ -43,6 +42,39 @@ from boundlab.prove._terms import (
     vector_mean,
     vector_sum,
 )
+from boundlab.recheck._terms import Vec
+
+# Axioms carry the name of the method of a setting that a proof calls, and its arguments.
+
+# Methods of settings with which their rules say anything: they look at who calls them.
+_ANY_CLAIM = ("axiom", "condition", "restriction")
+# Before the names of what the checker cannot make by itself: the setting answers for it.
+OF_RUNS = "runs."
+_FACTS = (Fact, VectorFact)
+
+
+def remember(owner: type) -> None:
+    """Let the axioms of a class carry their names; what states any claim stays as it is."""
+    for name, method in list(vars(owner).items()):
+        if not name.startswith("_") and name not in _ANY_CLAIM and callable(method) and _makes_facts(method):
+            setattr(owner, name, _remembered(name, method))
+
+
+def _makes_facts(method: Callable[..., Any]) -> bool:
+    found = getattr(method, "__annotations__", {}).get("return")
+    return found in _FACTS or any(one in _FACTS for one in get_args(found))
+
+
+def _remembered(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(setting: Any, *args: Any, **more: Any) -> Any:
+        bound = inspect.signature(method).bind(setting, *args, **more)
+        bound.apply_defaults()
+        with setting.kernel.calling(f"{OF_RUNS}{name}", (*bound.args[1:], *bound.kwargs.values())):
+            return method(setting, *args, **more)
+
+    return call
+
 
 _OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = MappingProxyType(
     {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}

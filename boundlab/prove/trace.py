@@ -1,17 +1,24 @@
 """A proof as a file, for ``prove FILE --recheck``: every fact that a step rests on, and how it was made."""
 
+import functools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from boundlab.prove import _lines as lines
-from boundlab.prove._context import Context
-from boundlab.prove._facts import Shared
-from boundlab.prove._kernel import Kernel, further
-from boundlab.prove._vectors import Law
+from boundlab.errors import SpecError
+from boundlab.prove import _context as lines
+from boundlab.prove._context import Context, Shared
+from boundlab.prove._kernel import Kernel, exponential, further
+from boundlab.prove._scalars import REFUSED, ProofError, symbol_dict
+from boundlab.prove._terms import Expr, Law, Lin
+from boundlab.prove.document import allowed_axioms, make_sure_there_are_runs, statement as claim_of
 from boundlab.prove.outcome import Outcome
 from boundlab.prove.setting import Setting
-from boundlab.theorems import core
+from boundlab.prove.settings import setting_of
+from boundlab.recheck import Finding, kernel as read, recheck_loaded
+from boundlab.registry import registered
+from boundlab.theorems import Theorem, core
 
 SCHEMA = "boundlab proof 2"
 DECLARING = ("name", "root", "define", "name family")
@@ -125,4 +132,250 @@ def symbol(kernel: Kernel, context: Context, name: str, defining: Mapping[str, i
     """Return the declaration of a symbol in a case."""
     own = context.find(name)
     assert own is not None  # noqa: S101  (it stands in the context's order)
-    return lines.symbol_dict(name, own, defining.get(name), kernel.exponents.get(name))
+    return symbol_dict(name, own, defining.get(name), kernel.exponents.get(name))
+
+
+# Whether a proof file speaks of the theorem that it names: what its setting answers for is made anew, and compared.
+#
+# The checker (:mod:`boundlab.recheck`) knows nothing of theorems and of algorithms. Here the setting is made from
+# the theorem itself; what the file declares of symbols and vectors, and each of its lines on moves and schedules, has
+# to
+# be what that setting says, and its conclusion what the theorem claims.
+
+_NOWHERE = lines.Places(lambda one: one, id, id)  # what declares a symbol is made of numbers alone
+
+
+def second_opinion(outcome: Outcome) -> Finding:
+    """Return what the checker says of a proof, with the setting that its theorem has."""
+    raw = json.loads(write_trace(outcome))
+    found = recheck_loaded(raw)
+    return found if outcome.setting is None else with_setting(raw, found, outcome.setting.theorem)
+
+
+def registered_theorem(raw: Mapping[str, Any]) -> Theorem | None:
+    """Return the registered theorem that a file names, None where there is none of that name."""
+    theorems: Mapping[str, Theorem] = registered("theorems")
+    return theorems.get(str(raw.get("theorem")))
+
+
+def with_setting(raw: Mapping[str, Any], found: Finding, theorem: Theorem) -> Finding:
+    """Return a finding about a file with what the setting of its theorem answers for.
+
+    Parameters
+    ----------
+    raw
+        The file, of which ``found`` says that no line is wrong.
+    theorem
+        What it says that it proves.
+    """
+    if not found.right:
+        return found
+    made = 0
+    try:
+        one = _Bound(raw, found, theorem)
+        wrong = tuple(dict.fromkeys(one.differences()))
+        made = one.made_anew
+    except (SpecError, *REFUSED) as error:
+        wrong = (f"the setting of {theorem.id}: {error}",)
+    return replace(
+        found,
+        reason=f"{theorem.id}: {found.reason}",
+        setting=(),
+        trusted=(*found.trusted, *wrong),
+        checked=found.checked + made,
+    )
+
+
+class _Bound:
+    """A file, and the setting of the theorem that it names."""
+
+    def __init__(self, raw: Mapping[str, Any], found: Finding, theorem: Theorem) -> None:
+        self.raw, self.found, self.theorem = raw, found, theorem
+        self.setting: Setting = setting_of(theorem)
+        self.kernel = self.setting.kernel
+        self.made_anew = 0  # how many axioms that the checker cannot make
+        self._cases: dict[int, Context] = {0: self.setting.context}
+        self._parts: dict[tuple[int, str, str], tuple[Context, Context]] = {}
+
+    def differences(self) -> Iterator[str]:
+        """Yield what the setting does not say, in words, each with its name."""
+        stated = _plain(core(self.theorem).fields)
+        if other := [name for name in stated if stated[name] != self.raw["statement"].get(name)]:
+            yield f"the statement: {', '.join(other)} of {self.theorem.id} read otherwise"
+            return
+        yield from self._symbols()
+        yield from self._lines()
+        own = _plain(declared(self.kernel, self.setting))
+        yield from (f"{name}: {self.theorem.id} has others" for name in own if own[name] != self.raw.get(name))
+        yield from self._conclusions()
+
+    # ------------------------------------------------------------------ symbols
+
+    def _symbols(self) -> Iterator[str]:
+        """Compare the symbols of the theorem, and declare those of the proof."""
+        facts = {fact.data["name"]: fact for fact in self.kernel.facts if fact.rule in DECLARING}
+        names, every = self.setting.context.order(), {one["name"]: one for one in self.raw["symbols"]}
+        self.made = [fact for fact in self.kernel.facts if fact.rule == "axiom"]
+        for name in names:
+            listed = every.pop(name, {})
+            own = _plain(symbol(self.kernel, self.setting.context, name, {}))
+            if {**listed, "by": None} != own:
+                yield f"the symbol {name}: its range is another one"
+            elif name in facts:
+                line = self._line(listed.get("by"))
+                if line.get("rule") != facts[name].rule or line.get("data") != _plain(
+                    lines.data_of(facts[name].data, _NOWHERE)
+                ):
+                    yield f"the symbol {name}: it is another number"
+            elif listed.get("by") is not None:
+                yield f"the symbol {name}: it has a value"
+        self.setting.close()
+        known = set(self.setting.context.order()) - set(names)
+        yield from self._declare(every.values(), self.setting.context, known)
+
+    def _declare(self, listed: Any, context: Context, known: set[str]) -> Iterator[str]:
+        """Declare symbols of the proof as the file does."""
+        for raw in listed:
+            name = raw["name"]
+            line = self._line(raw["by"])
+            if name in known:
+                if _plain(symbol(self.kernel, context, name, {})) != raw:
+                    yield f"the symbol {name}: its range is another one"
+            elif line.get("rule") == "name":
+                self.kernel.name(name, _exact(line["data"]["value"]), read.range_of(raw, name), context)
+            elif line.get("rule") == "root":
+                self.kernel.root(name, _exact(line["data"]["value"]), context)
+            elif raw.get("exponent") is not None and not raw["arity"]:
+                exponential(self.kernel, name, _exact(raw["exponent"]))
+            else:
+                context.declare(name, read.range_of(raw, name))
+
+    def _line(self, place: Any) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = {} if place is None else self.raw["facts"][place]
+        return found
+
+    def case(self, place: int) -> Context:
+        """Return one case of the file, of the setting's own symbols.
+
+        Raises
+        ------
+        ProofError
+            If it is the context of a hypothesis.
+        """
+        if place not in self._cases:
+            own = self.raw["contexts"][place]
+            if own["kind"] != "split":
+                raise ProofError("a line of the setting stands in a hypothesis")
+            key = own["parent"], own["name"], json.dumps(own["at"])
+            if key not in self._parts:
+                self._parts[key] = self.kernel.split(own["name"], _exact(own["at"]), self.case(own["parent"]))
+            self._cases[place] = self._parts[key][own["which"]]
+            for why in self._declare(own.get("symbols", ()), self._cases[place], set()):
+                raise ProofError(why)
+        return self._cases[place]
+
+    # ------------------------------------------------------------------ lines
+
+    def _lines(self) -> Iterator[str]:
+        for place, line in enumerate(self.raw["facts"]):
+            rule, data = line["rule"], line["data"]
+            name = {"axiom": data.get("schema"), "mixture": "the law of events", "orthogonal": "unbiased"}.get(rule)
+            if name is None:
+                continue
+            try:
+                right = self._as_said(rule, data, line)
+            except (*REFUSED, TypeError) as error:
+                yield f"{name}, fact {place}: {error}"
+                continue
+            self.made_anew += right and rule == "axiom" and data["schema"] not in read.SCHEMAS
+            if not right:
+                yield f"{name}, fact {place}: the setting of {self.theorem.id} says something else"
+
+    def _as_said(self, rule: str, data: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
+        if rule == "mixture":
+            law = self.raw["laws"][data["law"]]
+            own = getattr(self.setting, "law", None)
+            return (
+                own is not None
+                and _plain(lines.law_dict(own, self.kernel.vectors.known)) == law
+                and sorted(own.axioms) == line["axioms"]
+            )
+        if rule == "orthogonal":
+            return self._made("unbiased", [["vector", data[key]] for key in ("noise", "other")], line, "orthogonal")
+        if data["schema"] == "setting":
+            [[_, which]] = data["args"]
+            return 0 <= which < len(self.made) and self._same(self.made[which], line)
+        # Files of 0.5 name the class of a setting before the dot, and a word of a sentence as its first argument.
+        name, args = data["schema"].rpartition(".")[2], data["args"]
+        if args and args[0][0] == "word" and (worded := f"{name} {args[0][1]}") in self.setting.sentences.said:
+            name, args = worded, args[1:]
+        return self._made(name, args, line, "axiom")
+
+    def _made(self, name: str, args: Any, line: Mapping[str, Any], rule: str) -> bool:
+        """Return whether the setting, asked as the file says, makes such a line."""
+        given = [self._argument(*one) for one in args]
+        before = len(self.kernel.facts)
+        if name in self.setting.sentences.said:
+            self.setting.sentences.cite(name, *given)
+        else:
+            method = getattr(type(self.setting), name, None)
+            if name.startswith("_") or not hasattr(method, "__wrapped__") or method is None:
+                raise ProofError("the setting has no such line")
+            method(self.setting, *given)
+        return any(one.rule == rule and self._same(one, line) for one in self.kernel.facts[before:])
+
+    def _same(self, fact: Shared, line: Mapping[str, Any]) -> bool:
+        return self.case(line["context"]) is fact.context and _meaning(line) == _meaning(_plain(lines.said(fact)))
+
+    def _argument(self, kind: str, own: Any) -> Any:
+        """Return what a method of a setting was given."""
+        match kind:
+            case "number":
+                return _exact(own)
+            case "vector":
+                return Lin(read.combination(own, "an argument", vectors=True))
+            case "expression":
+                return Expr(read.combination(own, "an argument"))
+            case "case":
+                return self.case(own)
+            case "flag" | "whole" | "word" | "none":
+                return own
+        raise ProofError("an argument is of no known kind")
+
+    # ------------------------------------------------------------------ what is concluded
+
+    def _conclusions(self) -> Iterator[str]:
+        allowed = allowed_axioms(self.setting)
+        for place in self.raw["conclusions"]:
+            line = self.raw["facts"][place]
+            if more := sorted(set(line["axioms"]) - allowed):
+                yield f"the conclusion: {self.theorem.id} does not assume {', '.join(more)}"
+            wanted = functools.partial(claim_of, self.setting, self.case(line["context"]))
+            said = [{"claim": _plain(lines.claim(wanted(short=short)))} for short in (False, True)]
+            if _meaning({"claim": line.get("claim")}) not in map(_meaning, said):
+                yield f"the conclusion: it is not what {self.theorem.id} says"
+        valued = {one["name"] for one in self._all_symbols() if one["by"] is not None or one.get("exponent")}
+        if more := sorted(self.found.depends - self.setting.own_symbols - valued):
+            yield f"the conclusion: it depends on {', '.join(more)}, which is no symbol of {self.theorem.id}"
+        make_sure_there_are_runs(self.setting)
+
+    def _all_symbols(self) -> Iterator[Mapping[str, Any]]:
+        yield from self.raw["symbols"]
+        for context in self.raw["contexts"]:
+            yield from context.get("symbols", ())
+
+
+def _exact(raw: Any) -> read.Number:
+    return read.number(raw, "a number")
+
+
+def _meaning(said: Mapping[str, Any]) -> Any:
+    """Return what a line says, and the axioms that it rests on, whichever way its numbers are written."""
+    if said.get("claim") is not None:
+        return said.get("axioms"), read.claim(said["claim"], "a claim")
+    return said.get("axioms"), [read.combination(said.get(one), one, vectors=True) for one in ("left", "right")]
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as it is read from a file."""
+    return json.loads(json.dumps(value))

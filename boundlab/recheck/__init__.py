@@ -11,11 +11,12 @@ from boundlab.recheck._certificate import (
     recheck as recheck,
     recheck_loaded as recheck_loaded,
 )
-from boundlab.recheck._finding import Finding as Finding
-from boundlab.recheck._forms import Form as Form, text_of as text_of
-from boundlab.recheck._interpolation import (
+from boundlab.recheck._forms import (
+    Finding as Finding,
+    Form as Form,
     Sample as Sample,
+    digest as digest,
     gradient_bound as gradient_bound,
     interpolation as interpolation,
+    text_of as text_of,
 )
-from boundlab.recheck._stated import digest as digest

@@ -1,10 +1,12 @@
 """Linear forms in function values and in the Gram matrix of a basis, with fractions as coefficients."""
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import final
+from typing import Any, Literal, final
 
 Vector = Mapping[int, Fraction]
 _DIGITS = 4000  # of an integer in decimal; Python refuses to read much more, and longer ones are hexadecimal
@@ -92,3 +94,122 @@ def minus(one: Vector, other: Vector) -> Vector:
     for place, entry in other.items():
         out[place] = out.get(place, Fraction(0)) - entry
     return {place: entry for place, entry in out.items() if entry}
+
+
+# What functions of a class are known to obey at any two points: Taylor, Hendrickx and Glineur (2017), Theorem 4.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A point, a (sub)gradient there and the value there.
+
+    Parameters
+    ----------
+    x, g
+        Combinations of the basis.
+    f
+        A combination of function values, or a constant.
+    """
+
+    x: Vector
+    g: Vector
+    f: Form
+
+
+def interpolation(one: Sample, other: Sample, mu: Fraction, inverse: Fraction) -> Form:
+    """Return the form that is ≤ 0 for functions of curvature between mu and L; equal to 0 where it is attained.
+
+    f_i ≥ f_j + ⟨g_j, x_i − x_j⟩ + (‖g_i − g_j‖²/L + μ‖x_i − x_j‖² − (2μ/L)⟨g_i − g_j, x_i − x_j⟩)/(2(1 − μ/L)).
+
+    Parameters
+    ----------
+    one, other
+        The samples i and j.
+    mu
+        μ; 0 for convex functions, −L for smooth ones that need not be convex.
+    inverse
+        1/L; 0 for functions that need not be smooth. It must be below 1/μ.
+    """
+    x, g = minus(one.x, other.x), minus(one.g, other.g)
+    share = 1 / (2 * (1 - mu * inverse))
+    found = other.f.plus(one.f, Fraction(-1)).plus(inner(other.g, x))
+    found = found.plus(inner(g, g, share * inverse)).plus(inner(x, x, share * mu))
+    return found.plus(inner(g, x, -2 * share * mu * inverse))
+
+
+def gradient_bound(one: Sample, square: Fraction) -> Form:
+    """Return ‖g_i‖² − square, which is ≤ 0."""
+    return inner(one.g, one.g).plus(Form(constant=-square))
+
+
+# What a check of a file comes to.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came out.
+
+    Parameters
+    ----------
+    right
+        Whether no line is wrong.
+    reason
+        What is certified, or which line is wrong and why.
+    given
+        What the file takes for granted, as it words it: nobody can check that here.
+    checked
+        How many lines were.
+    claim
+        What the objective is, or which theorem it is; nobody can check that here.
+    left
+        Signs that are not shown here, and not false at a few points: another method is needed for them.
+    proof
+        Whether the file is a proof.
+    trusted
+        What is taken on trust, by its name: rules that are not known here, steps that are only claimed.
+    setting
+        What only the setting of a theorem can answer for: when vectors are known, how a run moves.
+    depends
+        The names of all that the conclusions depend on.
+    declared
+        What a proof declares of its parameters and vectors, in words.
+    """
+
+    right: bool
+    reason: str
+    given: tuple[str, ...] = ()
+    checked: int = 0
+    claim: str = ""
+    left: tuple[str, ...] = ()
+    proof: bool = False
+    trusted: tuple[str, ...] = ()
+    setting: tuple[str, ...] = ()
+    depends: frozenset[str] = frozenset()
+    declared: tuple[str, ...] = ()
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """What was not checked, in words: where there is any, nothing is accepted."""
+        signs = (f"a sign that is not shown here: {one}" for one in self.left)
+        return (*(f"taken on trust: {one}" for one in (*self.trusted, *self.setting)), *signs)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether every line was checked and found right, and nothing is taken on trust."""
+        return self.right and not self.open
+
+    @property
+    def verdict(self) -> Literal["accepted", "rejected", "not decided"]:
+        """What it comes to."""
+        return "accepted" if self.accepted else "not decided" if self.right else "rejected"
+
+
+# The hash of a statement, by which a proof file names its theorem.
+
+
+def digest(statement: Mapping[str, Any]) -> str:
+    """Return the SHA-256 hash of a statement, in hexadecimal digits: that of its JSON with sorted keys."""
+    text = json.dumps(statement, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -3,14 +3,10 @@
 import functools
 
 from boundlab.recheck import _structure as read
-from boundlab.recheck._declarations import INDEX
-from boundlab.recheck._errors import WrongError
-from boundlab.recheck._facts import Fact, above, alike, equation
-from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
-from boundlab.recheck._ranges import FIRST, Context
-from boundlab.recheck._replay import LineRule, Replay
+from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, WrongError, of
+from boundlab.recheck._replay import INDEX, Fact, LineRule, Replay, above, alike, equation
 from boundlab.recheck._rules import declared
-from boundlab.recheck._terms import Combination, minus, plus, scalar
+from boundlab.recheck._terms import FIRST, Combination, Context, minus, plus, scalar
 
 
 def _for_every_index(fact: Fact, index: str, value: Number, here: Context) -> Number:

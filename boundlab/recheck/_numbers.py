@@ -5,15 +5,201 @@ sum is divided by, two polynomials are kept, without common factors by python-fl
 proof is read, so that certificates of worst cases need the standard library alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from fractions import Fraction
-from typing import Any, TypeAlias, Union, final
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar, Union, final
 
-from flint import fmpq
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
-from boundlab.recheck import _polynomials as poly
-from boundlab.recheck._polynomials import UNIT, Monomial, Terms
-from boundlab.recheck._work import spend
+# What is wrong with a file.
+
+
+class WrongError(Exception):
+    """A line of a certificate, or of a proof, that is wrong, and why."""
+
+
+# Counts the work that a file asks for, about a step for each product of two terms: no clock decides anything.
+#
+# What stands in a file many times is worked out once, and counted once.
+
+T = TypeVar("T")
+
+# More than ten times what the longest proof that is shipped needs.
+MOST = 500_000_000
+_SPENT: ContextVar[list[int] | None] = ContextVar("steps", default=None)
+_MADE: ContextVar[dict[tuple[str, str], Any] | None] = ContextVar("made", default=None)
+
+
+class TooMuchError(Exception):
+    """More steps are asked for than there are."""
+
+
+def begin() -> None:
+    """Begin to count anew."""
+    _SPENT.set([0])
+    _MADE.set({})
+
+
+def once(kind: str, text: str, make: Callable[[], T]) -> T:
+    """Return what is made of a text: what was made of it since :func:`begin`, or what is made of it now."""
+    made = _MADE.get()
+    if made is None:
+        return make()
+    found: T | None = made.get((kind, text))
+    if found is None:
+        found = made[kind, text] = make()
+    return found
+
+
+def spent() -> int:
+    """Return how many steps were taken since :func:`begin`."""
+    now = _SPENT.get()
+    return 0 if now is None else now[0]
+
+
+def spend(steps: int) -> None:
+    """Count steps before they are taken; raises :class:`TooMuchError` if there are too many."""
+    now = _SPENT.get()
+    if now is not None:
+        now[0] += steps
+        if now[0] > MOST:
+            raise TooMuchError(f"more than {MOST} steps of work")
+
+
+def terms_of_power(terms: int, count: int) -> int:
+    """Return how many terms a power of a polynomial may have, at most, or a number above MOST."""
+    found = 1
+    for place in range(1, min(terms, count + 1)):
+        # A binomial coefficient of terms − 1 + count.
+        found = found * (max(terms - 1, count) + place) // place
+        if found > MOST:
+            return found
+    return found
+
+
+# Products of powers of symbols, and sums of these: term by term, or as polynomials of python-flint.
+#
+# Of a symbol no more is asked than its ``key``, a text that no other symbol has.
+
+Monomial: TypeAlias = tuple[tuple[Any, int], ...]  # by the texts of the symbols, without powers 0
+Terms: TypeAlias = dict[Monomial, Any]  # without coefficients 0
+TERM = 4  # steps for each term that is written down
+UNIT = fmpq(1)
+
+
+def _by_text(pair: tuple[Any, int]) -> str:
+    text: str = pair[0].key
+    return text
+
+
+def times(one: Monomial, other: Monomial) -> Monomial:
+    """Return a product."""
+    if not one or not other:
+        return one or other
+    found = dict(one)
+    for symbol, count in other:
+        found[symbol] = found.get(symbol, 0) + count
+    return tuple(sorted([pair for pair in found.items() if pair[1]], key=_by_text))
+
+
+def inverse(powers: Monomial) -> Monomial:
+    """Return 1 over it."""
+    return tuple((symbol, -count) for symbol, count in powers)
+
+
+def low(terms: Iterable[Monomial]) -> Monomial:
+    """Return the negative powers that a sum of terms is divided by."""
+    found: dict[Any, int] = {}
+    for powers in terms:
+        for symbol, count in powers:
+            if count < found.get(symbol, 0):
+                found[symbol] = count
+    return tuple(sorted(found.items(), key=_by_text))
+
+
+def add(terms: Terms, more: Iterable[tuple[Monomial, Any]]) -> Terms:
+    """Add terms to others, which are changed."""
+    for powers, value in more:
+        now = terms.pop(powers, 0) + value
+        if now:
+            terms[powers] = now
+    return terms
+
+
+@lru_cache(maxsize=256)
+def _ring(size: int) -> Any:
+    return fmpq_mpoly_ctx.get(("v", size), Ordering.lex)
+
+
+def fraction(value: Any) -> Fraction:
+    """Return a coefficient."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def written(terms: Iterable[tuple[Monomial, Any]]) -> str:
+    """Return a sum of terms, in this order, as text."""
+    found = []
+    for powers, value in terms:
+        body = [symbol.key if count == 1 else f"{symbol.key}^{count}" for symbol, count in powers]
+        found.append("*".join([str(value)] * (value != 1 or not body) + body))
+    return " + ".join(found) or "0"
+
+
+def spend_power(values: Sequence[Any], count: int) -> None:
+    """Count the work of a power of a polynomial, by its coefficients: the terms that it may have, and their digits."""
+    if count > 1:
+        longest = max((int(one.p).bit_length() + int(one.q).bit_length() for one in values), default=0)
+        spend(terms_of_power(len(values), count) * (1 + count * longest // 64))
+
+
+def unit_polynomial(size: int) -> Any:
+    """Return the polynomial 1 in so many symbols."""
+    return _ring(size).constant(1)
+
+
+def polynomial(terms: Terms, place: Mapping[Any, int]) -> Any:
+    """Return a sum of terms as a polynomial in symbols, by their places."""
+    return _ring(len(place)).from_dict({spread(powers, place): value for powers, value in terms.items()})
+
+
+def terms_of(symbols: tuple[Any, ...], part: Any) -> Terms:
+    """Return the terms of a polynomial."""
+    spend(TERM * len(part))
+    return {
+        tuple((symbol, int(count)) for symbol, count in zip(symbols, powers, strict=True) if count): value
+        for powers, value in part.to_dict().items()
+    }
+
+
+def spread(powers: Monomial, place: Mapping[Any, int]) -> tuple[int, ...]:
+    """Return the powers of all symbols that have a place."""
+    found = [0] * len(place)
+    for symbol, count in powers:
+        found[place[symbol]] = count
+    return tuple(found)
+
+
+def moved(symbols: tuple[Any, ...], part: Any, place: Mapping[Any, int]) -> Any:
+    """Return a polynomial in other symbols, all that it holds among them."""
+    if len(symbols) == len(place):
+        return part
+    return polynomial(terms_of(symbols, part), place)
+
+
+def places(symbols: Iterable[Any]) -> dict[Any, int]:
+    """Return the places of symbols, by their texts."""
+    return {symbol: place for place, symbol in enumerate(sorted(symbols, key=lambda s: s.key))}
+
+
+def times_power(term: Any, part: Any, count: int) -> Any:
+    """Return a polynomial times a power of another."""
+    spend_power(part.coeffs(), count)
+    raised = part**count
+    spend(len(term) * len(raised))
+    return term * raised
+
 
 Exact: TypeAlias = Union["Number", int, Fraction]
 Quotient: TypeAlias = tuple[tuple["Symbol", ...], Any, Any]
@@ -97,30 +283,30 @@ class Number:
         """Return its symbols, and the polynomials above and below in them."""
         if self._quotient is None:
             own = self._terms or {}
-            back, place = poly.inverse(poly.low(own)), poly.places(self.symbols)
-            top = {poly.times(powers, back): value for powers, value in own.items()}
-            self._quotient = self.symbols, poly.polynomial(top, place), poly.polynomial({back: UNIT}, place)
+            back, place = inverse(low(own)), places(self.symbols)
+            top = {times(powers, back): value for powers, value in own.items()}
+            self._quotient = self.symbols, polynomial(top, place), polynomial({back: UNIT}, place)
         return self._quotient
 
     def _ordered(self) -> list[tuple[Monomial, Any]]:
         """Return the terms of the numerator, times the same product of powers, in one order."""
-        own = poly.terms_of(*self._polynomials()[:2]) if self._terms is None else self._terms
+        own = terms_of(*self._polynomials()[:2]) if self._terms is None else self._terms
         if len(own) < 2:
             return list(own.items())
-        place = poly.places(self.symbols)
-        return sorted(own.items(), key=lambda term: poly.spread(term[0], place), reverse=True)
+        place = places(self.symbols)
+        return sorted(own.items(), key=lambda term: spread(term[0], place), reverse=True)
 
     def _above(self) -> list[tuple[Monomial, Any]]:
         """Return the terms of the numerator in one order."""
-        back = poly.inverse(poly.low(self._terms or ()))
-        return [(poly.times(powers, back), value) for powers, value in self._ordered()]
+        back = inverse(low(self._terms or ()))
+        return [(times(powers, back), value) for powers, value in self._ordered()]
 
     @property
     def key(self) -> str:
         """Its text: equal for equal numbers alone."""
         if self._key is None:
-            top, bottom = poly.written(self._above()), self.bottom
-            self._key = top if bottom == ONE else f"({top})/({poly.written(bottom._above())})"
+            top, bottom = written(self._above()), self.bottom
+            self._key = top if bottom == ONE else f"({top})/({written(bottom._above())})"
         return self._key
 
     def __repr__(self) -> str:
@@ -142,8 +328,8 @@ class Number:
     def __add__(self, other: "Exact") -> "Number":
         other = exact(other)
         if self._terms is not None and other._terms is not None:
-            spend(_EACH + len(self._terms) + poly.TERM * len(other._terms))
-            return Number(poly.add(dict(self._terms), other._terms.items()))
+            spend(_EACH + len(self._terms) + TERM * len(other._terms))
+            return Number(add(dict(self._terms), other._terms.items()))
         symbols, (a, b), (c, d) = _together(self, other)
         spend(len(a) + len(c) if b == d else len(a) * len(d) + len(c) * len(b) + len(b) * len(d))
         return _reduced(symbols, a + c, b) if b == d else _reduced(symbols, a * d + c * b, b * d)
@@ -165,8 +351,8 @@ class Number:
         other = exact(other)
         one, two = self._terms, other._terms
         if one is not None and two is not None and min(len(one), len(two)) <= _FEW:
-            spend(_EACH + poly.TERM * len(one) * len(two))
-            return Number(poly.add({}, ((poly.times(p, q), a * b) for p, a in one.items() for q, b in two.items())))
+            spend(_EACH + TERM * len(one) * len(two))
+            return Number(add({}, ((times(p, q), a * b) for p, a in one.items() for q, b in two.items())))
         symbols, (a, b), (c, d) = _together(self, other)
         spend(len(a) * len(c) + len(b) * len(d))
         return _reduced(symbols, a * c, b * d)
@@ -206,11 +392,11 @@ class Number:
             raise NumberError(f"a power of {count}")
         if self._terms is not None and len(self._terms) == 1:
             ((powers, value),) = self._terms.items()
-            poly.spend_power((value,), abs(count))
+            spend_power((value,), abs(count))
             return Number({tuple((symbol, own * count) for symbol, own in powers if count): value**count})
         symbols, top, below = self._polynomials()
         for part in (top, below):
-            poly.spend_power(part.coeffs(), abs(count))
+            spend_power(part.coeffs(), abs(count))
         if count >= 0:
             return _reduced(symbols, top**count, below**count)
         return _reduced(symbols, below**-count, top**-count)
@@ -220,7 +406,7 @@ class Number:
         """The fraction that it is, or None."""
         if not self._terms:
             return None if self._terms is None else Fraction(0)
-        return poly.fraction(self._terms[()]) if len(self._terms) == 1 and () in self._terms else None
+        return fraction(self._terms[()]) if len(self._terms) == 1 and () in self._terms else None
 
     def names(self) -> set[str]:
         """Return all names in it."""
@@ -231,7 +417,7 @@ class Number:
     def terms(self) -> Iterator[tuple[dict[Symbol, int], Fraction]]:
         """Yield the terms of its numerator."""
         for powers, value in self._above():
-            yield dict(powers), poly.fraction(value)
+            yield dict(powers), fraction(value)
 
     def parted(self, inside: Callable[[Symbol], bool]) -> Iterator[tuple["Number", "Number"]]:
         """Yield the products of powers of some symbols, each with what it is multiplied by, which has none of them.
@@ -262,10 +448,10 @@ class Number:
     def bottom(self) -> "Number":
         """Its denominator."""
         if self._terms is not None:
-            back = poly.inverse(poly.low(self._terms))
+            back = inverse(low(self._terms))
             return Number({back: UNIT}) if back else ONE
         symbols, _, below = self._polynomials()
-        return _reduced(symbols, below, poly.one(len(symbols)))
+        return _reduced(symbols, below, unit_polynomial(len(symbols)))
 
     @property
     def upper(self) -> "Number":
@@ -281,8 +467,8 @@ class Number:
             spend(len(part) ** 2 * (1 + sum(map(int, part.degrees()))))
         (first, above), (second, under) = top.factor(), below.factor()
         parts = [*above, *((part, -count) for part, count in under)]
-        one = poly.one(len(symbols))
-        return poly.fraction(first / second), [(_reduced(symbols, part, one), int(count)) for part, count in parts]
+        one = unit_polynomial(len(symbols))
+        return fraction(first / second), [(_reduced(symbols, part, one), int(count)) for part, count in parts]
 
     def put(self, values: Mapping[str, "Number"]) -> "Number":
         """Return it with numbers in place of plain symbols, inside indices and exponents too."""
@@ -311,7 +497,7 @@ class Number:
                 found[one] = new
         if not found:
             return self
-        below = poly.low(self._terms or ())
+        below = low(self._terms or ())
         if (
             self._terms is None
             or any(one._terms is None for one in found.values())
@@ -347,52 +533,50 @@ def _reduced(symbols: tuple[Symbol, ...], top: Any, below: Any) -> Number:
     if lead != 1:
         top, below = top / lead, below / lead
     if len(below) == 1:
-        ((powers, _),) = poly.terms_of(symbols, below).items()
-        return Number(
-            {poly.times(own, poly.inverse(powers)): value for own, value in poly.terms_of(symbols, top).items()}
-        )
+        ((powers, _),) = terms_of(symbols, below).items()
+        return Number({times(own, inverse(powers)): value for own, value in terms_of(symbols, top).items()})
     # The degrees of 0 are −1.
     degrees = zip(symbols, top.degrees(), below.degrees(), strict=True)
-    place = poly.places(symbol for symbol, *pair in degrees if max(pair) > 0)
-    return Number(None, (tuple(place), *(poly.moved(symbols, part, place) for part in (top, below))))
+    place = places(symbol for symbol, *pair in degrees if max(pair) > 0)
+    return Number(None, (tuple(place), *(moved(symbols, part, place) for part in (top, below))))
 
 
 def _together(one: Number, other: Number) -> tuple[tuple[Symbol, ...], tuple[Any, Any], tuple[Any, Any]]:
     (mine, a, b), (its, c, d) = one._polynomials(), other._polynomials()
     if mine == its:
         return mine, (a, b), (c, d)
-    place = poly.places({*mine, *its})
+    place = places({*mine, *its})
     every = tuple(place)
     return (
         every,
-        (poly.moved(mine, a, place), poly.moved(mine, b, place)),
-        (poly.moved(its, c, place), poly.moved(its, d, place)),
+        (moved(mine, a, place), moved(mine, b, place)),
+        (moved(its, c, place), moved(its, d, place)),
     )
 
 
 def _value(symbols: tuple[Symbol, ...], part: Any, values: Mapping[Symbol, Number]) -> Number:
     """Return a polynomial with numbers in place of some symbols: numerators and denominators apart, divided once."""
     new = [values.get(symbol, of(symbol)) for symbol in symbols]
-    place = poly.places({symbol for one in new for symbol in one.symbols})
+    place = places({symbol for one in new for symbol in one.symbols})
     tops, belows = [], []
     for one in new:
         own, top, below = one._polynomials()
-        tops.append(poly.moved(own, top, place))
-        belows.append(None if below.is_one() else poly.moved(own, below, place))
+        tops.append(moved(own, top, place))
+        belows.append(None if below.is_one() else moved(own, below, place))
     degrees = [max(int(degree), 0) for degree in part.degrees()]
-    unit = poly.one(len(place))
+    unit = unit_polynomial(len(place))
     found, whole = unit * 0, unit
     for powers, value in part.to_dict().items():
         term = unit * value
         for top, below, power, degree in zip(tops, belows, powers, degrees, strict=True):
             if power:
-                term = poly.times_power(term, top, int(power))
+                term = times_power(term, top, int(power))
             if below is not None and degree > power:
-                term = poly.times_power(term, below, int(degree - power))
+                term = times_power(term, below, int(degree - power))
         found = found + term
     for below, degree in zip(belows, degrees, strict=True):
         if below is not None and degree:
-            whole = poly.times_power(whole, below, degree)
+            whole = times_power(whole, below, degree)
     return _reduced(tuple(place), found, whole)
 
 
@@ -409,9 +593,9 @@ def sum_of_products(parts: Iterable[tuple[Fraction, Iterable[Number]]]) -> Numbe
         own: Monomial = ()
         for one in powers:
             ((more, _),) = (one._terms or {}).items()
-            own = poly.times(own, more)
-        spend(_EACH + poly.TERM * len(own))
-        poly.add(found, [(own, fmpq(value.numerator, value.denominator))] if value else ())
+            own = times(own, more)
+        spend(_EACH + TERM * len(own))
+        add(found, [(own, fmpq(value.numerator, value.denominator))] if value else ())
     return Number(found)
 
 

@@ -4,21 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from boundlab.recheck import _structure as read
-from boundlab.recheck._chance_rules import CHANCE, law_of
-from boundlab.recheck._equation_rules import EQUATIONS
-from boundlab.recheck._errors import WrongError
-from boundlab.recheck._facts import Fact
-from boundlab.recheck._finding import Finding
+from boundlab.recheck._forms import Finding, digest
 from boundlab.recheck._name_rules import NAMES
-from boundlab.recheck._numbers import NumberError, Symbol, of
+from boundlab.recheck._numbers import NumberError, Symbol, TooMuchError, WrongError, begin, of
 from boundlab.recheck._problem_rules import PROBLEMS
-from boundlab.recheck._ranges import Context
-from boundlab.recheck._replay import CLAIMED, Replay
-from boundlab.recheck._rules import ALGEBRA
-from boundlab.recheck._stated import digest
-from boundlab.recheck._sum_rules import SUMS
-from boundlab.recheck._terms import Vec
-from boundlab.recheck._work import TooMuchError, begin
+from boundlab.recheck._replay import CLAIMED, Fact, Replay
+from boundlab.recheck._rules import ALGEBRA, CHANCE, EQUATIONS, SUMS, law_of
+from boundlab.recheck._terms import Context, Vec
 
 RULES = {**ALGEBRA, **PROBLEMS, **NAMES, **EQUATIONS, **SUMS, **CHANCE}
 _GIVEN = ("axiom", "claimed", "mixture", "orthogonal", "uncorrelated")

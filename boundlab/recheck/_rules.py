@@ -1,23 +1,44 @@
 """Rules of algebra, of instances, cases and induction, and of names for numbers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
 
 from boundlab.recheck import _structure as read
-from boundlab.recheck._errors import WrongError
-from boundlab.recheck._facts import Fact, above, alike, equation, number_of, put, same, same_claim
-from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
-from boundlab.recheck._ranges import Range
-from boundlab.recheck._replay import CLAIMED, LineRule, Replay
+from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, WrongError, of
+from boundlab.recheck._replay import (
+    CLAIMED,
+    Fact,
+    LineRule,
+    Replay,
+    above,
+    alike,
+    equation,
+    number_of,
+    put,
+    same,
+    same_claim,
+)
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
+    UNIT,
+    Atom,
+    Base,
+    Combination,
+    Context,
+    Range,
+    Vec,
     dot,
     instance,
     minus,
+    number_in,
     plus,
     replaced,
     scalar,
     single,
     times,
+    total,
+    vector,
 )
 
 
@@ -289,4 +310,356 @@ ALGEBRA: dict[str, LineRule] = {
     "by squares": LineRule(_by_squares, 1),
     "norms": LineRule(_norms, 2),
     "claimed": LineRule(_claimed, 0, own=None),
+}
+
+
+# Rules of equations between vectors.
+
+
+def _combined(replay: Replay, fact: Fact) -> None:
+    factors = read.as_list(fact.data.get("multipliers"), "multipliers")
+    others = read.as_list(fact.data.get("vectors"), "vectors", len(fact.premises) - len(factors))
+    parts: list[Combination] = []
+    for place, (raw, one) in enumerate(zip(factors, fact.premises, strict=False)):
+        if one.claim is not None:
+            raise WrongError(f"fact {one.number} is no equation of vectors")
+        own = read.number(raw, f"multiplier {place}")
+        replay.use(fact, own)
+        parts.append(times(minus(one.left, one.right), own))
+    for raw, one in zip(others, fact.premises[len(factors) :], strict=True):
+        own_vector = replay.combination_of(fact, raw, "a vector")
+        if not one.says.equality:
+            raise WrongError("only an equation between numbers multiplies a vector")
+        parts.append(times(own_vector, number_of(one)))
+    if fact.claim is not None:
+        raise WrongError("it is an equation of vectors")
+    same(minus(fact.left, fact.right), plus(*parts), "left − right − Σ multiplier·equation")
+
+
+def _nothing(replay: Replay, fact: Fact) -> None:
+    (one,) = fact.premises
+    own = replay.vector(fact, "of")
+    same_claim(one.says, Claim(dot(own, own), "<=", {}), "a mean square that is 0")
+    if fact.claim is not None:
+        raise WrongError("it is an equation of vectors")
+    same(fact.left, own, "its left side")
+    same(fact.right, {}, "its right side")
+
+
+EQUATIONS: dict[str, LineRule] = {"combine vectors": LineRule(_combined), "nothing": LineRule(_nothing, 1)}
+
+
+# Rules of finite sums.
+
+
+def runs(
+    replay: Replay, fact: Fact, name: str, lo: Number, hi: Number, here: Context, over: Fact | None = None
+) -> None:
+    """Make sure that a symbol may run through lo ≤ name < hi: nothing that it meets depends on it."""
+    known = here.find(name)
+    if not known.integer or known.arity:
+        raise WrongError(f"a sum is over a whole symbol, which {name} is not")
+    if name in here.fixed or (over is not None and replay.is_fixed(name, over)):
+        raise WrongError(f"{name} is fixed here: nothing is summed over it")
+    for end in (lo, hi):
+        if not here.integer(end) or name in here.closure(end.names()):
+            raise WrongError(f"{end.key} is no end of a sum over {name}")
+    about_every(here, name, over.names if over is not None else ())
+    here.need(hi - lo, f"the range of the sum over {name} may be reversed")
+    if known.low is not None:
+        replay.use(fact, known.low)
+        here.need(lo - known.low, f"it is about fewer {name} than are summed", strict=known.above)
+    if known.high is not None:
+        replay.use(fact, known.high)
+        here.need(known.high - hi + ONE, f"it is about fewer {name} than are summed", strict=known.below)
+
+
+def about_every(here: Context, name: str, names: Iterable[str]) -> None:
+    """Make sure that nothing which these are made of has a value for some values of a symbol only."""
+    for other in here.closure(names) - {name}:
+        if name in here.needs(other):
+            raise WrongError(f"{other} depends on {name}, which is summed over")
+
+
+def _without(fact: Fact, *gone: str) -> None:
+    fact.names.difference_update(gone)
+
+
+def _total(replay: Replay, fact: Fact) -> None:
+    (one,) = fact.premises
+    name = replay.name(fact, "index")
+    lo, hi, weight = (replay.number(fact, key) for key in ("lo", "hi", "weight"))
+    # In a smaller case a weight may be ≥ 0 for some of these indices only.
+    runs(replay, fact, name, lo, hi, fact.context, one)
+    about_every(fact.context, name, weight.names())
+    if one.claim is not None and not one.claim.equality:
+        fact.context.need(weight, f"the weight of {name} may be negative")
+    alike(fact, one, lambda side: total(times(side, weight), name, lo, hi))
+    _without(fact, name)
+
+
+def _equal(fact: Fact, left: Combination, right: Combination) -> None:
+    """Raise unless a fact is left = right, of numbers or of vectors."""
+    if fact.claim is not None:
+        return equation(fact, left, right)
+    same(fact.left, left, "its left side")
+    return same(fact.right, right, "its right side")
+
+
+def _terms(replay: Replay, fact: Fact, name: str) -> Combination:
+    """Return the terms of a sum: nothing but the index itself may depend on the index."""
+    own = replay.expression(fact, "of", vectors=fact.claim is None)
+    about_every(fact.context, name, read.names(own))
+    return own
+
+
+def _telescope(replay: Replay, fact: Fact) -> None:
+    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
+    own = _terms(replay, fact, name)
+    runs(replay, fact, name, lo, hi, fact.context)
+    following = instance(own, {name: of(Symbol(name)) + ONE})
+    ends = minus(instance(own, {name: hi}), instance(own, {name: lo}))
+    _equal(fact, total(minus(following, own), name, lo, hi), ends)
+
+
+def _split(replay: Replay, fact: Fact) -> None:
+    name = replay.name(fact, "index")
+    lo, middle, hi = (replay.number(fact, key) for key in ("lo", "middle", "hi"))
+    own = _terms(replay, fact, name)
+    runs(replay, fact, name, lo, middle, fact.context)
+    runs(replay, fact, name, middle, hi, fact.context)
+    _equal(fact, total(own, name, lo, hi), plus(total(own, name, lo, middle), total(own, name, middle, hi)))
+
+
+def _empty(replay: Replay, fact: Fact) -> None:
+    name, lo, hi = replay.name(fact, "index"), replay.number(fact, "lo"), replay.number(fact, "hi")
+    own = _terms(replay, fact, name)
+    runs(replay, fact, name, lo, hi, fact.context)
+    fact.context.need(lo - hi, "the sum may have terms")
+    _equal(fact, total(own, name, lo, hi), {})
+
+
+def _shift(replay: Replay, fact: Fact) -> None:
+    name = replay.name(fact, "index")
+    lo, hi, by = (replay.number(fact, key) for key in ("lo", "hi", "by"))
+    own, here = _terms(replay, fact, name), fact.context
+    runs(replay, fact, name, lo, hi, here)
+    if not here.integer(by) or name in here.closure(by.names()):
+        raise WrongError(f"{by.key} is no shift of a sum over {name}")
+    moved = instance(own, {name: of(Symbol(name)) - by})
+    equation(fact, total(own, name, lo, hi), total(moved, name, lo + by, hi + by))
+
+
+def _windows(replay: Replay, fact: Fact) -> None:
+    if not fact.premises:
+        raise WrongError("it has no premise")
+    terms, *because = fact.premises
+    inner, outer = replay.name(fact, "inner"), replay.name(fact, "outer")
+    first, longest, hi = (replay.number(fact, key) for key in ("first", "longest", "hi"))
+    here, k = fact.context, of(Symbol(outer))
+    depends = inner in here.closure(first.names() | longest.names()) or outer in here.closure(longest.names())
+    if inner == outer or depends or terms.says.equality or outer in terms.names:
+        raise WrongError("the window of k depends on k alone, and its terms are shown ≥ 0 for every j, without k")
+    runs(replay, fact, inner, ZERO, hi, terms.context, terms)
+    runs(replay, fact, outer, ZERO, hi, here)
+    # What is shown of k and its window is shown for every k, and without regard to j.
+    about_every(here, outer, first.names())
+    for one in because:
+        about_every(here, outer, one.names)
+        if replay.is_fixed(outer, one) or inner in one.names:
+            raise WrongError(f"fact {one.number} is not about every {outer}, without regard to {inner}")
+    if not here.integer(first) or not here.integer(longest):
+        raise WrongError("the ends of a window are whole")
+    for value, what in ((first, "begin below 0"), (k - first, "be reversed"), (longest - k + first, "be longer")):
+        if not any(_says(one, value) for one in because):
+            here.need(value, f"a window may {what}")
+    body = terms.says.body
+    double = total(total(body, inner, first, k), outer, ZERO, hi)
+    above(fact, minus(times(total(body, inner, ZERO, hi), longest), double))
+    _without(fact, inner, outer)
+
+
+def _says(fact: Fact, value: Number) -> bool:
+    own = number_in(fact.says.body)
+    return own is not None and (own == value or (fact.says.equality and own == -value))
+
+
+SUMS: dict[str, LineRule] = {
+    "total": LineRule(_total, 1),
+    "telescope": LineRule(_telescope, 0),
+    "split": LineRule(_split, 0),
+    "shift": LineRule(_shift, 0),
+    "windows": LineRule(_windows),
+    "split vector": LineRule(_split, 0),
+    "empty vector": LineRule(_empty, 0),
+}
+
+
+# Rules of noise and of random events, by the times and the law that the file declares.
+
+_NOISE = frozenset({"bounded-variance"})
+
+
+def not_after(one: list[Number], other: list[Number], here: Context) -> bool:
+    """Return whether a time is certainly not after another: whole numbers, the first that differs decides."""
+    for place in range(max(len(one), len(other))):
+        a, b = (time[place] if place < len(time) else ZERO for time in (one, other))
+        if a == b:
+            continue
+        if here.shown(b - a - ONE, strict=False):
+            return True
+        if not here.shown(b - a, strict=False):
+            return False
+    return True
+
+
+def known_by(replay: Replay, one: Vec, time: list[Number], here: Context) -> bool:
+    """Return whether a vector is known at a time."""
+    clock = replay.times_of(one, "clock")
+    return clock is None or not_after(clock, time, here)
+
+
+def _orthogonal(replay: Replay, fact: Fact) -> None:
+    noise, other = (single(replay.vector(fact, key)) for key in ("noise", "other"))
+    if noise is None or other is None:
+        raise WrongError("it is about two single vectors")
+    drawn = replay.times_of(noise, "drawn")
+    if drawn is None:
+        raise WrongError(f"{noise.key} is no noise")
+    if not known_by(replay, other, drawn, fact.context):
+        raise WrongError(f"{other.key} may depend on {noise.key}: it is not shown to be known when that is drawn")
+    equation(fact, dot(vector(noise), vector(other)), {})
+
+
+def _uncorrelated(replay: Replay, fact: Fact) -> None:
+    name = replay.name(fact, "index")
+    noise = single(replay.vector(fact, "noise"))
+    lo, hi, weight = (replay.number(fact, key) for key in ("lo", "hi", "weight"))
+    if noise is None or replay.times_of(noise, "drawn") is None:
+        raise WrongError("it is about noise")
+    others = [one for one in noise.indices if one != of(Symbol(name))]
+    if len(others) != len(noise.indices) - 1 or any(name in fact.context.closure(one.names()) for one in others):
+        raise WrongError(f"one index of {noise.key} is summed over, and no other depends on it")
+    runs(replay, fact, name, lo, hi, fact.context)
+    one = total(dict.fromkeys(vector(noise), weight), name, lo, hi)
+    squares = times(dot(vector(noise), vector(noise)), weight * weight)
+    equation(fact, dot(one, one), total(squares, name, lo, hi))
+    fact.names.discard(name)
+
+
+@final
+@dataclass(frozen=True)
+class Law:
+    """Who acts in an iteration, and what a register becomes: with @i for the client and @k for the iteration."""
+
+    p: Number
+    p_s: Number
+    clients: Number
+    index: str
+    registers: Mapping[str, tuple[str, Combination]]
+
+    @classmethod
+    def read(cls, raw: Any) -> "Law":
+        """Return the law that stands in a file."""
+        own = read.only(read.as_dict(raw, "law"), ("p", "p_s", "clients", "index", "registers"), "law")
+        registers = {}
+        for name, one in read.as_dict(own.get("registers"), "registers").items():
+            each = read.only(read.as_dict(one, name), ("owner", "branch"), name)
+            if each.get("owner") not in ("client", "server", "any"):
+                raise WrongError(f"nobody owns {name}")
+            registers[name] = each["owner"], read.combination(each.get("branch"), name, vectors=True)
+        p, p_s, clients = (read.number(own.get(key), key) for key in ("p", "p_s", "clients"))
+        return cls(p, p_s, clients, read.name(own.get("index"), "law"), registers)
+
+    def words(self) -> str:
+        """Return what it says, for a reader."""
+        becomes = (
+            f"{name}[…, @k + 1] becomes {read.text(branch)} (by {owner})"
+            for name, (owner, branch) in sorted(self.registers.items())
+        )
+        acts = f"client @i of {self.clients.key} acts with probability {self.p.key}, the server with {self.p_s.key}"
+        return f"events: {acts}; {'; '.join(becomes)}"
+
+
+def law_of(replay: Replay, fact: Fact) -> Law:
+    """Return the law that a fact names."""
+    listed = read.as_list(replay.raw.get("laws"), "laws")
+    which = read.whole(fact.data.get("law"), "law")
+    if not 0 <= which < len(listed):
+        raise WrongError(f"there is no law {which}")
+    return Law.read(listed[which])
+
+
+def _mixture(replay: Replay, fact: Fact) -> None:
+    law, now, here = law_of(replay, fact), replay.number(fact, "now"), fact.context
+    if not here.integer(now):
+        raise WrongError("the number of an event is whole")
+    here.need(now, "the number of an event may be negative")
+    replay.use(fact, law.clients)
+    drawn = any(owner == "any" for owner, _ in law.registers.values())
+    if drawn and law.index in here.closure(read.names(fact.says.left)):
+        raise WrongError(f"{law.index} stands for who acts")
+    parts = [times(_mean(replay, law, atom, now, here), value) for atom, value in fact.says.left.items()]
+    equation(fact, fact.says.left, plus(*parts))
+    # What an event is drawn by, the theorem's assumptions: of that the setting knows.
+    if not fact.axioms:
+        raise WrongError("a law of events is an assumption, and has a name")
+    replay.ask_setting("the law of events")
+
+
+def _mean(replay: Replay, law: Law, atom: Atom, now: Number, here: Context) -> Combination:
+    if atom.ranges:
+        raise WrongError("an event is looked at before anything is summed")
+    if atom.base == UNIT:
+        return {atom: ONE}
+    changed = [one for one in atom.base.vectors if _changes(law, one, now)]
+    for one in atom.base.vectors:
+        if one not in changed and not known_by(replay, one, [now], here):
+            raise WrongError(f"{one.key} may depend on who acts")
+    if not changed:
+        return {atom: ONE}
+    whose = [(law.registers[one.name][0], one.indices) for one in changed]
+    owners = {(kind, indices[0].key if kind == "client" else "") for kind, indices in whose}
+    if len(owners) > 1:
+        raise WrongError(f"{atom.key} mixes registers that different events change")
+    before = [Vec(v.name, (*v.indices[:-1], now)) if v in changed else v for v in atom.base.vectors]
+    old = _with(atom, [vector(v) for v in before])
+    i = of(Symbol(law.index))
+    new = _with(atom, [_branch(law, v, now, i) if v in changed else vector(v) for v in atom.base.vectors])
+    ((owner, _),) = owners
+    if owner == "any":
+        p = law.p.put({"@i": i})
+        return plus(total(times(new, p), law.index, ZERO, law.clients), times(old, law.p_s))
+    p = law.p.put({"@i": changed[0].indices[0]}) if owner == "client" else law.p_s
+    return plus(times(new, p), times(old, ONE - p))
+
+
+def _changes(law: Law, one: Vec, now: Number) -> bool:
+    return one.name in law.registers and bool(one.indices) and one.indices[-1] == now + ONE
+
+
+def _branch(law: Law, one: Vec, now: Number, client: Number) -> Combination:
+    owner, branch = law.registers[one.name]
+    values = {"@k": now}
+    if owner != "server":
+        values["@i"] = client if owner == "any" else one.indices[0]
+    if owner != "any":
+        between = one.indices[0 if owner == "server" else 1 : -1]
+        values |= {f"@{place}": index for place, index in enumerate(between, 1)}
+    return instance(branch, values)
+
+
+def _with(atom: Atom, vectors: list[Combination]) -> Combination:
+    if atom.base.kind == "inner":
+        return dot(vectors[0], vectors[1])
+    new = single(vectors[0])
+    if new is None:
+        raise WrongError("a function is taken at a single vector")
+    return {Atom(Base("value", (new,), atom.base.function, atom.base.indices)): ONE}
+
+
+CHANCE: dict[str, LineRule] = {
+    "orthogonal": LineRule(_orthogonal, 0, _NOISE),
+    "uncorrelated": LineRule(_uncorrelated, 0, _NOISE),
+    "mixture": LineRule(_mixture, 0, own=None),
 }

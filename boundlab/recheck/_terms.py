@@ -7,13 +7,13 @@ which the ranges may stand the first by its text is taken.
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
-from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, rational
-from boundlab.recheck._work import once, spend
+from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, WrongError, of, once, rational, spend
 
 Values: TypeAlias = Mapping[str, Number]
 _WRITTEN_OUT, _MOST = 8, 5
@@ -309,3 +309,404 @@ def number_in(one: Mapping[Atom, Number]) -> Number | None:
     if any(atom.ranges or atom.base.kind != "one" for atom in one):
         return None
     return one.get(Atom(UNIT), ZERO)
+
+
+# Ranges of symbols, and signs that follow from coefficients alone.
+#
+# Each symbol, the last declared first, is written in a variable t ≥ 0: x ≥ a is a + t, 0 < x ≤ b is b/(1 + t), and
+# a ≤ x ≤ b is (a + b·t)/(1 + t). A polynomial without negative coefficients is then ≥ 0. What is not shown so, and is
+# not
+# negative at a few points either, is left to others; it is listed.
+
+_DEPTH, _DEGREE, _POINTS = 40, 24, 8
+_QUESTION = 200  # steps for each polynomial that is looked at
+_STEPS = (
+    Fraction(1),
+    Fraction(1, 3),
+    Fraction(5),
+    Fraction(2),
+    Fraction(1, 7),
+    Fraction(3),
+    Fraction(11),
+    Fraction(1, 2),
+)
+FIRST = "_0"  # the index of a family, in the ends of its range
+
+
+@final
+@dataclass(frozen=True)
+class Range:
+    """Between which ends a symbol, or each member of a family, lies; ``above``, ``below``: never equal to an end.
+
+    The ends of a family may hold its first index; then, or where it is ``guarded``, the range is that of the members
+    whose first index is ≥ 0.
+    """
+
+    low: Number | None = None
+    high: Number | None = None
+    above: bool = False
+    below: bool = False
+    integer: bool = False
+    arity: int = 0
+    guarded: bool = False
+
+    def _all_names(self) -> set[str]:
+        return set[str]().union(*(end.names() for end in (self.low, self.high) if end is not None))
+
+    def names(self) -> set[str]:
+        """Return the names in its ends, but for its own index."""
+        return self._all_names() - ({FIRST} if self.arity else set())
+
+    @property
+    def moving(self) -> bool:
+        """Whether it is the range of members whose index is ≥ 0."""
+        return self.guarded or FIRST in self._all_names()
+
+    def put(self, values: Mapping[str, Number]) -> "Range":
+        """Return it with numbers in place of symbols in its ends, as that of one number."""
+        low, high = (None if end is None else end.put(values) for end in (self.low, self.high))
+        return Range(low, high, self.above, self.below, self.integer)
+
+    def of(self, index: Number) -> "Range":
+        """Return the range of one member of a family."""
+        return self.put({FIRST: index})
+
+    def gaps(self, value: Number) -> Iterator[tuple[Number, bool]]:
+        """Yield how far a number is from each end: ≥ 0 where it lies inside, and > 0 where that stands beside it."""
+        if self.low is not None:
+            yield value - self.low, self.above
+        if self.high is not None:
+            yield self.high - value, self.below
+
+    def text(self, name: str) -> str:
+        """Return it in words."""
+        low = "" if self.low is None else f"{self.low.key} {'<' if self.above else '≤'} "
+        high = "" if self.high is None else f" {'<' if self.below else '≤'} {self.high.key}"
+        return f"{low}{name}{'[…]' if self.arity else ''}{high}{', whole' if self.integer else ''}"
+
+
+@final
+class Context:
+    """What is known of symbols where a fact holds.
+
+    Parameters
+    ----------
+    parent
+        What holds there holds here.
+    own
+        Ranges that are other ones here; at the root, all of them in the order of their declaration.
+    fixed
+        Symbols that no other value may be given to here.
+    origin
+        How it came about: a hypothesis' fact, or which part of which split.
+    """
+
+    def __init__(
+        self,
+        parent: "Context | None",
+        own: dict[str, Range],
+        fixed: Iterable[str] = (),
+        origin: tuple[Any, ...] = (),
+    ) -> None:
+        self.parent, self.own, self.origin = parent, own, origin
+        self.order: dict[str, int] = parent.order if parent else {name: place for place, name in enumerate(own)}
+        self.meaning: dict[str, set[str]] = parent.meaning if parent else {}
+        self.left: dict[str, str] = parent.left if parent else {}  # signs that are not shown here, and what for
+        self._fixed = dict.fromkeys(fixed)
+        self.split: set[str] = set(own)  # what has a smaller range here
+        self._known: dict[tuple[str, bool], bool] = {}
+
+    @property
+    def fixed(self) -> set[str]:
+        """Symbols that no other value may be given to here: all that were fixed here, or above."""
+        return set(self._fixed) if self.parent is None else {*self._fixed, *self.parent.fixed}
+
+    def has_one_value(self, name: str) -> bool:
+        """Return whether a symbol stands for a number, or is in a hypothesis: not, as in a case, for a part of them."""
+        own = name in self._fixed and self.origin[:1] != ("split",)
+        return own or (self.parent is not None and self.parent.has_one_value(name))
+
+    def fix(self, name: str) -> None:
+        """Note that a symbol has one value here."""
+        self._fixed[name] = None
+
+    def books(self) -> tuple[dict[Any, Any], ...]:
+        """Return what only grows as symbols are declared and signs are asked for."""
+        return self.own, self.order, self.meaning, self.left, self._fixed, self._known
+
+    def within(self, other: "Context") -> bool:
+        """Return whether it is the other one or below it."""
+        here: Context | None = self
+        while here is not None and here is not other:
+            here = here.parent
+        return here is not None
+
+    def find(self, name: str) -> Range:
+        """Return the range of a symbol; raises if there is none."""
+        here: Context | None = self
+        while here is not None:
+            if name in here.own:
+                return here.own[name]
+            here = here.parent
+        raise WrongError(f"{name} is not declared")
+
+    def has(self, name: str) -> bool:
+        """Return whether a symbol is declared here."""
+        here: Context | None = self
+        while here is not None and name not in here.own:
+            here = here.parent
+        return here is not None
+
+    def needs(self, name: str) -> set[str]:
+        """Return the names that a symbol's range, or its value, is made of."""
+        return self.find(name).names() | self.meaning.get(name, set())
+
+    def closure(self, names: Iterable[str]) -> set[str]:
+        """Return names with all that they need."""
+        found: set[str] = set()
+        stack = [name for name in names if not is_own(name)]
+        while stack:
+            name = stack.pop()
+            if name not in found:
+                found.add(name)
+                stack += self.needs(name)
+        return found
+
+    def integer(self, value: Number) -> bool:
+        """Return whether a number is certainly whole; indices of sums are."""
+        if value.bottom != ONE or any(coefficient.denominator != 1 for _, coefficient in value.terms()):
+            return False
+        for symbol in value.symbols:
+            if symbol.exponent is not None or not (is_own(symbol.name) or self.find(symbol.name).integer):
+                return False
+            if not all(self.integer(one) for one in symbol.indices):
+                return False
+        return True
+
+    # ------------------------------------------------------------------ signs
+
+    def need(self, value: Number, what: str, *, strict: bool = False) -> None:
+        """Make sure that a number is ≥ 0 (> 0), or note that it is left to others; raises if it is not at a point."""
+        if self.shown(value, strict=strict):
+            return
+        if point := self._against(value, strict=strict):
+            raise WrongError(f"{what}: {value.key} {'>' if strict else '≥'} 0 is false at {point}")
+        self.left.setdefault(f"{value.key} {'>' if strict else '≥'} 0", what)
+
+    def need_nonzero(self, value: Number) -> None:
+        """Make sure that a number is never 0, factor by factor, or note that it is left to others."""
+        first, parts = value.factors()
+        if not first:
+            raise WrongError("a division by 0")
+        for part, _ in parts:
+            if not (self.shown(part, strict=True) or self.shown(-part, strict=True)):
+                if self._against(part, strict=True) and self._against(-part, strict=True):
+                    raise WrongError(f"{part.key}, which something is divided by, is not shown to differ from 0")
+                self.left.setdefault(f"{part.key} ≠ 0", "something is divided by it")
+
+    def shown(self, value: Number, *, strict: bool) -> bool:
+        """Return whether a number is shown to be ≥ 0 (> 0) by coefficients."""
+        constant = value.constant
+        if constant is not None:
+            return constant > 0 or (not strict and constant == 0)
+        key = value.key, strict
+        if self.parent is not None and self.parent._was_shown(key):
+            return True
+        if key not in self._known:
+            self._known[key] = False  # a question that leads to itself is not answered
+            self._known[key] = self._by_factors(value, strict=strict)
+        return self._known[key]
+
+    def _was_shown(self, key: tuple[str, bool]) -> bool:
+        """Return whether a sign was shown here, or above: it holds in each case of it."""
+        return self._known.get(key, False) or (self.parent is not None and self.parent._was_shown(key))
+
+    def _by_factors(self, value: Number, *, strict: bool) -> bool:
+        first, parts = value.factors()
+        left = ONE if first > 0 else -ONE
+        for part, count in parts:
+            sure = strict or count < 0
+            if count % 2 == 0 and not sure:
+                continue
+            if self._cone(part, frozenset(), strict=sure):
+                continue
+            if self._cone(-part, frozenset(), strict=sure):
+                left = left if count % 2 == 0 else -left
+            elif count % 2 == 0 or count < 0:
+                return False
+            else:
+                left = left * part
+        constant = left.constant
+        if constant > 0 if constant is not None else self._cone(left, frozenset(), strict=strict):
+            return True
+        if strict:
+            return False
+        # A factor that is 0 has both signs.
+        below = value.bottom
+        over = below == ONE or self._cone(below, frozenset(), strict=True)
+        return over and self._cone(value.upper, frozenset(), strict=False)
+
+    def _cone(self, top: Number, sure: frozenset[str], *, strict: bool, depth: int = 0) -> bool:
+        """Return whether a polynomial is ≥ 0 (> 0): symbols are replaced until only variables t ≥ 0 are left."""
+        spend(_QUESTION)
+        old = [symbol for symbol in top.symbols if not symbol.name.startswith("+")]
+        if not old:
+            terms = list(top.terms())
+            if any(value < 0 for _, value in terms):
+                return False
+            return not strict or any(all(symbol.name in sure for symbol in powers) for powers, _ in terms)
+        symbol = max(old, key=lambda s: (s.exponent is not None, self._nested(s), self.order.get(s.name, -1), s.key))
+        if depth > _DEPTH or any(powers.get(symbol, 0) > _DEGREE for powers, _ in top.terms()):
+            return False
+        return any(
+            self._each(top, symbol, values, sure, strict=strict, depth=depth)
+            for values in self._ways(symbol, strict=strict)
+        )
+
+    def _nested(self, symbol: Symbol) -> int:
+        """Return how deep indices are nested where ranges depend on them: those go first."""
+        return len(symbol.key) if not is_own(symbol.name) and self.find(symbol.name).moving else 0
+
+    def _ways(self, symbol: Symbol, *, strict: bool) -> Iterator[Iterable[tuple[Number, frozenset[str]]]]:
+        yield self._replaced(symbol, strict=strict)
+        own = None if symbol.exponent is not None else self.range_of(symbol)
+        if own is not None and own.integer and own.low is not None and own.high is not None:
+            # All that is not below the lower end, or not above the upper, is more than the range, and may be simpler.
+            t = of(Symbol(f"+{symbol.key}"))
+            yield [(own.low + t, frozenset())]
+            yield [(own.high - t, frozenset())]
+
+    def _each(
+        self,
+        top: Number,
+        symbol: Symbol,
+        values: Iterable[tuple[Number, frozenset[str]]],
+        sure: frozenset[str],
+        *,
+        strict: bool,
+        depth: int,
+    ) -> bool:
+        for value, new in values:
+            moved = top.mapped(lambda one, value=value: value if one == symbol else None)  # type: ignore[misc]
+            more = sure | new
+            if moved.bottom != ONE and not self._cone(moved.bottom, more, strict=True, depth=depth + 1):
+                return False
+            if not self._cone(moved.upper, more, strict=strict, depth=depth + 1):
+                return False
+        return True
+
+    def _replaced(self, symbol: Symbol, *, strict: bool) -> Iterator[tuple[Number, frozenset[str]]]:
+        """Yield what together is every value of a symbol, each with the new variables that are never 0."""
+        own = self.range_of(symbol)
+        name = f"+{symbol.key}"
+        t, sure, nothing = of(Symbol(name)), frozenset({name}), frozenset[str]()
+        if own.low is None:
+            if own.high is None:
+                yield t, nothing
+                yield -t, nothing
+            else:
+                yield own.high - t, sure if own.below else nothing
+        elif own.high is None:
+            yield own.low + t, sure if own.above else nothing
+        else:
+            if own.low == ZERO and own.above and not own.below:
+                yield own.high / (ONE + t), nothing
+                return
+            yield (own.low + own.high * t) / (ONE + t), sure if own.above else nothing
+            if strict and not own.below:
+                yield own.high, nothing
+
+    def range_of(self, symbol: Symbol) -> Range:
+        """Return between which ends a symbol, a member of a family or a power is shown to lie."""
+        if symbol.exponent is None:
+            own = self.find(symbol.name)
+            if not own.moving:
+                return own
+            index = symbol.indices[0]
+            if any(is_own(name) for name in index.names()) or not self.shown(index, strict=False):
+                return Range()
+            return own.of(index)
+        base = of(symbol.base)
+        if not self.shown(base, strict=False):
+            return Range()
+        if self.shown(base - ONE, strict=False):
+            bare = any(map(is_own, symbol.exponent.names()))  # an index of a sum has no range here
+            return Range(
+                ONE, above=not bare and all(self.shown(one, strict=True) for one in (base - ONE, symbol.exponent))
+            )
+        high = ONE if self.shown(ONE - base, strict=False) else None
+        return Range(ZERO, high, above=self.shown(base, strict=True))
+
+    # ------------------------------------------------------------------ points
+
+    def _against(self, value: Number, *, strict: bool) -> str:
+        """Return a point of the ranges where a number is not ≥ 0 (> 0), in words; empty if none of a few is one."""
+        for turn in range(_POINTS):
+            point: dict[Symbol, Fraction] = {}
+            found = self._at(value, point, turn)
+            if found is not None and (found < 0 or (strict and found == 0)):
+                chosen = sorted(point.items(), key=lambda pair: pair[0].key)
+                return ", ".join(f"{symbol.key} = {own}" for symbol, own in chosen) or "every point"
+        return ""
+
+    def _at(self, value: Number, point: dict[Symbol, Fraction], turn: int) -> Fraction | None:
+        parts = []
+        for part in (value.upper, value.bottom):
+            found = Fraction(0)
+            for powers, coefficient in part.terms():
+                term = coefficient
+                for symbol, count in powers.items():
+                    own = self._chosen(symbol, point, turn)
+                    if own is None:
+                        return None
+                    term *= own**count
+                found += term
+            parts.append(found)
+        return parts[0] / parts[1] if parts[1] else None
+
+    def _chosen(self, symbol: Symbol, point: dict[Symbol, Fraction], turn: int) -> Fraction | None:
+        if symbol in point:
+            return point[symbol]
+        if symbol.exponent is not None:
+            base, count = self._chosen(symbol.base, point, turn), self._at(symbol.exponent, point, turn)
+            if base is None or count is None or count.denominator != 1 or not 0 <= count <= 1000:
+                return None
+            point[symbol] = base ** int(count)
+            return point[symbol]
+        if is_own(symbol.name):
+            return None
+        own = self.find(symbol.name)
+        if own.moving:
+            index = symbol.indices[0]
+            there = self._at(index, point, turn)
+            if there is None or there < 0:
+                return None
+            own = own.of(index)
+        ends = [None if end is None else self._at(end, point, turn) for end in (own.low, own.high)]
+        if (own.low is not None and ends[0] is None) or (own.high is not None and ends[1] is None):
+            return None
+        step = _STEPS[(turn + self.order.get(symbol.name, 0) * turn) % len(_STEPS)]
+        found = _inside(ends[0], ends[1], step, own, turn)
+        if found is not None:
+            point[symbol] = found
+        return found
+
+
+def _inside(low: Fraction | None, high: Fraction | None, step: Fraction, own: Range, turn: int) -> Fraction | None:
+    """Return a number between two ends; in the last turns an end itself, where it may be one."""
+    if turn == _POINTS - 1 and high is not None and not own.below:
+        return high if low is None or low <= high else None
+    if turn >= _POINTS - 2 and low is not None and not own.above:
+        return low if high is None or low <= high else None
+    if own.integer:
+        step = Fraction(int(step) + 1)
+    if low is None and high is None:
+        return step if turn % 2 == 0 else -step
+    if high is None:
+        return low + step  # type: ignore[operator]
+    if low is None:
+        return high - step
+    found = (low + high * step) / (1 + step) if not own.integer else min(low + step - 1, high)
+    if found < low or (own.above and found == low) or found > high or (own.below and found == high):
+        return None
+    return found

@@ -5,21 +5,31 @@ Numbers, vectors and finite sums of a proof that is written are those that the c
 
 from typing import Any
 
-from boundlab.recheck._chance_rules import known_by
-from boundlab.recheck._declarations import enclosure, range_of
-from boundlab.recheck._errors import WrongError
 from boundlab.recheck._name_rules import exponent_of
-from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, exact, of
-from boundlab.recheck._polynomials import Monomial
+from boundlab.recheck._numbers import (
+    ONE,
+    ZERO,
+    Monomial,
+    Number,
+    NumberError,
+    Symbol,
+    TooMuchError,
+    WrongError,
+    begin,
+    exact,
+    of,
+)
 from boundlab.recheck._problem_rules import SCHEMAS
 from boundlab.recheck._proof import RULES
-from boundlab.recheck._ranges import Context, Range
-from boundlab.recheck._replay import Replay
+from boundlab.recheck._replay import Replay, enclosure, range_of
+from boundlab.recheck._rules import known_by
 from boundlab.recheck._structure import claim, combination, names, number, text
 from boundlab.recheck._terms import (
     UNIT,
     Atom,
     Base,
+    Context,
+    Range,
     Vec,
     dot,
     instance,
@@ -31,7 +41,6 @@ from boundlab.recheck._terms import (
     total,
     vector,
 )
-from boundlab.recheck._work import TooMuchError, begin
 
 __all__ = [
     "ONE",

@@ -23,9 +23,8 @@ from sympy.polys.rings import PolyElement, PolyRing
 from boundlab.errors import UndecidedError
 from boundlab.formulas.choice import Choice
 from boundlab.formulas.enclose import enclose
-from boundlab.formulas.expansion import MAX_TERMS, powers as count_powers
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SymbolInfo, apart, ordered
+from boundlab.formulas.written import MAX_TERMS, powers as count_powers, substitute
 
 # How a sign is known.
 

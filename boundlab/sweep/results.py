@@ -18,8 +18,7 @@ from boundlab.arguments import checked
 from boundlab.errors import MissingExtraError, SpecError
 from boundlab.files import replacing, schema, write_csv
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
-from boundlab.pages.comparison_plots import plain
-from boundlab.pages.plots import BLACK, BLUE, ORANGE, SKY, blank_figure
+from boundlab.pages.plots import BLACK, BLUE, ORANGE, SKY, blank_figure, plain
 from boundlab.sweep.drive import Executor, Folder, Lines, Progress, exit_code, in_shard, run
 from boundlab.sweep.plan import NO_CASE, UNANSWERED, Row, SweepPlan, shown
 from boundlab.verdict import ExitCode, Verdict

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "BoundViolation": "testing._bound",
-    "BoundFinding": "testing._finding",
+    "BoundFinding": "testing._bound",
     "CompareOptions": "instance.fitting",
     "Tested": "testing._bound",
     "assert_bound_holds": "testing._bound",

@@ -8,12 +8,12 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab import api
-from boundlab.compare.design import detectable_gap, trials_to_refute
+from boundlab.compare.judge import detectable_gap, trials_to_refute
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.options import number, typed, whole
-from boundlab.pages.save import case_name
+from boundlab.pages.plots import case_name
 from boundlab.registry import command_line
 from boundlab.testing._finding import BoundFinding, notify
 from boundlab.theorems import Theorem

@@ -9,9 +9,9 @@ import sympy
 from boundlab.algorithms import VARIABLES, Algorithm
 from boundlab.errors import FormulaError, SpecError, UndecidedError
 from boundlab.formulas.defined import Demand, Demands
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, names_of
 from boundlab.formulas.units import degrees
+from boundlab.formulas.written import substitute
 from boundlab.metrics import INDEX, index_symbol
 from boundlab.registry import find
 from boundlab.theorems._statement import OTHERS

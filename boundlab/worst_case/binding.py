@@ -14,10 +14,9 @@ from boundlab.errors import BoundlabError
 from boundlab.recheck import Finding
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, core
-from boundlab.worst_case import certificate_file
+from boundlab.worst_case import analysis
 from boundlab.worst_case.analysis import UNIT, about, part_of, program_of
-from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.model import LARGEST, ProgramModel
+from boundlab.worst_case.model import LARGEST, FunctionClass, ProgramModel
 from boundlab.worst_case.roots import in_units_of_the_step
 from boundlab.worst_case.specification import Question, ask
 
@@ -129,9 +128,9 @@ def _others(
     raw: Mapping[str, Any], plan: Question, model: ProgramModel, kind: FunctionClass, unit: str
 ) -> Iterator[str]:
     """Yield what a file says otherwise than the program."""
-    own = json.loads(json.dumps(certificate_file.head(model, kind, raw["kind"], about(plan, unit))))
+    own = json.loads(json.dumps(analysis.head(model, kind, raw["kind"], about(plan, unit))))
     yield from (name for name in own if own[name] != raw.get(name))
-    rows = [{**one, "multiplier": None} for one in certificate_file.given(model, kind)]
+    rows = [{**one, "multiplier": None} for one in analysis.given(model, kind)]
     named = [{**one, "multiplier": None} for one in raw["rows"] if one["kind"] == "given"]
     if any(one not in rows for one in named) or (raw["kind"] == "lower" and any(one not in named for one in rows)):
         yield "set of given rows"

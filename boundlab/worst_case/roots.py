@@ -11,8 +11,7 @@ from typing import Any
 
 from boundlab.arithmetic.rational import Root, fraction, known_fraction
 from boundlab.metrics import Quantity
-from boundlab.worst_case.classes import FunctionClass
-from boundlab.worst_case.model import ProgramModel, build
+from boundlab.worst_case.model import FunctionClass, ProgramModel, build
 from boundlab.worst_case.specification import Question, exact_parameters
 
 

@@ -10,8 +10,7 @@ import pytest
 import boundlab as bl
 from boundlab.compare.trials import trial_events
 from boundlab.metrics import METRICS
-from boundlab.pages.comparison_plots import plain
-from boundlab.pages.plots import new_figure
+from boundlab.pages.plots import new_figure, plain
 
 LAD = ("lad:x0=3", "iid:p_s=0.5")
 AT = {"iterations": [3, 6, 12], "M": 50}

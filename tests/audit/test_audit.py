@@ -24,8 +24,8 @@ from boundlab.cli._app import application
 from boundlab.cli.terminal import console
 from boundlab.errors import SpecError
 from boundlab.files import json_text
-from boundlab.pages._style import STYLE
 from boundlab.pages.blocks import Chart
+from boundlab.pages.html import STYLE
 from boundlab.pages.terminal import print_page, terminal
 from boundlab.verdict import ExitCode
 

@@ -99,7 +99,7 @@ def test_every_room_has_tests_that_guard_it_and_what_is_left_out_exists():
     assert {room(name) for name in found} == {room(place) for place in GUARDED}
     assert "boundlab/prove/_kernel.py" in found
     assert "boundlab/audit/_ruling.py" in found
-    assert not {"boundlab/pages/_style.py", *LEFT_OUT} & set(found)
+    assert not {"boundlab/pages/html.py", *LEFT_OUT} & set(found)
 
 
 def test_the_sample_is_a_function_of_its_seed_and_spread_over_the_text():
@@ -145,7 +145,7 @@ def test_equivalent_errors_do_not_count_and_unjudged_ones_do(monkeypatch):
     results = [Result(f"boundlab/checks/units.py f: {number}", "killed", 1, 0.1) for number in range(19)]
     results += [
         Result("boundlab/checks/units.py f: same", "survived", 3, 0.1),
-        Result("problems/heterogeneity.py: left", "survived", 3, 0.1),
+        Result("problems/risk.py: left", "survived", 3, 0.1),
     ]
     monkeypatch.setattr(
         report, "judged", lambda: {"boundlab/checks/units.py f: same": ("equivalent", "it changes nothing")}
@@ -154,7 +154,7 @@ def test_equivalent_errors_do_not_count_and_unjudged_ones_do(monkeypatch):
     assert "21 errors planted (seed 0): 19 noticed, 1 equivalent, 1 not noticed; 95.0 %" in found.text
     assert "| checks | 20 | 19 | 1 | 0 |" in found.text
     assert "| `boundlab/checks/units.py f: same` | equivalent: it changes nothing |" in found.text
-    assert "| `problems/heterogeneity.py: left` | not judged |" in found.text
+    assert "| `problems/risk.py: left` | not judged |" in found.text
     assert found.enough
     assert not report.table(results[2:], seed=0).enough
 

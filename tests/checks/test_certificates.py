@@ -21,9 +21,8 @@ from boundlab.checks._time import time_limit
 from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
-from boundlab.formulas.leading import leading
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import SYMBOLS, symbol
+from boundlab.formulas.written import leading, substitute
 from boundlab.signs import Prover
 from boundlab.theorems import load_theorem
 

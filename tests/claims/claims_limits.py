@@ -19,23 +19,23 @@ from boundlab.arithmetic import recurrence, writing
 from boundlab.audit import _audit
 from boundlab.checks import _time, _view
 from boundlab.cli import invoke
-from boundlab.compare import confidence, run as compared, trivial_bound
+from boundlab.compare import judge, run as compared
 from boundlab.compare.sharp import _TOLD
 from boundlab.exact import _evaluate, _rows
 from boundlab.expectation import AFFORDABLE, _enumeration, _graph, _walk
 from boundlab.falsify import _expectation
-from boundlab.formulas import expansion, folds, substitution
-from boundlab.instance import membership, seconds
+from boundlab.formulas import folds, written
+from boundlab.instance import from_case, plan
 from boundlab.metrics import _aggregation
-from boundlab.problems import columns, data, least_squares, tables
-from boundlab.recheck import _work
+from boundlab.problems import data, least_squares
+from boundlab.recheck import _numbers
 from boundlab.signs import _prover
-from boundlab.sweep import plan
+from boundlab.sweep import plan as plans
 from boundlab.testing import _bound, _check
 from boundlab.theorems import _conditions, _toml, area_recursion
 from boundlab.traces import _summary
 from boundlab.verdict import ExitCode
-from boundlab.worst_case import attained, bound_value, model, result
+from boundlab.worst_case import attained, model, result, specification
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -58,10 +58,10 @@ def power(value: float, base: int = 10) -> str:
     " number; # multiplications for a cover; # of z3's own steps for a question and # for a theorem.",
 )
 def work_of_checks() -> list[str]:
-    counts = (expansion.MAX_TERMS, _view._LARGEST, _prover._WORK, _prover.LIMIT, _prover.TOTAL)
+    counts = (written.MAX_TERMS, _view._LARGEST, _prover._WORK, _prover.LIMIT, _prover.TOTAL)
     terms, parts, *others = (f"{count:,}" for count in counts)
     assert _prover.SECONDS == 60
-    return [terms, parts, "2", f"{log2(substitution.MAX_BITS):g}", *others]
+    return [terms, parts, "2", f"{log2(written.MAX_BITS):g}", *others]
 
 
 @claim("docs/checks.md", "or # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)")
@@ -138,12 +138,12 @@ def largest_files() -> list[str]:
     " size, and tables that unpack to at most # MiB.",
 )
 def largest_data() -> list[str]:
-    assert tables._MOST_LINES == 10**6
+    assert data._MOST_LINES == 10**6
     return [
-        str(tables._LARGEST_TEXT >> 20),
-        f"{columns.LARGEST / 10**6:g}",
+        str(data._LARGEST_TEXT >> 20),
+        f"{data.LARGEST / 10**6:g}",
         power(data._HUGE),
-        str(tables._BYTES >> 20),
+        str(data._BYTES >> 20),
     ]
 
 
@@ -183,12 +183,12 @@ def power_of_a_logarithm() -> list[str]:
 
 @claim("docs/theorems.md", "rounded up, by # of itself where durations are no short binary numbers")
 def durations_rounded_up() -> list[str]:
-    return [power(seconds._MORE, 2)]
+    return [power(plan._MORE, 2)]
 
 
 @claim("docs/theorems.md", "A run has # updates at most (# in searches).")
 def updates_in_seconds() -> list[str]:
-    return [f"{seconds.MOST_UPDATES:,}", str(_expectation._UPDATES)]
+    return [f"{plan.MOST_UPDATES:,}", str(_expectation._UPDATES)]
 
 
 @claim("docs/theorems.md", "and lets conditions pass up to #.")
@@ -233,17 +233,17 @@ def durations_that_are_tested() -> list[str]:
 )
 def levels_of_a_sweep() -> list[str]:
     level = float(inspect.signature(bl.compare).parameters["level"].default)
-    return [f"{100 * level:g}", power(10**4), f"{10**4 * (1 - level) / 2:.0f}", f"{100 * plan.DEFAULT_RATE:g}"]
+    return [f"{100 * level:g}", power(10**4), f"{10**4 * (1 - level) / 2:.0f}", f"{100 * plans.DEFAULT_RATE:g}"]
 
 
 @claim("docs/prove.md", "the first # iterations together are looked at")
 def iterations_of_which_a_proof_speaks() -> list[str]:
-    return [f"{membership.LOOKED:,}"]
+    return [f"{from_case.LOOKED:,}"]
 
 
 @claim("docs/prove.md", "of a file that asks for more than # million steps of work")
 def steps_of_the_second_checker() -> list[str]:
-    return [f"{_work.MOST / 10**6:g}"]
+    return [f"{_numbers.MOST / 10**6:g}"]
 
 
 @claim("docs/plugins.md", "a group of checks and a delay law in under # lines")
@@ -284,12 +284,12 @@ def bits_that_agree() -> list[str]:
 
 @claim("docs/verdicts.md", "at growing K, up to # (# where the bound is iterated)")
 def farthest_horizon() -> list[str]:
-    return [power(trivial_bound.FARTHEST), power(trivial_bound._ITERATED)]
+    return [power(judge.FARTHEST), power(judge._ITERATED)]
 
 
 @claim("docs/verdicts.md", "Bonferroni's correction, or # resamples")
 def resamples() -> list[str]:
-    return [str(confidence._RESAMPLES)]
+    return [str(judge._RESAMPLES)]
 
 
 @claim("docs/verdicts.md", "#·# (`boundlab.expectation.AFFORDABLE`, some seconds)")
@@ -299,7 +299,7 @@ def affordable() -> list[str]:
 
 @claim("docs/worst-case.md", "or between two that are # apart")
 def apart() -> list[str]:
-    return [re.findall(r"by more than (2⁻[⁰-⁹¹²³]+)", inspect.getsource(bound_value))[0]]
+    return [re.findall(r"by more than (2⁻[⁰-⁹¹²³]+)", inspect.getsource(specification))[0]]
 
 
 @claim("docs/worst-case.md", "by that share, at most # | # |")
@@ -340,7 +340,7 @@ def lines_of_a_new_algorithm() -> list[str]:
 def limits_of_uniform_errors() -> list[str]:
     count, error = 400, (1 - options.Default.LEVEL) / 2
     errors = (np.arange(count) + 0.5) * 2 / count
-    found = float(confidence.upper_limits(errors[:, None], np.array([2.0]), error)[0])
+    found = float(judge.upper_limits(errors[:, None], np.array([2.0]), error)[0])
     alone = 2 - float(np.exp(np.log(error) / count + np.log(2 - errors).mean()))
     return [str(count), f"{found:.2f}", f"{alone:.2f}"]
 

@@ -16,7 +16,7 @@ from page_numbers import CLAIMS, NUMBER, ROOT, Claim, claim, words
 from replays import CASES
 
 import boundlab as bl
-from boundlab.cli.endings import table as endings_table
+from boundlab.cli.terminal import table as endings_table
 from boundlab.registry import registered
 from boundlab.verdict import ExitCode
 

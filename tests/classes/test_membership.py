@@ -8,7 +8,7 @@ import pytest
 import boundlab as bl
 from boundlab.algorithms.gd import Gd
 from boundlab.cli import invoke
-from boundlab.instance.membership import proved
+from boundlab.instance.from_case import proved
 from boundlab.registry import registered
 from boundlab.tape import Tape
 

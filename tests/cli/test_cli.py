@@ -12,7 +12,7 @@ import pytest
 from own_theorem import own_theorem
 
 from boundlab.cli import invoke
-from boundlab.cli.endings import ENDINGS
+from boundlab.cli.terminal import ENDINGS
 
 EVAL = ["eval", "area.theorem8", *(f"--set={pair}" for pair in ("p=0.5", "M=50", "B=1", "sigma=0", "R=3"))]
 

@@ -57,7 +57,7 @@ def test_the_verdict_stands_on_the_screen_before_anything_is_written(
     monkeypatch.setattr("boundlab.pages.plots.replacing", full)
     monkeypatch.setattr("boundlab.files.replacing", full)
     monkeypatch.setattr("boundlab.files.check_writable", lambda _path: None)
-    monkeypatch.setattr("boundlab.cli.endings.check_writable", lambda _path: None)
+    monkeypatch.setattr("boundlab.cli.terminal.check_writable", lambda _path: None)
     assert invoke(list(arguments)) == code
     assert words in seen[0]
     out, err = capsys.readouterr()
@@ -91,7 +91,7 @@ def test_a_case_file_that_nobody_asked_for_never_costs_the_verdict(place: Path, 
     def refuse(path: Path) -> None:
         raise OutputError(f"cannot write {path}: Read-only file system")
 
-    monkeypatch.setattr("boundlab.cli.endings.check_writable", refuse)
+    monkeypatch.setattr("boundlab.cli.terminal.check_writable", refuse)
     assert invoke([*FALSE, "--json"]) == ExitCode.REFUTED
     out, err = capsys.readouterr()
     assert json.loads(out)["written"] == []

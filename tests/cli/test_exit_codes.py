@@ -7,7 +7,7 @@ import typer.main
 
 from boundlab.cli import invoke
 from boundlab.cli._app import application
-from boundlab.cli.endings import ENDINGS, epilog
+from boundlab.cli.terminal import ENDINGS, epilog
 from boundlab.errors import BoundlabError
 from boundlab.verdict import ExitCode
 

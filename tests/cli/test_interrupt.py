@@ -10,7 +10,7 @@ import pytest
 from command_examples import RUN
 
 from boundlab.cli import invoke
-from boundlab.cli.endings import interrupts
+from boundlab.cli.terminal import interrupts
 from boundlab.verdict import ExitCode
 
 # The process interrupts itself when the given module is being imported, or a function of it is entered.

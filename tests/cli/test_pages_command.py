@@ -9,7 +9,7 @@ from typer.main import get_command
 from boundlab.cli import invoke
 from boundlab.cli._app import application
 from boundlab.documentation import page_files, pointers
-from boundlab.pages.related_links import related_links
+from boundlab.pages.theorem import related_links
 from boundlab.registry import registered
 
 SITE = "https://boundlab.example/docs"

@@ -10,7 +10,7 @@ from command_examples import LAW, QUICK, quick
 
 from boundlab.cli import invoke
 from boundlab.cli._app import application
-from boundlab.cli.endings import ENDINGS
+from boundlab.cli.terminal import ENDINGS
 from boundlab.verdict import ExitCode
 
 COMMANDS: dict[str, Any] = typer.main.get_command(application()).commands  # type: ignore[attr-defined]

@@ -14,8 +14,7 @@ import pytest
 from command_examples import QUICK, SLOW, quick
 
 from boundlab.cli import invoke
-from boundlab.cli.endings import ENDINGS
-from boundlab.cli.terminal import Screen, spelled
+from boundlab.cli.terminal import ENDINGS, Screen, spelled
 from boundlab.verdict import ExitCode
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from run_makers import plan_of
 
-from boundlab.compare import compare, trials, unsampled
+from boundlab.compare import compare, trials
 from boundlab.delays import DELAYS
 from boundlab.errors import SpecError
 from boundlab.execute import enclosed
@@ -26,7 +26,7 @@ def test_one_trial_if_and_only_if_nothing_is_drawn(kind: str, words: dict[str, A
     for theorem in THEOREMS:
         plan = plan_of(theorem, SAME + noise, delays, 5, trials=6)
         drawn = theorem == THEOREMS[2] or (theorem == THEOREMS[0] and kind != "deterministic")
-        assert unsampled.certain(plan) is not drawn
+        assert trials.certain(plan) is not drawn
         first = compare(plan, 6, 0)
         assert (first.band.trials == 1) is not drawn, first.band.method
         if not drawn:  # neither the seed nor a number of trials changes anything

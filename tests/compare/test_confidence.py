@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from boundlab.compare.confidence import band, lower_limits, trials_to_decide, upper_limits
+from boundlab.compare.judge import band, lower_limits, trials_to_decide, upper_limits
 from boundlab.errors import SpecError
 from boundlab.randomness import Stream, Streams
 

@@ -10,10 +10,8 @@ from test_compare import verdict_of
 
 import boundlab as bl
 from boundlab.compare import compare, run
-from boundlab.compare.judge import side
-from boundlab.compare.trials import run_trials, trial_tape
-from boundlab.compare.trivial_bound import trivial_bound
-from boundlab.compare.unsampled import given_schedule_operations
+from boundlab.compare.judge import side, trivial_bound
+from boundlab.compare.trials import given_schedule_operations, run_trials, trial_tape
 from boundlab.execute import moments
 from boundlab.expectation import AFFORDABLE, operations
 from boundlab.metrics import Enclosure

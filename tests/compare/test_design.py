@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from boundlab.compare.confidence import lower_limits
-from boundlab.compare.design import detectable_gap, trials_to_refute
+from boundlab.compare.judge import detectable_gap, lower_limits, trials_to_refute
 
 ERROR = 1e-4
 LAWS = {

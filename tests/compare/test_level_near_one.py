@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import stdtrit
 
-from boundlab.compare.confidence import band
+from boundlab.compare.judge import band
 
 
 def test_limits_stay_finite_as_the_level_nears_one() -> None:

@@ -16,9 +16,9 @@ from statements import statement
 from boundlab.algorithms.example_options import surroundings
 from boundlab.arithmetic import numbers
 from boundlab.compare import compare
-from boundlab.compare.comparison import Comparison
+from boundlab.compare.judge import Comparison
 from boundlab.compare.sharp import ABOVE, BELOW, Sharp
-from boundlab.compare.sides import Budget
+from boundlab.compare.trials import Budget
 from boundlab.errors import UndecidedError
 from boundlab.registry import lookup, registered
 from boundlab.theorems import FormulaBound

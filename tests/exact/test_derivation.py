@@ -18,7 +18,7 @@ from boundlab.exact import Chain, Table
 from boundlab.exact._recursions import joint, power, require_same, rules, total
 from boundlab.expectation._walk import _Words
 from boundlab.files import read_json
-from boundlab.pages.derivation import derived
+from boundlab.pages.exact import derived
 from boundlab.pages.latex import plain_latex
 from boundlab.theorems import load_theorem
 

@@ -26,7 +26,7 @@ from boundlab.expectation import folded
 from boundlab.metrics import METRICS, Enclosure, Metric, Quantity, Series
 from boundlab.objective import Problem
 from boundlab.options import Options
-from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
+from boundlab.problems.max_affine import SmoothedMaxAffine
 from boundlab.registry import lookup, registered
 from boundlab.tape import Tape
 

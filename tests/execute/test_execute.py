@@ -35,7 +35,7 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
-from boundlab.worst_case.pepit_isolation import alone
+from boundlab.worst_case.program import alone
 
 OPTIONS = {"A": [[[2]], [[1]], [[3]]], "b": [[0], [1], [4]], "x0": [2]}
 EXACT = build_problem("quadratic", {**OPTIONS, "sigma": 0})

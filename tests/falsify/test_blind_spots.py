@@ -6,7 +6,7 @@ from wrong_theorems import WRONG
 from boundlab.algorithms import Algorithm
 from boundlab.errors import SpecError
 from boundlab.falsify import falsify
-from boundlab.falsify._options import choices, settings
+from boundlab.falsify._families import choices, settings
 from boundlab.options import Options
 from boundlab.registry import registered
 from boundlab.theorems import load_theorem

@@ -8,8 +8,8 @@ from sympy import Rational
 
 from boundlab.checks import check
 from boundlab.falsify import Candidate, falsify
+from boundlab.falsify._families import noisy, quiet
 from boundlab.falsify._judge import Judge
-from boundlab.falsify._problem_families import noisy, quiet
 from boundlab.formulas.symbols import symbol
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
 

@@ -11,7 +11,7 @@ import pytest
 
 from boundlab.case import load_case
 from boundlab.exact import evaluate
-from boundlab.falsify import Falsification, _falsify, _smallest, falsify, known_witnesses
+from boundlab.falsify import Falsification, _result, _shrink, falsify, known_witnesses
 from boundlab.falsify._judge import Judge
 from boundlab.falsify._search import Found
 from boundlab.theorems import load_theorem
@@ -71,7 +71,7 @@ def test_what_is_said_to_convince_leads_only_where_it_is_confirmed(monkeypatch: 
         def found(*_: Any, of: Any = given) -> Iterator[Found]:
             yield Found(broken, None, of)
 
-        monkeypatch.setattr(_falsify, "search", found)
+        monkeypatch.setattr(_result, "search", found)
         answer = falsify(theorem)
         assert answer.violated
         assert answer.best is not None
@@ -86,8 +86,8 @@ def test_other_units_are_taken_only_where_a_hand_can_check_it_in_them(monkeypatc
     scores = [score for one in known_witnesses(theorem) if (score := judge.score(one)) is not None]
     broken = max(scores, key=lambda one: one.ratio)
     scaled = replace(broken, candidate=broken.candidate.in_units(10.0, 10.0))
-    monkeypatch.setattr(_smallest, "near_one", lambda *_: scaled)
-    monkeypatch.setattr(_smallest, "shrink", lambda score, *_, **__: score)
+    monkeypatch.setattr(_shrink, "near_one", lambda *_: scaled)
+    monkeypatch.setattr(_shrink, "shrink", lambda score, *_, **__: score)
     small = replace(broken, ratio=1.001)
     for by_hand, answer in ((lambda _: True, scaled), (lambda one: one is broken, broken)):
-        assert _smallest.convincing([broken], small, judge, lambda: False, by_hand) is answer
+        assert _shrink.convincing([broken], small, judge, lambda: False, by_hand) is answer

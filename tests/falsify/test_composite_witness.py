@@ -2,7 +2,7 @@
 
 import pytest
 
-from boundlab.falsify._options import on_composite
+from boundlab.falsify._families import on_composite
 from boundlab.registry import lookup
 from boundlab.theorems import load_theorem
 

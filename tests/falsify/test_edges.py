@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from boundlab.errors import UndecidedError
-from boundlab.falsify import _falsify, falsify
+from boundlab.falsify import _result, falsify
 from boundlab.falsify._edges import edges
 from boundlab.falsify._judge import Judge
 from boundlab.falsify._worst import asks
@@ -70,7 +70,7 @@ def test_a_mean_that_its_runs_do_not_have_is_no_violation(monkeypatch: pytest.Mo
     def differ(*_: object) -> None:
         raise UndecidedError("the search and the mean of its runs differ on the left side")
 
-    monkeypatch.setattr(_falsify, "_require_runs_agree", differ)
+    monkeypatch.setattr(_result, "_require_runs_agree", differ)
     found = falsify(theorem, limit=20)
     assert not found.violated
     assert any("the mean of its runs differ" in why for why in found.refused)

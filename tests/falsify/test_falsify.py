@@ -11,9 +11,7 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.exact import evaluate
 from boundlab.falsify import Candidate, falsify
 from boundlab.falsify._judge import Judge
-from boundlab.falsify._shrink import near_one, shrink
-from boundlab.falsify._size import Sizes
-from boundlab.falsify._smallest import smallest
+from boundlab.falsify._shrink import Sizes, near_one, shrink, smallest
 from boundlab.falsify._worst import answer, asks
 from boundlab.theorems import load_theorem
 

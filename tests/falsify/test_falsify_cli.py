@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from boundlab.cli import invoke
-from boundlab.falsify import _repeat
+from boundlab.falsify import _result
 
 SMALL = ("--candidates", "30")
 
@@ -15,7 +15,7 @@ def test_a_counterexample_leaves_a_case_file_and_a_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As where no sample tells an instance whose ratio is near 1: the clearest one is compared.
-    monkeypatch.setattr(_repeat, "trials_that_tell", lambda _, one, **__: 100 if one.iterations > 4 else None)
+    monkeypatch.setattr(_result, "trials_that_tell", lambda _, one, **__: 100 if one.iterations > 4 else None)
     assert invoke(["falsify", "area.theorem8", "--candidates", "200", "--out", str(tmp_path)]) == 1
     out = " ".join(capsys.readouterr().out.split())
     case = tmp_path / "area.theorem8.counterexample.json"

@@ -11,9 +11,8 @@ import pytest
 from boundlab.errors import BoundlabError
 from boundlab.falsify import Candidate, _families, _fit, _noise, _random_events
 from boundlab.falsify._expectation import horizon, plan_of
+from boundlab.falsify._families import noise_allowed, settings
 from boundlab.falsify._judge import Judge
-from boundlab.falsify._options import settings
-from boundlab.falsify._problem_families import noise_allowed
 from boundlab.falsify._shared_runs import make_shared_run, tapes
 from boundlab.falsify._sides import constants_of, step_size
 from boundlab.instance.schedules import Schedules

@@ -8,8 +8,8 @@ import pytest
 from own_theorem import own_theorem
 
 from boundlab.cli import invoke
-from boundlab.falsify import Candidate, _repeat
-from boundlab.falsify._repeat import trials_that_tell
+from boundlab.falsify import Candidate, _result
+from boundlab.falsify._result import trials_that_tell
 from boundlab.pages.search import BOTH_SIDES, OR, REPEAT
 from boundlab.registry import registered
 from boundlab.theorems import load_theorem
@@ -87,7 +87,7 @@ def test_the_number_of_trials_is_the_least_that_tells(
     def answer(_theorem: Any, _candidate: Any, asked: int) -> tuple[bool, Verdict]:
         return computed, Verdict.VIOLATED if said.pop(asked) else Verdict.INCONCLUSIVE
 
-    monkeypatch.setattr(_repeat, "_said", answer)
+    monkeypatch.setattr(_result, "_said", answer)
     one = Candidate("given", {}, "exponential", {}, {}, 1)
     assert trials_that_tell(load_theorem("classics.gd.convex"), one, violated=violated) == trials
     assert not said

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from boundlab.falsify import falsify
-from boundlab.falsify._options import settings, unvaried
+from boundlab.falsify._families import settings, unvaried
 from boundlab.registry import lookup, registered
 
 

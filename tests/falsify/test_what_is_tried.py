@@ -9,10 +9,9 @@ from wrong_theorems import WRONG
 
 from boundlab.errors import MissingExtraError
 from boundlab.falsify import Candidate, _families, _fit, _random_events, _search, _worst, falsify, minimise
+from boundlab.falsify._families import noisy, quiet, readable
 from boundlab.falsify._judge import Judge
-from boundlab.falsify._options import readable
-from boundlab.falsify._problem_families import noisy, quiet
-from boundlab.falsify._smallest import _exchanges, _sooner
+from boundlab.falsify._shrink import _exchanges, _sooner
 from boundlab.formulas.symbols import symbol
 from boundlab.instance.settings import open_rates
 from boundlab.registry import registered

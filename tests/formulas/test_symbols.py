@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from boundlab.errors import SymbolError
-from boundlab.formulas._table import ROLES
-from boundlab.formulas.symbols import DOMAINS, NOISE, QUIET, SYMBOLS, Role, check, having, make_symbol, symbol
+from boundlab.formulas.symbols import DOMAINS, NOISE, QUIET, ROLES, SYMBOLS, Role, check, having, make_symbol, symbol
 from boundlab.theorems import FormulaBound, load_theorem
 
 

@@ -13,7 +13,7 @@ from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
 from boundlab.falsify import falsify
 from boundlab.instance import Plan, make_plan
-from boundlab.instance.delayed import reach
+from boundlab.instance.applicability import reach
 from boundlab.objective import Problem
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt

@@ -12,7 +12,7 @@ from boundlab.case import build_problem
 from boundlab.errors import BoundlabError
 from boundlab.events import SERVER, Events
 from boundlab.execute.floats import run
-from boundlab.instance.ranges import certain_range
+from boundlab.instance.applicability import certain_range
 from boundlab.metrics import MODEL, Quantity, Term, Watch, compose_sum, metric
 from boundlab.objective import Oracle
 from boundlab.options import Options

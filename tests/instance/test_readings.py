@@ -11,7 +11,7 @@ from instance_makers import BUILT_IN, fitting, measured
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.conditional import conditional
+from boundlab.instance.from_case import conditional
 from boundlab.instance.readings import safe
 from boundlab.testing import CompareOptions
 from boundlab.theorems import load_theorem

@@ -17,7 +17,7 @@ from boundlab.case import build_problem, problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
-from boundlab.instance.ranges import along_run
+from boundlab.instance.applicability import along_run
 from boundlab.objective import Problem
 from boundlab.objective.composite import Composite
 from boundlab.objective.weighted import Weighted

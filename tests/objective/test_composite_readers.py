@@ -23,8 +23,8 @@ from boundlab.expectation import engine, left_side
 from boundlab.metrics import METRICS, Certified
 from boundlab.objective import Problem, ProblemType, Wrapped
 from boundlab.objective.composite import Composite
+from boundlab.objective.facts import SoughtMinimiser
 from boundlab.objective.simple import BallIndicator
-from boundlab.objective.sought import SoughtMinimiser
 from boundlab.objective.weighted import Weighted
 from boundlab.options import Options
 from boundlab.randomness import Streams

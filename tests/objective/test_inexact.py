@@ -29,10 +29,8 @@ from boundlab.execute import enclosed, floats, rationals
 from boundlab.execute._rows import own_numbers
 from boundlab.execute.iterates import Iterates
 from boundlab.expectation._walk import _AtPoints
-from boundlab.instance.applicability import check
-from boundlab.instance.fitting import applies, fitting
-from boundlab.instance.ranges import along_run, of_constants
-from boundlab.instance.steps import largest_steps
+from boundlab.instance.applicability import along_run, check, of_constants
+from boundlab.instance.fitting import applies, fitting, largest_steps
 from boundlab.metrics import Proved
 from boundlab.objective import Problem, ProblemType, by_client
 from boundlab.objective.inexact import Inexact

@@ -11,7 +11,7 @@ from boundlab.errors import CertificateError
 from boundlab.objective import Problem
 from boundlab.objective.composite._dual import interval
 from boundlab.objective.composite._polish import polished
-from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
+from boundlab.problems.max_affine import SmoothedMaxAffine
 
 SIMPLE: tuple[dict[str, object], ...] = (
     {"l1": 0.1},

@@ -13,8 +13,7 @@ from boundlab.case import build_delays, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import Problem, Wrapped
-from boundlab.objective.weighted import Weighted, minimised
-from boundlab.objective.weighted._spread import spread_factor
+from boundlab.objective.weighted import Weighted, minimised, spread_factor
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.simulate.simulation import simulate

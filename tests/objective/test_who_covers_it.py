@@ -12,8 +12,7 @@ from boundlab.case import build_delays, build_problem, problem_from
 from boundlab.cli import invoke
 from boundlab.errors import AssumptionError
 from boundlab.instance import make_plan
-from boundlab.instance.applicability import check
-from boundlab.instance.ranges import certain_range
+from boundlab.instance.applicability import certain_range, check
 from boundlab.objective import Problem
 from boundlab.objective.weighted import Weighted, minimised
 from boundlab.options import Options

@@ -31,10 +31,9 @@ from boundlab.pages.blocks import (
     table,
     words,
 )
-from boundlab.pages.html import document, fragment
+from boundlab.pages.html import document, fragment, mathml
 from boundlab.pages.latex import latex, plain_latex
 from boundlab.pages.markdown import markdown
-from boundlab.pages.mathml import mathml
 from boundlab.pages.terminal import print_page
 from boundlab.registry import registered
 

@@ -11,8 +11,7 @@ import pytest
 
 from boundlab.errors import DataError, MissingExtraError, SpecError
 from boundlab.problems import data as datasets
-from boundlab.problems.columns import Wanted
-from boundlab.problems.data import Dataset, binary, classes, load, prepare
+from boundlab.problems.data import Dataset, Wanted, binary, classes, load, prepare
 
 
 def idx(folder: Path, images: np.ndarray, labels: np.ndarray, *, zipped: bool = False, magic: int = 0x803) -> None:

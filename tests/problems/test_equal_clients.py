@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 from problem_makers import TYPES, make
 
-from boundlab.problems.bounds import of_alike
+from boundlab.problems.common import of_alike
 
 NUMBER = st.floats(-3, 3).map(lambda x: round(x, 3))
 POSITIVE = st.floats(0.1, 3).map(lambda x: round(x, 3))

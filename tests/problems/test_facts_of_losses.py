@@ -8,12 +8,12 @@ from hypothesis import given, strategies as st
 from problem_makers import LOSSES, OF_VALUES, make
 
 from boundlab.errors import CertificateError
-from boundlab.problems import losses
+from boundlab.problems import clients
 from boundlab.problems.common import _FEW, norm_up, norms_up
-from boundlab.problems.heterogeneity import of_risks
-from boundlab.problems.polytope import fractions, maximise, steepest_mean
+from boundlab.problems.risk import of_risks
+from boundlab.problems.solvers import fractions, maximise, steepest_mean
 
-KINDS = sorted(name for name, loss in losses.LOSSES.items() if np.isfinite(loss.slope))
+KINDS = sorted(name for name, loss in clients.LOSSES.items() if np.isfinite(loss.slope))
 
 
 def targets(kind: str, random: np.random.Generator, count: int, classes: int) -> np.ndarray:
@@ -25,11 +25,11 @@ def targets(kind: str, random: np.random.Generator, count: int, classes: int) ->
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from([0.1, 1.0, 30.0]))
 def test_all_slopes_lie_in_the_ball_around_the_middle(kind: str, seed: int, classes: int, scale: float) -> None:
-    random, loss = np.random.default_rng(seed), losses.LOSSES[kind]
+    random, loss = np.random.default_rng(seed), clients.LOSSES[kind]
     y = targets(kind, random, 8, classes)
     z = scale * random.normal(size=(8, classes) if kind == "softmax" else 8)
-    slopes = losses.slopes(loss, z, y).reshape(8, -1)
-    middles, radius = losses.middles(loss, y, classes)
+    slopes = clients.slopes(loss, z, y).reshape(8, -1)
+    middles, radius = clients.middles(loss, y, classes)
     assert (np.linalg.norm(slopes - middles, axis=1) <= radius * (1 + 1e-12)).all()
     assert (np.linalg.norm(slopes, axis=1) <= loss.slope * (1 + 1e-12)).all()
 
@@ -37,10 +37,10 @@ def test_all_slopes_lie_in_the_ball_around_the_middle(kind: str, seed: int, clas
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_largest_slope_and_the_radius_are_reached(kind: str) -> None:
     # Far on the wrong side: softmax gives all of its weight to another class.
-    loss, y = losses.LOSSES[kind], np.array([0]) if kind == "softmax" else np.array([1.0])
+    loss, y = clients.LOSSES[kind], np.array([0]) if kind == "softmax" else np.array([1.0])
     z = np.array([[-500.0, 500.0, 0.0]]) if kind == "softmax" else np.array([-500.0])
-    slopes = losses.slopes(loss, z, y).reshape(1, -1)
-    middles, radius = losses.middles(loss, y, 3)
+    slopes = clients.slopes(loss, z, y).reshape(1, -1)
+    middles, radius = clients.middles(loss, y, 3)
     assert np.linalg.norm(slopes) == pytest.approx(loss.slope, rel=1e-12)
     assert np.linalg.norm(slopes - middles) == pytest.approx(radius, rel=1e-12)
 
@@ -117,7 +117,7 @@ def test_gradients_reach_no_further_than_the_spectrum_of_the_features(name: str)
     X, y = rng.normal(size=(400, 6)), targets(name, rng, 400, 3)
     problem = make(name, features=X.tolist(), targets=y.tolist(), owners=[0] * 400)
     found, top = of_risks(problem), np.linalg.eigvalsh(X.T @ X)[-1:]
-    _, radius = losses.middles(problem.loss, problem.y, problem.classes)
+    _, radius = clients.middles(problem.loss, problem.y, problem.classes)
     spectral = float(np.sqrt(top[0] / 400))
     assert found.radius[0] == pytest.approx(radius * spectral, rel=1e-10)
     assert found.radius[0] < 0.8 * np.linalg.norm(found.half[0])

@@ -10,9 +10,9 @@ import boundlab as bl
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import floats
 from boundlab.options import Options
-from boundlab.problems.losses import LOSSES
+from boundlab.problems.clients import LOSSES
+from boundlab.problems.erm import _unregularised
 from boundlab.problems.risk import Risk
-from boundlab.problems.smooth import _unregularised
 from boundlab.randomness import Streams
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt

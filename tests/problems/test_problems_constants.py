@@ -13,7 +13,7 @@ from problem_makers import EXPLICIT, LOSSES, MODELS, TYPES, generated, make, poi
 from boundlab.assumptions import BUILT_IN
 from boundlab.errors import AssumptionError
 from boundlab.objective import Problem
-from boundlab.problems import separable, smooth
+from boundlab.problems import erm, separable
 
 SHARE = 1 if "BOUNDLAB_EXAMPLES" in os.environ else 3  # make test looks at one example in so many
 SEEDS = st.integers(0, 10_000)
@@ -312,9 +312,9 @@ def test_without_a_minimiser_the_initial_gap_is_the_initial_loss_and_r_is_missin
 
 @pytest.mark.parametrize("limit", ["_DENSE", "UNREGULARISED_LIMIT"])
 def test_a_minimiser_that_would_take_minutes_is_not_looked_for(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smooth, limit, 5)
-    monkeypatch.setattr(smooth, "minimise", None)  # calling it would raise TypeError
-    monkeypatch.setattr(smooth, "_clarabel_start", None)
+    monkeypatch.setattr(erm, limit, 5)
+    monkeypatch.setattr(erm, "minimise", None)  # calling it would raise TypeError
+    monkeypatch.setattr(erm, "_clarabel_start", None)
     problem = tiny("softmax", 2, nu=0.0)
     assert "the loss ≥ 0" in problem.constants()["F0"].how
     assert "set nu > 0" in problem.assumptions()["minimiser"]

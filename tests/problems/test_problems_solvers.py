@@ -34,7 +34,7 @@ def test_the_certificates_of_logistic_regression_bracket_forty_digits(seed: int)
         return mpmath.matrix(mpmath.findroot(slope, start))
 
     def risk_start(risk: Any) -> list[float]:
-        from boundlab.problems.smooth import minimise
+        from boundlab.problems.erm import minimise
 
         start: list[float] = minimise(risk, np.zeros(risk.d), lambda _, norm: norm < 1e-12)[0].tolist()
         return start
@@ -146,14 +146,14 @@ def test_the_default_problems_solve_with_narrow_certificates() -> None:
 
 def test_large_dimensions_take_lbfgs_to_the_same_certificate() -> None:
     problem = make("softmax", data="digits", samples=120, nu=0.1)
-    from boundlab.problems import smooth
+    from boundlab.problems import erm
 
     before = problem.optimum().x
-    x, norm = smooth._lbfgs(problem.total, np.zeros(problem.d), lambda _, norm: norm < 1e-6), 0.0
+    x, norm = erm._lbfgs(problem.total, np.zeros(problem.d), lambda _, norm: norm < 1e-6), 0.0
     assert np.linalg.norm(x - before) <= 2e-5
     gradient = problem.total.value_and_gradient(x)[1]
     norm = float(np.linalg.norm(gradient))
-    step = smooth._conjugate_gradients(problem.total, x, gradient, norm)
+    step = erm._conjugate_gradients(problem.total, x, gradient, norm)
     assert np.linalg.norm(problem.total.value_and_gradient(x + step)[1]) < 0.1 * norm
 
 
@@ -165,9 +165,9 @@ def test_smoothed_lbfgs_reaches_the_same_value_as_the_program() -> None:
 
 
 def test_data_too_large_for_a_linear_program_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from boundlab.problems import piecewise
+    from boundlab.problems import erm
 
-    monkeypatch.setattr(piecewise, "CLARABEL_LIMIT", 6500)
+    monkeypatch.setattr(erm, "CLARABEL_LIMIT", 6500)
     with pytest.raises(CertificateError, match="set nu > 0 or samples=100"):
         make("hinge").optimum()
 

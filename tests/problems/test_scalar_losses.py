@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import EXACT, FLOATS, exact_array
 from boundlab.errors import UndecidedError
-from boundlab.problems.clients import loss_of
-from boundlab.problems.losses import LOSSES, WIDTHS, loss, scalar_slopes, scalar_values
+from boundlab.problems.clients import LOSSES, WIDTHS, loss, loss_of, scalar_slopes, scalar_values
 from boundlab.problems.rational import RationalSeparable
 
 pytest.importorskip("flint")

@@ -8,8 +8,8 @@ from exact_smoothed import Smoothed
 
 from boundlab.errors import SpecError
 from boundlab.problems.common import norm_up
-from boundlab.problems.polytope import fractions
-from boundlab.problems.smoothed_max_affine import SmoothedMaxAffine
+from boundlab.problems.max_affine import SmoothedMaxAffine
+from boundlab.problems.solvers import fractions
 
 
 def drawn(rng: np.random.Generator) -> SmoothedMaxAffine:

@@ -13,9 +13,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from boundlab.case import build_problem, problem_from
 from boundlab.errors import BoundlabError, DataError, MissingExtraError, SpecError
 from boundlab.options import device_order
-from boundlab.problems import tables
-from boundlab.problems.columns import Wanted
-from boundlab.problems.data import files_of, load
+from boundlab.problems import data
+from boundlab.problems.data import Wanted, files_of, load
 
 HEADED = "time,a,device,label,b\n" + "".join(
     f"{1700000000 + k},{k}.5,{name},{k % 2},{k * k % 5}\n" for k, name in enumerate(["10", "9", "10", "2", "9", "2"])
@@ -371,7 +370,7 @@ def test_a_file_that_unpacks_to_more_than_can_be_held_is_refused(
     else:
         parquet(file, {"a": np.arange(200), "y": np.arange(200) % 2})
     assert len(load(f"{kind}:{file}", Wanted("y")).targets) == 200
-    monkeypatch.setattr(tables, "_BYTES", 1000)
+    monkeypatch.setattr(data, "_BYTES", 1000)
     assert "unpacks to more than 0 MiB" in message(lambda: load(f"{kind}:{file}", Wanted("y")))
 
 

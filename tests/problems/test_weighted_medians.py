@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from hypothesis import given, strategies as st
 
-from boundlab.problems.minimisers import nearest_zero
+from boundlab.problems.solvers import nearest_zero
 
 NUMBERS = st.one_of(
     st.integers(-4, 4).map(float), st.floats(-1e3, 1e3), st.floats(allow_nan=False, allow_infinity=False)

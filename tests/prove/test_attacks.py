@@ -27,11 +27,11 @@ from boundlab.prove import (
     variable,
     windows,
 )
-from boundlab.prove._errors import ProofError
-from boundlab.prove._exponentials import exponential
-from boundlab.prove._scalars import Symbol, bound_variable, of_symbol
-from boundlab.prove._terms import Vec, lin, vector_sum
-from boundlab.prove._vectors import Known
+from boundlab.prove._kernel import exponential
+from boundlab.prove._scalars import ProofError, bound_variable, of_symbol
+from boundlab.prove._terms import Known, lin, vector_sum
+from boundlab.recheck._numbers import Symbol
+from boundlab.recheck._terms import Vec
 
 ZERO, ONE = scalar(0), scalar(1)
 

@@ -8,7 +8,7 @@ import pytest
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.prove import Proof, ProofError, Range, Script, expr, run, scalar, variable
-from boundlab.prove._consistency import make_sure_there_are_runs
+from boundlab.prove.document import make_sure_there_are_runs
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
 

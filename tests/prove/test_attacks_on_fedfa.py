@@ -6,7 +6,7 @@ import pytest
 
 from boundlab.errors import SpecError
 from boundlab.prove import Range, equal, expr, scalar, squared, total, variable
-from boundlab.prove._errors import ProofError
+from boundlab.prove._scalars import ProofError
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
 

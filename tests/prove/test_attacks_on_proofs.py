@@ -16,11 +16,11 @@ from boundlab.prove import (
     squared,
     variable,
 )
-from boundlab.prove._chance import mixture, orthogonal, uncorrelated
-from boundlab.prove._errors import ProofError
-from boundlab.prove._terms import Vec, lin
-from boundlab.prove._vectors import Known, Law, Register
+from boundlab.prove._kernel import mixture, orthogonal, uncorrelated
+from boundlab.prove._scalars import ProofError
+from boundlab.prove._terms import Known, Law, Register, lin
 from boundlab.prove.settings import setting_of
+from boundlab.recheck._terms import Vec
 from boundlab.theorems import load_theorem
 
 ZERO, ONE = scalar(0), scalar(1)

@@ -8,24 +8,10 @@ import pytest
 from proof_files import registered
 
 from boundlab.errors import BoundlabError, SpecError
-from boundlab.prove import (
-    Context,
-    Kernel,
-    Proof,
-    Range,
-    Script,
-    equal,
-    expr,
-    finite_sum,
-    run,
-    scalar,
-    total,
-    variable,
-)
-from boundlab.prove._conclude import conclude, statement
-from boundlab.prove._errors import ProofError
-from boundlab.prove._vectors import Known
-from boundlab.prove.document import Status
+from boundlab.prove import Context, Kernel, Proof, Range, Script, equal, expr, finite_sum, run, scalar, total, variable
+from boundlab.prove._scalars import ProofError
+from boundlab.prove._terms import Known
+from boundlab.prove.document import Status, conclude, statement
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
 

@@ -10,8 +10,7 @@ import pytest
 
 from boundlab.prove import Lin, ProofError
 from boundlab.prove._functions import Point, plus
-from boundlab.prove._instance import UnfitError
-from boundlab.prove._replay import Name, Runs
+from boundlab.prove._instance import Name, Runs, UnfitError
 from boundlab.prove._scalars import Scalar
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem

@@ -11,7 +11,6 @@ import pytest
 
 from boundlab.prove import variable
 from boundlab.prove._balls import PRECISIONS, Ball, exponential
-from boundlab.prove._errors import REFUSED
 from boundlab.prove._functions import (
     Huber,
     MaxAffine,
@@ -22,6 +21,7 @@ from boundlab.prove._functions import (
     minimise,
 )
 from boundlab.prove._instance import Noise
+from boundlab.prove._scalars import REFUSED
 from boundlab.prove.models import Row
 
 F = Fraction

@@ -8,8 +8,7 @@ import pytest
 from kernel_values import at, draw
 
 from boundlab.prove import Context, Kernel, Range, Scalar, equal, expr, scalar, variable
-from boundlab.prove._context import FIRST
-from boundlab.prove._errors import ProofError
+from boundlab.prove._scalars import FIRST, ProofError
 
 ZERO = scalar(0)
 

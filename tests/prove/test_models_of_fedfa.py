@@ -6,7 +6,7 @@ import pytest
 from setting_facts import models, setting
 
 from boundlab.prove import equal, scalar, squared, variable
-from boundlab.prove._errors import ProofError
+from boundlab.prove._scalars import ProofError
 from boundlab.prove.models import evaluate
 
 F = Fraction

@@ -10,10 +10,9 @@ import pytest
 from setting_facts import models, setting
 
 from boundlab.prove import Fact, Outcome, Proof, ProofError, Script
-from boundlab.prove.binding import with_setting
 from boundlab.prove.models import evaluate
 from boundlab.prove.settings import setting_of
-from boundlab.prove.trace import write_trace
+from boundlab.prove.trace import with_setting, write_trace
 from boundlab.recheck import digest, recheck_loaded
 from boundlab.registry import registered
 from boundlab.theorems import ALONG_RUN, core, load_theorem

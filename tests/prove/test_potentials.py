@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from boundlab.cli import invoke
-from boundlab.prove.search import look
+from boundlab.prove.run import look
 
 QUICK = ("classics.gd.nonconvex", "classics.subgradient.fixed-step", "classics.sgd.nonconvex", "classics.sgd.gap")
 FOUND = (

@@ -10,7 +10,7 @@ import pytest
 from boundlab.assumptions import assumption
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.prove import ProofError, expr
-from boundlab.prove._facts import OWN_AXIOMS
+from boundlab.prove._context import OWN_AXIOMS
 from boundlab.prove._scalars import variable
 from boundlab.prove._terms import Claim
 from boundlab.prove.settings import setting_of

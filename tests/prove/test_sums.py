@@ -22,8 +22,9 @@ from boundlab.prove import (
     variable,
     vector_sum,
 )
-from boundlab.prove._errors import ProofError
-from boundlab.prove._terms import Lin, Vec, lin
+from boundlab.prove._scalars import ProofError
+from boundlab.prove._terms import Lin, lin
+from boundlab.recheck._terms import Vec
 
 a, b, k, j = (variable(name) for name in ("a", "b", "k", "j"))
 ENDS = st.integers(-12, 12)

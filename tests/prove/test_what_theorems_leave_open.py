@@ -9,7 +9,7 @@ import sympy
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS, symbol
 from boundlab.prove import Proof, Status
-from boundlab.prove._errors import ProofError
+from boundlab.prove._scalars import ProofError
 from boundlab.prove.settings import setting_of
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem

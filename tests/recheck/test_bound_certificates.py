@@ -183,7 +183,7 @@ def test_certificates_of_all_kinds_are_bound_to_their_question(others: dict[str,
 
 
 def test_a_point_of_a_program_that_is_larger_than_the_class_shows_no_function() -> None:
-    from boundlab.worst_case import certificate_file
+    from boundlab.worst_case import analysis
     from boundlab.worst_case.analysis import about, program_of
     from boundlab.worst_case.specification import ask
 
@@ -193,7 +193,7 @@ def test_a_point_of_a_program_that_is_larger_than_the_class_shows_no_function() 
         kind, _, _, model = program_of(theorem, plan)
         zero = [[Fraction(0)] * model.program.points for _ in range(model.program.points)]
         nowhere = [Fraction(0)] * model.program.values
-        raw = certificate_file.lower(model, kind, zero, nowhere, Fraction(0), about(plan))
+        raw = analysis.lower(model, kind, zero, nowhere, Fraction(0), about(plan))
         found = judged(json.loads(json.dumps(raw)))
         assert found.right
         assert found.accepted is (clients == 1) is not bool(kind.relaxed)

@@ -13,7 +13,7 @@ import pytest
 from proof_files import Path, changed, edited, file_of, outcome, refused, registered
 
 from boundlab.cli import invoke
-from boundlab.prove.binding import registered_theorem, with_setting
+from boundlab.prove.trace import registered_theorem, with_setting
 from boundlab.recheck import Finding, digest, recheck_loaded
 from boundlab.theorems import core, load_theorem
 

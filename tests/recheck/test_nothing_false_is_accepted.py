@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from boundlab.recheck._numbers import begin
 from boundlab.recheck._proof import RULES
 from boundlab.recheck._replay import Replay
-from boundlab.recheck._work import begin
 from boundlab.recheck.kernel import REFUSALS
 
 HERE = Path(__file__).parent

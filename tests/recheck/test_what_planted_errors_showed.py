@@ -12,14 +12,12 @@ import pytest
 from proof_files import file_of
 
 from boundlab.prove import Context, Kernel, Proof, ProofError, Script, expr, finite_sum, run
-from boundlab.prove._context import Range
-from boundlab.prove._scalars import ONE, ZERO, scalar, variable
+from boundlab.prove._scalars import scalar, variable
 from boundlab.prove.trace import trace
-from boundlab.recheck import SCHEMA, _work, recheck_loaded
-from boundlab.recheck._numbers import Number, Symbol, of, rational
+from boundlab.recheck import SCHEMA, _numbers, recheck_loaded
+from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, begin, of, rational, spent
 from boundlab.recheck._proof import recheck_proof
-from boundlab.recheck._terms import UNIT, Open
-from boundlab.recheck._work import begin, spent
+from boundlab.recheck._terms import UNIT, Open, Range
 
 A, B, X, Y = (of(Symbol(name)) for name in "abxy")
 
@@ -247,7 +245,7 @@ def test_a_file_that_asks_for_millions_of_digits_is_not_checked_to_its_end(
     symbols: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It holds 4,000 of them; without a limit, a file of 9 MB fills 4 GB."""
-    monkeypatch.setattr(_work, "MOST", 100_000)
+    monkeypatch.setattr(_numbers, "MOST", 100_000)
     found = recheck_proof(forged({"top": [["1", []]], "below": [[[["7" * 4000, symbols]], 1000]]}))
     assert found.verdict == "not decided"
     assert "steps of work" in found.reason

@@ -13,9 +13,8 @@ from hypothesis import given, settings, strategies as st
 from sympy.polys.rings import PolyElement, ring
 
 from boundlab.errors import UndecidedError
-from boundlab.formulas.expansion import expand, predicted, size
-from boundlab.formulas.substitution import substitute
 from boundlab.formulas.symbols import DOMAINS, SYMBOLS, symbol
+from boundlab.formulas.written import expand, predicted, size, substitute
 from boundlab.signs import NoAnswerError, Prover, SignProof, Solver, _prover as solver_module, vanishes
 from boundlab.signs._prover import Cut, covers, find_cover
 

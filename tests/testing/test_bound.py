@@ -11,7 +11,7 @@ import pytest
 
 from boundlab.case import load_case
 from boundlab.cli import invoke
-from boundlab.compare.design import trials_to_refute
+from boundlab.compare.judge import trials_to_refute
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.testing import BoundFinding, BoundViolation, CompareOptions, assert_bound_holds

@@ -14,7 +14,7 @@ from boundlab.case import load_case, own_case
 from boundlab.cli._app import application
 from boundlab.errors import SpecError, SymbolError
 from boundlab.exact import evaluate
-from boundlab.pages.related_links import related_links
+from boundlab.pages.theorem import related_links
 from boundlab.registry import registered
 from boundlab.theorems import load_theorem
 from boundlab.verdict import ExitCode

@@ -18,7 +18,7 @@ from theory_pages import below, shows
 from boundlab.algorithms import InFlight
 from boundlab.errors import SpecError
 from boundlab.events import Events
-from boundlab.instance.delayed import drifted, reach
+from boundlab.instance.applicability import drifted, reach
 from boundlab.objective.confinement import Pull
 from boundlab.options import Options
 from boundlab.registry import lookup

@@ -16,8 +16,8 @@ from boundlab.prove import Script, expr, run, squared, telescope, total
 from boundlab.prove.document import Proof
 from boundlab.theorems import load_theorem
 from boundlab.worst_case import worst_case
-from boundlab.worst_case.closed_form import Fitted, closed_form
 from boundlab.worst_case.program import Compiled, Solution
+from boundlab.worst_case.specification import Fitted, closed_form
 
 pytest.importorskip("PEPit")
 

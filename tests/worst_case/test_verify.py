@@ -11,14 +11,19 @@ from hypothesis import given, settings, strategies as st
 
 from boundlab.theorems import load_theorem
 from boundlab.worst_case import certificate
-from boundlab.worst_case.attained import attained
+from boundlab.worst_case.attained import attained, certified_lower
 from boundlab.worst_case.certificate import certify
-from boundlab.worst_case.classes import function_class
-from boundlab.worst_case.lower import certified_lower
-from boundlab.worst_case.model import build
-from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, Solution
+from boundlab.worst_case.model import build, function_class
+from boundlab.worst_case.program import (
+    Compiled,
+    Row,
+    SemidefiniteProgram,
+    Solution,
+    lower_value,
+    positive_semidefinite,
+    upper_value,
+)
 from boundlab.worst_case.specification import ask
-from boundlab.worst_case.verify import lower_value, positive_semidefinite, upper_value
 
 Certificate = tuple[SemidefiniteProgram, tuple[Fraction, ...], Fraction]
 ATTAINED = {

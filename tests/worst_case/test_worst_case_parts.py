@@ -16,19 +16,15 @@ from boundlab.execute._rows import run
 from boundlab.execute.floats import run as run_numpy
 from boundlab.metrics import METRICS
 from boundlab.options import Options
-from boundlab.problems.polytope import maximise
+from boundlab.problems.solvers import maximise
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import load_theorem
-from boundlab.worst_case.certificate import certify
-from boundlab.worst_case.certificate_file import _class
-from boundlab.worst_case.classes import FunctionClass, function_class
-from boundlab.worst_case.model import build
-from boundlab.worst_case.pepit_isolation import alone
-from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram
-from boundlab.worst_case.ranges import _linearised
+from boundlab.worst_case.analysis import _class
+from boundlab.worst_case.certificate import _linearised, certify
+from boundlab.worst_case.model import FunctionClass, build, function_class
+from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, alone, upper_value
 from boundlab.worst_case.specification import ask
-from boundlab.worst_case.verify import upper_value
 
 FRACTIONS = st.fractions(min_value=-100, max_value=100, max_denominator=50)
 

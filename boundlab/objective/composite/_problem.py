@@ -26,8 +26,8 @@ from boundlab.objective import (
 )
 from boundlab.objective.composite._minimise import Minimised, minimise
 from boundlab.objective.composite._on_set import assumptions_within, constants_on_set
+from boundlab.objective.facts import SoughtMinimiser
 from boundlab.objective.simple import ProxFunction
-from boundlab.objective.sought import SoughtMinimiser
 from boundlab.randomness import Streams
 
 if TYPE_CHECKING:

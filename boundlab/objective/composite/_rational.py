@@ -10,7 +10,7 @@ from boundlab.arithmetic.numbers import EXACT, InexactError, Scalar, exact_array
 from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector
 from boundlab.arithmetic.writing import Sentence, words
 from boundlab.objective import OF_OBJECTIVE, Floats
-from boundlab.objective._wrapped_rational import WrappedRational
+from boundlab.objective._wrapped import WrappedRational
 from boundlab.objective.simple import ProxFunction
 
 

@@ -4,9 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from boundlab.prove._functions import Point, inner, plus, root_above, square_root, summed
-from boundlab.prove._instance import Instance, UnfitError
-from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Column, Name, Runs
+from boundlab.prove._instance import Column, Instance, Members, Name, Runs, UnfitError
 from boundlab.prove._spread import mean_slope, spread, steepest
 from boundlab.prove.setting import Setting
 

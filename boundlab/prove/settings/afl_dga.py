@@ -15,14 +15,10 @@ from boundlab.errors import AssumptionError, CaseError
 from boundlab.events import SERVER, Events
 from boundlab.formulas.symbols import symbol
 from boundlab.options import Options
-from boundlab.prove._context import Context
-from boundlab.prove._errors import ProofError
-from boundlab.prove._facts import Fact
+from boundlab.prove._context import Context, Fact
 from boundlab.prove._functions import root_above, square_root
-from boundlab.prove._instance import Instance, UnfitError
-from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Runs
-from boundlab.prove._tapes import replay_tape, whole
+from boundlab.prove._instance import Instance, Members, Runs, UnfitError, replay_tape, whole
+from boundlab.prove._scalars import ProofError
 from boundlab.prove._terms import expr
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._afl_dga_instances import AFL_DGA

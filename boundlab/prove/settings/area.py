@@ -5,17 +5,15 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from boundlab.prove._context import Range
-from boundlab.prove._errors import ProofError
-from boundlab.prove._facts import Fact
+from boundlab.prove._context import Fact
 from boundlab.prove._functions import inner, plus, root_above
-from boundlab.prove._instance import Instance, UnfitError
-from boundlab.prove._replay import Runs, replay
-from boundlab.prove._scalars import same, scalar, variable
+from boundlab.prove._instance import Instance, Runs, UnfitError, replay
+from boundlab.prove._scalars import ProofError, same, scalar, variable
 from boundlab.prove._terms import expr, finite_sum
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._instances import DIMINISHING, LIPSCHITZ
 from boundlab.prove.settings._parameters import parameters_of
+from boundlab.recheck._terms import Range
 from boundlab.registry import lookup
 
 _ONE = scalar(1)

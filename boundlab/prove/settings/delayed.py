@@ -1,8 +1,6 @@
 """Exact models of asynchronous SGD whose clients have one function, with the schedule of the instance."""
 
-from boundlab.prove._instance import Instance
-from boundlab.prove._replay import Runs
-from boundlab.prove._tapes import compiled, replay_tape, used_runs
+from boundlab.prove._instance import Instance, Runs, compiled, replay_tape, used_runs
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._instances import DELAYED
 

@@ -10,10 +10,19 @@ import sympy
 
 from boundlab.options import Options
 from boundlab.prove._functions import root_above
-from boundlab.prove._instance import Instance
-from boundlab.prove._modelled import Members
-from boundlab.prove._replay import Name, Runs, exact_weight
-from boundlab.prove._tapes import Used, agreed, compiled, halves, replay_tape, whole
+from boundlab.prove._instance import (
+    Instance,
+    Members,
+    Name,
+    Runs,
+    Used,
+    agreed,
+    compiled,
+    exact_weight,
+    halves,
+    replay_tape,
+    whole,
+)
 from boundlab.prove.settings._fedfa_instances import FEDFA
 from boundlab.prove.settings._runs import RunsSetting, with_mean_slopes
 from boundlab.registry import lookup

@@ -4,9 +4,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from boundlab.prove._balls import lower
-from boundlab.prove._instance import Instance
+from boundlab.prove._instance import Instance, Runs, replay as all_runs
 from boundlab.prove._numbers import SymbolNumbers
-from boundlab.prove._replay import Runs, replay as all_runs
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._instances import LIPSCHITZ, SMOOTH
 from boundlab.prove.settings._parameters import parameters_of

@@ -1,24 +1,61 @@
-"""A problem whose objective weighs its clients."""
+"""Objectives Σ p_i f_i whose clients do not weigh the same: what an algorithm with weights of its own minimises."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from boundlab.algorithms import Algorithm
+from boundlab.arithmetic.numbers import rationals
+from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, number
+from boundlab.arithmetic.writing import Sentence, math, say, vector
 from boundlab.errors import AssumptionError
 from boundlab.objective import EPS, OF_OBJECTIVE, Constant, Floats, Problem, Wrapped
-from boundlab.objective._wrapped import OF_VALUES, answered_by
-from boundlab.objective.weighted._spread import OF_BOTH, scales, spread_factor
+from boundlab.objective._wrapped import OF_VALUES, WrappedRational, answered_by
 
 if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.problem import RationalProblem
     from boundlab.arithmetic.tensors import Batched
+
+
+# How far a gradient may be from a weighted mean of gradients, if the distance from their plain mean is known.
+
+# How far the clients are from F.
+OF_BOTH: Final = frozenset({"sigma_g", "sigma_g_mean"})
+
+
+def scales(weights: Sequence[Fraction]) -> list[Fraction]:
+    """Return n·p_i: with these factors of the f_i the plain mean is Σ p_i f_i."""
+    return [len(weights) * weight for weight in weights]
+
+
+def spread_factor(weights: Sequence[Fraction]) -> Fraction:
+    """Return t with max_i ‖g_i − Σ_k p_k g_k‖ ≤ t·max_i ‖g_i − m‖ for all vectors g_i and their mean m.
+
+    As Σ_k (g_k − m) = 0, any number c may be taken off all coefficients: g_i − Σ p_k g_k =
+    (1 − p_i + c)(g_i − m) − Σ_{k≠i} (p_k − c)(g_k − m). The best c makes t = 1 for equal weights, and is attained
+    for two clients.
+
+    Parameters
+    ----------
+    weights
+        p, positive, of sum 1.
+    """
+    return max(
+        min(
+            abs(1 - own + c) + sum((abs(p - c) for k, p in enumerate(weights) if k != i), Fraction(0))
+            for c in {*(p for k, p in enumerate(weights) if k != i), own - 1}
+        )
+        for i, own in enumerate(weights)
+    )
+
+
+# A problem whose objective weighs its clients.
 
 
 def stepped(problem: Problem, algorithm: Algorithm[Any], parameters: Any) -> Problem:
@@ -149,8 +186,40 @@ class Weighted(Wrapped):
 
     def rational(self, options: Mapping[str, Any]) -> "RationalProblem | None":
         """Return the same problem in rational numbers, or None if its family has none."""
-        from boundlab.objective.weighted._rational import RationalWeighted
-
         inner = self.inner.rational(options)
         scaled = None if inner is None else inner.scaled(scales(self.weights))
         return None if inner is None or scaled is None else RationalWeighted(inner, scaled, self.weights)
+
+
+# The weighted objective without rounding.
+
+
+@final
+@answered_by("inner", "prox")
+@answered_by("objective", "value", "full_gradient")
+@dataclass(frozen=True)
+class RationalWeighted(WrappedRational):
+    """F = Σ p_i f_i for the clients of another problem; ``objective`` has n·p_i·f_i in place of f_i."""
+
+    inner: RationalProblem
+    objective: RationalProblem
+    weights: tuple[Fraction, ...]
+
+    def described(self) -> list[Sentence]:
+        """Return the functions of the clients, and their weights in the objective."""
+        found = self.inner.described()
+        shares = vector(rationals(self.weights))
+        return [*found, say("and f = {}, p = {}", math("Σ_i p_i f_i", r"\sum_i p_i f_i"), shares)] if found else []
+
+    def minimum(self) -> Minimum | None:
+        """Return the minimum of F."""
+        return self.objective.minimum()
+
+    def constants(self) -> Constants:
+        """Return those of the clients, and R, F0, zeta and the heterogeneity of F."""
+        own, of_objective = self.inner.constants(), self.objective.constants()
+        found = {name: value for name, value in own.items() if name not in OF_OBJECTIVE | OF_BOTH}
+        found |= {name: value for name, value in of_objective.items() if name in OF_OBJECTIVE}
+        if "sigma_g" in own:
+            found |= dict.fromkeys(sorted(OF_BOTH), number(spread_factor(self.weights)) * own["sigma_g"])
+        return found
