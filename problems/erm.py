@@ -509,7 +509,7 @@ class EmpiricalRisk(BoundedSlopes):
     Parameters
     ----------
     solver
-        See :func:`boundlab.problems.erm.solve`.
+        See :func:`boundlab.problems.erm.solve_smooth`.
     """
 
     solver: Solver = "auto"

@@ -11,7 +11,7 @@ from boundlab.pages.blocks import Block as Block
 
 # By the name of its class, so that no judge is loaded for the page of another.
 _PAGES: Final = {
-    "Checks": ("checks", "checks_page"),
+    "Checks": ("theorem", "checks_page"),
     "Comparison": ("comparison", "comparison_page"),
     "DelayFit": ("trace", "fit_page"),
     "ExactResult": ("exact", "exact_page"),

@@ -25,7 +25,7 @@ from boundlab.worst_case.specification import Question, ask
 Json = dict[str, Any]
 
 
-def upper(
+def upper_file(
     model: ProgramModel, kind: FunctionClass, multipliers: Sequence[Fraction], value: Fraction, about: Json
 ) -> Json:
     """Return the certificate of an upper value.
@@ -48,7 +48,7 @@ def upper(
     return {**head(model, kind, "upper", about), "value": text_of(value), "rows": rows, "remainder": remainder}
 
 
-def lower(
+def lower_file(
     model: ProgramModel, kind: FunctionClass, gram: Matrix, values: Sequence[Fraction], value: Fraction, about: Json
 ) -> Json:
     """Return the certificate of a lower value: a point (G, F) of the program, which the first checker has accepted."""
@@ -318,8 +318,8 @@ class _Certified:
 def _kept(plan: Question, upper: _Certified | None, lower: _Certified | None) -> dict[str, Any]:
     """Return the certificates of both sides, as the checker reads them."""
     sides: tuple[tuple[str, Any, _Certified | None], ...] = (
-        ("upper", upper, upper),
-        ("lower", lower, lower),
+        ("upper", upper_file, upper),
+        ("lower", lower_file, lower),
     )
     return {
         name: write(one.model, one.kind, *one.evidence, one.value, about(plan, one.unit))

@@ -193,7 +193,7 @@ def test_a_point_of_a_program_that_is_larger_than_the_class_shows_no_function() 
         kind, _, _, model = program_of(theorem, plan)
         zero = [[Fraction(0)] * model.program.points for _ in range(model.program.points)]
         nowhere = [Fraction(0)] * model.program.values
-        raw = analysis.lower(model, kind, zero, nowhere, Fraction(0), about(plan))
+        raw = analysis.lower_file(model, kind, zero, nowhere, Fraction(0), about(plan))
         found = judged(json.loads(json.dumps(raw)))
         assert found.right
         assert found.accepted is (clients == 1) is not bool(kind.relaxed)
