@@ -19,8 +19,7 @@ from boundlab.arithmetic import compiled
 from boundlab.arithmetic.compiled import POISSON, SOFTMAX
 from boundlab.arithmetic.numbers import FLOATS, Numbers, Operations
 from boundlab.errors import AssumptionError
-from boundlab.objective import Array, Floats
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Floats
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.numbers import BallSteps

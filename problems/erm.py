@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError, DataError, SpecError
-from boundlab.objective import Array, Constant, Floats, GradientsOnSet, Optimum, alike
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Constant, Floats, GradientsOnSet, Optimum, alike
 from boundlab.objective.simple import ProxFunction, read_simple
 from boundlab.options import Options
 from boundlab.problems import clients, common

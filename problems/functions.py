@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import Array, Constant, Floats, Optimum, Oracle
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Constant, Floats, Optimum, Oracle
 from boundlab.objective.facts import SoughtMinimiser
 from boundlab.problems import common
 from boundlab.problems.common import clip_up

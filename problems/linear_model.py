@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import BATCHES, EXACT, SAMPLES, Clients
 from boundlab.arithmetic.numbers import FLOATS
-from boundlab.objective import Array, Constant, Floats, FullGradients, GradientsOnSet, Optimum, Oracle, StepBounds
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Constant, Floats, FullGradients, GradientsOnSet, Optimum, Oracle, StepBounds
 from boundlab.objective.facts import SoughtMinimiser
 from boundlab.objective.simple import BoundedSet
 from boundlab.problems import clients, common, data as datasets

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Floats, Optimum, StepBounds
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Constant, Floats, Optimum, StepBounds
 from boundlab.options import Options
 from boundlab.problems import common
 from boundlab.problems.clients import Pieces

@@ -3,8 +3,7 @@
 import numpy as np
 
 from boundlab.errors import CertificateError
-from boundlab.objective import Array, Floats, Optimum
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Floats, Optimum
 from boundlab.problems.common import clip_up
 from boundlab.problems.risk import Risk, smallest_eigenvalue
 

@@ -11,8 +11,7 @@ import numpy as np
 from boundlab.arithmetic.compiled import QUADRATIC, SQUARE, Clients
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Floats, GradientsOnSet, Optimum, QuadraticForm
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Constant, Floats, GradientsOnSet, Optimum, QuadraticForm
 from boundlab.options import Options
 from boundlab.problems import common
 from boundlab.problems.clients import Matrices

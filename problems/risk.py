@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundlab.objective import Array, Floats, against_mean
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Floats, against_mean
 from boundlab.problems import clients
 from boundlab.problems.clients import Loss, Targets
 from boundlab.problems.common import calm

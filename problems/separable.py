@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.compiled import SEPARABLE, Clients
 from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Floats, Optimum, StepBounds, against_mean
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Constant, Floats, Optimum, StepBounds, against_mean
 from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, Pull, plain
 from boundlab.options import Options
 from boundlab.problems import clients, common

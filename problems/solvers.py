@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from boundlab.errors import CertificateError, MissingExtraError
-from boundlab.objective import Array, Floats
-from boundlab.objective._constants import EPS
+from boundlab.objective import EPS, Array, Floats
 
 LOOSE = 1e-4  # for a start that Newton's method polishes
 TIGHT = 1e-9

@@ -8,7 +8,7 @@ import torch
 
 from boundlab.arithmetic.tensors import Batched, Coordinatewise, Gathered
 from boundlab.execute import kernels, linear_kernel
-from boundlab.execute._device import Observe, local_steps
+from boundlab.execute.device import Observe, local_steps
 from boundlab.execute.kernels import Tables, padded
 from boundlab.execute.packing import WIDTH, Program
 

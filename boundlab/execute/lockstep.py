@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.tensors import Batched
-from boundlab.arithmetic.tensors._batched import Ints
-from boundlab.execute._device import Batches, Combine, Observe, RowByRow, local_steps
+from boundlab.arithmetic.tensors import Batched, Ints
+from boundlab.execute.device import Batches, Combine, Observe, RowByRow, local_steps
 from boundlab.execute.packing import Program
 
 _DRAWS = 1 << 22  # random numbers held at a time

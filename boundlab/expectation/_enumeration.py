@@ -16,8 +16,8 @@ from boundlab.arithmetic.problem import Core, Minimum, RationalProblem, Vector
 from boundlab.arithmetic.rational import Exact, exact
 from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.execute import Combine, Numbers, Show, Update, rows
-from boundlab.execute._rows import PointOracle, combine, key
 from boundlab.execute.enclosed import EPS
+from boundlab.execute.points import PointOracle, combine, key
 from boundlab.expectation._graph import Arithmetic, Edge, Graph, Groups, Level, Lowering, PassRow, Row, SumRow, pruned
 from boundlab.expectation._walk import (
     LARGEST,

@@ -39,4 +39,4 @@ from boundlab.prove._terms import (
 from boundlab.prove.document import Proof as Proof, Script as Script, Status as Status, Step as Step
 from boundlab.prove.outcome import Outcome as Outcome
 from boundlab.prove.run import run as run
-from boundlab.recheck._terms import Range as Range
+from boundlab.recheck.kernel import Range as Range

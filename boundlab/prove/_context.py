@@ -22,8 +22,7 @@ from boundlab.prove._scalars import (
 )
 from boundlab.prove._terms import Claim, Expr, Known, Law, Lin, Slope
 from boundlab.recheck import kernel as core
-from boundlab.recheck._numbers import ZERO, Symbol
-from boundlab.recheck.kernel import Range as Range
+from boundlab.recheck.kernel import ZERO, Range as Range, Symbol
 
 
 @final

@@ -23,7 +23,7 @@ from boundlab.prove._kernel import Kernel
 from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
 from boundlab.prove._scalars import ProofError, scalar
 from boundlab.prove._terms import Claim, Expr
-from boundlab.recheck._terms import Base, Range, Vec
+from boundlab.recheck.kernel import Base, Range, Vec
 
 _TRIES, _MOST, _LAST = 8, 40, 2
 # How far beyond that facts are looked at, by how many of their indices have no end; how many atoms they may have there,

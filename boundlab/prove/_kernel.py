@@ -46,8 +46,7 @@ from boundlab.prove._terms import (
     vector_sum,
 )
 from boundlab.recheck import kernel as core
-from boundlab.recheck._numbers import ONE, Symbol
-from boundlab.recheck._terms import Atom, Range, Vec
+from boundlab.recheck.kernel import ONE, Atom, Range, Symbol, Vec
 
 F = TypeVar("F", Fact, VectorFact)
 

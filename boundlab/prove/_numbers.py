@@ -11,8 +11,7 @@ from boundlab.prove._instance import Members, UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import FIRST, Scalar, shape
 from boundlab.prove._terms import Expr
-from boundlab.recheck._numbers import Monomial, Symbol
-from boundlab.recheck._terms import Atom, Base
+from boundlab.recheck.kernel import Atom, Base, Monomial, Symbol
 
 Environment: TypeAlias = Mapping[str, Fraction]
 _ZERO = Fraction(0)

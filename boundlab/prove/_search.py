@@ -20,8 +20,7 @@ from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import FIRST, REFUSED, ProofError, Scalar, shape
 from boundlab.prove._terms import Claim, Expr, Lin, dot
 from boundlab.prove._words import NUMBER
-from boundlab.recheck._numbers import ONE, ZERO, Monomial, Symbol
-from boundlab.recheck._terms import Atom
+from boundlab.recheck.kernel import ONE, ZERO, Atom, Monomial, Symbol
 
 _ATTEMPTS = 6
 _FEW = 5

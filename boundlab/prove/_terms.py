@@ -16,8 +16,7 @@ from typing import Any, Literal, NoReturn, Self, TypeAlias, final
 from boundlab.prove._scalars import Number, ProofError, Scalar, check_name, only_for_rules, refused, scalar, text, whole
 from boundlab.prove._words import NUMBER as NUMBER, Kind, Said, function_label, ordered, said, words
 from boundlab.recheck import kernel as core
-from boundlab.recheck._numbers import ONE
-from boundlab.recheck.kernel import UNIT as UNIT, Atom as Atom, Base as Base, Vec as Vec
+from boundlab.recheck.kernel import ONE, UNIT as UNIT, Atom as Atom, Base as Base, Vec as Vec
 
 
 class Combination:

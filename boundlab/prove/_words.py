@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
 from boundlab.prove._scalars import Scalar, scalar, shape
-from boundlab.recheck._numbers import Monomial, Symbol
-from boundlab.recheck.kernel import ONE, UNIT, Atom, Vec
+from boundlab.recheck.kernel import ONE, UNIT, Atom, Monomial, Symbol, Vec
 
 Kind: TypeAlias = Literal["vector", "terms", "number", "plus", "minus", "times", "dot", "value", "sum"]
 # An expression of more parts than this was made in a loop, and is shown multiplied out.

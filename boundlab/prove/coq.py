@@ -22,7 +22,7 @@ from boundlab.prove._terms import Expr
 from boundlab.prove._words import NUMBER
 from boundlab.prove.outcome import Outcome
 from boundlab.prove.trace import reachable
-from boundlab.recheck._numbers import ONE, Monomial, Symbol
+from boundlab.recheck.kernel import ONE, Monomial, Symbol
 
 # A polynomial's sign, written so that one can see it: as products of differences that are ≥ 0.
 #

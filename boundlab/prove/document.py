@@ -23,7 +23,7 @@ from boundlab.prove._search import derive, with_squares
 from boundlab.prove._terms import Claim, Lin, equal, expr
 from boundlab.prove._witness import Witness, refute
 from boundlab.prove.setting import Setting
-from boundlab.recheck._terms import Range
+from boundlab.recheck.kernel import Range
 from boundlab.theorems import Theorem, at_lowest
 
 # Whether there are numbers of which a theorem, or a step, speaks: where there are none, everything holds of them.

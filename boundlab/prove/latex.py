@@ -12,8 +12,7 @@ from boundlab.prove._terms import Claim, Expr
 from boundlab.prove._words import NUMBER, ordered
 from boundlab.prove.document import Step
 from boundlab.prove.outcome import Outcome
-from boundlab.recheck._numbers import ONE, Monomial, Symbol
-from boundlab.recheck._terms import Atom, Vec
+from boundlab.recheck.kernel import ONE, Atom, Monomial, Symbol, Vec
 
 _GREEK = (
     "alpha",

@@ -23,7 +23,7 @@ from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
 from boundlab.prove._scalars import REFUSED, scalar
 from boundlab.prove._terms import Claim
 from boundlab.prove.setting import Setting
-from boundlab.recheck._terms import Base, Range, Vec
+from boundlab.recheck.kernel import Base, Range, Vec
 
 # ("1",), ("inner", u, v) or ("value", i, u)
 Ground: TypeAlias = tuple[Any, ...]

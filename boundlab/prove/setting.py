@@ -67,8 +67,7 @@ from boundlab.prove.sheets import (
     sheet,
     single,
 )
-from boundlab.recheck._numbers import ONE, ZERO, Symbol, Symbol as Name
-from boundlab.recheck._terms import Range, Vec
+from boundlab.recheck.kernel import ONE, ZERO, Range, Symbol, Symbol as Name, Vec
 from boundlab.theorems import Theorem, places as words_of
 
 # Formulas of theorems as numbers of the kernel.

@@ -42,7 +42,7 @@ from boundlab.prove._terms import (
     vector_mean,
     vector_sum,
 )
-from boundlab.recheck._terms import Vec
+from boundlab.recheck.kernel import Vec
 
 # Axioms carry the name of the method of a setting that a proof calls, and its arguments.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.tensors import Batched, Device, find_device
 from boundlab.errors import SpecError
 from boundlab.execute import lockstep
-from boundlab.execute._device import Loop
+from boundlab.execute.device import Loop
 from boundlab.execute.packing import pack
 from boundlab.objective import Optimum, Problem
 from boundlab.simulate.work import Result, Work, at_a_time, bytes_of, fitting

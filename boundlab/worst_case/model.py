@@ -13,7 +13,7 @@ from boundlab.algorithms import EventLaw, EventProgram
 from boundlab.arithmetic.rational import Exact, exact, fraction
 from boundlab.assumptions import DETERMINISTIC, ERRORS, UNCONSTRAINED, assumption, definers
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.execute._rows import combine, key, run
+from boundlab.execute.points import combine, key, run
 from boundlab.expectation import shown_points
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.metrics import Metric, Quantity

@@ -1,4 +1,4 @@
-"""docs/data.md, docs/python.md and docs/testing.md: each block of code is run, and prints what stands below it."""
+"""Each block of code on the pages about data, design, Python and tests is run, and prints what stands below it."""
 
 import contextlib
 import io
@@ -11,7 +11,7 @@ ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n^```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["data.md", "python.md", "testing.md"])
+@pytest.mark.parametrize("page", ["data.md", "design.md", "python.md", "testing.md"])
 def test_the_page_shows_what_is_printed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

@@ -24,7 +24,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 
 from boundlab.arithmetic.tensors import Batched, uniforms  # noqa: E402
 from boundlab.execute import lockstep  # noqa: E402
-from boundlab.execute._device import Loop  # noqa: E402
+from boundlab.execute.device import Loop  # noqa: E402
 from boundlab.simulate.tensors import LEAST, CertifiedRows, tensors_of  # noqa: E402
 
 CPU = torch.device("cpu")

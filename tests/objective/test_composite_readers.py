@@ -67,7 +67,7 @@ def test_any_program_runs_as_the_second_interpreter_reads_it(simple: str, tape: 
 def test_lock_step_batched_or_in_a_loop_does_the_same(simple: str, tapes: list[Tape]) -> None:
     torch = pytest.importorskip("torch")
     from boundlab.execute import lockstep
-    from boundlab.execute._device import Loop
+    from boundlab.execute.device import Loop
     from boundlab.execute.packing import pack
 
     problem, cpu = composite(simple), torch.device("cpu")
@@ -361,7 +361,7 @@ def test_who_needs_gradients_or_matrices_is_refused_by_name(simple: str) -> None
 def test_implicit_steps_are_refused_whoever_does_them(simple: str, sigma: int) -> None:
     torch = pytest.importorskip("torch")
     from boundlab.execute import lockstep
-    from boundlab.execute._device import Loop
+    from boundlab.execute.device import Loop
     from boundlab.execute.packing import pack
 
     problem = problem_from(f"quadratic:clients=1,dimension=2,{simple},sigma={sigma}")

@@ -120,7 +120,7 @@ def test_fractions_and_balls_do_the_same(plain: str, tilted: str, tape: Tape) ->
 def test_lock_step_does_the_same(plain: str, tilted: str, noise: str, tapes: list[Tape]) -> None:
     torch = pytest.importorskip("torch")
     from boundlab.execute import lockstep
-    from boundlab.execute._device import Loop
+    from boundlab.execute.device import Loop
     from boundlab.execute.packing import pack
 
     problem, cpu = problem_from(f"{plain}{noise}"), torch.device("cpu")

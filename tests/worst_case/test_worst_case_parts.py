@@ -12,7 +12,7 @@ from boundlab.arithmetic.numbers import flint, rational
 from boundlab.arithmetic.rational import Exact, exact
 from boundlab.errors import CertificateError
 from boundlab.events import Events
-from boundlab.execute._rows import run
+from boundlab.execute.points import run
 from boundlab.execute.floats import run as run_numpy
 from boundlab.metrics import METRICS
 from boundlab.options import Options

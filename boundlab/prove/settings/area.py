@@ -13,7 +13,7 @@ from boundlab.prove._terms import expr, finite_sum
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._instances import DIMINISHING, LIPSCHITZ
 from boundlab.prove.settings._parameters import parameters_of
-from boundlab.recheck._terms import Range
+from boundlab.recheck.kernel import Range
 from boundlab.registry import lookup
 
 _ONE = scalar(1)
