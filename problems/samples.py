@@ -15,10 +15,11 @@ from boundlab.options import Options
 from boundlab.problems import data as datasets
 from boundlab.problems.clients import LOSSES, WIDTHS, LossId, Targets
 from boundlab.problems.common import read_array, read_start
-from boundlab.problems.data import PARTITIONS, SCALES, Dataset, Owners, Partition, Scale, Wanted, split, subsample
+from boundlab.problems.data import SCALES, Dataset, Scale, Wanted
 from boundlab.problems.erm import SOLVERS, EmpiricalRisk, PoissonRegression, on_set, pairs
 from boundlab.problems.least_squares import LeastSquares
 from boundlab.problems.linear_model import LinearModel
+from boundlab.problems.partitions import PARTITIONS, Owners, Partition, split, subsample
 from boundlab.randomness import Stream, Streams
 
 SIGNS = tuple(name for name, loss in LOSSES.items() if loss.signed)  # targets are two classes

@@ -643,17 +643,17 @@ class AflDga(Algorithm[AflDgaParameters]):
         clients: int,
         count: int,
     ) -> Events:
-        """Return the first ``count`` events of a trial of the sampled delay model; see :mod:`_sample`."""
+        """Return the first ``count`` events of a trial of the sampled delay model; see :class:`_Simulation`."""
         return sample(parameters.schedule, delays.clock(streams), streams, clients, count)
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
-        """Read the events of a case file; see :mod:`_events`."""
+        """Read the events of a case file; see :func:`read`."""
         return read(raw, clients, where)
 
     def quantities(
         self, parameters: AflDgaParameters, tape: Tape, until: int, settings: Mapping[str, float]
     ) -> dict[str, float]:
-        """Return also what the theorems read off a tape; see :func:`_statistics.quantities`."""
+        """Return also what the theorems read off a tape; see :func:`quantities`."""
         return {**super().quantities(parameters, tape, until, settings), **quantities(tape, until)}
 
     def figures(self, parameters: AflDgaParameters, tape: Tape) -> dict[str, Any]:

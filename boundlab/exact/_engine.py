@@ -3,15 +3,14 @@
 import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final, Literal, final
+from typing import Any, Final, final
 
 import numpy as np
 import sympy
 
-from boundlab.__about__ import __version__
 from boundlab.algorithms import EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import (
@@ -33,6 +32,7 @@ from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import AssumptionError, FormulaError, SpecError, UndecidedError
 from boundlab.exact._recursions import derive as derivation_of
+from boundlab.exact._result import ExactResult
 from boundlab.exact._rows import (
     MOST,
     Derivation,
@@ -66,21 +66,19 @@ from boundlab.expectation import (
     second_moments,
     twins,
 )
-from boundlab.files import schema
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.decide import same
 from boundlab.formulas.defined import broken
 from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector, known_value, scalar
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.from_case import Membership, conditional, given, own_rates, plan_of, uncertified
+from boundlab.instance.from_case import given, own_rates, plan_of
 from boundlab.instance.plan import Plan, require_last
-from boundlab.instance.readings import SymbolValue, known_number, left_side
+from boundlab.instance.readings import known_number, left_side
 from boundlab.metrics import Metric, Quantity
 from boundlab.objective import StepBounds
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Condition, Theorem, core as core_of, read_off_runs
-from boundlab.verdict import Verdict
 
 # A side of an inequality: exact, or as balls of any precision.
 
@@ -292,176 +290,6 @@ def _text(side: Any, formulas: Formulas) -> str:
     exact = scalar(formulas.exact(side))
     with numbers.digits(numbers.START_BITS):
         return numbers.text(formulas.ball(side) if exact is None else exact)
-
-
-# Result of an exact evaluation.
-
-Kind = Literal["exact", "enclosure", "numeric"]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """A family of cases, and how both sides grow along it.
-
-    Parameters
-    ----------
-    along
-        The symbols that move.
-    family
-        How they move, in words.
-    left, right
-        Both sides along it; empty where they are not known.
-    refutes
-        Whether left/right is proved to be unbounded: then no constants make the right side a bound.
-    why
-        The comparison in words, or why there is none.
-    """
-
-    along: tuple[str, ...]
-    family: str
-    left: str = ""
-    right: str = ""
-    refutes: bool = False
-    why: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready fields."""
-        return {**asdict(self), "along": list(self.along)}
-
-
-@dataclass(frozen=True, slots=True)
-class ExactResult:
-    """Both sides of a theorem for one case.
-
-    Parameters
-    ----------
-    theorem
-        Its id.
-    left, right
-        Both sides, rounded to floating point.
-    left_text, right_text
-        Both sides as they were found: a rational number, one with a square root, an interval, or a float.
-    kind
-        ``exact``: numbers without rounding, compared without rounding. ``enclosure``: intervals that certainly hold
-        the numbers. ``numeric``: floats, with proved ends.
-    violated
-        Whether left > right, for certain.
-    method
-        How the left side was found.
-    k
-        The iteration of the left side.
-    values
-        The symbols of the bound, as text or numbers.
-    constants
-        Those that came from the problem, by symbol: their values and where they come from.
-    note
-        What a reader should know, such as why a number that is above the bound does not refute the theorem.
-    symbols
-        All symbols that the bound reads, with sides and origins.
-    decided
-        Whether the sides can be told apart: not where floats differ by rounding, where intervals overlap, or where
-        the bound has unknown constants.
-    core
-        The hash of the core statement.
-    objective
-        What is minimised and measured, in words.
-    sentence
-        The case and both sides, in one sentence; empty where the numbers are floats.
-    growth
-        Of a printed O(·) with symbols along which its constants are the same: families that begin at the case.
-    derivation
-        The way to both sides, where it was asked for and the numbers are exact, or balls.
-    proof
-        Whether the theorem's proof speaks of the case; None where it has none.
-    """
-
-    theorem: str
-    left: float
-    right: float
-    left_text: str
-    right_text: str
-    kind: Kind
-    violated: bool
-    method: str
-    k: int
-    values: Mapping[str, Any] = field(default_factory=dict)
-    constants: Mapping[str, Any] = field(default_factory=dict)
-    note: str = ""
-    symbols: tuple[SymbolValue, ...] = ()
-    decided: bool = True
-    core: str = ""
-    objective: str = ""
-    growth: tuple[Growth, ...] = ()
-    sentence: str = ""
-    derivation: Derivation | None = None
-    proof: Membership | None = None
-
-    @property
-    def ratio(self) -> float:
-        """left/right; 0 where both are 0."""
-        if self.right > 0.0:
-            return self.left / self.right
-        return float("inf") if self.left > 0.0 else 0.0
-
-    @property
-    def verdict(self) -> Verdict:
-        """``holds`` or ``violated`` on this case; ``inconclusive`` where a larger left side refutes nothing."""
-        return self._judged[0]
-
-    @property
-    def refuting(self) -> Growth | None:
-        """The family along which no constants make the right side a bound; None: none is known."""
-        return next((one for one in self.growth if one.refutes), None)
-
-    @property
-    def reason(self) -> str:
-        """Why the verdict is what it is, in one sentence."""
-        return self._judged[1]
-
-    @property
-    def _judged(self) -> tuple[Verdict, str]:
-        if (one := self.refuting) is not None:
-            return Verdict.VIOLATED, f"{one.family}: {one.why}"
-        found = Verdict.VIOLATED if self.violated else Verdict.HOLDS if self.decided else Verdict.INCONCLUSIVE
-        near = np.isclose(self.left, self.right, rtol=1e-9, atol=0.0)  # which words are used, and no more
-        words = {
-            Verdict.VIOLATED: "is above",
-            Verdict.HOLDS: "is not above",
-            Verdict.INCONCLUSIVE: "is not told from" if near else "refutes nothing beside",
-        }[found]
-        return conditional(
-            uncertified(self.symbols), found, f"the left side {words} the bound on this case ({self.kind})"
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready fields."""
-        ratio = self.ratio
-        return {
-            "schema": schema("exact"),
-            "boundlab": __version__,
-            "theorem": self.theorem,
-            "core": self.core,
-            "objective": self.objective,
-            "k": self.k,
-            "left": self.left,
-            "right": self.right,
-            "sentence": self.sentence,
-            "left_text": self.left_text,
-            "right_text": self.right_text,
-            "ratio": ratio if ratio < float("inf") else None,
-            "kind": self.kind,
-            "method": self.method,
-            "values": dict(self.values),
-            "constants": dict(self.constants),
-            "symbols": [reading.as_dict() for reading in self.symbols],
-            "note": self.note,
-            **({"membership": self.proof.words} if self.proof else {}),
-            "reason": self.reason,
-            "verdict": self.verdict,
-            **({"growth": [one.as_dict() for one in self.growth]} if self.growth else {}),
-            **({} if self.derivation is None else {"derivation": self.derivation.as_dict()}),
-        }
 
 
 # Ask an exact engine once more for what its left side was made of.

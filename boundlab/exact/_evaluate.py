@@ -19,7 +19,8 @@ from boundlab.assumptions import BOUNDED_RUN
 from boundlab.case import Case, RandomEvents, read_case
 from boundlab.errors import BoundlabError, SpecError, UndecidedError
 from boundlab.events import Events
-from boundlab.exact._engine import ExactEngine, ExactResult, Growth, NoValueError, TooManyError, has_moments, model_of
+from boundlab.exact._engine import ExactEngine, NoValueError, TooManyError, has_moments, model_of
+from boundlab.exact._result import ExactResult, Growth
 from boundlab.execute import moments
 from boundlab.expectation import Arithmetic, engine, left_side, second_moments, state_space
 from boundlab.formulas.enclose import enclose

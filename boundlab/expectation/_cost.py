@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, EventLaw, EventProgram
+from boundlab.expectation._compiled import LARGEST as COMPILED
 from boundlab.expectation._graph import Lowering, all_end, in_floats, lasting
-from boundlab.expectation._recursion import LARGEST as COMPILED
 from boundlab.expectation._walk import ENTRIES, LARGEST
 from boundlab.objective import Problem
 

@@ -12,7 +12,7 @@ from boundlab.arithmetic.rational import shortest_decimal, stands_for
 from boundlab.arithmetic.recurrence import EQUAL
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
-from boundlab.expectation import _enumeration, _second_moments
+from boundlab.expectation import _area_moments, _enumeration, _second_moments
 from boundlab.expectation._cost import area_moments_operations, enumeration_operations, moments_operations
 from boundlab.expectation._graph import Arithmetic, event_law, in_exact_numbers, in_floats, twins, why_no_law
 from boundlab.metrics import Enclosure, Metric, Quantity, metric as metric_of, summands, terms_of
@@ -213,7 +213,7 @@ def left_side(
         return Enclosure.weighted([(share, left_side(one, *words)) for share, one in summands(left, problem.n)])
     if how == MOMENTS and _fast(problem, parameters, left):
         sigma = problem.require_quadratic("the moments").sigma
-        return _second_moments.expectation(problem, parameters, law, sigma, left, points)
+        return _area_moments.expectation(problem, parameters, law, sigma, left, points)
     if how == MOMENTS:
         return _second_moments.in_floats(problem, in_floats(program), law, left, points)
     try:

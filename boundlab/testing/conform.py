@@ -39,7 +39,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import Tape
-from boundlab.testing import _algorithm, _check
+from boundlab.testing import _algorithm
 from boundlab.testing._check import (
     Check,
     about,
@@ -52,6 +52,7 @@ from boundlab.testing._check import (
     rebuilt,
     spoken,
 )
+from boundlab.testing._problem import problem_checks
 from boundlab.testing._schedule import Subject, same_events
 from boundlab.theorems import Theorem, load_theorem
 
@@ -595,7 +596,7 @@ def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None
     >>> from boundlab.case import build_problem
     >>> problem(build_problem("pseudo-huber", {"c": [0.0, 1.0], "x0": 2.0}))
     """
-    _run(_check.problem_checks(p, family))
+    _run(problem_checks(p, family))
 
 
 def delays(m: DelayModel | DelayType, family: DelayType | None = None) -> None:
@@ -685,7 +686,7 @@ def checks(obj: object, **given: Any) -> tuple[Check, ...]:
         case Algorithm():
             return tuple(_algorithm.checks(Subject(obj, **given)))
         case Problem() | ProblemType():
-            return tuple(_check.problem_checks(obj, **given))
+            return tuple(problem_checks(obj, **given))
         case DelayModel() | DelayType():
             return tuple(delay_checks(obj, **given))
         case Theorem():

@@ -31,7 +31,7 @@ from boundlab.problems import data, least_squares
 from boundlab.recheck import _numbers
 from boundlab.signs import _prover
 from boundlab.sweep import plan as plans
-from boundlab.testing import _bound, _check
+from boundlab.testing import _bound, _problem
 from boundlab.theorems import _conditions, _toml, area_recursion
 from boundlab.traces import _summary
 from boundlab.verdict import ExitCode
@@ -254,12 +254,12 @@ def lines_of_the_example() -> list[str]:
 
 @claim("docs/plugins.md", "in # bits, values and gradients are as near")
 def bits_of_a_twin() -> list[str]:
-    return [str(_check._BITS)]
+    return [str(_problem._BITS)]
 
 
 @claim("docs/plugins.md", "and once in # a client for its mean, by Chebyshev's inequality")
 def false_alarms_of_an_oracle() -> list[str]:
-    return [f"{_check._CHEBYSHEV:g}"]
+    return [f"{_problem._CHEBYSHEV:g}"]
 
 
 @claim(

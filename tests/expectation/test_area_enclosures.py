@@ -12,7 +12,7 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.arithmetic import numbers
 from boundlab.case import build_delays, build_problem
 from boundlab.execute.moments import frame
-from boundlab.expectation import _second_moments, exact_arithmetic, left_side, second_moments
+from boundlab.expectation import _area_moments, exact_arithmetic, left_side, second_moments
 from boundlab.metrics import Enclosure, metric
 from boundlab.objective import Problem
 
@@ -52,7 +52,7 @@ def found(problem: Problem, parameters: AreaParameters, p: list[float], side: st
     """Return the left side in floats."""
     law = EventLaw(np.array(p), 1.0 - sum(p))
     sigma = problem.require_quadratic("this test").sigma
-    return _second_moments.expectation(problem, parameters, law, sigma, metric(side), np.array(ks))
+    return _area_moments.expectation(problem, parameters, law, sigma, metric(side), np.array(ks))
 
 
 def in_fractions(problem: Problem, parameters: AreaParameters, p: list[float], side: str, ks: list[int]) -> list[Any]:
@@ -126,8 +126,8 @@ def test_errors_shrink_as_their_mean_over_clients_does() -> None:
 def both(problem: Problem, parameters: AreaParameters, p: list[float], last: int, *, average: bool = False) -> Any:
     """Return the moments and their errors before the first event."""
     law, where = EventLaw(np.array(p), 1.0 - sum(p)), frame(problem).centred()
-    moments = _second_moments._Moments(where, parameters, law, 0.0, last, average)
-    return moments, _second_moments._Errors(moments)
+    moments = _area_moments._Moments(where, parameters, law, 0.0, last, average)
+    return moments, _area_moments._Errors(moments)
 
 
 def advance(moments: Any, errors: Any, event: int) -> None:

@@ -12,8 +12,8 @@ from boundlab.arithmetic.numbers import flint, rational
 from boundlab.arithmetic.rational import Exact, exact
 from boundlab.errors import CertificateError
 from boundlab.events import Events
-from boundlab.execute.points import run
 from boundlab.execute.floats import run as run_numpy
+from boundlab.execute.points import run
 from boundlab.metrics import METRICS
 from boundlab.options import Options
 from boundlab.problems.solvers import maximise

@@ -1,0 +1,645 @@
+"""Checks of one problem: what it can do beyond values and gradients, its noise, its constants, its minimum."""
+
+import importlib.util
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundlab.arithmetic import numbers
+from boundlab.arithmetic.numbers import InexactError, exact_array
+from boundlab.arithmetic.problem import RationalProblem
+from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, choices
+from boundlab.errors import AssumptionError, SpecError
+from boundlab.objective import OF_OBJECTIVE, Oracle, Problem, ProblemType
+from boundlab.options import Options
+from boundlab.randomness import Streams
+from boundlab.registry import lookup
+from boundlab.testing._check import (
+    ROUNDING,
+    STEP,
+    ULP,
+    Check,
+    Floats,
+    SamplePoints,
+    about,
+    at_each,
+    at_most,
+    equal,
+    expect,
+    named,
+    norms,
+    of_example,
+    rebuilt,
+)
+
+_SIZE = 0.25  # of steps
+_BITS = 256
+_POINTS = [0, 3, 6]  # of the sample, since rational numbers are slow
+
+
+def batches(at: SamplePoints) -> None:
+    """Check that many points at once are the same points one by one."""
+    p = at.problem
+    for client in range(p.n):
+        what = f"gradients({client}, X) and gradient({client}, x) row by row"
+        equal(what, p.gradients(client, at.points), at.gradients[client], scale=at.steepest)
+    equal("values(X) and value(x) row by row", p.values(at.points), at.values, scale=at.largest)
+
+
+def descents(at: SamplePoints) -> None:
+    """Check that a local step in place is the gradient step."""
+    for client, slopes in enumerate(at.gradients):
+        found = np.array(at.points)
+        for x in found:
+            at.problem.descend(client, x, _SIZE)
+        what = f"descend({client}, x, {_SIZE}) and x − {_SIZE}·gradient({client}, x)"
+        equal(what, found, at.points - _SIZE * slopes, scale=at.steepest + at.size)
+
+
+def proximal_steps(at: SamplePoints) -> None:
+    """Check that no point of the sample is better than the proximal point, where there is one."""
+    p, size = at.problem, 0.7
+    if at.client_values is None:
+        return
+    for client, place in np.ndindex(p.n, len(at.points)):
+        x = at.points[place]
+        try:
+            z = p.prox(client, x, size)
+        except AssumptionError:
+            return
+        found = p.client_value(client, z) + float(((z - x) ** 2).sum()) / (2.0 * size)
+        others = at.client_values[client] + ((at.points - x) ** 2).sum(axis=1) / (2.0 * size)
+        what = f"the objective at prox({client}, x, {size}) of point {place} ≤ that at the points"
+        at_most(what, found, others, scale=at.largest)
+
+
+def scaled(at: SamplePoints) -> None:
+    """Check that the problem with factor_i·f_i has these values and gradients."""
+    factors = [Fraction(1 + client, 2) for client in range(at.problem.n)]
+    other = at.problem.scaled(factors)
+    if other is not None:
+        same(at, other, "scaled()", factors)
+
+
+def same(at: SamplePoints, other: Problem, what: str, factors: Sequence[Fraction], rounding: float = ROUNDING) -> None:
+    """Check that another problem has the problem's start, and multiples of its functions."""
+    p, twin = at.problem, SamplePoints(other, at.scale, at.name)
+    expect((other.n, other.d) == (p.n, p.d), f"{what} rebuilds n, d = {other.n}, {other.d}, not {p.n}, {p.d}")
+    expect(np.array_equal(other.x0, p.x0), f"{what} rebuilds another x0")
+    gradients, values = twin.gradients_at(at.points), twin.client_values_at(at.points)
+    for client, factor in enumerate(factors):
+        by, words = float(factor), f"({client}, x) of {what} and {factor} times the problem's"
+        slopes = by * at.gradients[client]
+        equal(f"gradient{words}", gradients[client], slopes, scale=by * at.steepest, rounding=rounding)
+        if values is not None and at.client_values is not None:
+            expected = by * at.client_values[client]
+            equal(f"client_value{words}", values[client], expected, scale=by * at.largest, rounding=rounding)
+
+
+def kinks(at: SamplePoints) -> None:
+    """Check that gradients are continuous where near_kink() says that they do not jump."""
+    p, room = at.problem, 1e-9 * at.reach
+    points = np.concatenate((at.points, at.centres))  # random points are at no kink
+    v = np.random.Generator(np.random.Philox(31)).normal(size=points.shape)
+    v *= room / norms(v)[:, None]
+    jumps = norms(at.gradients_at(points + v) - at.gradients_at(points))
+    for client in range(p.n):
+        quiet = ~p.near_kink(client, points, room)
+        far = float(jumps[client, quiet].max(initial=0.0))
+        words = f"the gradient of client {client} jumps by {far:.4g} within {room:.4g} of a point"
+        expect(far <= 1e-3 * at.steepest, f"{words}, and near_kink() sees none")
+
+
+def quadratic(at: SamplePoints) -> None:
+    """Check that the matrices give the problem's gradients and values."""
+    p, form = at.problem, at.problem.quadratic()
+    if form is None:
+        return
+    expect(form.A.shape == (p.n, p.d, p.d), f"A of quadratic() has shape {form.A.shape}, not (n, d, d)")
+    expect(form.b.shape == (p.n, p.d), f"b of quadratic() has shape {form.b.shape}, not (n, d)")
+    equal("A of quadratic() and its transpose", form.A, form.A.transpose(0, 2, 1))
+    silent = p.noiseless and form.sigma > 0.0
+    expect(not silent, f"sigma of quadratic() is {form.sigma:g}, but the oracle gives full gradients")
+    if p.sign_noise is not None:
+        noise = np.outer(p.sign_noise, p.sign_noise)
+        equal("covariance() of quadratic() and that of ±sign_noise", form.covariance(), noise)
+    away = at.points - form.b[:, None]  # (n, S, d)
+    slopes = np.einsum("nde,nse->nsd", form.A, away)
+    equal("A_i(x − b_i) of quadratic() and gradient(i, x)", slopes, at.gradients, scale=at.steepest)
+    values = (slopes * away).sum(axis=2).mean(axis=0) / 2.0
+    what = "½(x − b_i)ᵀA_i(x − b_i) of quadratic() and value(x), up to a constant"
+    equal(what, values - values[0], at.values - at.values[0], scale=at.largest)
+
+
+def least_squares(at: SamplePoints) -> None:
+    """Check that the rows and targets give the problem's gradients and values."""
+    p, form = at.problem, at.problem.least_squares()
+    if form is None:
+        return
+    expect(len(form.rows) == len(form.targets) == p.n, f"least_squares() must give rows of n = {p.n} clients")
+    expect(form.weights.shape == (p.n,), f"weights of least_squares() have shape {form.weights.shape}, not (n,)")
+    slopes, values = np.zeros((p.n, *at.points.shape)), np.zeros(len(at.points))
+    for client, (rows, targets) in enumerate(zip(form.rows, form.targets, strict=True)):
+        errors, weight = at.points @ rows.T - targets, float(form.weights[client])
+        slopes[client] = weight * (errors @ rows / len(rows) + form.nu * at.points)
+        each = (errors**2).mean(axis=1) + form.nu * (at.points**2).sum(axis=1)
+        values += weight * each / (2.0 * p.n)
+    equal("the gradients of least_squares() and gradient(i, x)", slopes, at.gradients, scale=at.steepest)
+    equal("the values of least_squares() and value(x)", values, at.values, scale=at.largest)
+
+
+def tensors(at: SamplePoints) -> None:
+    """Check the problem on tensors, where torch is installed: values, gradients and stochastic steps."""
+    if importlib.util.find_spec("torch") is None:
+        return
+    import torch
+
+    p = at.problem
+    twin = p.tensors(torch.device("cpu"), torch.float64)
+    if twin is None:
+        return
+    X = torch.from_numpy(np.ascontiguousarray(at.points))
+    equal("on tensors: values(X)", twin.values(X).numpy(), at.values, scale=at.largest)
+    mean = at.gradients.mean(axis=0)
+    equal("on tensors: full_gradients(X)", twin.full_gradients(X).numpy(), mean, scale=at.steepest)
+    clients, one = torch.arange(p.n), np.ones((p.n, 1), dtype=np.int64)
+    draws = twin.draws(3, torch.zeros(1, dtype=torch.int64), clients[:, None], torch.full((p.n, 1), 2), one)
+    oracle, x = p.oracle(Streams(3)), at.points[-1]
+    numbers_ = oracle.draws(np.arange(p.n), np.full(p.n, 2), 1)
+    sizes = torch.full((1,), _SIZE, dtype=torch.float64)
+    for client in range(p.n):
+        moved, expected = X[-1:].clone(), np.array(x)
+        twin.step(moved, clients[client : client + 1], draws[client][:, 0], sizes)
+        oracle.step(expected, client, numbers_[client][0], _SIZE)
+        what = f"on tensors: a stochastic step of client {client}"
+        equal(what, moved.numpy()[0], expected, scale=at.steepest + at.size)
+
+
+def rational(at: SamplePoints, options: Mapping[str, Any]) -> None:
+    """Check the twin in rational numbers against the floats.
+
+    Parameters
+    ----------
+    options
+        Those that rebuild the problem.
+    """
+    twin = at.problem.rational(options)
+    if twin is None:
+        return
+    with about("in rational numbers"):
+        _exact_functions(at, twin)
+        _exact_constants(at, twin)
+        _exact_minimum(at, twin)
+        _same_form("quadratic()", twin.quadratic(), at.problem.quadratic())
+        _same_form("least_squares()", twin.least_squares(), at.problem.least_squares())
+        noise, given = twin.sign_noise(), at.problem.sign_noise
+        expect(noise is None or given is not None, "sign_noise() is given, but the problem has none")
+        if noise is not None and given is not None:  # the twin has none where it is not rational
+            equal("sign_noise()", _floats(noise), given)
+
+
+def _exact_functions(at: SamplePoints, twin: RationalProblem) -> None:
+    """Compare x0, values, gradients, descent and proximal steps."""
+    p, step = at.problem, numbers.rational(Fraction(_SIZE))
+    expect((twin.n, twin.d) == (p.n, p.d), f"n, d = {twin.n}, {twin.d}; the problem's are {p.n}, {p.d}")
+    equal("x0", _floats(twin.x0), p.x0)
+    points = exact_array(at.points[_POINTS])
+    equal("value(x)", _numbers(map(twin.value, points)), at.values[_POINTS], scale=at.largest)
+    for client in range(p.n):
+        for place, point in zip(_POINTS, points, strict=True):
+            x, slope = at.points[place], at.gradients[client, place]
+            equal(f"gradient({client}, x)", _numbers(twin.gradient(client, point)), slope, scale=at.steepest)
+            words, reach = f"({client}, x, {_SIZE})", norms(x) + at.steepest
+            found = _numbers(twin.descend(client, point, step))
+            equal(f"descend{words} and x − {_SIZE}·gradient", found, x - _SIZE * slope, scale=reach)
+            try:
+                pair = _numbers(twin.prox(client, point, step)), p.prox(client, x, _SIZE)
+            except (AssumptionError, InexactError):
+                continue
+            equal(f"prox{words}", *pair, scale=reach)
+
+
+def _exact_constants(at: SamplePoints, twin: RationalProblem) -> None:
+    """Compare constants: those that are certified may only err on their side."""
+    known, best = at.problem.constants(), at.optimum
+    certain = best is not None and best.distance is not None
+    for name, value in twin.constants().items():
+        if name not in known or (name in OF_OBJECTIVE and not certain):  # the twin may have a minimiser of its own
+            continue
+        found, given, what = float(value), known[name], f"constant {name}"
+        if given.side == "exact":
+            equal(what, found, given.value)
+        elif given.side == "upper":
+            at_most(f"{what} ≤ the certified one", found, given.value)
+        else:
+            at_most(f"{what} ≥ the certified one", given.value, found)
+
+
+def _exact_minimum(at: SamplePoints, twin: RationalProblem) -> None:
+    """Compare f* with the certified one."""
+    exact, best = twin.minimum(), at.optimum
+    if exact is None or best is None:
+        return
+    least = float(exact.value)
+    at_most("f* ≤ the certified one", least, best.value, scale=at.largest)
+    at_most("the certified f* ≤ f* + gap", best.value, least + best.gap, scale=at.largest)
+
+
+def _same_form(name: str, found: Any, expected: Any) -> None:
+    """Compare matrices, or rows and targets, in fractions with those in floats, part by part."""
+    expect((found is None) == (expected is None), f"{name} must be None for both or for neither")
+    for part in () if found is None else fields(found):
+        one, other = (getattr(form, part.name) for form in (found, expected))
+        if part.name == "direction":  # of any length: the covariance says the same
+            one, other = found.covariance(), expected.covariance()
+        by_client = isinstance(other, tuple)  # their rows differ in number
+        for a, b in zip(one, other, strict=True) if by_client else ((one, other),):
+            equal(f"{part.name} of {name}", _floats(a), b)
+
+
+def rounding(at: SamplePoints) -> None:
+    """Check how far the problem says that rounding may put its value and its gradient off, in more digits."""
+    p, twin = at.problem, at.problem.in_balls()
+    for x in [] if twin is None else at.points[_POINTS]:
+        known = p.rounding(x)
+        if twin is None or known is None:
+            return
+        with numbers.digits(_BITS), about("in the very numbers of its floats"):
+            point = exact_array(x)
+            at_most("the error of value(x) ≤ that of rounding(x)", _apart([p.value(x)], [twin.value(point)]), known[0])
+            lost = _apart(p.full_gradient(x), twin.full_gradient(point))
+            at_most("the error of ∇f(x) ≤ that of rounding(x)", lost, known[1])
+            for client in range(p.n):
+                bounds = p.step_bounds(client)
+                if bounds is not None and not bounds.kinks:
+                    lost = _apart(p.gradient(client, x), twin.gradient(client, point))
+                    what = f"the error of gradient({client}, x) ≤ that of step_bounds({client})"
+                    at_most(what, lost, bounds.error(x, norms(x)))
+
+
+def _apart(floats: Iterable[float], exact: Iterable[Any]) -> float:
+    """Return from above how far a vector of floats is from that of exact numbers or balls."""
+    off = [float(abs(numbers.ball(b) - float(a)).upper()) for a, b in zip(floats, exact, strict=True)]
+    return float(norms(off))
+
+
+def _numbers(x: Iterable[Any]) -> list[float]:
+    """Return exact numbers as floats."""
+    return [float(numbers.fraction(entry)) for entry in x]
+
+
+def _floats(x: Any) -> ArrayLike:
+    """Return fractions, or lists of them, as floats."""
+    return np.array(x, dtype=np.float64)
+
+
+# Checks of stochastic gradients: whose they are, their mean, and how large they are.
+#
+# Means of what is never negative are held against their claimed upper limit by betting: the capital of a player who
+# bets
+# that the mean is larger is a martingale at best, and reaches 10⁶ at most once in 10⁶ cases, whatever the law is
+# (Ville).
+# The mean of the noise itself is held against its variance by Chebyshev's inequality.
+
+_DRAWS = 1500
+_CAPITAL = 1e6
+_STAKES = (0.5, 0.2, 0.1, 0.05, 0.02)
+_CHEBYSHEV = 200.0  # one over the rate of false alarms, for each client
+
+
+def repeats(at: SamplePoints) -> None:
+    """Check that an oracle repeats itself for one seed, however it is asked; and that one without noise has none."""
+    p, x, room = at.problem, at.points[-1], at.steepest + at.size
+    for client in range(p.n):
+        end = _drawn(at, client, range(p.n))
+        equal(f"two steps of client {client} from one point with one seed", end, _drawn(at, client, range(p.n)))
+        what = f"the step of an update of client {client}, drawn among others and alone"
+        equal(what, end, _drawn(at, client, range(client, client + 1)))
+        half = _drawn(at, client, range(p.n), 0.5)
+        equal(f"half a step of client {client} and the half of a step", half - x, 0.5 * (end - x), scale=room)
+        known = x - at.gradients[client, -1]
+        if p.sign_noise is not None:
+            sign = 1.0 if (known - end) @ p.sign_noise > 0.0 else -1.0
+            what = f"a step of the oracle and x − gradient({client}, x) ± sign_noise"
+            equal(what, end, known - sign * p.sign_noise, scale=at.steepest)
+        if p.noiseless:
+            equal(f"a step of the oracle without noise and x − gradient({client}, x)", end, known, scale=at.steepest)
+
+
+def _drawn(at: SamplePoints, client: int, among: range, size: float = 1.0) -> Floats:
+    """Return the end of a client's step in a new oracle that is asked for the updates of some clients."""
+    oracle, clients = at.problem.oracle(Streams(3)), np.array(among)
+    return _step(oracle, at, client, oracle.draws(clients, clients + 2, 2)[among.index(client)][0], size)
+
+
+def moments(at: SamplePoints) -> None:
+    """Check that stochastic gradients are unbiased, their variance is at most sigma², and their square at most G²."""
+    p, known = at.problem, at.known
+    if p.noiseless or "sigma" not in known:
+        return
+    sigma = known["sigma"]
+    expect(sigma > 0.0, "sigma is 0, and its oracle is not that of full gradients")
+    oracle = p.oracle(Streams(29))
+    for client in range(p.n):
+        draws = oracle.draws(np.full(_DRAWS, client), np.arange(_DRAWS), 1)
+        steps = np.array([at.points[-1] - _step(oracle, at, client, draws[j][0], 1.0) for j in range(_DRAWS)])
+        noise = steps - at.gradients[client, -1]
+        off, room = norms(noise.mean(axis=0)), sigma * np.sqrt(_CHEBYSHEV / _DRAWS)
+        words = f"the mean of {_DRAWS} stochastic gradients of client {client} is {off:.4g} off its gradient"
+        expect(off <= room, f"{words}; with sigma = {sigma:.4g} it should be less than {room:.4g}")
+        _bet(f"E‖g_{client} − ∇f_{client}‖² ≤ sigma²", (noise**2).sum(axis=1), sigma**2)
+        if "G" in known:
+            _bet(f"E‖g_{client}‖² ≤ G²", (steps**2).sum(axis=1), known["G"] ** 2)
+
+
+def _step(oracle: Oracle, at: SamplePoints, client: int, draw: Any, size: float) -> Floats:
+    """Return where a step from the last point of the sample ends."""
+    x = np.array(at.points[-1], dtype=np.float64)
+    oracle.step(x, client, draw, size)
+    return x
+
+
+def _bet(what: str, found: Floats, limit: float) -> None:
+    """Refute, by a bet against it, that the mean of what is never negative is at most a limit."""
+    with np.errstate(over="ignore"):
+        capital = np.mean([np.exp(np.log1p(stake * (found / limit - 1.0)).sum()) for stake in _STAKES])
+    expect(capital < _CAPITAL, f"{what} fails: the mean of {len(found)} draws is {found.mean():.6g}, above {limit:.6g}")
+
+
+# Checks that constants and the minimum are on the side on which they say that they are.
+
+# What an assumption that is met lets theorems read.
+_GIVES = {
+    "smooth": ("L", "L_sq"),
+    "strongly-convex": ("mu",),
+    "lipschitz": ("B",),
+    "bounded-variance": ("sigma", "sigma_l"),
+    "bounded-gradients": ("G_sq",),
+    "bounded-second-moment": ("G",),
+    "bounded-heterogeneity": ("sigma_g", "sigma_g_mean"),
+    "bounded-below": ("F0",),
+    "minimiser": ("R",),
+}
+_ROUNDS = 12  # of power iteration
+_DESCENTS, _HALVINGS = 80, 30
+_DIRECTIONS = 60
+
+
+def assumptions(at: SamplePoints) -> None:
+    """Check that every assumption is answered, and that a constant exists if and only if its assumption is met."""
+    reasons = at.problem.assumptions()
+    # What an assumption checks by itself, and those of plug-ins, a problem may answer for or not.
+    expected = {name for name, one in ASSUMPTIONS.items() if one.check is None} - RUN_ASSUMPTIONS
+    more = {name for name in reasons if name in choices(name) and choices(name)[name].of == "functions"}
+    expect(
+        set(reasons) - (more - expected) == expected,
+        f"assumptions() must answer {', '.join(sorted(expected))}; it answers {', '.join(sorted(reasons))}",
+    )
+    for assumption, name in ((assumption, name) for assumption, names in _GIVES.items() for name in names):
+        reason, there = reasons[assumption], name in at.known
+        verb, why = "exists" if there else "is missing", f"not met: {reason}" if reason else "met"
+        expect(there != bool(reason), f"constant {name} {verb} though {assumption} is {why}")
+
+
+def pairs(at: SamplePoints) -> None:
+    """Check gradients against values and each other at pairs of points, neighbours of each point among them.
+
+    Parabolas of curvature mu, or tangents of convex functions, lie below and those of curvature L above; gradients
+    differ by as much at least and at most.
+    """
+    convex = not at.problem.assumptions().get("convex", "unsaid")
+    aside = np.random.Generator(np.random.Philox(17)).normal(size=at.points.shape)
+    aside *= STEP * at.scale * at.reach / norms(aside)[:, None]
+    points = np.concatenate((at.points, at.points + aside, at.points - aside))
+    gradients, values = at.gradients_at(points), at.client_values_at(points)
+    away = points[None] - points[:, None]  # (S, S, d): from row to column
+    distance = norms(away)
+    squares, scale = distance**2, at.steepest * distance
+    L, mu = at.known.get("L"), at.known.get("mu", 0.0 if convex else None)
+    below = f"the {'tangent' if not mu else 'parabola of curvature mu'} below"
+    for client, slope in enumerate(gradients):
+        if values is not None:
+            value = values[client]
+            above = value[None] - value[:, None] - np.einsum("sd,std->st", slope, away)
+            room = scale + ULP / ROUNDING * np.abs(values).max()
+            if mu is not None:
+                at_most(f"{below} f_{client} ≤ f_{client}", mu / 2.0 * squares - above, 0.0, scale=room)
+            if L is not None:
+                at_most(f"|f_{client} − tangent| ≤ L/2·‖x − y‖²", np.abs(above), L / 2.0 * squares, scale=room)
+        turn, between = slope[None] - slope[:, None], f"∇f_{client}(x) − ∇f_{client}(y)"
+        if mu is not None:
+            inner = (turn * away).sum(axis=2)
+            at_most(f"{'mu' if mu else 0}·‖x − y‖² ≤ ⟨{between}, x − y⟩", mu * squares - inner, 0.0, scale=scale)
+        if L is not None:
+            at_most(f"‖{between}‖ ≤ L·‖x − y‖", norms(turn), L * distance, scale=at.steepest)
+
+
+def extremes(at: SamplePoints) -> None:
+    """Check L and mu along the steepest and the flattest direction that power iteration finds at x0 and at x*."""
+    p, h = at.problem, STEP * at.reach
+    if "L" not in at.known:
+        return
+    L, rounding = at.known["L"], ULP * at.steepest / h
+    for client, x in ((client, x) for client in range(p.n) for x in at.centres):
+
+        def turn(v: Floats, client: int = client, x: Floats = x) -> Floats:
+            return np.asarray((p.gradient(client, x + h * v) - p.gradient(client, x - h * v)) / (2.0 * h))
+
+        v = _iterate(turn, p.d, 0.0)
+        what = f"the curvature of f_{client} in the steepest direction ≤ L"
+        at_most(what, norms(turn(v)), L + rounding, scale=L)
+        if "mu" in at.known:
+            v = _iterate(turn, p.d, L)
+            what = f"mu ≤ the curvature of f_{client} in the flattest direction"
+            at_most(what, at.known["mu"], float(v @ turn(v)) + rounding, scale=L)
+
+
+def _iterate(turn: Callable[[Floats], Floats], d: int, shift: float) -> Floats:
+    """Return a unit vector that the map turns into its largest multiple, or the map minus ``shift`` does."""
+    v: Floats = np.random.Generator(np.random.Philox(19)).normal(size=d)
+    for _ in range(_ROUNDS):
+        v = v / norms(v)
+        new = turn(v) - shift * v
+        if not norms(new) > 0.0:
+            return v
+        v = new
+    return np.asarray(v / norms(v))
+
+
+def sizes(at: SamplePoints) -> None:
+    """Check what bounds gradients: B, G_sq, G, sigma_g, sigma_g_mean; and the constants that name one number."""
+    known, form = at.known, at.problem.quadratic()
+    each = norms(at.gradients)
+    apart = norms(at.gradients - at.gradients.mean(axis=0))
+    for what, name, found in (
+        ("‖∇f_i(x)‖ ≤ B", "B", each),
+        ("‖∇f_i(x)‖ ≤ √G_sq", "G_sq", each),
+        ("‖∇f_i(x)‖ ≤ G", "G", each),
+        ("‖∇f_i(x) − ∇f(x)‖ ≤ sigma_g", "sigma_g", apart),
+        ("√mean_i ‖∇f_i(x) − ∇f(x)‖² ≤ sigma_g_mean", "sigma_g_mean", np.sqrt((apart**2).mean(axis=0))),
+    ):
+        if name in known:
+            limit = math.sqrt(known[name]) if name == "G_sq" else known[name]
+            at_most(what, found, limit, scale=at.steepest)
+    if "L_sq" in known:
+        equal("L_sq and L²", known["L_sq"], known["L"] ** 2)
+    if "sigma_l" in known:
+        equal("sigma_l and sigma", known["sigma_l"], known["sigma"])
+    if form is not None:
+        at_most("sigma of quadratic() ≤ sigma of constants()", form.sigma, known["sigma"])
+
+
+def minimum(at: SamplePoints) -> None:
+    """Check the optimum: value, gap and distance, R, F0 and zeta by it, and that no descent finds less.
+
+    Gap and distance by the slope at x̂, where L says how far a point with such a slope is from the minimum at least.
+    """
+    p, best, known = at.problem, at.optimum, at.known
+    if best is None:
+        return
+    value, x0 = p.value(best.x), np.asarray(p.x0, dtype=np.float64)
+    scale = max(at.largest, abs(value))
+    equal("value(x*) and the value of optimum()", value, best.value, scale=scale)
+    at_most("f* − gap ≤ f(x)", best.value - best.gap, at.values, scale=scale)
+    at_most("f(x0) − f* ≤ F0", p.value(x0) - best.value, known["F0"], scale=scale)
+    error, size = best.distance or 0.0, norms(x0) + norms(best.x)
+    at_most("‖x0 − x*‖ ≤ R", math.dist(x0, best.x) - error, known["R"], scale=size)
+    slopes = norms(np.array([p.gradient(i, best.x) for i in range(p.n)]))
+    if "zeta" in known and "L" in known:
+        at_most("‖∇f_i(x*)‖ ≤ L·zeta", slopes, known["L"] * (known["zeta"] + error), scale=at.steepest)
+    most = p.gradient_norms_at_optimum()
+    if most is not None:
+        what = "‖∇f_i(x*)‖ ≤ gradient_norms_at_optimum()"
+        at_most(what, slopes, most + known["L"] * error, scale=at.steepest)
+    if "L" in known:
+        L, slope = known["L"], norms(p.full_gradient(best.x))
+        at_most("‖∇f(x̂)‖ ≤ √(2·L·gap) of optimum()", slope, np.sqrt(2.0 * L * best.gap), scale=at.steepest)
+        if best.distance is not None:
+            at_most("‖∇f(x̂)‖ ≤ L·distance of optimum()", slope, L * best.distance, scale=at.steepest)
+    for name, start in (("x̂", best.x), ("x0", x0)):
+        what = f"f* − gap of optimum() ≤ f at what a descent from {name} finds"
+        lower = _lowest(at, np.asarray(start, dtype=np.float64))
+        at_most(what, best.value - best.gap, lower, scale=max(at.largest, abs(best.value)))
+
+
+def _lowest(at: SamplePoints, x: Floats) -> float:
+    """Return the smallest value of f that is found: by gradient steps, halved until they help, then by random ones."""
+    p, value, step = at.problem, at.problem.value(x), at.reach / max(at.steepest, 1e-300)
+    for _ in range(_DESCENTS):
+        slope, step = p.full_gradient(x), 4.0 * step
+        for _ in range(_HALVINGS):
+            there = x - step * slope
+            if (found := p.value(there)) < value:
+                x, value = there, found
+                break
+            step /= 2.0
+        else:
+            break
+    generator = np.random.Generator(np.random.Philox(13))
+    for size in np.repeat(at.reach * np.logspace(0, -6, 7), _DIRECTIONS // 7):
+        there = x + size * generator.normal(size=p.d) / np.sqrt(p.d)
+        if (found := p.value(there)) < value:
+            x, value = there, found
+    return value
+
+
+# All checks of one problem.
+
+_SCALES = (1.0, 1e-4, 1e4)  # the usual points, very near and very far ones
+
+
+def problem_checks(p: Problem | ProblemType, family: ProblemType | None = None) -> Iterator[Check]:
+    """Return the checks of a problem, or those of all examples of a family.
+
+    Parameters
+    ----------
+    family
+        What builds the problem from options; None: what is registered under its id.
+    """
+    if isinstance(p, Problem):
+        if p.simple is not None:
+            raise SpecError(f"problem {p.id} has a part h that is no mean of clients' functions; check its f alone")
+        yield from _of_problem(f"problem {p.id}", p, lookup("problems", p.id) if family is None else family)
+        return
+    for place, example in enumerate(p.examples, 1):
+        options = Options(f"problem {p.id}", dict(example))
+        yield from of_example(f"problem {p.id}, example {place}", options, p, _of_problem)
+
+
+def _of_problem(who: str, p: Problem, family: ProblemType) -> Iterator[Check]:
+    return named(who, _CHECKS, [SamplePoints(p, scale, who) for scale in _SCALES], family)
+
+
+def _shapes(at: SamplePoints) -> None:
+    """Check n, d, x0 and the shapes of what the methods return."""
+    p = at.problem
+    expect(p.n >= 1 and p.d >= 1, f"n = {p.n} and d = {p.d} must be at least 1")
+    expect(np.shape(p.x0) == (p.d,), f"x0 has shape {np.shape(p.x0)}, not (d,) = ({p.d},)")
+    found = np.shape(p.gradient(0, at.points[0]))
+    expect(found == (p.d,), f"gradient(0, x) has shape {found}, not (d,) = ({p.d},)")
+    expect(np.isfinite(at.gradients).all(), "a gradient is not finite")
+    expect(np.isfinite(at.values).all(), "a value is not finite")
+
+
+def _means(at: SamplePoints) -> None:
+    """Check that f is the mean of the f_i."""
+    found, mean = [at.problem.full_gradient(x) for x in at.points], at.gradients.mean(axis=0)
+    equal("full_gradient(x) and the mean of gradient(i, x)", found, mean, scale=at.steepest)
+    if at.client_values is not None:
+        mean = at.client_values.mean(axis=0)
+        equal("value(x) and the mean of client_value(i, x)", at.values, mean, scale=at.largest)
+
+
+def _keys(at: SamplePoints) -> None:
+    """Check that clients with equal keys have equal functions."""
+    first: dict[bytes, int] = {}
+    for client in range(at.problem.n):
+        key = at.problem.client_key(client)
+        if key is None:
+            continue
+        other = first.setdefault(key, client)
+        what = f"clients {other} and {client} have one client_key; their"
+        equal(f"{what} gradients", at.gradients[other], at.gradients[client])
+        if at.client_values is not None:
+            equal(f"{what} values", at.client_values[other], at.client_values[client])
+
+
+def _rebuilt(samples: Sequence[SamplePoints], family: ProblemType) -> None:
+    """Check that spec() is JSON and rebuilds the same problem, and the twin in rational numbers that goes with it."""
+    at, p = samples[0], samples[0].problem
+    options, again = rebuilt(at.who, p, family.build)
+    found, expected = ((one.dtype, one.noiseless) for one in (again, p))
+    expect(found == expected, f"spec() rebuilds dtype, noiseless = {found} in place of {expected}")
+    same(at, again, "spec()", [Fraction(1)] * p.n, rounding=0.0)
+    expect(again.value(at.points[-1]) == p.value(at.points[-1]), "spec() rebuilds a problem with other values")
+    rational(at, options)
+
+
+_at = partial(at_each, lambda samples: samples[:1])
+_everywhere = partial(at_each, iter)
+_CHECKS: Mapping[str, Callable[..., None]] = {
+    "shapes are what they should be": _at(_shapes),
+    "assumptions are answered, and constants exist where they are met": _at(assumptions),
+    "many points at once are the same points": _everywhere(batches),
+    "f is the mean of the f_i": _everywhere(_means),
+    "equal keys mean equal functions": _everywhere(_keys),
+    "a step of the oracle repeats itself": _at(repeats),
+    "gradients are those of the values, and differ by at most L and at least mu": _everywhere(pairs),
+    "local and proximal steps are the closed forms": _everywhere(descents, proximal_steps),
+    "L and mu hold in the steepest and the flattest direction": _at(extremes),
+    "gradients are as small as is said": _everywhere(sizes),
+    "the minimum is certified": _at(minimum),
+    "stochastic gradients are unbiased, and their noise as small as is said": _at(moments),
+    "gradients jump only at kinks": _at(kinks),
+    "its matrices, or rows and targets, are the problem": _everywhere(quadratic, least_squares),
+    "rounding is as small as is said": _everywhere(rounding),
+    "the scaled problem is the problem": _at(scaled),
+    "the problem on tensors is the problem": _at(tensors),
+    "its spec rebuilds it, and its rational twin is the problem": _rebuilt,
+}
