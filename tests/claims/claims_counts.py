@@ -15,7 +15,7 @@ WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "
 def main_theorem_of_each_paper() -> str:
     papers = {one.paper for one in registered("theorems").values() if one.status == "as printed"}
     every = {one.paper for one in registered("theorems").values() if one.of_paper}
-    return f"Of the {WORDS[len(every)]} papers, the main theorem of each of {WORDS[len(papers)]} is false as printed"
+    return f"The main theorems of {WORDS[len(papers)]} of the {WORDS[len(every)]} papers are false as printed"
 
 
 for _page in ("README.md", "docs/refutations.md"):
