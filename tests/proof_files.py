@@ -15,7 +15,8 @@ from boundlab.prove import Outcome, Proof, Range, Script, expr, run, scalar, var
 from boundlab.prove._kernel import shift, split_sum, telescope, total, windows
 from boundlab.prove.trace import with_setting, write_trace
 from boundlab.recheck import Finding
-from boundlab.recheck._numbers import NumberError, WrongError, begin
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import NumberError, begin
 from boundlab.recheck._proof import recheck_proof
 from boundlab.recheck._replay import Replay
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from boundlab.recheck._errors import WrongError
 from boundlab.recheck._forms import Finding, Form, Sample, Vector, gradient_bound, interpolation, number_of, text_of
-from boundlab.recheck._numbers import WrongError
 from boundlab.recheck._reading import as_dict, as_list, only
 
 SCHEMA = "boundlab worst-case certificate 1"

@@ -3,7 +3,8 @@
 import functools
 
 from boundlab.recheck import _structure as read
-from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, WrongError, of
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._replay import INDEX, Fact, LineRule, Replay, above, alike, equation
 from boundlab.recheck._rules import declared
 from boundlab.recheck._terms import FIRST, Combination, Context, minus, plus, scalar

@@ -13,13 +13,6 @@ from typing import Any, TypeAlias, TypeVar, Union, final
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
-# What is wrong with a file.
-
-
-class WrongError(Exception):
-    """A line of a certificate, or of a proof, that is wrong, and why."""
-
-
 # Counts the work that a file asks for, about a step for each product of two terms: no clock decides anything.
 #
 # What stands in a file many times is worked out once, and counted once.

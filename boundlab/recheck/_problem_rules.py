@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from boundlab.recheck import _structure as read
-from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, WrongError, of, rational
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of, rational
 from boundlab.recheck._replay import Fact, LineRule, Replay, above, equation, same
 from boundlab.recheck._terms import (
     Atom,

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from boundlab.recheck import _structure as read
+from boundlab.recheck._errors import WrongError
 from boundlab.recheck._forms import Finding, digest
 from boundlab.recheck._name_rules import NAMES
-from boundlab.recheck._numbers import NumberError, Symbol, TooMuchError, WrongError, begin, of
+from boundlab.recheck._numbers import NumberError, Symbol, TooMuchError, begin, of
 from boundlab.recheck._problem_rules import PROBLEMS
 from boundlab.recheck._replay import CLAIMED, Fact, Replay
 from boundlab.recheck._rules import ALGEBRA, CHANCE, EQUATIONS, SUMS, law_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from boundlab.recheck._numbers import WrongError
+from boundlab.recheck._errors import WrongError
 
 _MOST = 1 << 16
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from boundlab.recheck import _structure as read
-from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, WrongError, of
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._replay import (
     CLAIMED,
     Fact,

@@ -7,8 +7,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
+from boundlab.recheck._errors import WrongError
 from boundlab.recheck._forms import number_of
-from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, WrongError, of, once, sum_of_products
+from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, of, once, sum_of_products
 from boundlab.recheck._reading import as_dict as as_dict, as_list as as_list, only as only
 from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, product, times
 

@@ -5,20 +5,9 @@ Numbers, vectors and finite sums of a proof that is written are those that the c
 
 from typing import Any
 
+from boundlab.recheck._errors import WrongError
 from boundlab.recheck._name_rules import exponent_of
-from boundlab.recheck._numbers import (
-    ONE,
-    ZERO,
-    Monomial,
-    Number,
-    NumberError,
-    Symbol,
-    TooMuchError,
-    WrongError,
-    begin,
-    exact,
-    of,
-)
+from boundlab.recheck._numbers import ONE, ZERO, Monomial, Number, NumberError, Symbol, TooMuchError, begin, exact, of
 from boundlab.recheck._problem_rules import SCHEMAS
 from boundlab.recheck._proof import RULES
 from boundlab.recheck._replay import Replay, enclosure, range_of

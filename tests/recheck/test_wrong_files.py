@@ -18,7 +18,8 @@ from proof_files import edited
 
 import boundlab.recheck
 from boundlab.recheck import recheck_loaded
-from boundlab.recheck._numbers import NumberError, WrongError
+from boundlab.recheck._errors import WrongError
+from boundlab.recheck._numbers import NumberError
 from boundlab.recheck._proof import RULES
 
 HERE = Path(__file__).parent
