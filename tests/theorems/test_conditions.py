@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from core_files import as_toml
 from exact_makers import exact_of
 from hypothesis import given, strategies as st
 from run_makers import plan_of
@@ -13,7 +14,7 @@ from boundlab.checks import check
 from boundlab.errors import AssumptionError, SymbolError
 from boundlab.formulas.symbols import names_of
 from boundlab.registry import registered
-from boundlab.theorems import as_toml, load_theorem, words_of_core
+from boundlab.theorems import load_theorem, words_of_core
 from boundlab.verdict import Verdict
 
 THEOREMS = {name: one for name, one in registered("theorems").items() if not one.shape}

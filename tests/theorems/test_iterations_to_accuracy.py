@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
+from core_files import as_toml
 
 from boundlab.errors import AssumptionError
 from boundlab.falsify import falsify
-from boundlab.theorems import Theorem, as_toml, load_theorem
+from boundlab.theorems import Theorem, load_theorem
 
 TEXT = """
 id = "mine"
