@@ -98,7 +98,7 @@ def test_a_core_with_a_left_side_of_its_own_is_written_and_read_again(tmp_path: 
     assert len(others) == len(COMPOSED)
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", [name for name, one in METRICS.items() if not one.over.at_mean])  # no file composes it
 def test_a_metric_is_the_left_side_that_its_factors_make(tmp_path: Path, name: str) -> None:
     metric = METRICS[name]
     quantity = next(word for word, one in QUANTITIES.items() if one is metric.quantity)

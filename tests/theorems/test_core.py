@@ -129,7 +129,7 @@ OF_THE_FILE = {
     "pages/theorem.py",
     "audit/_changes.py",
     "audit/_commands.py",
-    "testing/_theorem.py",
+    "testing/conform.py",
 }
 RAW = re.compile(r"\b(?:theorem|statement|t)\.(?:options|parameters|assumptions|about)\b")
 

@@ -469,6 +469,7 @@ def test_local_steps_of_different_sizes_may_be_given_by_their_sums() -> None:
 def test_left_sides_say_what_they_count() -> None:
     assert {side.id: (side.counter, side.first, side.units) for side in METRICS.values()} == {
         "squared-distance": ("K", 0, (0, 2)),
+        "mean-distance": ("K", 0, (0, 2)),
         "ergodic-gap": ("K", 1, (1, 0)),
         "gap": ("K", 0, (1, 0)),
         "gradient-norm": ("T", 1, (2, -2)),

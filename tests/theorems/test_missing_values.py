@@ -50,9 +50,9 @@ def test_no_word_is_cut(most: int) -> None:
     assert whole == text.split()[: len(whole)] or most <= len("the")
 
 
-def test_bare_boundlab_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bare_boundlab_says_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke([]) == 0
     bare = capsys.readouterr().out
+    assert "boundlab --help lists all commands" in bare
     assert invoke(["--help"]) == 0
-    assert capsys.readouterr().out == bare
-    assert "compare" in bare
+    assert "compare" in capsys.readouterr().out
