@@ -167,7 +167,7 @@ def test_smoothed_lbfgs_reaches_the_same_value_as_the_program() -> None:
 def test_data_too_large_for_a_linear_program_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from boundlab.problems import erm
 
-    monkeypatch.setattr(erm, "CLARABEL_LIMIT", 6500)
+    monkeypatch.setattr(erm, "PIECEWISE_LIMIT", 6500)
     with pytest.raises(CertificateError, match="set nu > 0 or samples=100"):
         make("hinge").optimum()
 
