@@ -140,7 +140,7 @@ def test_on_a_set_it_is_meant_on_the_set(tmp_path):
     """(x − 3)²/2 on [−1, 1]: there slopes are at most 16, and on all of R they have no limit."""
     one = statement(
         tmp_path,
-        assumptions="lipschitz minimiser bounded-domain deterministic",
+        assumptions="lipschitz minimiser bounded-domain deterministic one-function",
         assume={"steep": "slope <= own"},
         symbols={"own": {"meaning": "limit", **OWN, "units": [2, -2]}},
         terms={"bound": "R**2*L + own*alpha*K"},
@@ -153,7 +153,7 @@ def test_on_a_set_it_is_meant_on_the_set(tmp_path):
 def test_penalties_and_weights_are_refused(tmp_path):
     one = statement(
         tmp_path,
-        assumptions="smooth minimiser composite",
+        assumptions="smooth minimiser composite one-function",
         assume={"growth": "gap >= own*distance"},
         symbols={"own": {"meaning": "growth", **LOW}},
         terms={"bound": "R**2*L*(1 + own/L)"},
