@@ -64,8 +64,10 @@ def _called(found: "Falsification") -> str:
     return found.called if found.growth is None else "a family begins at"
 
 
-def _tried(tried: Mapping[str, int]) -> tuple[Words, Rows]:
+def _tried(tried: Mapping[str, int]) -> tuple[Words, Rows] | tuple[()]:
     """Return how many candidates of which families were tried."""
+    if not tried:
+        return ()
     ranked = sorted(tried.items(), key=lambda item: -item[1])
     rows = [(name, str(number)) for name, number in ranked[:_FAMILIES]]
     if len(ranked) > _FAMILIES:

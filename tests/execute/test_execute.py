@@ -20,12 +20,12 @@ from boundlab.execute import (
     Numbers,
     Show,
     Update,
-    _rows,
     enclosed,
     floats,
     iterates,
     moments,
     own_numbers,
+    points,
     rationals,
     rows,
     starts,
@@ -152,7 +152,7 @@ def by_points(tape: Tape, problem: Problem) -> list[float]:
             weights = point.decomposition_dict
             seen.append(float(2.0 * weights.get(x, 0.0) + weights.get(one, 0.0)))
 
-        _rows.run(tape, x, Gradients(), observe)
+        points.run(tape, x, Gradients(), observe)
     return seen
 
 
