@@ -385,6 +385,9 @@ ComparisonFolder = Annotated[
 ]
 SearchFolder = Annotated[Path | None, _file("--out DIR", "Write the case file and result.json here.")]
 DemoFolder = Annotated[Path, _file("--out DIR", "Where the plot and the case files go.")]
+Drafted = Annotated[
+    Path | None, _file("--latex FILE", "Draft a theorem from the one in a LaTeX file; you tick its assumptions.")
+]
 NewFolder = Annotated[Path, _file("--out DIR", "The folder of the two files.")]
 
 

@@ -5,13 +5,14 @@ import re
 import sys
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import typer
 
 from boundlab.cli import _options as option
 from boundlab.cli.terminal import deliver, writable
-from boundlab.errors import SpecError
-from boundlab.files import write_text
+from boundlab.errors import BoundlabError, SpecError, visible
+from boundlab.files import read_text, write_text
 from boundlab.options import nearest
 from boundlab.verdict import ExitCode
 
@@ -29,7 +30,9 @@ NEXT = {
 TAKEN = ("boundlab", "numpy", "scipy", "sympy", "flint", "typer", "rich", "pytest", "hypothesis", "torch", "matplotlib")
 
 
-def new(kind: option.Begun, name: option.Name, out: option.NewFolder = Path()) -> ExitCode:
+def new(
+    kind: option.Begun, name: option.Name, out: option.NewFolder = Path(), latex: option.Drafted = None
+) -> ExitCode:
     """Start a theorem, an algorithm, … of your own.
 
     The file works as it stands. A test comes with it.
@@ -43,16 +46,13 @@ def new(kind: option.Begun, name: option.Name, out: option.NewFolder = Path()) -
     taken = module in sys.stdlib_module_names or module in TAKEN
     if keyword.iskeyword(module) or (taken and kind != "theorem"):
         raise SpecError(f"{name!r} cannot be the name of a Python file; add a word, such as {name}-method")
+    if latex is not None:
+        return _draft(kind, name, out, latex)
     words = {"name": name, "module": module, "Name": "".join(part.title() for part in module.split("_") if part)}
     suffix = "toml" if kind == "theorem" else "py"
     own = out / (f"{name}.toml" if kind == "theorem" else f"{module}.py")
     made = {own: _filled(f"{kind}.{suffix}", words), out / f"test_{module}.py": _filled(f"test_{kind}.py", words)}
-    for path in made:
-        if path.exists():
-            raise SpecError(f"{path} exists already; take another name, or another folder with --out")
-    if not out.is_dir():
-        raise SpecError(f"{out} is no folder; make it first")
-    writable(*made)
+    _free(out, *made)
 
     def show(_files: object) -> None:
         typer.echo(f"{kind} {name}: it works as it stands, and has a test")
@@ -64,6 +64,51 @@ def new(kind: option.Begun, name: option.Name, out: option.NewFolder = Path()) -
             write_text(path, text)
 
     return deliver(ExitCode.STANDS, list(made), show, write)
+
+
+def _free(out: Path, *made: Path) -> None:
+    """Refuse files that exist, and folders that do not."""
+    for path in made:
+        if path.exists():
+            raise SpecError(f"{path} exists already; take another name, or another folder with --out")
+    if not out.is_dir():
+        raise SpecError(f"{out} is no folder; make it first")
+    writable(*made)
+
+
+def _draft(kind: str, name: str, out: Path, latex: Path) -> ExitCode:
+    """Write a draft of the theorem in a LaTeX file, and print the statement that it makes."""
+    from boundlab.theorems.drafted import drafted
+
+    if kind != "theorem":
+        raise SpecError(f"--latex drafts a theorem, and no {kind}: boundlab new theorem {name} --latex {latex}")
+    own = out / f"{name}.toml"
+    _free(out, own)
+    draft = drafted(read_text(latex, SpecError), name)
+
+    def show(_files: object) -> None:
+        typer.echo(f"theorem {name}: a draft of {latex}, for you to compare and to complete")
+        _say(draft.ticked, name)
+        for one in draft.open:
+            typer.echo(f"open: {visible(one)}")
+        typer.echo(f"next: tick the assumptions in {own}, which stand as comments; then boundlab show {own}")
+
+    return deliver(ExitCode.STANDS, [own], show, lambda: write_text(own, draft.text))
+
+
+def _say(ticked: str, name: str) -> None:
+    """Print what a draft says once its assumptions are ticked, or why it says nothing yet."""
+    from boundlab.cli.terminal import print_page
+    from boundlab.pages import page
+    from boundlab.theorems import load_theorem
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / f"{name}.toml"
+        write_text(file, ticked)
+        try:
+            print_page(block for block in page(load_theorem(file)) if folder not in str(block))
+        except BoundlabError as reason:
+            typer.echo(f"no statement yet: {visible(str(reason).replace(f'{folder}/', ''))}")
 
 
 def _filled(template: str, words: dict[str, str]) -> str:

@@ -321,7 +321,7 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
         if _LATEX.search(text):
             raise SpecError(
                 f"{str(path)!r} is LaTeX, and a theorem is a TOML file with formulas such as L*R**2/(2*K): "
-                "boundlab new theorem NAME writes one to fill in"
+                f"boundlab new theorem NAME --latex {path} drafts one from it"
             ) from None
         raise SpecError(f"{str(path)!r}: {reason}{other_kind(path, '.toml')}") from None
 

@@ -1,0 +1,133 @@
+"""A draft says what the LaTeX says, or leaves it to the author as a comment: nothing is wrong in silence."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from boundlab.cli import invoke
+from boundlab.errors import SpecError
+from boundlab.theorems import load_theorem
+from boundlab.theorems.drafted import drafted
+
+NOTES = tomllib.loads((Path(__file__).parent / "lecture_notes.toml").read_text(encoding="utf-8"))["note"]
+IDS = [note["source"] for note in NOTES]
+THEOREM = (
+    r"\begin{theorem} Let $f$ be convex and $L$-smooth. Gradient descent with step size $\alpha = 1/L$ has "
+    r"\[%s\] \end{theorem}"
+)
+GAP = r"f(x_K) - f^* \le \frac{L\|x_0-x^*\|^2}{2K}"
+
+
+def left_of(file: dict[str, Any]) -> str:
+    return file.get("metric") or "{quantity} over {over} from {from} to {to}".format(**file["left"])
+
+
+@pytest.mark.parametrize("note", NOTES, ids=IDS)
+def test_a_draft_of_lecture_notes_says_what_they_say(note: dict[str, Any]) -> None:
+    if note.get("refused"):
+        with pytest.raises(SpecError, match="no bound is found"):
+            drafted(note["latex"], "mine")
+        return
+    draft = drafted(note["latex"], "mine")
+    file = tomllib.loads(draft.ticked)
+    assert left_of(file) == note["left"]
+    assert file["step"].get("alpha") == note.get("step")
+    assert file.get("conditions", []) == note.get("conditions", [])
+    assert file["terms"].get("main") == note.get("bound")
+    assert len(draft.open) == note.get("open", 0)
+    for one in draft.open:
+        assert f"# open: {' '.join(one.split())}" in draft.text
+
+
+def test_half_of_the_notes_and_more_are_understood_to_the_end() -> None:
+    assert sum(not note.get("refused") and "bound" in note and "step" in note for note in NOTES) >= 20
+
+
+def test_a_draft_assumes_nothing_until_its_author_ticks_it(tmp_path: Path) -> None:
+    draft, file = drafted(THEOREM % GAP, "mine"), tmp_path / "mine.toml"
+    assert tomllib.loads(draft.text)["assumptions"] == []
+    file.write_text(draft.ticked, encoding="utf-8")
+    assert {*load_theorem(file).assumptions} >= {"convex", "smooth", "minimiser"}
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        r"f(x_K) - f^* \le \frac{L\|x_0-x^*\|_1^2}{2K}",  # another norm
+        r"f(x_K) - f^* \le \frac{C L\|x_0-x^*\|^2}{2K}",  # a letter without a meaning
+        r"f(x_K) - f^* \le \sqrt[3]{L/K}",
+        r"f(x_K) - f^* \le L\|x_0-x^*\|^2/2K",
+        r"f(x_K) - f^* \le 2f(x_0) - f^*",  # no gap, twice the value
+        r"f(x_K) - f^* \le \log^2 K",
+        r"f(x_{k+1}) - f^* \le (1-1/L)(f(x_k) - f^*)",  # one step, and no bound
+    ],
+)
+def test_what_is_not_understood_stays_a_comment(bound: str) -> None:
+    draft = drafted(THEOREM % bound, "mine")
+    assert "main" not in tomllib.loads(draft.text)["terms"]
+    assert any("the bound is not understood" in one for one in draft.open)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [r"\|x_K-x^*\|", r"f(x_K)", r"\|x_K-x^*\|_A^2", r"\mathbb{E}\|\nabla f(x_K)\|", r"\sum_{k=0}^{K} f(x_k) - f^*"],
+)
+def test_another_left_side_is_refused(left: str) -> None:
+    with pytest.raises(SpecError, match="no bound is found"):
+        drafted(THEOREM % (left + r" \le L\|x_0-x^*\|^2/K"), "mine")
+
+
+@pytest.mark.parametrize(
+    ("before", "method"),
+    [
+        ("Gradient descent", "conditional gradients"),
+        ("Gradient descent", "coordinate descent"),
+        ("with", "with momentum and"),
+    ],
+)
+def test_a_method_that_boundlab_does_not_know_by_its_words_is_left_open(before: str, method: str) -> None:
+    draft = drafted((THEOREM % GAP).replace(before, method), "mine")
+    assert "algorithm" not in tomllib.loads(draft.text)
+    assert draft.open
+
+
+def test_a_step_that_changes_is_left_open_whatever_counts_the_iterations() -> None:
+    latex = (THEOREM % GAP.replace("K", "k")).replace(r"\alpha = 1/L", r"\alpha_k = 1/(L\sqrt{k})")
+    draft = drafted(latex, "mine")
+    assert "alpha" not in tomllib.loads(draft.text)["step"]
+    assert any("it changes with k" in one for one in draft.open)
+
+
+def test_the_command_prints_the_statement_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "mine.tex"
+    source.write_text(THEOREM % GAP, encoding="utf-8")
+    asked = ["new", "theorem", "mine", f"--latex={source}", f"--out={tmp_path}"]
+    assert invoke(asked) == 0
+    shown = capsys.readouterr().out
+    assert "main: L·R²/(2·K)" in shown
+    assert "tick the assumptions" in shown
+    assert invoke(asked) == 2  # the file is there
+
+
+@pytest.mark.parametrize(
+    ("kind", "latex", "said"),
+    [
+        ("algorithm", THEOREM % GAP, "--latex drafts a theorem"),
+        ("theorem", "nothing", "no bound is found"),
+        ("theorem", (THEOREM % GAP) * 2, "the file has 2 theorems"),
+        ("theorem", r"\newcommand{\a}{b", "a brace of the file is not closed"),
+        ("theorem", r"\newcommand{\a}{%s}\a" % (r"\a" * 60), "the commands of the file write out"),
+    ],
+)
+def test_bad_input_is_one_line(
+    kind: str, latex: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "mine.tex"
+    source.write_text(latex, encoding="utf-8")
+    assert invoke(["new", kind, "mine", f"--latex={source}", f"--out={tmp_path}"]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "mine.toml").exists()
