@@ -45,6 +45,7 @@ _GROUPS = {
         "docs": ("docs:docs", "verdicts"),
         "doctor": ("doctor:doctor", "tests/plugin_example/example.py"),
         "demo": ("demo:demo", "--out demo"),
+        "mcp": ("mcp:mcp", ""),
     },
 }
 _COMMANDS = {name: command for commands in _GROUPS.values() for name, command in commands.items()}

@@ -111,6 +111,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.UNDECIDED: "a cell is open, or has no answer; with --require holds also one that is consistent",
         },
         "demo": {ExitCode.STANDS: "all parts ran, whatever their verdicts"},
+        "mcp": {ExitCode.STANDS: "the assistant has left"},
         "new": {ExitCode.STANDS: "written"},
         "docs": {ExitCode.STANDS: "shown"},
         "doctor": {

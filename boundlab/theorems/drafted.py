@@ -347,7 +347,7 @@ def _canonical(latex: str) -> str:
 
 
 class _Reading:
-    """What is known of one theorem while it is read."""
+    """One theorem while it is read: its letters, its mathematics, and the parts that are not used yet."""
 
     def __init__(self, said: str, name: str) -> None:
         self.name = name

@@ -45,6 +45,7 @@ NO_LINE = {
     "new": "the names of files",
     "doctor": "what is installed",
     "docs": "a page",
+    "mcp": "what an assistant asks for",
 }
 # What -v shows and the page does not.
 MORE = {
