@@ -209,6 +209,7 @@ _SAID: Final = (
     ("lipschitz", "B", rf"subgradients? bounded (?:in norm )?by {_LETTER}"),
     ("bounded-variance", "sigma", r"variance (?:is |of )?(?:at most|bounded (?:above )?by) \$(\\?[A-Za-z]+)\^2\$"),
     ("", "kappa", rf"condition number {_LETTER}"),
+    ("", "n", rf"{_LETTER} (?:clients|workers|nodes|devices|agents)"),
 )
 _DEFINED: Final = (
     ("", "R", r"\\Rzero(?:=|\\le ?)(\\?[A-Za-z]+)|\\Rzero\^2(?:=|\\le ?)(\\?[A-Za-z]+)\^2"),
@@ -323,11 +324,7 @@ def _braced(text: str, start: int) -> str:
 def _canonical(latex: str) -> str:
     r"""Return mathematics without spaces, sizes and fonts; norms are ``\|``, the minimiser is ``x^*``."""
     text = re.sub(_SPACES, " ", latex).replace("\\\\", " ")
-    text = re.sub(
-        r"\\(?:math(?:bf|rm|bb|cal|sf)|boldsymbol|bm|vec|operatorname)\*?\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|([A-Za-z]))",
-        r" \1\2",
-        text,
-    )
+    text = re.sub(_FONTS + r"\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|([A-Za-z]))", r" \1\2", text)
     parts = [*re.findall(r"\\[A-Za-z]+|\\.|\S", text), ""]
     text = "".join(one + (" " if len(one) > 2 and after.isalpha() else "") for one, after in pairwise(parts))
     for pattern, to in (
@@ -351,7 +348,7 @@ class _Reading:
 
     def __init__(self, said: str, name: str) -> None:
         self.name = name
-        self.names: dict[str, str] = {"n": "n"}
+        self.names: dict[str, str] = {}
         self.assumptions: list[str] = []
         self.open: list[str] = []
         self.start: int | None = None
@@ -408,6 +405,7 @@ class _Reading:
         method = self._method()
         self._letters()
         steps = self._steps()
+        self._begins()
         left, right = self._claim()
         self._definitions(steps)
         try:
@@ -443,6 +441,14 @@ class _Reading:
                 with suppress(UnreadableError):
                     self.names[letter] = self._formula(match[2])
                     self.maths[place] = ""
+
+    def _begins(self) -> None:
+        """Look for the number of the first model where neither the distance nor the gap of the start names it."""
+        if self.start is None:
+            found = {int(at) for one in self.maths for at in re.findall(rf"{_X}_([01])", one)}
+            self.start = min(found, default=0)
+            if len(found) != 1:
+                self.open.append("the method is taken to start at x_0")
 
     def _says(self, one: str) -> bool:
         return bool(one) and _SAYS_NOTHING.fullmatch(one) is None
@@ -600,7 +606,7 @@ class _Reading:
         ]
 
     def _first(self) -> int:
-        return self.start or 0
+        return max(self.start or 0, 0)
 
     def _horizon(self, letter: str, ahead: int) -> None:
         """Name the horizon: the model that the letter counts is ``ahead`` models after its number."""

@@ -57,6 +57,7 @@ def test_a_draft_assumes_nothing_until_its_author_ticks_it(tmp_path: Path) -> No
     [
         r"f(x_K) - f^* \le \frac{L\|x_0-x^*\|_1^2}{2K}",  # another norm
         r"f(x_K) - f^* \le \frac{C L\|x_0-x^*\|^2}{2K}",  # a letter without a meaning
+        r"f(x_K) - f^* \le \frac{n L\|x_0-x^*\|^2}{2K}",  # n may be the dimension
         r"f(x_K) - f^* \le \sqrt[3]{L/K}",
         r"f(x_K) - f^* \le L\|x_0-x^*\|^2/2K",
         r"f(x_K) - f^* \le 2f(x_0) - f^*",  # no gap, twice the value
@@ -98,6 +99,15 @@ def test_a_step_that_changes_is_left_open_whatever_counts_the_iterations() -> No
     draft = drafted(latex, "mine")
     assert "alpha" not in tomllib.loads(draft.text)["step"]
     assert any("it changes with k" in one for one in draft.open)
+
+
+@pytest.mark.parametrize(
+    ("start", "bound", "left_open"), [("$x_1$", "L/K", 0), ("$x_0$", "L/(K - 1)", 0), ("", "L/(K - 1)", 1)]
+)
+def test_the_first_model_is_counted_as_the_text_counts_it(start: str, bound: str, left_open: int) -> None:
+    draft = drafted(f"Begin at {start}. " + THEOREM[len(r"\begin{theorem}") :] % r"f(x_{K+1}) - f^* \le L/K", "mine")
+    assert tomllib.loads(draft.text)["terms"]["main"] == bound
+    assert len(draft.open) == left_open
 
 
 def test_the_command_prints_the_statement_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
