@@ -1,6 +1,6 @@
 """Events: who acts when, and how case files give them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from boundlab.errors import CaseError
 from boundlab.options import number
 
 SERVER = -1  # the actor of an aggregation
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,34 @@ def read_client(who: object, clients: int, name: str, *, server: bool = False) -
     return who
 
 
+def events_of(time: Floats, drawn: Sequence[tuple[Any, ...]]) -> Events:
+    """Return events at some times, each given as (actor, what else is said of it …), as programs have them."""
+    detail = tuple(one[1:] for one in drawn) if any(len(one) > 1 for one in drawn) else ()
+    return Events(time, np.array([one[0] for one in drawn], dtype=np.int32), detail)
+
+
+def read_each(
+    raw: object, where: str, form: str, width: tuple[int, int], one: Callable[[list[Any], str], tuple[Any, ...]]
+) -> Events:
+    """Read events one after the other.
+
+    Parameters
+    ----------
+    form, width
+        As :func:`read_rows` takes them.
+    one
+        one(row without its time, name of the event for messages) returns (actor, what else is said …).
+
+    Raises
+    ------
+    CaseError
+        Naming the event by its place, counted from 1.
+    """
+    rows = read_rows(raw, where, form, width)
+    drawn = [one(row, f"{where}: event {place}") for place, (_, row) in enumerate(rows, 1)]
+    return events_of(np.array([time for time, _ in rows]), drawn)
+
+
 def read_events(raw: object, clients: int, where: str) -> Events:
     """Read [[time, actor], …] with actor a client index or "s".
 
@@ -105,9 +134,8 @@ def read_events(raw: object, clients: int, where: str) -> Events:
     CaseError
         Naming the event by its place, counted from 1.
     """
-    rows = read_rows(raw, where, '[time, actor], e.g. [[0.5, 0], [1, "s"]]', (2, 2))
-    actor = [read_client(row[0], clients, f"{where}: event {k}", server=True) for k, (_, row) in enumerate(rows, 1)]
-    return Events(np.array([time for time, _ in rows]), np.array(actor, dtype=np.int32))
+    form = '[time, actor], e.g. [[0.5, 0], [1, "s"]]'
+    return read_each(raw, where, form, (2, 2), lambda row, name: (read_client(row[0], clients, name, server=True),))
 
 
 def aged(raw: object) -> bool:
@@ -123,55 +151,23 @@ def read_aged(raw: object, clients: int, where: str, third: str = "how old its m
     CaseError
         Naming the event by its place, counted from 1.
     """
-    rows = read_rows(raw, where, f"[time, client], or [time, client, {third}]", (2, 3))
-    if len({len(row) for _, row in rows}) != 1:
-        raise CaseError(f"{where}: either all events name {third}, or none does")
-    actor, detail = [], list[tuple[int, ...]]()
-    for place, (_, (who, *more)) in enumerate(rows, 1):
-        name = f"{where}: event {place}"
-        actor.append(read_client(who, clients, name))
+
+    def one(row: list[Any], name: str) -> tuple[int, ...]:
+        who, *more = row
+        client = read_client(who, clients, name)
         if more and (isinstance(more[0], bool) or not isinstance(more[0], int) or more[0] < 0):
             raise CaseError(f"{name}: {third} must be a whole number, got {more[0]!r}")
-        detail += [tuple(more)] if more else []
-    return Events(np.array([time for time, _ in rows]), np.array(actor, dtype=np.int32), tuple(detail))
+        return (client, *more)
 
-
-def read_members(raw: object, clients: int, where: str, form: str, example: str) -> list[tuple[float, tuple[int, ...]]]:
-    """Read [[time, [clients]], …], as rounds and passes are given.
-
-    Parameters
-    ----------
-    form, example
-        A row in words and as JSON, for messages.
-
-    Returns
-    -------
-    list
-        (time, clients in the order given) for each event; a list may be empty or hold a client twice.
-
-    Raises
-    ------
-    CaseError
-        Naming the event by its place, counted from 1.
-    """
-    found = []
-    for place, (time, (chosen,)) in enumerate(read_rows(raw, where, f"{form}, e.g. {example}", (2, 2)), 1):
-        name = f"{where}: event {place}"
-        if not isinstance(chosen, list):
-            raise CaseError(f"{name} must be {form}, got the clients {chosen!r}")
-        found.append((time, tuple(read_client(i, clients, name) for i in chosen)))
+    found = read_each(raw, where, f"[time, client], or [time, client, {third}]", (2, 3), one)
+    if not all(found.detail):
+        raise CaseError(f"{where}: either all events name {third}, or none does")
     return found
 
 
 def members_events(rows: Sequence[tuple[float, tuple[int, ...]]]) -> Events:
     """Return events of the server with their clients as detail."""
-    time = np.array([time for time, _ in rows])
-    return Events(time, np.full(len(rows), SERVER, dtype=np.int32), tuple(members for _, members in rows))
-
-
-def members_as_json(events: Events) -> list[list[Any]]:
-    """Return [time, [clients]] for each event."""
-    return [[time, list(members)] for time, members in zip(events.time.tolist(), events.detail, strict=True)]
+    return events_of(np.array([time for time, _ in rows]), [(SERVER, *members) for _, members in rows])
 
 
 def events_as_json(events: Events) -> list[list[Any]]:

@@ -1,8 +1,8 @@
 """Interface of every algorithm: its parameters, and what one event does."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -22,11 +22,11 @@ from boundlab.events import (
     SERVER,
     Events,
     events_as_json,
-    members_as_json,
+    events_of,
     members_events,
     read_client,
+    read_each,
     read_events,
-    read_rows,
 )
 from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
@@ -262,8 +262,7 @@ class Algorithm(ABC, Generic[P]):
 
     def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
         """Return the events of a run whose program chose these, one a unit of time."""
-        detail = tuple(one[1:] for one in drawn) if any(len(one) > 1 for one in drawn) else ()
-        return Events(np.arange(1.0, len(drawn) + 1.0), np.array([one[0] for one in drawn], dtype=np.int32), detail)
+        return events_of(np.arange(1.0, len(drawn) + 1.0), drawn)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Return the id of a registered algorithm, and all that another one holds."""
@@ -490,62 +489,7 @@ def _run(algorithm: Algorithm[Any], parameters: Any, clients: int, seed: int) ->
     return repr((run.time.tolist(), run.actor.tolist(), run.detail)), sum(streams.drawn)
 
 
-# Methods that throw a coin in each iteration, and on heads bring clients and server together.
-
-HEADS: Final = 1
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CoinParameters(Parameters):
-    """α, unit (−1, 2), and the probability p of heads."""
-
-    alpha: float = option.number("step size", above=0.0)
-    p_c: float = option.number("probability that an iteration's coin shows heads, in (0, 1]", above=0.0, maximum=1.0)
-
-
-class CoinAlgorithm(Algorithm[CoinParameters]):
-    """An algorithm whose event is the end of an iteration: who acts, and 1 for heads or 0 for tails.
-
-    Parameters
-    ----------
-    names_client
-        Whether each event names the client that its iteration asks; else all are asked ("s").
-    """
-
-    parameter_type = CoinParameters
-    arrivals = False
-    names_client: bool
-
-    def read_events(self, raw: object, clients: int, where: str) -> Events:
-        """Read [[time, actor, coin], …].
-
-        Raises
-        ------
-        CaseError
-            Naming the event by its place, counted from 1.
-        """
-        who = "client" if self.names_client else '"s"'
-        form = f"[time, {who}, 1 for heads or 0], e.g. [[1, {'0' if self.names_client else who}, 1]]"
-        actors, coins = [], []
-        rows = read_rows(raw, where, form, (3, 3))
-        for place, (_, (actor, coin)) in enumerate(rows, 1):
-            name = f"{where}: event {place}"
-            if not self.names_client and actor != "s":
-                raise CaseError(f'{name}: {self.id} asks all clients in every iteration; write "s", not {actor!r}')
-            actors.append(read_client(actor, clients, name) if self.names_client else SERVER)
-            if isinstance(coin, bool) or coin not in (0, HEADS):
-                raise CaseError(f"{name}: the coin must be 1 (heads) or 0 (tails), got {coin!r}")
-            coins.append((int(coin),))
-        return Events(np.array([time for time, _ in rows]), np.array(actors, dtype=np.int32), tuple(coins))
-
-
-def coin_drawn(words: str) -> Draw:
-    """Return the draw of the coins, where both sides can show."""
-    return Draw("coins", words, ("p_c",), lambda parameters, _: parameters.p_c < 1.0)
-
-
-# Synchronous rounds: what the textbook methods share. Nothing is stale, and delays only say how long a round takes.
+# Methods that draw by themselves whom they ask, as the textbook ones do. Delays only say how long iterations take.
 
 _SUBSETS: Final = 100_000  # of clients, that one event of a program may choose from
 
@@ -558,6 +502,19 @@ def drawn_subset(name: str) -> Draw:
         return size is not None and (clients is None or size < clients)
 
     return Draw("members", "which clients each round asks", (name,), when)
+
+
+def subset_size(owner: str, sampled: int | None, clients: int) -> int:
+    """Return how many of the clients count, all where an option says nothing.
+
+    Raises
+    ------
+    SpecError
+        If there are not as many.
+    """
+    if sampled is not None and sampled > clients:
+        raise SpecError(f"{owner}: sampled={sampled}, but there are {clients} clients")
+    return clients if sampled is None else sampled
 
 
 def uniform_subset(streams: Streams, turn: int, clients: int, size: int) -> tuple[int, ...]:
@@ -580,20 +537,33 @@ def uniform_subsets(owner: str, clients: int, size: int) -> list[tuple[int, ...]
 
 
 class Rounds(Algorithm[P]):
-    """An algorithm whose every iteration asks all clients at once; its event is the end of the round."""
+    """An algorithm that draws whom each iteration asks, by default all clients: its event is the end of one."""
 
     arrivals = False
+
+    def drawn(self, parameters: P, streams: Streams, clients: int, count: int) -> Sequence[Event]:
+        """Return the first ``count`` events of a trial, as the program has them; by default all clients are asked."""
+        return [(SERVER,)] * count
+
+    def asked(self, event: Event, place: int, clients: int) -> Sequence[int]:
+        """Return the clients for which event ``place``, counted from 0, waits: all, or those that it names."""
+        return range(clients) if event[0] == SERVER else event
+
+    def ends(self, drawn: Sequence[Event], clock: Clock, clients: int) -> Iterator[float]:
+        """Yield when each event ends: each begins as the one before ends, and lasts as long as its slowest client."""
+        now = 0.0
+        for place, event in enumerate(drawn):
+            now = max(clock.arrival(i, now) for i in self.asked(event, place, clients))
+            yield now
 
     def sample(
         self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
     ) -> Events:
-        """Return rounds that last as long as their slowest client."""
-        clock = delays.clock(streams)
-        now, times = 0.0, np.empty(count)
-        for place in range(count):
-            now = max(clock.arrival(i, now) for i in range(clients))
-            times[place] = now
-        return Events(times, np.full(count, SERVER, dtype=np.int32))
+        """Return who is asked in each iteration, and when it ends."""
+        drawn = self.drawn(parameters, streams, clients, count)
+        return replace(
+            self.drawn_events(parameters, drawn), time=np.array([*self.ends(drawn, delays.clock(streams), clients)])
+        )
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
         """Read [[round end, "s"], …].
@@ -603,39 +573,30 @@ class Rounds(Algorithm[P]):
         CaseError
             Naming the event by its place, counted from 1.
         """
-        rows = read_rows(raw, where, '[round end, "s"], e.g. [[1, "s"], [2, "s"]]', (2, 2))
-        for place, (_, (who,)) in enumerate(rows, 1):
-            if who != "s":
-                raise CaseError(
-                    f'{where}: event {place}: {self.id} asks all clients in every round; write "s", not {who!r}'
-                )
-        return Events(np.array([time for time, _ in rows]), np.full(len(rows), SERVER, dtype=np.int32))
+
+        def one(row: list[Any], name: str) -> Event:
+            if row[0] != "s":
+                raise CaseError(f'{name}: {self.id} asks all clients in every round; write "s", not {row[0]!r}')
+            return (SERVER,)
+
+        return read_each(raw, where, '[round end, "s"], e.g. [[1, "s"], [2, "s"]]', (2, 2), one)
 
 
-class MemberRounds(Algorithm[P]):
-    """An algorithm whose iterations name the clients that they ask; its event is the end of one."""
+class MemberRounds(Rounds[P]):
+    """An algorithm whose events are the clients that iterations ask, in their order.
 
-    arrivals = False
+    Parameters
+    ----------
+    form, example
+        An event in words, and events as JSON.
+    """
+
+    form: str
+    example: str
 
     @abstractmethod
-    def members(self, parameters: P, streams: Streams, clients: int, turn: int) -> tuple[int, ...]:
-        """Return which clients iteration ``turn``, counted from 0, asks, in their order."""
-
-    @abstractmethod
-    def end(self, clock: Clock, members: tuple[int, ...], start: float) -> float:
-        """Return when the last of these clients is done."""
-
-    def sample(
-        self, parameters: P, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
-    ) -> Events:
-        """Return who is asked in each iteration, and when the last of them is done."""
-        clock = delays.clock(streams)
-        now, rounds = 0.0, []
-        for turn in range(count):
-            members = self.members(parameters, streams, clients, turn)
-            now = self.end(clock, members, now)
-            rounds.append((now, members))
-        return members_events(rounds)
+    def wrong(self, members: Sequence[int], clients: int) -> str:
+        """Return '' if these clients can be an event, else what follows its name in the message."""
 
     def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
         """Return the iterations with the clients that they ask."""
@@ -647,7 +608,80 @@ class MemberRounds(Algorithm[P]):
 
     def events_as_json(self, events: Events) -> list[list[Any]]:
         """Return [end, [clients]] for each iteration."""
-        return members_as_json(events)
+        return [[time, list(members)] for time, members in zip(events.time.tolist(), events.detail, strict=True)]
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [[end, [clients]], …].
+
+        Raises
+        ------
+        CaseError
+            Naming the event by its place, counted from 1.
+        """
+
+        def one(row: list[Any], name: str) -> Event:
+            if not isinstance(row[0], list):
+                raise CaseError(f"{name} must be {self.form}, got the clients {row[0]!r}")
+            members = [read_client(i, clients, name) for i in row[0]]
+            if why := self.wrong(members, clients):
+                raise CaseError(name + why)
+            return SERVER, *members
+
+        return read_each(raw, where, f"{self.form}, e.g. {self.example}", (2, 2), one)
+
+
+# Methods that throw a coin in each iteration, and on heads bring clients and server together.
+
+HEADS: Final = 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CoinParameters(Parameters):
+    """α, unit (−1, 2), and the probability p of heads."""
+
+    alpha: float = option.number("step size", above=0.0)
+    p_c: float = option.number("probability that an iteration's coin shows heads, in (0, 1]", above=0.0, maximum=1.0)
+
+
+class CoinAlgorithm(Rounds[CoinParameters]):
+    """An algorithm whose event is the end of an iteration: who acts, and 1 for heads or 0 for tails.
+
+    Parameters
+    ----------
+    names_client
+        Whether each event names the client that its iteration asks; else all are asked ("s").
+    """
+
+    parameter_type = CoinParameters
+    names_client: bool
+
+    def read_events(self, raw: object, clients: int, where: str) -> Events:
+        """Read [[time, actor, coin], …].
+
+        Raises
+        ------
+        CaseError
+            Naming the event by its place, counted from 1.
+        """
+        who = "client" if self.names_client else '"s"'
+        form = f"[time, {who}, 1 for heads or 0], e.g. [[1, {'0' if self.names_client else who}, 1]]"
+
+        def one(row: list[Any], name: str) -> Event:
+            actor, coin = row
+            if not self.names_client and actor != "s":
+                raise CaseError(f'{name}: {self.id} asks all clients in every iteration; write "s", not {actor!r}')
+            who = read_client(actor, clients, name) if self.names_client else SERVER
+            if isinstance(coin, bool) or coin not in (0, HEADS):
+                raise CaseError(f"{name}: the coin must be 1 (heads) or 0 (tails), got {coin!r}")
+            return who, int(coin)
+
+        return read_each(raw, where, form, (3, 3), one)
+
+
+def coin_drawn(words: str) -> Draw:
+    """Return the draw of the coins, where both sides can show."""
+    return Draw("coins", words, ("p_c",), lambda parameters, _: parameters.p_c < 1.0)
 
 
 # Sums over windows of consecutive server updates.

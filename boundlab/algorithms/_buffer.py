@@ -69,12 +69,16 @@ class Buffered(Algorithm[P]):
 
     Parameters
     ----------
-    models
-        Whether x_s ← Σ weight·y over a full buffer; else x_s ← x_s + Σ weight·(y − x).
+    mixes
+        Whether x_s keeps what the weights of models leave of 1.
     """
 
     server: Literal["any", "count", "none"] = "count"
-    models: bool = False
+    mixes: bool = False
+
+    def models(self, parameters: P) -> bool:
+        """Return whether x_s ← Σ weight·y over a full buffer, weights of sum 1; else x_s ← x_s + Σ weight·(y − x)."""
+        return False
 
     def weight(self, parameters: P, tau: int) -> float:
         """Return the weight of an update that is τ versions old."""
@@ -97,7 +101,8 @@ class Buffered(Algorithm[P]):
             parameters.reply,
             clients,
             by_staleness(partial(self.weight, parameters)),
-            models=self.models,
+            models=self.models(parameters),
+            mixes=self.mixes,
             ages=self.ages(parameters),
             stalest=self.stalest(parameters),
             stops=self.stops(parameters),
@@ -110,6 +115,14 @@ class Buffered(Algorithm[P]):
     def stops(self, parameters: P) -> bool:
         """Return whether a client whose update would be staler stops, and begins anew from the new model."""
         return False
+
+    def stays_feasible(self, parameters: P, clients: int) -> bool:
+        """Return whether models are averaged; differences lead anywhere."""
+        return self.models(parameters)
+
+    def stays_on_set(self, parameters: P, clients: int) -> bool:
+        """Return the same: passes begin at server models."""
+        return self.models(parameters)
 
     def heaviest(self, parameters: P) -> float | None:
         """Return what no weight of an update exceeds, where all updates enter; None: nobody has said it."""
@@ -263,7 +276,7 @@ class BufferProgram(EventProgram):
     models
         Whether the sum of models replaces x_s.
     mixes
-        Whether x_s keeps what their weights leave of 1.
+        Whether x_s keeps what the weights of models leave of 1.
     ages
         Whether weights depend on the staleness; else all ages count as 0.
     named
@@ -298,7 +311,7 @@ class BufferProgram(EventProgram):
     ) -> None:
         check_wait(name, reply, count, clients)
         self._reply, self._clients, self._weigh, self.memory = reply, clients, weigh, memory
-        self.ages, self.named, self._mixes, self.models = ages or stalest is not None, named, mixes, models
+        self.ages, self.named, self._mixes, self.models = ages or stalest is not None, named, mixes and models, models
         self.stalest, self.stops, self._blind = stalest, stops, False
         self._steps, self.count = local, count
         self._desk = self.desk(clients)

@@ -109,6 +109,19 @@ def custom(
     return field(default=default, metadata={_KEY: option})
 
 
+def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
+    """Return numbers that are > 0.
+
+    Raises
+    ------
+    SpecError
+        If one is not; the message begins with ``what`` they are.
+    """
+    if any(one <= 0.0 for one in values):
+        raise SpecError(f"{what} must be > 0, got {min(values):g}")
+    return tuple(values)
+
+
 def part(kind: type[Parameters]) -> Any:
     """Declare a field whose value is made of options of its own; all of them have defaults."""
     option = _Option(
@@ -547,15 +560,13 @@ class LocalSteps:
             If a rate is not positive, or there are not as many as local steps.
         """
         options.require(rate)
-        rates = options.numbers(rate)
-        if min(rates) <= 0.0:
-            raise SpecError(f"{options.owner}: {rate} must be > 0, got {min(rates):g}")
+        rates = positive(options.numbers(rate), f"{options.owner}: {rate}")
         count = options.integer(steps, len(rates), minimum=1, maximum=10**6)
         if len(rates) not in (1, count):
             raise SpecError(
                 f"{options.owner}: {rate} has {len(rates)} entries for {count} local steps; give one, or one a step"
             )
-        return cls(tuple(rates) if len(rates) == count else (rates[0],) * count)
+        return cls(rates if len(rates) == count else rates * count)
 
 
 def local_steps(rate: str, steps: str) -> Any:

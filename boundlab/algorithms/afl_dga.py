@@ -15,10 +15,10 @@ from boundlab.algorithms._algorithm import Algorithm, Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.delays import Clock, DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, CaseError, SpecError
-from boundlab.events import SERVER, Events, read_client, read_rows
+from boundlab.events import SERVER, Events, read_client, read_each
 from boundlab.options import Options, nearest, number as read_number
 from boundlab.randomness import Stream, Streams
-from boundlab.tape import Initial, Op, RecordAt, Tape, Writer
+from boundlab.tape import NOTHING, Initial, Op, RecordAt, Tape, Writer
 
 # AFL-DGA's events: their form in case files, and the order in which they can happen.
 #
@@ -29,128 +29,6 @@ from boundlab.tape import Initial, Op, RecordAt, Tape, Writer
 
 WORDS = ("step", "send", "aggregate", "recv")
 _FORM = '[time, client, "step" | "send" | "recv", round] or [time, "s", "aggregate", round]'
-
-
-@dataclass(slots=True)
-class _EventClient:
-    round: int | None = None  # the round it is in: begun and not sent
-    steps: int = 0
-    sent: set[int] = field(default_factory=set)
-    received: set[int] = field(default_factory=set)
-
-
-@dataclass(slots=True)
-class Protocol:
-    """State machine of the events that may happen next; :meth:`take` refuses everything else in one line."""
-
-    clients: int
-    state: list[_EventClient] = field(default_factory=list)
-    done: set[int] = field(default_factory=set)
-    last: int | None = None
-
-    def __post_init__(self) -> None:
-        self.state = [_EventClient() for _ in range(self.clients)]
-
-    def take(self, actor: int, word: str, number: int, name: str) -> None:
-        """Accept one event, or say why it cannot happen.
-
-        Raises
-        ------
-        CaseError
-            Naming the event by ``name``.
-        """
-        if (actor == SERVER) != (word == "aggregate"):
-            wanted = (
-                'the server "s" does nothing but aggregate' if actor == SERVER else 'only the server "s" aggregates'
-            )
-            raise CaseError(f"{name}: {wanted}, got {word!r}")
-        if actor == SERVER:
-            self._aggregate(number, name)
-        else:
-            {"step": self._step, "send": self._send, "recv": self._receive}[word](actor, number, name)
-
-    def _aggregate(self, number: int, name: str) -> None:
-        wanted = "0 or 1" if self.last is None else str(self.last + 1)
-        if (self.last is None and number > 1) or (self.last is not None and number != self.last + 1):
-            raise CaseError(f"{name}: the server aggregates its rounds one after the other: {wanted}, not {number}")
-        self.last = number
-        self.done.add(number)
-
-    def _step(self, who: int, number: int, name: str) -> None:
-        client = self.state[who]
-        if client.round is not None and client.round != number:
-            raise CaseError(f"{name}: client {who} is in round {client.round}; it must send it before round {number}")
-        if number in client.sent:
-            raise CaseError(f"{name}: client {who} has sent round {number}, which ended it")
-        if number in client.received:
-            raise CaseError(f"{name}: client {who} has received the average of round {number}, which ended it")
-        if client.sent and number < max(client.sent):
-            raise CaseError(f"{name}: client {who} has sent round {max(client.sent)}; it cannot go back to {number}")
-        client.round = number
-        client.steps += 1
-
-    def _send(self, who: int, number: int, name: str) -> None:
-        client = self.state[who]
-        if number in client.sent:
-            raise CaseError(f"{name}: client {who} sends round {number} twice")
-        if client.round != number:
-            raise CaseError(f"{name}: client {who} sends round {number} without a local step in it")
-        client.sent.add(number)
-        client.round, client.steps = None, 0
-
-    def _receive(self, who: int, number: int, name: str) -> None:
-        client = self.state[who]
-        if number not in self.done:
-            raise CaseError(f"{name}: client {who} receives the average of round {number} before it is aggregated")
-        if number in client.received:
-            raise CaseError(f"{name}: client {who} receives the average of round {number} twice")
-        if client.round == number:
-            raise CaseError(
-                f"{name}: client {who} receives the average of round {number} while it is in that round; label its "
-                f"steps with the round in which they are sent"
-            )
-        client.received.add(number)
-
-
-def check_order(events: Events, clients: int, where: str) -> None:
-    """Make sure that events are AFL-DGA's and can happen in this order.
-
-    Raises
-    ------
-    CaseError
-        Naming the first event that cannot, by its place, counted from 1.
-    """
-    if len(events.detail) != len(events):
-        raise CaseError(f"{where}: afl_dga needs events of the form {_FORM}")
-    protocol = Protocol(clients)
-    for place, (actor, detail) in enumerate(zip(events.actor.tolist(), events.detail, strict=True), 1):
-        protocol.take(actor, detail[0], detail[1], f"{where}: event {place}")
-
-
-def read(raw: object, clients: int, where: str) -> Events:
-    """Read the events of a case file.
-
-    Raises
-    ------
-    CaseError
-        Naming the event by its place, counted from 1: a wrong form, an unknown word, or an impossible order.
-    """
-    rows = read_rows(raw, where, _FORM, (4, 4))
-    actors, details = [], []
-    for place, (_, row) in enumerate(rows, 1):
-        name = f"{where}: event {place}"
-        who, word, number = row
-        actors.append(read_client(who, clients, name, server=True))
-        if not isinstance(word, str) or word not in WORDS:
-            hint = nearest(word, WORDS) if isinstance(word, str) else f"known: {', '.join(WORDS)}"
-            raise CaseError(f"{name}: unknown word {str(word)[:20]!r}; {hint}")
-        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise CaseError(f"{name}: the round must be an integer ≥ 0, got {str(number)[:20]!r}")
-        details.append((word, number))
-    time = np.array([time for time, _ in rows])
-    events = Events(time, np.array(actors, dtype=np.int32), tuple(details))
-    check_order(events, clients, where)
-    return events
 
 
 # AFL-DGA's sampled delay model: who takes part in which round, with how many steps, and how late averages come.
@@ -390,17 +268,6 @@ class _Simulation:
         return Events(time, actor, tuple(self.detail[:count]))
 
 
-def sample(schedule: DelayOptions, clock: Clock, streams: Streams, clients: int, count: int) -> Events:
-    """Return the first ``count`` events of one trial.
-
-    Raises
-    ------
-    SpecError
-        If participation or periods are not one number a client, or a trace ends.
-    """
-    return _Simulation(_Plan(schedule, streams, clients), clock).run(count)
-
-
 # Statistics that AFL-DGA's theorems read off a tape, exactly.
 #
 # Everything is read over the first T server updates t = 0 … T−1 and the events up to the last of them: a theorem
@@ -475,35 +342,6 @@ def quantities(tape: Tape, until: int) -> dict[str, float]:
         "M_own": _up(float(own.max())),
         "SM2": float(share @ (server + own) ** 2),
     }
-
-
-def figures(tape: Tape) -> dict[str, Any]:
-    """Return K_m, D_m, rounds sent by each client, and where they are defined tau_max, S and M.
-
-    Here S counts the server steps that have not reached the client, and M its own gradients of rounds whose average
-    has not, whatever ``scaling`` makes of the others.
-    """
-    until = int(tape.version[-1])
-    steps, late = _before(tape, len(tape.events))
-    sent = np.asarray(tape.notes.get("send_client", np.empty(0)), dtype=np.int64)
-    newest = _newest(tape, until)
-    heard = newest >= 0
-    shown: dict[str, Any] = {
-        "K_m": int(steps.max(initial=0)),
-        "D_m": int(late.max(initial=0)),
-        "rounds": until,
-        "participation": np.bincount(sent, minlength=tape.clients).tolist(),
-        "silent_at_first": np.flatnonzero(~heard[0]).tolist() if until else [],
-        "tau_max": None,
-        "S": None,
-        "M": None,
-    }
-    if heard.any():
-        run = tape.uses.update
-        shown["tau_max"] = int(_age(newest)[heard].max())
-        shown["S"] = int((tape.uses.version - tape.notes["run_held"][run]).max())
-        shown["M"] = int(tape.notes["run_own"][run].max())
-    return shown
 
 
 def _newest(tape: Tape, until: int) -> Ints:
@@ -624,8 +462,7 @@ class AflDga(Algorithm[AflDgaParameters]):
             If the events cannot happen in this order, or server=k-scaled finds participants of one round with
             different numbers of local steps.
         """
-        check_order(events, clients, self.id)
-        compiler = _Compiler(parameters, events, clients, Writer(events, clients, records, iterations))
+        compiler = _Compiler(parameters, events, clients, Writer(events, clients, records, iterations), self.id)
         compiler.run()
         return compiler.writer.tape()
 
@@ -643,12 +480,37 @@ class AflDga(Algorithm[AflDgaParameters]):
         clients: int,
         count: int,
     ) -> Events:
-        """Return the first ``count`` events of a trial of the sampled delay model; see :class:`_Simulation`."""
-        return sample(parameters.schedule, delays.clock(streams), streams, clients, count)
+        """Return the first ``count`` events of a trial of the sampled delay model.
+
+        Raises
+        ------
+        SpecError
+            If participation or periods are not one number a client, or a trace ends.
+        """
+        return _Simulation(_Plan(parameters.schedule, streams, clients), delays.clock(streams)).run(count)
 
     def read_events(self, raw: object, clients: int, where: str) -> Events:
-        """Read the events of a case file; see :func:`read`."""
-        return read(raw, clients, where)
+        """Read the events of a case file.
+
+        Raises
+        ------
+        CaseError
+            Naming the event by its place, counted from 1: a wrong form, an unknown word, or an impossible order.
+        """
+
+        def one(row: list[Any], name: str) -> tuple[int, str, int]:
+            who, word, number = row
+            actor = read_client(who, clients, name, server=True)
+            if not isinstance(word, str) or word not in WORDS:
+                hint = nearest(word, WORDS) if isinstance(word, str) else f"known: {', '.join(WORDS)}"
+                raise CaseError(f"{name}: unknown word {str(word)[:20]!r}; {hint}")
+            if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+                raise CaseError(f"{name}: the round must be an integer ≥ 0, got {str(number)[:20]!r}")
+            return actor, word, number
+
+        events = read_each(raw, where, _FORM, (4, 4), one)
+        check_order(events, clients, where)
+        return events
 
     def quantities(
         self, parameters: AflDgaParameters, tape: Tape, until: int, settings: Mapping[str, float]
@@ -657,8 +519,32 @@ class AflDga(Algorithm[AflDgaParameters]):
         return {**super().quantities(parameters, tape, until, settings), **quantities(tape, until)}
 
     def figures(self, parameters: AflDgaParameters, tape: Tape) -> dict[str, Any]:
-        """Return K_m, D_m, participation, tau_max, S and M of a run."""
-        return figures(tape)
+        """Return K_m, D_m, rounds sent by each client, and where they are defined tau_max, S and M.
+
+        Here S counts the server steps that have not reached the client, and M its own gradients of rounds whose average
+        has not, whatever ``scaling`` makes of the others.
+        """
+        until = int(tape.version[-1])
+        steps, late = _before(tape, len(tape.events))
+        sent = np.asarray(tape.notes.get("send_client", np.empty(0)), dtype=np.int64)
+        newest = _newest(tape, until)
+        heard = newest >= 0
+        shown: dict[str, Any] = {
+            "K_m": int(steps.max(initial=0)),
+            "D_m": int(late.max(initial=0)),
+            "rounds": until,
+            "participation": np.bincount(sent, minlength=tape.clients).tolist(),
+            "silent_at_first": np.flatnonzero(~heard[0]).tolist() if until else [],
+            "tau_max": None,
+            "S": None,
+            "M": None,
+        }
+        if heard.any():
+            run = tape.uses.update
+            shown["tau_max"] = int(_age(newest)[heard].max())
+            shown["S"] = int((tape.uses.version - tape.notes["run_held"][run]).max())
+            shown["M"] = int(tape.notes["run_own"][run].max())
+        return shown
 
 
 @dataclass(slots=True)
@@ -677,6 +563,8 @@ class _ClientState:
     ----------
     model, spare
         Two registers that take turns holding w_i.
+    round, sent, received
+        The round it is in, begun and not sent; those that it has sent, and those whose average has come.
     stored
         Register of −η times the average gradient that it sent last.
     used
@@ -696,6 +584,9 @@ class _ClientState:
     model: int
     spare: int
     stored: int
+    round: int | None = None
+    sent: set[int] = field(default_factory=set)
+    received: set[int] = field(default_factory=set)
     used: list[int] = field(default_factory=list)
     rounds: dict[int, _ClientRound] = field(default_factory=dict)
     sent_at: dict[int, int] = field(default_factory=dict)
@@ -711,16 +602,26 @@ class _ClientState:
 
 
 class _Compiler:
-    """Turns events into instructions, one after the other."""
+    """Turns events into instructions, one after the other, and refuses in one line what cannot happen.
 
-    def __init__(self, parameters: AflDgaParameters, events: Events, clients: int, writer: Writer) -> None:
-        self.parameters, self.events, self.n, self.writer = parameters, events, clients, writer
+    Parameters
+    ----------
+    where
+        Where the events stand, for messages.
+    """
+
+    def __init__(self, parameters: AflDgaParameters, events: Events, clients: int, writer: Writer, where: str) -> None:
+        if len(events.detail) != len(events):
+            raise CaseError(f"{where}: afl_dga needs events of the form {_FORM}")
+        self.parameters, self.events, self.n, self.writer, self.where = parameters, events, clients, writer, where
         first = writer.register(Initial.START, clients)
         spare = writer.register(count=clients)
         stored = writer.register(Initial.ZERO, clients)
         self.clients = [_ClientState(first + i, spare + i, stored + i) for i in range(clients)]
         self.free: list[int] = []
         self.average: dict[int, tuple[int, int]] = {}  # round → register of −ηḡ, number of the server step
+        self.coming = range(2)  # the rounds that the server may aggregate next
+        self.done: set[int] = set()  # those that it has aggregated
         self.sent: dict[int, set[int]] = {}  # round → the numbers of local steps of its participants
         # A sum or an average is kept for as long as somebody will ask for it.
         self.asked: dict[int, int] = {}
@@ -731,31 +632,49 @@ class _Compiler:
                 self.receives.add((actor, number))
 
     def run(self) -> None:
-        """Write all events up to the one that completes the iterations."""
+        """Write all events up to the one that completes the iterations.
+
+        Raises
+        ------
+        CaseError
+            Naming the first event that cannot happen, by its place, counted from 1.
+        """
         writer = self.writer
-        act = {"step": self._step, "send": self._send, "recv": self._receive}
+        act = {"step": self._step, "send": self._send, "recv": self._receive, "aggregate": self._aggregate}
         for event, (actor, (word, number)) in enumerate(
             zip(self.events.actor.tolist(), self.events.detail, strict=True)
         ):
             if writer.done:
                 break
             writer.begin(event)
-            if word == "aggregate":
-                self._aggregate(number)
-            else:
-                act[word](actor, number)
+            only = 'the server "s" does nothing but aggregate' if actor < 0 else 'only the server "s" aggregates'
+            self._never((actor == SERVER) != (word == "aggregate"), f"{only}, got {word!r}")
+            act[word](actor, number)
             writer.note("event_event", word)
             writer.note("event_round", number)
             writer.end()
         for client in self.clients:
             writer.note("client_model", client.model)
 
+    def _never(self, wrong: bool, why: str) -> None:
+        if wrong:
+            raise CaseError(f"{self.where}: event {self.writer.event + 1}: {why}")
+
     def _take(self) -> int:
         return self.free.pop() if self.free else self.writer.register()
 
     def _step(self, who: int, number: int) -> None:
         writer, client = self.writer, self.clients[who]
-        begun = number in client.rounds
+        begun = client.round is not None
+        if not begun:
+            self._never(number in client.sent, f"client {who} has sent round {number}, which ended it")
+            ended = f"client {who} has received the average of round {number}, which ended it"
+            self._never(number in client.received, ended)
+            last = max(client.sent, default=number)
+            self._never(number < last, f"client {who} has sent round {last}; it cannot go back to {number}")
+            client.round = number
+        must = f"client {who} is in round {client.round}; it must send it before round {number}"
+        self._never(client.round != number, must)
         here = client.rounds.setdefault(number, _ClientRound(-1))
         for name, value in (
             ("run_round", number),
@@ -780,6 +699,10 @@ class _Compiler:
 
     def _send(self, who: int, number: int) -> None:
         writer, client = self.writer, self.clients[who]
+        self._never(number in client.sent, f"client {who} sends round {number} twice")
+        self._never(client.round != number, f"client {who} sends round {number} without a local step in it")
+        client.round = None
+        client.sent.add(number)
         here = client.rounds[number]
         count = len(here.runs)
         writer.affine(client.stored, (1.0 / count, here.total))
@@ -794,8 +717,12 @@ class _Compiler:
         if (who, number) not in self.receives:
             self.free.append(here.total)
 
-    def _aggregate(self, number: int) -> None:
-        writer = self.writer
+    def _aggregate(self, _who: int, number: int) -> None:
+        writer, wanted = self.writer, " or ".join(map(str, self.coming))
+        order = f"the server aggregates its rounds one after the other: {wanted}, not {number}"
+        self._never(number not in self.coming, order)
+        self.coming = range(number + 1, number + 2)
+        self.done.add(number)
         scale = self._scale(number)
         for client in self.clients:
             for run in client.used:
@@ -822,6 +749,12 @@ class _Compiler:
 
     def _receive(self, who: int, number: int) -> None:
         writer, client = self.writer, self.clients[who]
+        comes = f"client {who} receives the average of round {number}"
+        self._never(number not in self.done, f"{comes} before it is aggregated")
+        self._never(number in client.received, f"{comes} twice")
+        label = "while it is in that round; label its steps with the round in which they are sent"
+        self._never(client.round == number, f"{comes} {label}")
+        client.received.add(number)
         average, version = self.average[number]
         scaling = self.parameters.scaling
         here = client.rounds.pop(number, None)
@@ -854,6 +787,18 @@ class _Compiler:
             client.wrong += abs(1.0 - weight)
             client.largest = max(client.largest, abs(1.0 - weight))
             client.oldest = version if client.oldest is None else min(client.oldest, version)
+
+
+def check_order(events: Events, clients: int, where: str) -> None:
+    """Make sure that events are AFL-DGA's and can happen in this order.
+
+    Raises
+    ------
+    CaseError
+        Naming the first event that cannot, by its place, counted from 1.
+    """
+    writer = Writer(events, clients, NOTHING, len(events))
+    _Compiler(AflDgaParameters(1.0), events, clients, writer, where).run()
 
 
 AFL_DGA = AflDga()

@@ -25,14 +25,9 @@ class AsFedAvg(Buffered[AsFedAvgParameters]):
     id = "asfedavg"
     summary = "asynchronous FedAvg: the mean of every count local models replaces the server model"
     parameter_type = AsFedAvgParameters
-    models = True
 
-    def stays_feasible(self, parameters: AsFedAvgParameters, clients: int) -> bool:
-        """Return True: every model is a mean of local ones."""
-        return True
-
-    def stays_on_set(self, parameters: AsFedAvgParameters, clients: int) -> bool:
-        """Return True: passes begin at server models."""
+    def models(self, parameters: AsFedAvgParameters) -> bool:
+        """Return True."""
         return True
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, window_sums
-from boundlab.algorithms._option import FORMS, Parameters, Staleness, read_staleness
+from boundlab.algorithms._option import FORMS, Parameters, Staleness, positive, read_staleness
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
@@ -471,12 +471,6 @@ def _read_st(options: Options, _: str) -> Staleness:
     return read_staleness(Options(options.owner, {"st": text}), "st")
 
 
-def _positive(values: Sequence[float], what: str) -> tuple[float, ...]:
-    if min(values) <= 0.0:
-        raise SpecError(f"{what} must be > 0, got {min(values):g}")
-    return tuple(values)
-
-
 def _read_speeds(options: Options, _: str) -> tuple[tuple[Fraction, ...], ...] | None:
     """Read [0.1, 0.2], or a list of rounds for each client: [[0.1], [0.25, 0.2]]."""
     if not options.has("speeds"):
@@ -486,12 +480,12 @@ def _read_speeds(options: Options, _: str) -> tuple[tuple[Fraction, ...], ...] |
     speeds = []
     for row in rows:
         rounds = numbers(row, what) if isinstance(row, (list, tuple)) else [number(row, what)]
-        speeds.append(tuple(shortest_decimal(speed) for speed in _positive(rounds, what)))
+        speeds.append(tuple(shortest_decimal(speed) for speed in positive(rounds, what)))
     return tuple(speeds)
 
 
 def _read_p(options: Options, name: str) -> tuple[float, ...] | None:
-    return _positive(options.numbers(name), f"{options.owner}: {name}") if options.has(name) else None
+    return positive(options.numbers(name), f"{options.owner}: {name}") if options.has(name) else None
 
 
 def _read_largest(options: Options, name: str) -> int:

@@ -4,14 +4,21 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal, final
+from typing import Any, Final, Literal, final
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import Rounds, drawn_subset, drawn_with, uniform_subset, uniform_subsets
+from boundlab.algorithms._algorithm import (
+    Rounds,
+    drawn_subset,
+    drawn_with,
+    subset_size,
+    uniform_subset,
+    uniform_subsets,
+)
 from boundlab.algorithms._option import Parameters, StepFactor, StepSize, step_factor, step_size
 from boundlab.algorithms._program import (
     X_S,
@@ -27,9 +34,9 @@ from boundlab.algorithms._program import (
     Step,
 )
 from boundlab.arithmetic.rational import column
-from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
-from boundlab.events import SERVER, Events, read_client, read_events, read_rows
+from boundlab.events import SERVER, Events, read_client, read_each
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import Initial, Tape
 
@@ -120,11 +127,8 @@ class GdParameters(Parameters):
         SpecError
             If there are not as many.
         """
-        if self.sampled is None or not self.averaged(k + 1):
-            return None
-        if self.sampled > clients:
-            raise SpecError(f"gd: sampled={self.sampled}, but there are {clients} clients")
-        return None if self.sampled == clients else self.sampled
+        size = subset_size("gd", self.sampled, clients)
+        return None if size == clients or not self.averaged(k + 1) else size
 
 
 @final
@@ -181,30 +185,15 @@ class Gd(Rounds[GdParameters]):
         """Return one iteration."""
         return GdProgram(parameters, clients)
 
-    def sample(
-        self,
-        parameters: GdParameters,
-        delays: DelayModel,
-        policy: ServerPolicy,
-        streams: Streams,
-        clients: int,
-        count: int,
-    ) -> Events:
-        """Return rounds, or who is asked one after the other."""
+    def drawn(self, parameters: GdParameters, streams: Streams, clients: int, count: int) -> list[Event]:
+        """Return rounds, with those that are drawn for them, or who is asked one after the other."""
         if parameters.of_all:
-            found = super().sample(parameters, delays, policy, streams, clients, count)
             sizes = [parameters.size(k, clients) for k in range(count)]
-            drawn = tuple(uniform_subset(streams, k, clients, one) if one else () for k, one in enumerate(sizes))
-            return Events(found.time, found.actor, drawn if any(sizes) else ())
+            return [(SERVER, *(uniform_subset(streams, k, clients, one) if one else ())) for k, one in enumerate(sizes)]
         if parameters.sampling == "cyclic":
-            actor = (np.arange(count) % clients).astype(np.int32)
-        else:
-            actor = np.floor(streams.uniforms(Stream.SCHEDULE, 0, 0, count)[0] * clients).astype(np.int32)
-        clock = delays.clock(streams)
-        now, times = 0.0, np.empty(count)
-        for place, client in enumerate(actor.tolist()):
-            now = times[place] = clock.arrival(client, now)
-        return Events(times, actor)
+            return [(k % clients,) for k in range(count)]
+        asked = np.floor(streams.uniforms(Stream.SCHEDULE, 0, 0, count)[0] * clients).astype(np.int64)
+        return [(one,) for one in asked.tolist()]
 
     def why_not(self, assumption: str, parameters: GdParameters, delays: DelayModel) -> str:
         """Say whether each iteration asks one client, drawn uniformly: an option says who is asked, no delay does."""
@@ -219,13 +208,11 @@ class Gd(Rounds[GdParameters]):
         For other values of sampling [[time, client], …].
         """
         form = '[time, "s"], with the clients behind it where some are drawn, or [time, client]'
-        rows = read_rows(raw, where, form, (2, 2 + clients))
-        heads = read_events([[time, row[0]] for time, row in rows], clients, where)
-        drawn = [
-            tuple(read_client(i, clients, f"{where}: event {place}") for i in row[1:])
-            for place, (_, row) in enumerate(rows, 1)
-        ]
-        return Events(heads.time, heads.actor, tuple(drawn) if any(drawn) else ())
+
+        def one(row: list[Any], name: str) -> Event:
+            return read_client(row[0], clients, name, server=True), *(read_client(i, clients, name) for i in row[1:])
+
+        return read_each(raw, where, form, (2, 2 + clients), one)
 
 
 @final

@@ -1,5 +1,6 @@
 """The incremental (sub)gradient method: each iteration is a pass, a step for every client, one after the other."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import factorial
@@ -23,8 +24,7 @@ from boundlab.algorithms._program import (
     Step,
 )
 from boundlab.delays import Clock
-from boundlab.errors import CaseError, SpecError
-from boundlab.events import Events, members_events, read_members
+from boundlab.errors import SpecError
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import Initial
 
@@ -54,6 +54,7 @@ class Incremental(MemberRounds[IncrementalParameters]):
     parameter_type = IncrementalParameters
     step_size_symbols = ("alpha", "c")
     draws = (drawn_with("order", "the order of the clients in each pass", "order", "shuffled"),)
+    form, example = "[pass end, [all clients in their order]]", "[[2, [0, 1]]]"
 
     def averages(self, parameters: IncrementalParameters, clients: int) -> Averages:
         """Each iteration is a pass of one step a client."""
@@ -63,34 +64,26 @@ class Incremental(MemberRounds[IncrementalParameters]):
         """Return one pass."""
         return IncrementalProgram(parameters, clients)
 
-    def members(self, parameters: IncrementalParameters, streams: Streams, clients: int, turn: int) -> tuple[int, ...]:
-        """Return the order of a pass."""
+    def drawn(self, parameters: IncrementalParameters, streams: Streams, clients: int, count: int) -> list[Event]:
+        """Return the order of each pass."""
         if parameters.order == "cyclic":
-            return tuple(range(clients))
+            return [tuple(range(clients))] * count
         # The ranks of n uniform numbers are a uniform order.
-        return tuple(np.argsort(streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0]).tolist())
+        u = (streams.uniforms(Stream.SCHEDULE, 0, turn, clients)[0] for turn in range(count))
+        return [tuple(np.argsort(one).tolist()) for one in u]
 
-    def end(self, clock: Clock, members: tuple[int, ...], start: float) -> float:
-        """Return when the last client is done, each after the one before."""
-        for client in members:
-            start = clock.arrival(client, start)
-        return start
+    def ends(self, drawn: Sequence[Event], clock: Clock, clients: int) -> Iterator[float]:
+        """Yield when the last client of each pass is done, each after the one before."""
+        now = 0.0
+        for order in drawn:
+            for client in order:
+                now = clock.arrival(client, now)
+            yield now
 
-    def read_events(self, raw: object, clients: int, where: str) -> Events:
-        """Read [[pass end, [clients in their order]], …].
-
-        Raises
-        ------
-        CaseError
-            Naming the pass by its place, counted from 1.
-        """
-        rows = read_members(raw, clients, where, "[pass end, [all clients in their order]]", "[[2, [0, 1]]]")
-        for place, (_, order) in enumerate(rows, 1):
-            if sorted(order) != list(range(clients)):
-                raise CaseError(
-                    f"{where}: event {place}: a pass asks each of the {clients} clients once, got {list(order)}"
-                )
-        return members_events(rows)
+    def wrong(self, members: Sequence[int], clients: int) -> str:
+        """Say so where a pass does not ask each client once."""
+        asks = f": a pass asks each of the {clients} clients once, got {members}"
+        return "" if sorted(members) == list(range(clients)) else asks
 
 
 @final

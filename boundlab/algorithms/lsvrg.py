@@ -1,5 +1,6 @@
 """L-SVRG: SVRG without its outer loop (Kovalev, Horváth and Richtárik, ALT 2020)."""
 
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, final
 
@@ -18,8 +19,6 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.delays import DelayModel, ServerPolicy
-from boundlab.events import Events
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import Initial, Tape
 
@@ -46,25 +45,15 @@ class Lsvrg(CoinAlgorithm):
         """Return one iteration."""
         return LsvrgProgram(parameters, clients)
 
-    def sample(
-        self,
-        parameters: CoinParameters,
-        delays: DelayModel,
-        policy: ServerPolicy,
-        streams: Streams,
-        clients: int,
-        count: int,
-    ) -> Events:
-        """Return who is asked, and the coins; an iteration waits for all whose gradients are taken."""
+    def drawn(self, parameters: CoinParameters, streams: Streams, clients: int, count: int) -> list[Event]:
+        """Return who is asked, and the coins."""
         u = streams.uniforms(Stream.SCHEDULE, 0, 0, 2 * count)[0].reshape(count, 2)
-        actor = np.floor(u[:, 0] * clients).astype(np.int32)
-        heads = u[:, 1] < parameters.p_c
-        clock, everybody = delays.clock(streams), range(clients)
-        now, times = 0.0, np.empty(count)
-        for place, (client, full) in enumerate(zip(actor.tolist(), heads.tolist(), strict=True)):
-            now = max(clock.arrival(i, now) for i in (everybody if full or not place else (client,)))
-            times[place] = now
-        return Events(times, actor, tuple((int(one),) for one in heads.tolist()))
+        asked, heads = np.floor(u[:, 0] * clients).astype(np.int64), (u[:, 1] < parameters.p_c).astype(np.int64)
+        return list(zip(asked.tolist(), heads.tolist(), strict=True))
+
+    def asked(self, event: Event, place: int, clients: int) -> Sequence[int]:
+        """Return all whose gradients are taken: everybody's at a new reference point, and at the first one."""
+        return range(clients) if event[1] == HEADS or not place else event[:1]
 
     def figures(self, parameters: CoinParameters, tape: Tape) -> dict[str, Any]:
         """Return how often the reference point was renewed."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 from math import nan
-from typing import Any, Literal, TypeAlias, TypeVar, final
+from typing import Any, TypeAlias, TypeVar, final
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Rounds
@@ -42,10 +42,13 @@ class Momentum(Rounds[P]):
 
     Parameters
     ----------
+    source
+        The register at which gradients are taken: that of the model, or of the memory.
     fixed
         Whether the coefficients are those of every round.
     """
 
+    source: int = X_S
     fixed: bool = False
 
     @abstractmethod
@@ -60,15 +63,10 @@ class Momentum(Rounds[P]):
             Nesterov's sequence.
         """
 
-    @abstractmethod
-    def source(self) -> Literal["model", "memory"]:
-        """Return where the gradient is taken."""
-
     def one_event(self, parameters: P, clients: int) -> "MomentumProgram":
         """Return one round."""
         weights = partial(self.coefficients, parameters, _Sequence(type(parameters.alpha)(1.0)))
-        source = X_S if self.source() == "model" else _MEMORY
-        return MomentumProgram(parameters.alpha, clients, weights, source, fixed=self.fixed)
+        return MomentumProgram(parameters.alpha, clients, weights, self.source, fixed=self.fixed)
 
 
 @final
@@ -138,10 +136,6 @@ class HeavyBall(Momentum[HeavyBallParameters]):
     parameter_type = HeavyBallParameters
     fixed = True
 
-    def source(self) -> Literal["model", "memory"]:
-        """Return the model."""
-        return "model"
-
     def coefficients(self, parameters: HeavyBallParameters, t: "_Sequence", k: int) -> tuple[_Row, _Row]:
         """Return step + β·(model − memory), and the old model."""
         return (1.0, parameters.beta, -parameters.beta), (0.0, 1.0, 0.0)
@@ -175,10 +169,7 @@ class Nesterov(Momentum[NesterovParameters]):
     id = "nesterov"
     summary = "Nesterov's accelerated gradient method, for convex or, with q, strongly convex functions"
     parameter_type = NesterovParameters
-
-    def source(self) -> Literal["model", "memory"]:
-        """Return y, the memory."""
-        return "memory"
+    source = _MEMORY  # y
 
     def coefficients(self, parameters: NesterovParameters, t: "_Sequence", k: int) -> tuple[_Row, _Row]:
         """Return the step, and the step + β·(step − model)."""
@@ -214,10 +205,6 @@ class Ogm(Momentum[OgmParameters]):
     id = "ogm"
     summary = "the optimized gradient method: the fastest on smooth convex functions for a given horizon K"
     parameter_type = OgmParameters
-
-    def source(self) -> Literal["model", "memory"]:
-        """Return x, the model."""
-        return "model"
 
     def coefficients(self, parameters: OgmParameters, t: "_Sequence", k: int) -> tuple[_Row, _Row]:
         """Return y_{k+1} + a·(y_{k+1} − y_k) + b·(y_{k+1} − x_k), and y_{k+1}; beyond K nothing moves."""

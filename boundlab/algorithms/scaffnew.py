@@ -1,5 +1,6 @@
 """Scaffnew: local steps with control variates, communication by a coin (Mishchenko et al., ICML 2022)."""
 
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Any, final
 
@@ -18,8 +19,8 @@ from boundlab.algorithms._program import (
     Share,
     Step,
 )
-from boundlab.delays import DelayModel, ServerPolicy
-from boundlab.events import SERVER, Events
+from boundlab.delays import Clock
+from boundlab.events import SERVER
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import Identity, Initial, Tape, Term
 
@@ -45,27 +46,19 @@ class Scaffnew(CoinAlgorithm):
         """Return one iteration."""
         return ScaffnewProgram(parameters, clients)
 
-    def sample(
-        self,
-        parameters: CoinParameters,
-        delays: DelayModel,
-        policy: ServerPolicy,
-        streams: Streams,
-        clients: int,
-        count: int,
-    ) -> Events:
-        """Return the coins; clients wait for each other only where they communicate.
-
-        An iteration ends when the last client has taken its step.
-        """
+    def drawn(self, parameters: CoinParameters, streams: Streams, clients: int, count: int) -> list[Event]:
+        """Return the coins."""
         heads = streams.uniforms(Stream.SCHEDULE, 0, 0, count)[0] < parameters.p_c
-        clock, times = delays.clock(streams), np.empty(count)
+        return [(SERVER, int(one)) for one in heads.tolist()]
+
+    def ends(self, drawn: Sequence[Event], clock: Clock, clients: int) -> Iterator[float]:
+        """Yield when the last client has taken its step; clients wait for each other only where they communicate."""
         ready = [0.0] * clients
-        for place, together in enumerate(heads.tolist()):
+        for _, coin in drawn:
             ready = [clock.arrival(i, start) for i, start in enumerate(ready)]
-            times[place] = max(ready)
-            ready = [float(times[place])] * clients if together else ready
-        return Events(times, np.full(count, SERVER, dtype=np.int32), tuple((int(one),) for one in heads.tolist()))
+            end = max(ready)
+            ready = [end] * clients if coin == HEADS else ready
+            yield end
 
     def figures(self, parameters: CoinParameters, tape: Tape) -> dict[str, Any]:
         """Return how often the clients communicated."""

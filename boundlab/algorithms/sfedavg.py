@@ -1,13 +1,13 @@
 """S-FedAvg: synchronous FedAvg with sampled clients (McMahan et al., AISTATS 2017)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
 from boundlab.algorithms import _option as option
-from boundlab.algorithms._algorithm import MemberRounds, drawn_subset, uniform_subset, uniform_subsets
-from boundlab.algorithms._option import LocalSteps, Parameters, local_steps
+from boundlab.algorithms._algorithm import MemberRounds, drawn_subset, subset_size, uniform_subset, uniform_subsets
+from boundlab.algorithms._option import LocalSteps, Parameters, local_steps, positive
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,
@@ -20,19 +20,16 @@ from boundlab.algorithms._program import (
     Step,
 )
 from boundlab.arithmetic.rational import shortest_decimal
-from boundlab.delays import Clock, DelayModel, ServerPolicy
-from boundlab.errors import CaseError, SpecError
-from boundlab.events import Events, members_events, read_members
+from boundlab.delays import DelayModel, ServerPolicy
+from boundlab.errors import SpecError
+from boundlab.events import Events, members_events
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import Initial, Tape
 
 
 def _read_weights(options: Options, name: str) -> tuple[float, ...]:
-    weights = tuple(options.numbers(name)) if options.has(name) else ()
-    if any(weight <= 0.0 for weight in weights):
-        raise SpecError(f"{options.owner}: {name} must be > 0, got {min(weights):g}")
-    return weights
+    return positive(options.numbers(name), f"{options.owner}: {name}") if options.has(name) else ()
 
 
 @final
@@ -72,19 +69,6 @@ class SFedAvgParameters(Parameters):
             )
         return self.weights or (1.0,) * clients
 
-    def of_a_round(self, clients: int) -> int:
-        """Return how many clients a round has.
-
-        Raises
-        ------
-        SpecError
-            If there are not as many.
-        """
-        size = clients if self.sampled is None else self.sampled
-        if size > clients:
-            raise SpecError(f"sfedavg: sampled={size}, but there are {clients} clients")
-        return size
-
 
 @final
 class SFedAvg(MemberRounds[SFedAvgParameters]):
@@ -96,6 +80,7 @@ class SFedAvg(MemberRounds[SFedAvgParameters]):
     weighs = "weights"
     draws = (drawn_subset("sampled"),)
     takes_rounds = True
+    form, example = "[round end, [clients]]", "[[1.5, [0, 2]]]"
 
     def program(self, parameters: SFedAvgParameters, clients: int) -> "SFedAvgProgram":
         """Return one round."""
@@ -118,40 +103,25 @@ class SFedAvg(MemberRounds[SFedAvgParameters]):
             If there are fewer, or the parameters say something else of who is in a round.
         """
         if delays.rounds is None:
-            return MemberRounds.sample(self, parameters, delays, policy, streams, clients, count)
+            return super().sample(parameters, delays, policy, streams, clients, count)
         if parameters.sampled is not None or len(set(parameters.weights)) > 1:
             raise SpecError("sfedavg: the delays say who is in each round; leave sampled and weights out")
         if len(delays.rounds) < count:
             raise SpecError(f"delays {delays.id} say {len(delays.rounds)} rounds; {count} are asked for")
         return members_events(delays.rounds[:count])
 
-    def members(self, parameters: SFedAvgParameters, streams: Streams, clients: int, turn: int) -> tuple[int, ...]:
+    def drawn(self, parameters: SFedAvgParameters, streams: Streams, clients: int, count: int) -> list[Event]:
         """Return who is sampled."""
-        size = parameters.of_a_round(clients)
+        size = subset_size("sfedavg", parameters.sampled, clients)
         if size == clients:
-            return tuple(range(clients))
-        return uniform_subset(streams, turn, clients, size)
+            return [tuple(range(clients))] * count
+        return [uniform_subset(streams, turn, clients, size) for turn in range(count)]
 
-    def end(self, clock: Clock, members: tuple[int, ...], start: float) -> float:
-        """Return when the slowest client is done."""
-        return max(clock.arrival(i, start) for i in members)
-
-    def read_events(self, raw: object, clients: int, where: str) -> Events:
-        """Read [[round end, [clients]], …].
-
-        Raises
-        ------
-        CaseError
-            Naming the round by its place, counted from 1.
-        """
-        rows = read_members(raw, clients, where, "[round end, [clients]]", "[[1.5, [0, 2]]]")
-        for place, (_, members) in enumerate(rows, 1):
-            name = f"{where}: event {place}"
-            if not members:
-                raise CaseError(f"{name} must be [round end, [clients]], got the clients []")
-            if len(set(members)) != len(members):
-                raise CaseError(f"{name}: a client stands twice in {list(members)}")
-        return members_events(rows)
+    def wrong(self, members: Sequence[int], clients: int) -> str:
+        """Say so of nobody, and of a client that stands there twice."""
+        if not members:
+            return f" must be {self.form}, got the clients []"
+        return "" if len({*members}) == len(members) else f": a client stands twice in {members}"
 
     def quantities(
         self, parameters: SFedAvgParameters, tape: Tape, until: int, settings: Mapping[str, float]
@@ -178,7 +148,7 @@ class SFedAvgProgram(EventProgram):
 
     def __init__(self, parameters: SFedAvgParameters, clients: int) -> None:
         self._local, self._weight = parameters.local, parameters.of_clients(clients)
-        self._clients, self._size = clients, parameters.of_a_round(clients)
+        self._clients, self._size = clients, subset_size("sfedavg", parameters.sampled, clients)
         self.initial, self.local = (Initial.START, *[Initial.UNWRITTEN] * clients), parameters.local.relative
 
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:

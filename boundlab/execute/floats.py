@@ -49,8 +49,7 @@ def run(tape: Tape, x0: Array, oracle: Oracle, observe: Observe) -> Array:
     AssumptionError
         If a step is implicit and the oracle has noise, or the problem has no closed proximal step.
     """
-    registers = np.zeros((tape.registers, len(x0)), dtype=x0.dtype)
-    registers[tape.initial == Initial.START] = x0
+    registers = _registers(tape, x0)
     # An iterate may overflow where a step size is too large; that is a result, not an accident.
     with np.errstate(over="ignore", invalid="ignore"):
         _execute(tape, registers, oracle, observe)

@@ -52,8 +52,7 @@ def run(
     fused = (device.type == "cuda" and has_triton()) if fused is None else fused
     first = torch.as_tensor(np.asarray(x0), device=device).to(dtype)
     if fused:
-        from boundlab.execute.fused import Fused
-        from boundlab.execute.kernels import padded
+        from boundlab.execute.kernels import Fused, padded
 
         first = padded(first)
     registers = torch.zeros((program.places, program.registers + 2, len(first)), device=device, dtype=dtype)

@@ -7,20 +7,18 @@ updates and sum to 1 over the buffer. ``docs/theory/fedstaleweight.md`` has the 
 from boundlab.mechanism.sampled import Sampled, simulate_mechanism
 from boundlab.mechanism.shares import (
     METHODS,
-    fair_weights,
-    long_run_shares,
-    normalised_weights,
-    read_scale,
-    share_slope,
-    staleness_weights,
-)
-from boundlab.mechanism.staleness import (
     Periodic,
     arrival_pattern,
     expected_staleness,
+    fair_weights,
     frequencies,
+    long_run_shares,
+    normalised_weights,
     periodic,
+    read_scale,
+    share_slope,
     staleness_formula,
+    staleness_weights,
 )
 from boundlab.mechanism.utility import MODELS, truthful_limit, utility, utility_derivative
 

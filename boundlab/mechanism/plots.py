@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from boundlab.mechanism import Sampled, frequencies, long_run_shares, truthful_limit, utility
-from boundlab.mechanism.shares import WEIGHTS
-from boundlab.mechanism.staleness import Values, as_rates, check_buffer
+from boundlab.mechanism.shares import WEIGHTS, Values, as_rates, check_buffer
 from boundlab.mechanism.utility import D, b, gamma, n, r
 from boundlab.pages.plots import BLUE, GREEN, ORANGE, PURPLE, axes_for
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.mechanism.shares import read_scale
-from boundlab.mechanism.staleness import Values, as_rates, check_buffer
+from boundlab.mechanism.shares import Values, as_rates, check_buffer, read_scale
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup

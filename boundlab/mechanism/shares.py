@@ -1,24 +1,282 @@
-"""Weights and the long-run shares π_i they give, by formula and exactly for i.i.d. arrivals.
+"""Expected staleness, and the weights and long-run shares π_i that follow from it, by formula and exactly.
 
-A client's update in a buffer has the weight w_i/Σ_k w_k, and π_i is its expected part of a buffer: if N_j of the
-b updates come from client j, multinomial with the probabilities p_j,
+The identity. Client i sends a fraction p_i of the updates, so 1/(b·p_i) server versions pass from one of its
+updates to the next. It reads its model when it sends: at the version that its update will enter, or one later if
+the update completes the buffer and the answer waits for the aggregation. Hence in the long run, whatever the delays,
 
-    π_i = E[N_i·w_i / Σ_j N_j·w_j] = b·p_i·w_i ∫_0^∞ e^{−t·w_i} (Σ_j p_j·e^{−t·w_j})^{b−1} dt,
+    reply=post   E[τ_i] = 1/(b·p_i) − P(its own update completes the buffer)
+    reply=pre    E[τ_i] = 1/(b·p_i)
+    reply=wait   E[τ_i] = 1/(b·p_i) − 1
 
-since 1/W = ∫ e^{−tW} dt. In the mean field the denominator is replaced by its expectation.
+and the paper's (6), (1/p_i − 1)/b, is reply=post with probability 1/b, which i.i.d. arrivals have exactly.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 import numpy as np
+import sympy
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.mechanism.staleness import Kind, Values, as_rates, check_buffer, expected_staleness, frequencies
 from boundlab.options import nearest, number
+
+Values = NDArray[Any]  # float64, or objects: Fractions and SymPy expressions stay exact
+Kind = Literal["paper", "post", "pre", "wait"]
+KINDS: tuple[Kind, ...] = ("paper", "post", "pre", "wait")
+_LONGEST = 10**6
+
+
+def as_rates(rates: Sequence[Any] | Values, what: str = "rates") -> Values:
+    """Return an array of shape (n,); floats become float64, exact numbers and symbols stay what they are.
+
+    Raises
+    ------
+    SpecError
+        If there are none, or one is known not to be positive and finite.
+    """
+    given = list(rates)
+    if not given:
+        raise SpecError(f"{what} is an empty list; give one rate a client")
+    if any(isinstance(value, sympy.Basic | Fraction) for value in given):
+        found = np.empty(len(given), dtype=object)
+        found[:] = given
+    else:
+        found = np.asarray(given, dtype=np.float64)
+    for place, value in enumerate(given):
+        unknown = isinstance(value, sympy.Basic) and not value.is_number
+        if not unknown and not 0 < value < math.inf:
+            raise SpecError(f"{what} must be > 0 and finite, got {value} for client {place}")
+    return found
+
+
+def check_buffer(b: int) -> int:
+    """Return b if it is a buffer size.
+
+    Raises
+    ------
+    SpecError
+        If it is not an integer ≥ 1.
+    """
+    if isinstance(b, bool) or int(b) != b or b < 1:
+        raise SpecError(f"the buffer size b must be an integer ≥ 1, got {b!r}")
+    return int(b)
+
+
+def frequencies(rates: Sequence[Any] | Values) -> Values:
+    """Return p_i = r_i/Σr_j, shape (n,): the paper's (2)."""
+    given = as_rates(rates)
+    p: Values = given / given.sum()
+    return p
+
+
+def _identity(p: Any, b: Any, kind: str, completes: Any) -> Any:
+    """Return E[τ_i]; works on floats, arrays, Fractions and SymPy expressions alike."""
+    if kind == "paper":
+        return (1 / p - 1) / b
+    return 1 / (b * p) - {"post": completes, "pre": 0, "wait": 1}[kind]
+
+
+def staleness_formula(kind: Kind = "paper") -> sympy.Expr:
+    """Return E[τ_i] in the symbols p_i, b and P_c, the probability that an own update completes the buffer.
+
+    Examples
+    --------
+    >>> print(staleness_formula("post"))
+    -P_c + 1/(b*p_i)
+    """
+    p, b, completes = sympy.symbols("p_i b P_c", positive=True)
+    return sympy.sympify(_identity(p, b, one_of(kind, KINDS, "kind"), completes))
+
+
+def expected_staleness(
+    rates: Sequence[Any] | Values, b: int, kind: Kind = "paper", completes: Sequence[Any] | Values | None = None
+) -> Values:
+    """Return each client's expected staleness, shape (n,), in server versions.
+
+    Parameters
+    ----------
+    rates
+        Shape (n,): long-run updates of each client per unit of time, in any unit. With ``wait`` these are the
+        rates that come out, waiting included: no client can have p_i > 1/b. Floats, Fractions or SymPy symbols.
+    b
+        Updates in a full buffer.
+    kind
+        ``paper``: (Σ_j r_j/r_i − 1)/b. ``post``, ``pre``, ``wait``: the exact long-run identity for that ``reply``.
+    completes
+        Shape (n,), for ``post``: the probability that a client's own update completes the buffer; 1/b by default,
+        which is exact for i.i.d. arrivals.
+
+    Raises
+    ------
+    SpecError
+        If a rate, b or the kind is out of range, or ``completes`` comes with another kind.
+
+    Source
+    ------
+    FedStaleWeight, Section 4.2, equation (6); the identity is derived in docs/theory/fedstaleweight.md.
+
+    Examples
+    --------
+    >>> expected_staleness([2, 1, 1], b=2).tolist()
+    [0.5, 1.5, 1.5]
+    """
+    p, size = frequencies(rates), check_buffer(b)
+    if completes is not None and one_of(kind, KINDS, "kind") != "post":
+        raise SpecError(f"only kind='post' depends on who completes the buffer; leave completes out of {kind!r}")
+    if completes is not None and len(completes) != len(p):
+        raise SpecError(f"completes has {len(completes)} entries for {len(p)} clients; give one a client")
+    share = Fraction(1, size) if p.dtype == object else 1.0 / size
+    if isinstance(p[0], sympy.Basic):
+        share = sympy.Rational(1, size)
+    part = np.full(len(p), share) if completes is None else np.asarray(completes)
+    if one_of(kind, KINDS, "kind") == "wait" and p.dtype != object and (p * size > 1.0 + 1e-9).any():
+        worst = int(np.argmax(p))
+        raise SpecError(
+            f"with reply=wait no client sends more than 1/b = {1 / size:.4g} of the updates; client {worst} has "
+            f"{p[worst]:.4g}: give the rates that come out, not those of the clients alone"
+        )
+    return np.asarray(_identity(p, size, kind, part))
+
+
+def one_of(word: str, known: Collection[str], what: str) -> str:
+    """Return a word that is known.
+
+    Raises
+    ------
+    SpecError
+        If it is not.
+    """
+    if word not in known:
+        raise SpecError(f"{what} must be one of {', '.join(known)}, got {word!r}; {nearest(word, known)}")
+    return word
+
+
+def arrival_pattern(rates: Sequence[Any]) -> tuple[int, ...]:
+    """Return who arrives, in order, over one period of clients that take exactly 1/r_i for each update.
+
+    All start at time 0; at equal times the smaller index comes first.
+
+    Raises
+    ------
+    SpecError
+        If the period holds more than a million arrivals.
+
+    Examples
+    --------
+    >>> arrival_pattern([2, 1])
+    (0, 0, 1)
+    """
+    exact = [Fraction(rate) for rate in as_rates([Fraction(rate) for rate in rates])]
+    # The first time at which everybody arrives: the least T with all T·r_i integers.
+    common = Fraction(math.lcm(*(rate.denominator for rate in exact)), math.gcd(*(rate.numerator for rate in exact)))
+    counts = [int(common * rate) for rate in exact]
+    if sum(counts) > _LONGEST:
+        raise SpecError(f"these rates repeat after {sum(counts)} arrivals; round them to simpler fractions")
+    times = sorted(
+        (k / rate, i) for i, (rate, count) in enumerate(zip(exact, counts, strict=True)) for k in range(1, count + 1)
+    )
+    return tuple(i for _, i in times)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """Exact statistics of each client under a periodic order of arrivals.
+
+    Parameters
+    ----------
+    pattern
+        Who arrives, repeated for ever.
+    b, reply
+        Size of the buffer; ``post`` or ``pre``.
+    p, staleness, completes
+        Shape (n,) each, Fractions: part of the updates; mean staleness; part of the own updates that complete a
+        buffer.
+    """
+
+    pattern: tuple[int, ...]
+    b: int
+    reply: str
+    p: tuple[Fraction, ...]
+    staleness: tuple[Fraction, ...]
+    completes: tuple[Fraction, ...]
+
+    def shares(self, weights: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the long-run shares π_i, shape (n,), of weights of shape (n,) that are normalised over each buffer."""
+        total: list[Any] = [Fraction(0)] * len(self.p)
+        repeated, count = self.pattern * self.b, len(self.pattern)
+        for first in range(0, len(repeated), self.b):
+            buffer = repeated[first : first + self.b]
+            scale = count * sum(weights[i] for i in buffer)
+            for i in buffer:
+                total[i] += weights[i] / scale
+        return tuple(total)
+
+    def staleness_shares(self, scale: int | Fraction) -> tuple[Any, ...]:
+        """Return the shares under weights 1 + scale·(observed mean staleness): where FedStaleWeight settles."""
+        return self.shares([1 + scale * tau for tau in self.staleness])
+
+
+def periodic(pattern: Sequence[int], b: int, reply: Literal["post", "pre"] = "post") -> Periodic:
+    """Run one period: b repetitions of the pattern, after which buffer and models are where they were.
+
+    Parameters
+    ----------
+    pattern
+        Client indices, each of 0 … n−1 at least once.
+
+    Raises
+    ------
+    SpecError
+        If an index is missing, or the reply is neither post nor pre (with ``wait`` the arrivals depend on the
+        aggregations, so there is no given pattern).
+
+    Examples
+    --------
+    Two equally fast clients in turn: the second completes every buffer of 2 and is always fresh.
+
+    >>> run = periodic([0, 1], b=2)
+    >>> [int(tau) for tau in run.staleness], [str(share) for share in run.staleness_shares(2)]
+    ([1, 0], ['3/4', '1/4'])
+    """
+    size, order = check_buffer(b), tuple(int(i) for i in pattern)
+    n = max(order, default=-1) + 1
+    if not order or set(order) != set(range(n)):
+        raise SpecError("a pattern must name each of the clients 0 … n−1 at least once")
+    if reply not in ("post", "pre"):
+        raise SpecError(f"reply must be post or pre for a given order of arrivals, got {reply!r}")
+    late = 1 if reply == "post" else 0
+    repeated = order * size
+    last = {client: k - len(repeated) for k, client in enumerate(repeated)}  # the period before
+    tau, full, count = [0] * n, [0] * n, [0] * n
+    for k, client in enumerate(repeated):
+        # Before event k there are k//b versions; the model was read after event last[client], or just before its end.
+        tau[client] += k // size - (last[client] + late) // size
+        full[client] += (k + 1) % size == 0
+        count[client] += 1
+        last[client] = k
+    return Periodic(
+        order,
+        size,
+        reply,
+        tuple(Fraction(c, len(repeated)) for c in count),
+        tuple(Fraction(t, c) for t, c in zip(tau, count, strict=True)),
+        tuple(Fraction(f, c) for f, c in zip(full, count, strict=True)),
+    )
+
+
+# Weights and the long-run shares π_i they give, by formula and exactly for i.i.d. arrivals.
+#
+# A client's update in a buffer has the weight w_i/Σ_k w_k, and π_i is its expected part of a buffer: if N_j of the
+# b updates come from client j, multinomial with the probabilities p_j,
+#
+#     π_i = E[N_i·w_i / Σ_j N_j·w_j] = b·p_i·w_i ∫_0^∞ e^{−t·w_i} (Σ_j p_j·e^{−t·w_j})^{b−1} dt,
+#
+# since 1/W = ∫ e^{−tW} dt. In the mean field the denominator is replaced by its expectation.
 
 Floats = NDArray[np.float64]
 Method = Literal["mean-field", "first-order", "enumeration", "quadrature"]
@@ -126,6 +384,7 @@ def long_run_shares(
     [Fraction(16, 27), Fraction(11, 27)]
     """
     p, size = frequencies(rates), check_buffer(b)
+    one_of(method, METHODS, "method")
     if isinstance(weights, str | float | int | Fraction):
         w = staleness_weights(rates, size, weights)
     else:
@@ -140,8 +399,6 @@ def long_run_shares(
     share = p * w / mean
     if method == "mean-field":
         return np.asarray(share)
-    if method != "first-order":
-        raise SpecError(f"method must be one of {', '.join(METHODS)}, got {method!r}; {nearest(method, METHODS)}")
     return np.asarray(share + share * ((p * w**2).sum() - mean * w) / (size * mean**2))
 
 

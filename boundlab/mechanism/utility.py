@@ -16,9 +16,7 @@ import sympy
 from sympy import Expr
 
 from boundlab.errors import SpecError
-from boundlab.mechanism.shares import read_scale
-from boundlab.mechanism.staleness import Values, as_rates, check_buffer
-from boundlab.options import nearest
+from boundlab.mechanism.shares import Values, as_rates, check_buffer, one_of, read_scale
 
 Model = Literal["printed", "others", "all", "mean-field"]
 MODELS: dict[Model, str] = {
@@ -28,12 +26,6 @@ MODELS: dict[Model, str] = {
     "mean-field": "the whole buffer has its expected weight",
 }
 r, D, C, n, b, gamma = sympy.symbols("r_i D C n b gamma", positive=True)
-
-
-def _checked(model: str) -> str:
-    if model not in MODELS:
-        raise SpecError(f"model must be one of {', '.join(MODELS)}, got {model!r}; {nearest(model, MODELS)}")
-    return model
 
 
 def utility(model: Model = "printed") -> Expr:
@@ -50,7 +42,7 @@ def utility(model: Model = "printed") -> Expr:
     r_i/((D + r_i)*(C*r_i + 1))
     """
     p = r / (r + D)
-    if _checked(model) == "printed":
+    if one_of(model, MODELS, "model") == "printed":
         return r / ((1 + C * r) * (r + D))
     weight = 1 - gamma + gamma / p
     # E[1/p_j] over draws by frequency is n among all clients, and (n − 1)(r + D)/D among the others.
@@ -117,7 +109,7 @@ def truthful_limit(
     """
     rates, size = as_rates(others, "others").astype(np.float64), check_buffer(b)
     total = float(rates.sum())
-    if _checked(model) == "printed":
+    if one_of(model, MODELS, "model") == "printed":
         if buffer is None or len(buffer) != size - 1:
             raise SpecError(f"model printed needs the rates of the b − 1 = {size - 1} other updates in the buffer")
         if read_scale(weights, size) != size:

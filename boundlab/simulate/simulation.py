@@ -75,18 +75,14 @@ def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[R
     jobs
         How many processes.
     """
-    with one_thread(), _processes(work, min(jobs, count)) as pool:
-        if pool is None:
-            yield from map(work, range(count))
-        else:
-            done = 0
-            try:
-                for result in pool.map(_call, range(count), chunksize=max(1, min(8, count // (4 * jobs)))):
-                    done += 1
-                    yield result
-            except Exception:
-                # Here it fails again, where the traceback says in which file.
-                yield from map(work, range(done, count))
+
+    def some(piece: range) -> list[Result]:  # short work travels together
+        return list(map(work, piece))
+
+    size = max(1, min(8, count // (4 * jobs))) if jobs > 1 else 1
+    with Ahead(some, min(jobs, count)) as workers:
+        for found in workers.map(range(first, min(first + size, count)) for first in range(0, count, size)):
+            yield from found
 
 
 @final

@@ -9,7 +9,7 @@ import numpy as np
 
 from boundlab.delays.recorded import LONGEST_NAME, Recorded, recorded, text_of
 from boundlab.errors import SpecError
-from boundlab.tape import Op, Tape, staleness
+from boundlab.tape import Op, Tape, arrived, staleness
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 # Before the columns: a clock and a level in files, the logger's name on a console.
@@ -115,10 +115,9 @@ def of_tape(tape: Tape, source: str) -> Recorded:
     SpecError
         If nothing arrives: ``source`` then says which run it is.
     """
-    descend, rows = tape.descend, np.flatnonzero(tape.descend.arrival >= 0)
+    descend, rows = tape.descend, arrived(tape)
     if not rows.size:
         raise SpecError(f"{source} has no arrivals of clients that a trace could record")
-    rows = rows[np.argsort(descend.arrival[rows], kind="stable")]
     begun = np.empty(len(descend.arrival), dtype=np.int64)
     steps = tape.op == Op.DESCEND.value
     begun[tape.row[steps]] = tape.event[steps]

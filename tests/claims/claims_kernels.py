@@ -17,15 +17,15 @@ def _of(module: str) -> Any:
 
 @claim("docs/gpu.md", "a block of up to # rounds in one launch, # coordinates of a tape in each program")
 def block_of_a_kernel() -> list[str]:
-    return [str(_of("execute.fused")._ROUNDS), str(_of("execute.kernels").BLOCK)]
+    return [str(_of("execute.kernels")._ROUNDS), str(_of("execute.kernels").BLOCK)]
 
 
 @claim("docs/gpu.md", "these three with more than # coordinates, # classes, or # numbers of data a step")
 def reach_of_the_linear_kernel() -> list[str]:
     return [
-        f"{_of('execute.linear_kernel')._LONGEST:,}",
-        str(_of("execute.linear_kernel")._CLASSES),
-        power(_of("execute.linear_kernel")._MOST, 2),
+        f"{_of('execute.kernels')._LONGEST:,}",
+        str(_of("execute.kernels")._CLASSES),
+        power(_of("execute.kernels")._MOST, 2),
     ]
 
 

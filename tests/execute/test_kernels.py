@@ -26,7 +26,7 @@ triton = pytest.importorskip("triton", reason="triton is not installed; it is th
 import triton.language as tl  # noqa: E402
 from triton.runtime import interpreter  # noqa: E402
 
-from boundlab.execute import fused, kernels, linear_kernel, lockstep  # noqa: E402
+from boundlab.execute import kernels, lockstep  # noqa: E402
 from boundlab.simulate.tensors import tensors_of  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -160,9 +160,9 @@ BATCHES = ("batch=3", "batch=6,nu=0.1", "batch=5,replacement=false,nu=0.1", "bat
 @pytest.fixture
 def ragged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make tiles so small that samples, features and coordinates are none of their multiples."""
-    monkeypatch.setattr(linear_kernel, "_SAMPLES", 4)
-    monkeypatch.setattr(linear_kernel, "_FEATURES", 8)
-    monkeypatch.setattr(linear_kernel, "BLOCK", 64)
+    monkeypatch.setattr(kernels, "_SAMPLES", 4)
+    monkeypatch.setattr(kernels, "_FEATURES", 8)
+    monkeypatch.setattr(kernels, "BLOCK", 64)
 
 
 def steps_of(*sizes: float) -> list[Tape]:
@@ -182,7 +182,7 @@ def test_a_linear_model_is_fitted_inside_the_kernel(
 ) -> None:
     problem = small(f"{LINEAR[loss]},{batch}")
     expected = run(steps_of(*sizes), problem, fused=False, dtype=dtype)
-    monkeypatch.delattr(fused, "local_steps")  # no step is done beside the kernel
+    monkeypatch.delattr(kernels, "local_steps")  # no step is done beside the kernel
     found = run(steps_of(*sizes), problem, fused=True, dtype=dtype)
     assert_equal(found, expected, dtype)
 
@@ -197,8 +197,8 @@ def test_several_numbers_of_local_steps_at_a_time(ragged: None) -> None:
 def test_a_model_that_is_too_large_for_one_program_is_fitted_beside_the_kernel(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(linear_kernel, "_LONGEST", 5)
-    monkeypatch.delattr(linear_kernel, "launch")
+    monkeypatch.setattr(kernels, "_LONGEST", 5)
+    monkeypatch.delattr(kernels, "launch_linear")
     assert_the_same(steps_of(1.0), "logistic:data=breast_cancer,clients=3,batch=3")
 
 
@@ -222,7 +222,7 @@ def test_blocks_of_rounds_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     tapes = tapes_of("area", 2, 8)
     whole, shown = run(tapes, "huber:clients=3,x0=2", fused=True)
     for what in ("_ROUNDS", "_SHOWN", "_TABLE"):
-        monkeypatch.setattr(fused, what, 3)
+        monkeypatch.setattr(kernels, what, 3)
         parts, again = run(tapes, "huber:clients=3,x0=2", fused=True)
         assert np.array_equal(whole, parts)
         assert {key: x.tolist() for key, x in shown.items()} == {key: x.tolist() for key, x in again.items()}
@@ -241,4 +241,4 @@ def test_the_documentation_says_what_kernels_and_tiles_cover() -> None:
     inside = re.findall(r"^\| (`.+?) \| inside", text, flags=re.MULTILINE)
     known = [set(re.findall(r"`([a-z-]+)`", row)) for row in inside]
     numbers = {loss_of(kind, 1.0).number: kind for kind in get_args(Kind)}
-    assert known == [{numbers[one] for one in kernels._KINDS}, set(linear_kernel._LOSSES)]
+    assert known == [{numbers[one] for one in kernels._KINDS}, set(kernels._LOSSES)]
