@@ -401,7 +401,7 @@ class SmoothedMaxAffine(ArrayProblem):
     def _doubt(self, client: int, x: Array) -> float:
         """Bound how far the ∇f_client(x) that floats give is from the true one, unit (1, −1).
 
-        With s(λ) = Σ λ_j·a_j, ‖s(λ*) − s(λ)‖² ≤ width·(λ* − λ)·gain, at most width times what :meth:`_missed` says.
+        With s(λ) = Σ λ_j·a_j, ‖s(λ*) − s(λ)‖² ≤ width·(λ* − λ)·gain, at most width times what :meth:`_inner` says.
         Pieces that gain less by more than so long a way makes up for have no weight in λ*. If the slopes of the others
         are the corners of a simplex, with τ the smallest singular value of its edges, then ‖s(λ*) − s(λ)‖ is at least
         τ·‖λ* − λ‖, so that it is at most width/τ·‖differences of the others' gains‖.
