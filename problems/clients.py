@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic import compiled
 from boundlab.arithmetic.compiled import POISSON, SOFTMAX
+from boundlab.arithmetic.near import Near, sqrt
 from boundlab.arithmetic.numbers import FLOATS, Numbers, Operations
 from boundlab.errors import AssumptionError
-from boundlab.objective import EPS, Array, Floats
+from boundlab.objective import Array, Floats
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.numbers import BallSteps
@@ -481,23 +482,19 @@ def scalar_slopes(loss: Loss, z: Numbers, y: Numbers, ops: Operations) -> Number
     return found * y if loss.signed else found
 
 
-def values(loss: Loss, z: Array, y: Targets) -> Array:
-    """Return the losses, shape (s,)."""
+def values(loss: Loss, z: Any, y: Targets, ops: Operations = FLOATS) -> Any:
+    """Return the losses, shape (s,), of floats or of such as carry their error."""
     if loss.id != "softmax":
-        return np.asarray(scalar_values(loss, z, y, FLOATS))
-    top = z.max(axis=1)
-    total = np.log(np.exp(z - top[:, None]).sum(axis=1))
-    return np.asarray(total + top - z[np.arange(len(z)), y])
+        return scalar_values(loss, z, y, ops)
+    top = _top(z)
+    return ops.log(ops.exp(z - top[:, None]).sum(axis=1)) + top - z[np.arange(len(top)), y]
 
 
-def slopes(loss: Loss, z: Array, y: Targets) -> Array:
+def slopes(loss: Loss, z: Any, y: Targets, ops: Operations = FLOATS) -> Any:
     """Return the derivatives in z, of the shape of z; 0 at a kink."""
-    if loss.id == "softmax":
-        out = probabilities(z)
-        out[np.arange(len(z)), y] -= 1.0
-        return out
-    found: Array = scalar_slopes(loss, z, y, FLOATS)
-    return found.astype(z.dtype, copy=False) if loss.id == "hinge" else found
+    soft = loss.id == "softmax"
+    found = probabilities(z, ops) - np.eye(z.shape[1])[y] if soft else scalar_slopes(loss, z, y, ops)
+    return found.astype(z.dtype, copy=False) if ops is FLOATS else found
 
 
 def middles(loss: Loss, y: Targets, classes: int) -> tuple[Floats, float]:
@@ -514,22 +511,25 @@ def middles(loss: Loss, y: Targets, classes: int) -> tuple[Floats, float]:
     if loss.of is None:
         middle = np.full((len(y), classes), 1.0 / classes)
         middle[np.arange(len(y)), y] -= 1.0
-        return middle, float(np.sqrt(1.0 - 1.0 / classes)) * (1.0 + 4.0 * EPS)
+        return middle, float(sqrt(1.0 - 1.0 / Near(classes)).upper)
     low, high = loss.of.low, loss.of.high
     return np.asarray((low + high) / 2.0 * (y if loss.signed else np.ones(len(y))))[:, None], (high - low) / 2.0
 
 
-def probabilities(z: Array) -> Array:
+def _top(z: Any) -> Array:
+    """Return about the largest number of each row: exponentials are the same whatever is taken off."""
+    return np.asarray((z.value if isinstance(z, Near) else z).max(axis=1))
+
+
+def probabilities(z: Any, ops: Operations = FLOATS) -> Any:
     """Return the softmax of each row."""
-    out: Array = z - z.max(axis=1, keepdims=True)
-    np.exp(out, out=out)
-    out /= out.sum(axis=1, keepdims=True)
-    return out
+    out = ops.exp(z - _top(z)[:, None])
+    return out / out.sum(axis=1)[:, None]
 
 
-def weights(loss: Loss, z: Array, y: Targets) -> Array:
+def weights(loss: Loss, z: Any, y: Targets, ops: Operations = FLOATS) -> Any:
     """Return what the second derivative needs: that of one number, shape (s,), or the probabilities (s, classes)."""
-    return probabilities(z) if loss.of is None else loss.of.bend(loss.inner(z, y), FLOATS)
+    return probabilities(z, ops) if loss.of is None else loss.of.bend(loss.inner(z, y), ops)
 
 
 def curve(loss: Loss, weight: Array, dz: Array) -> Array:

@@ -1,27 +1,24 @@
 """Helpers shared by the problem families: reading arrays and start points, and rounding outwards."""
 
 import json
-import math
-from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from boundlab.arithmetic.compiled import one_thread
+from boundlab.arithmetic.near import Near, sqrt
 from boundlab.errors import SpecError
 from boundlab.files import SHARE, bytes_text, free_bytes
 from boundlab.formulas.symbols import having
-from boundlab.objective import EPS as EPS, Array, Constant, Floats, Optimum, Problem, alike
+from boundlab.objective import Array, Constant, Floats, Problem, alike
+from boundlab.objective.facts import above
 from boundlab.options import Options, number, numbers
 
 LARGEST = 20_000_000  # entries of one explicit or generated array: 160 MB
 _COPIES = 12  # of an array that are held while a problem is generated and its constants are computed
 _CALM = 5_000_000
-_PART = 1 << 16  # entries that are worked on at a time: they stay in the caches
-_FEW = 1000  # entries of which norms are rounded in fractions
 START_OPTION = "start point: a number for every coordinate, or a list"
 
 
@@ -144,70 +141,9 @@ def read_drawn(options: Options, d: int) -> dict[str, Any]:
     }
 
 
-def clip_up(value: float, ulps: float) -> float:
-    """Return value·(1 + ulps·2⁻⁵²), so that rounding cannot have put it below the truth."""
-    return value * (1.0 + ulps * EPS)
-
-
-def norm_up(x: Sequence[float | Fraction]) -> float:
-    """Return the least float that is not below ‖x‖: a norm that is a float is that float."""
-    square = sum((Fraction(entry) ** 2 for entry in x), Fraction(0))
-    if not square:
-        return 0.0
-    shift = min(52 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2, 1074)
-    if square * Fraction(4) ** (shift + 1) < 1 << 106 and shift < 1074:
-        shift += 1
-    scaled = square * Fraction(4) ** shift  # its root has the 53 bits of a float, or those of one near 0
-    root = math.isqrt(math.floor(scaled))
-    root += root * root < scaled
-    try:
-        return math.ldexp(root, -shift)
-    except OverflowError:
-        return math.inf
-
-
-def norms_up(rows: Floats, factor: float = 1.0) -> Floats:
-    """Return the norms of factor·rows from above, shape (n,); exactly rounded where there are few entries."""
-    if rows.size <= _FEW and np.isfinite(rows).all():
-        by = Fraction(factor)
-        return np.array([norm_up([by * Fraction(entry) for entry in row]) for row in rows.tolist()])
-    return np.asarray(np.linalg.norm(rows, axis=1) * (factor * (1.0 + (rows.shape[1] + 4) * EPS)))
-
-
-def in_parts(of: Callable[[Array], Floats], X: Array, entries: int) -> Floats:
-    """Return what a function makes of the rows of X, few of them at a time: each takes so many entries."""
-    size = max(1, _PART // max(1, entries))
-    if len(X) <= size:
-        return of(X)
-    return np.concatenate([of(X[first : first + size]) for first in range(0, len(X), size)])
-
-
 def key_of(*arrays: Array) -> bytes:
     """Return a key that arrays of the same shapes share if they are equal to the last bit."""
     return b"".join(array.tobytes() for array in arrays)
-
-
-def distance(a: Array, b: Array, unsure: float | None = 0.0) -> float:
-    """Return ‖a − b‖, unit (0, 1), rounded up; exactly rounded where there are few entries.
-
-    Parameters
-    ----------
-    unsure
-        How far b is at most from the point that is meant; it is added, and None counts as 0.
-    """
-    near = _distance(a, b)
-    total = near + (unsure or 0.0)
-    # At a tie a constant that is the nearest float below the sum would refute a true theorem.
-    short = bool(unsure) and math.isfinite(total) and Fraction(total) < Fraction(near) + Fraction(unsure or 0.0)
-    return math.nextafter(total, math.inf) if short else total
-
-
-def _distance(a: Array, b: Array) -> float:
-    first, second = (np.asarray(one, dtype=np.float64) for one in (a, b))
-    if len(first) <= _FEW and np.isfinite(first).all() and np.isfinite(second).all():
-        pairs = zip(first.tolist(), second.tolist(), strict=True)
-        return norm_up([Fraction(one) - Fraction(other) for one, other in pairs])
-    return clip_up(float(np.linalg.norm(first - second)), len(a) + 4)
 
 
 def calm(entries: int) -> AbstractContextManager[None]:
@@ -227,8 +163,6 @@ def calm(entries: int) -> AbstractContextManager[None]:
 # Constants that follow from others, and the reasons why they may be missing, in one form for every family.
 
 SHARED = Constant(0.0, "exact", "x* is the minimiser of every client")  # as zeta
-COMPARISON = "distance to the solver's point; its gap widens the comparison"  # as R, where x* is not certified
-NONNEGATIVE = "f(x0) − inf f ≤ f(x0), as the loss ≥ 0"
 
 
 def met(
@@ -276,8 +210,7 @@ def of_alike(problem: Problem, found: dict[str, Constant]) -> dict[str, Constant
 
 def smoothness(constant: Constant) -> dict[str, Constant]:
     """Return L and L_sq = L²."""
-    square = Constant(clip_up(constant.value**2, 2), "upper", f"L², L by {constant.how}")
-    return {"L": constant, "L_sq": square}
+    return {"L": constant, "L_sq": above(Near(constant.value) ** 2, f"L², L by {constant.how}")}
 
 
 def noise(constant: Constant) -> dict[str, Constant]:
@@ -285,85 +218,52 @@ def noise(constant: Constant) -> dict[str, Constant]:
     return {"sigma": constant, "sigma_l": constant}
 
 
-def gradients(norms: Floats, second: Floats, how: str) -> dict[str, Constant]:
+def gradients(norms: Floats, second: Near, how: str) -> dict[str, Constant]:
     """Return G_sq and G.
 
     Parameters
     ----------
     norms
-        Shape (n,): ‖∇f_i(w)‖ is at most this, rounded up.
+        Shape (n,): ‖∇f_i(w)‖ is at most this.
     second
-        Shape (n,): E‖g_i(w)‖² is at most this, rounded up.
+        Shape (n,): E‖g_i(w)‖² is at most this.
     how
         Where the norms come from.
     """
-    return {
-        "G_sq": Constant(clip_up(float((norms**2).max()), 2), "upper", how),
-        "G": Constant(clip_up(math.sqrt(float(second.max())), 2), "upper", f"second moment of the oracle; {how}"),
-    }
+    return {"G_sq": above(Near(norms) ** 2, how), "G": above(sqrt(second), f"second moment of the oracle; {how}")}
 
 
 def additive(norms: Floats, sigma: float, how: str) -> dict[str, Constant]:
     """Return G_sq and G where independent noise with E‖noise‖² = sigma² is added: E‖g_i‖² = ‖∇f_i‖² + sigma²."""
-    found = gradients(norms, (norms**2 + sigma**2) * (1.0 + 4.0 * EPS), how)
+    found = gradients(norms, Near(norms) ** 2 + Near(sigma) ** 2, how)
     return found if sigma else found | {"G": replace(found["G"], value=float(norms.max()))}
 
 
-def heterogeneity(each: Floats, mean: float, how: str) -> dict[str, Constant]:
+def heterogeneity(each: Any, mean: Any, how: str) -> dict[str, Constant]:
     """Return sigma_g and sigma_g_mean.
 
     Parameters
     ----------
     each
-        Shape (n,): ‖∇f_i(w) − ∇f(w)‖ is at most this, rounded up.
+        Shape (n,): ‖∇f_i(w) − ∇f(w)‖ is at most this.
     mean
-        √((1/n)Σ_i ‖∇f_i(w) − ∇f(w)‖²) is at most this, rounded up.
+        √((1/n)Σ_i ‖∇f_i(w) − ∇f(w)‖²) is at most this.
     """
-    largest = float(each.max())
-    return {
-        "sigma_g": Constant(largest, "upper", how),
-        "sigma_g_mean": Constant(min(mean, largest), "upper", how),
-    }
+    largest, spread = above(each, how), above(mean, how)
+    return {"sigma_g": largest, "sigma_g_mean": min(spread, largest, key=lambda one: one.value)}
 
 
-def zeta(away: float, off: float, how: str) -> Constant:
+def zeta(away: Any, off: float | None, how: str) -> Constant:
     """Return the largest distance of a client's minimiser from x*, where it is 0 exactly so.
 
     Parameters
     ----------
     away
-        It is at most this from the point that stands for x*, rounded up.
+        It is at most this from the point that stands for x*.
     off
-        That point's distance from x*, rounded up.
+        That point's distance from x*, rounded up; None counts as 0.
     how
         Where both come from.
     """
-    return SHARED if away == off == 0.0 else Constant(clip_up(away + off, 2), "upper", how)
-
-
-def of_start(x0: Array, start: float, best: Optimum | None, floor: float | None) -> dict[str, Constant]:
-    """Return R = ‖x0 − x*‖, where x* is known, and F0 = f(x0) − inf f, where f has a known lower bound.
-
-    Parameters
-    ----------
-    x0
-        Shape (d,).
-    start
-        f(x0), rounded up.
-    best
-        The optimum, if it is certified.
-    floor
-        A number that f is never below, if there is one: 0 for losses.
-    """
-    if best is None and floor is None:
-        return {}
-    certified = -math.inf if best is None else best.value - best.gap
-    lower = max(certified, -math.inf if floor is None else floor)
-    how = NONNEGATIVE if best is None or certified < lower else f"f(x0) − f* with f* from below: {best.how}"
-    gap = max(start - lower, 0.0) + 2.0 * EPS * (abs(start) + abs(lower))
-    found = {"F0": Constant(gap, "upper", how)}
-    if best is not None:
-        away = distance(x0, best.x, best.distance)
-        unsure = Constant(away, "exact", COMPARISON)
-        found["R"] = unsure if best.distance is None else Constant(away, "upper", best.how)
-    return found
+    found = above(Near(0.0) + away + (off or 0.0), how)
+    return found if found.value else SHARED

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.near import NEAR, Near, eigenvalues, exp, norm, sqrt, stacked, strayed
 from boundlab.errors import CertificateError, DataError, SpecError
-from boundlab.objective import EPS, Array, Constant, Floats, GradientsOnSet, Optimum, alike
+from boundlab.objective import Array, Constant, Floats, GradientsOnSet, Optimum, alike
+from boundlab.objective.facts import above, of_start
 from boundlab.objective.simple import ProxFunction, read_simple
 from boundlab.options import Options
 from boundlab.problems import clients, common
-from boundlab.problems.common import calm, clip_up
+from boundlab.problems.common import calm
 from boundlab.problems.linear_model import LinearModel, of_rows, times
 from boundlab.problems.risk import Reach, Risk, of_risks
 from boundlab.problems.separable import OfRisk
@@ -34,6 +36,7 @@ SOLVERS: tuple[Solver, ...] = ("auto", "clarabel", "newton")
 SMOOTH_LIMIT = 200_000  # S·d entries: below a second or so for the exponential cones of logistic and softmax
 UNREGULARISED_LIMIT = 3_000_000_000  # S·d² without regulariser: up to 60 Hessians, half a minute
 _DENSE = 1500  # up to this d Newton's method factorises the Hessian
+_SAME = 64 * float(np.finfo(np.float64).eps)  # values that differ by less are alike to a line search
 _NEAR = 1e-4  # of the first ‖∇f‖, where Newton's steps begin
 _ROUNDS = 60
 _CG_ROUNDS = 250
@@ -73,7 +76,7 @@ def minimise(risk: Risk, start: Floats, enough: Enough) -> tuple[Floats, float]:
             new_value, new_gradient = risk.value_and_gradient(trial)
             new_norm = float(np.linalg.norm(new_gradient))
             # Near the optimum values differ by rounding only; there the gradient's norm decides.
-            close = new_norm < 0.5 * norm and new_value <= value + 64 * EPS * (1.0 + abs(value))
+            close = new_norm < 0.5 * norm and new_value <= value + _SAME * (1.0 + abs(value))
             if close or new_value <= value + 1e-4 * size * slope:
                 break
             size *= 0.5
@@ -176,11 +179,10 @@ def solve_smooth(risk: Risk, solver: Solver, what: str) -> Optimum:
         # Factorised Newton steps converge quadratically, so the last digits are free; L-BFGS pays for each.
         goal = float(np.sqrt(2.0 * risk.nu * (1e-12 if risk.d > _DENSE else 1e-16 if risk.loss.bending else 1e-24)))
         x, _ = minimise(risk, start, lambda _, norm: norm <= goal)
-        value, gradient = risk.value_and_gradient(x)
-        norm = float(np.linalg.norm(gradient)) + risk.rounding(x)
-        gap, away = _near(risk, x, norm)
-        how = "‖∇f‖/mu" if away >= norm / risk.nu else "self-concordance"
-        return Optimum(x, value, gap + risk.value_rounding(x), away, f"{first}Newton, {how}")
+        steep = risk.steepness(x)
+        gap, away = _near(risk, x, steep)
+        how = "‖∇f‖/mu" if away >= steep / risk.nu else "self-concordance"
+        return Optimum(x, risk.value(x), gap + risk.rounding(x)[0], away, f"{first}Newton, {how}")
     x, _ = minimise(risk, start, lambda _, norm: norm <= 1e-13)
     return _unregularised(risk, x, f"{first}Newton, self-concordance", what)
 
@@ -210,27 +212,22 @@ def _unregularised(risk: Risk, x: Floats, how: str, what: str) -> Optimum:
     if risk.free:
         message = f"{what}: the minimum with a free intercept is not certified; intercept=regularised would fit"
     X = risk.X.astype(np.float64)
-    singular = np.linalg.svd(X, compute_uv=False)
-    rank = int((singular > max(X.shape) * EPS * singular[0]).sum())
+    rank = int(np.linalg.matrix_rank(X))
     rank *= max(1, risk.classes - 1)  # a shift shared by all classes changes nothing
     if risk.free:  # all else is curved
         rank = risk.d - (risk.classes > 1)
-    values = np.linalg.eigvalsh(risk.hessian(x))
-    bottom = float(values[-rank]) - 8.0 * risk.d * EPS * float(values[-1])
-    value, gradient = risk.value_and_gradient(x)
-    norm = float(np.linalg.norm(gradient)) + risk.rounding(x)
-    longest = float(np.linalg.norm(X, axis=1).max())
+    longest, steep = float(norm(X).upper.max()), risk.steepness(x)
     if longest == 0.0:
-        return Optimum(x, value, (len(X) + 16) * EPS * abs(value), 0.0, "all features are 0, so f is constant")
+        return Optimum(x, risk.value(x), risk.rounding(x)[0], 0.0, "all features are 0, so f is constant")
     reach = 1.0 / ((risk.loss.bending or 1.0) * longest)
-    m = bottom / float(np.e)
-    if not (m > 0.0 and norm < m * reach / 2.0):
+    m = float((eigenvalues(Near(risk.hessian(x)))[-rank] / exp(Near(1.0))).lower)
+    if not (m > 0.0 and steep < m * reach / 2.0):
         raise CertificateError(message)
-    gap = clip_up(norm**2 / (2.0 * m), 4) + risk.value_rounding(x)
-    return Optimum(x, value, gap, norm / m, how)
+    gap, away = Near(steep) ** 2 / (2.0 * m) + risk.rounding(x)[0], Near(steep) / m
+    return Optimum(x, risk.value(x), float(gap.upper), float(away.upper), how)
 
 
-def _near(risk: Risk, x: Floats, norm: float) -> tuple[float, float]:
+def _near(risk: Risk, x: Floats, steep: float) -> tuple[float, float]:
     """Return how far a regularised risk is at most above its minimum, and x from the minimiser.
 
     By its curvature nu; where that is not sharp, of the logistic loss also as in :func:`_unregularised`. Each
@@ -240,30 +237,22 @@ def _near(risk: Risk, x: Floats, norm: float) -> tuple[float, float]:
 
     Parameters
     ----------
-    norm
+    steep
         ‖∇f(x)‖, from above.
     """
-    gap, away, size = norm**2 / (2.0 * risk.nu), norm / risk.nu, float(np.linalg.norm(x))
-    if risk.loss.id != "logistic" or risk.d > _DENSE or away <= _LOOSE * size:
-        return clip_up(gap, 4), clip_up(away, 2)
-    X, hessian = risk.X.astype(np.float64), risk.hessian(x)
-    units = np.exp2(np.round(np.log2(np.diag(hessian)) / 2.0))
-    rows, curved = X / units, hessian / np.outer(units, units)
-    norms, far = np.linalg.norm(rows, axis=1), np.linalg.norm(X, axis=1)
-    # Of each coordinate, as Risk.rounding has it of all together.
-    moved = (len(X) + 16.0) * risk.omega + risk.d * 0.25 * size * risk.omega * far
-    rounding = EPS * (moved @ np.abs(rows) + 4.0 * risk.nu * np.abs(x) / units)
-    steep = clip_up(float(np.linalg.norm(np.abs(risk.gradient(x) / units) + rounding)), risk.d + 4)
-    # A weight σ(1 − σ) is off by some eps, and by what rounding moves the margins.
-    lost = 4.0 * (risk.d + len(X)) * float(np.trace(curved)) + 8.0 * float(risk.omega @ norms**2)
-    least = (float(np.linalg.eigvalsh(curved)[0]) - EPS * lost) * (
-        1.0 - 4.0 * (risk.d + 8.0) * EPS * float(far.max()) * size
-    )
-    longest = clip_up(float(norms.max()), risk.d + 4)
-    if longest * steep < least / np.e:
-        least *= float(np.exp(-longest * steep * np.e / least)) * (1.0 - 16.0 * EPS)
-        gap, away = min(gap, steep**2 / (2.0 * least)), min(away, steep / (least * float(units.min())))
-    return clip_up(gap, 8), clip_up(away, 4)
+    gap, away = Near(steep) ** 2 / (2.0 * risk.pull), Near(steep) / risk.pull
+    if risk.loss.id == "logistic" and risk.d <= _DENSE and away.value > _LOOSE * float(np.linalg.norm(x)):
+        X = risk.X.astype(np.float64)
+        units = np.exp2(np.round(np.log2(np.diag(risk.hessian(x))) / 2.0))
+        by, rows = risk.mass * clients.weights(risk.loss, Near(X) @ x, risk.y, NEAR), X / units
+        hessian = Near(rows).T @ (by[:, None] * rows) + np.eye(risk.d) * (risk.pull / units**2)
+        least, longest = float(eigenvalues(hessian).lower[0]), norm(rows).max()
+        pushed = norm(risk.near(x)[1] / units)
+        if (longest * pushed * exp(Near(1.0))).upper < least:
+            curved = least * exp(-(longest * pushed * exp(Near(1.0)) / least))
+            near = pushed**2 / (2.0 * curved), pushed / (curved * float(units.min()))
+            gap, away = (min(pair, key=lambda one: float(one.upper)) for pair in zip((gap, away), near, strict=True))
+    return float(gap.upper), float(away.upper)
 
 
 def local_minimisers(part: Callable[[int], Risk], order: Sequence[int], best: Floats) -> tuple[Floats, Floats]:
@@ -291,10 +280,10 @@ def local_minimisers(part: Callable[[int], Risk], order: Sequence[int], best: Fl
             away, error = float(np.linalg.norm(u - best)), norm / nu
             return error <= max(1e-3 * away, 1e-9) or away + error <= reached
 
-        points[client], norm = minimise(own, np.asarray(best, dtype=np.float64), enough)
-        norm += own.rounding(points[client])
-        near = enough(points[client], norm)  # nothing more is asked of it, which would cost a Hessian
-        errors[client] = clip_up(norm / own.nu, 2) if near else _near(own, points[client], norm)[1]
+        points[client], _ = minimise(own, np.asarray(best, dtype=np.float64), enough)
+        steep = own.steepness(points[client])
+        near = enough(points[client], steep)  # nothing more is asked of it, which would cost a Hessian
+        errors[client] = (Near(steep) / own.pull).upper if near else _near(own, points[client], steep)[1]
         reached = max(reached, float(np.linalg.norm(points[client] - best)) - float(errors[client]))
     return points, errors
 
@@ -364,25 +353,20 @@ def solve_piecewise(risk: Risk, x0: Floats, solver: Solver, what: str) -> Optimu
         u = repair(u, low, high, rows.T * risk.omega, np.zeros(len(x)))
         if how == "Clarabel":
             x = _nearer(rows, offset, (low, high), risk, x, x0, what)
-    value, rest = risk.value(x), rows.T @ (risk.omega * u)
-    most = max(1.0, float(np.abs(u).max()))
-    slip = (len(y) + len(x)) * EPS * most * float(risk.omega @ np.linalg.norm(rows, axis=1))  # of the sum behind rest
-    norm = float(np.linalg.norm(rest)) + slip
-    lower = float((risk.omega * u) @ (offset - (0.5 * u / of.curvature if of.curvature else 0.0)))
+    weighted = risk.mass * u
+    lower, rest = weighted @ (offset - (0.5 * Near(u) / of.curvature if of.curvature else 0.0)), rows.T @ weighted
     if risk.nu > 0.0:
-        lower -= norm**2 / (2.0 * risk.nu)
+        lower -= norm(rest) ** 2 / (2.0 * risk.pull)
         how += ", duality gap"
     else:
-        away = float(np.linalg.norm(x)) + float(np.linalg.norm(x - x0))
-        radius = 10.0 * (1.0 + away)
-        lower += float(rest @ x) - norm * radius
+        radius = 10.0 * (1.0 + float(np.linalg.norm(x)) + float(np.linalg.norm(x - x0)))
+        lower += rest @ x - norm(rest) * radius
         how += f", dual bound over radius {radius:.3g}"
-    # Margins as sums of absolute values: large entries of opposite signs leave a rounding error behind.
-    size = most * float(risk.omega @ (np.abs(rows) @ np.abs(x) + np.abs(offset))) + abs(value)
-    gap = max(value - lower, 0.0) + (len(y) + 2 * len(x) + 16) * EPS * size
-    check_gap(gap, value, what)
-    distance = clip_up(float(np.sqrt(2.0 * gap / risk.nu)), 4) if risk.nu > 0.0 else None
-    return Optimum(x, value, gap, distance, how)
+    value, meant = risk.value(x), risk.near(x)[0]
+    gap = Near(NEAR.positive(meant - lower).upper) + strayed(value, meant)
+    check_gap(float(gap.upper), value, what)
+    distance = float(sqrt(2.0 * gap / risk.pull).upper) if risk.nu > 0.0 else None
+    return Optimum(x, value, float(gap.upper), distance, how)
 
 
 def _nearer(rows: Floats, offset: Floats, ends: Ends, risk: Risk, x: Floats, x0: Floats, what: str) -> Floats:
@@ -396,8 +380,8 @@ def _nearer(rows: Floats, offset: Floats, ends: Ends, risk: Risk, x: Floats, x0:
     if away == 0.0 or gain <= 0.0:
         return x
     given = min(1e-4 * gain, 0.5 * ALLOWED * max(1.0, abs(risk.value(x))))
-    pull = replace(risk, nu=2.0 * given / away**2)
-    moved, _ = _program(rows, rows @ x0 + offset, ends, pull, what)
+    pulled = replace(risk, pull=Near(2.0 * given / away**2))
+    moved, _ = _program(rows, rows @ x0 + offset, ends, pulled, what)
     near = x0 + moved
     return near if float(np.linalg.norm(moved)) < away else x
 
@@ -448,28 +432,27 @@ class BoundedSlopes(LinearModel):
 
     @property
     @abstractmethod
-    def _second(self) -> Floats:
+    def _second(self) -> Near:
         """Bounds of the mean squared gradient of a single sample's loss, shape (n,)."""
 
     def _second_moment(self, how: str) -> Constant:
         """Return sigma from the mean squared gradients of single samples, where these are bounded."""
         if self.batch == 0:
             return Constant(0.0, "exact", "full gradients")
-        value = float((self.factors * np.sqrt(self._second * self.share)).max())
-        return Constant(clip_up(value, 16), "upper", how)
+        return above(self.w * sqrt(self._second * self.share), how)
 
     def _of_slopes(self, how: str) -> dict[str, Constant]:
         """Return mu with a regulariser, G_sq and G without one, and sigma_g where the clients' regularisers are one."""
         out: dict[str, Constant] = {}
         if self.curved > 0.0:
-            out["mu"] = Constant(self.nu * float(self.factors.min()) * (1.0 - 4 * EPS), "lower", "nu·min w_i")
+            out["mu"] = Constant(float((self.nu * self.w).lower.min()), "lower", "nu·min w_i")
         if self.loss.steep:
             return out | (common.heterogeneity(np.zeros(self.n), 0.0, "") if alike(self) else {})
         if self.nu == 0.0:
             norms = self._reach.gradient_norms()
             # E‖g‖² = ‖∇f_i‖² + share·(mean_j ‖∇loss_j‖² − ‖∇f_i‖²), with and without replacement.
-            second = (1.0 - self.share) * norms**2 + self.share * self.factors**2 * self._second
-            out |= common.gradients(norms, second * (1.0 + 16 * EPS), how)
+            second = (1.0 - Near(self.share)) * Near(norms) ** 2 + self.share * self.w**2 * self._second
+            out |= common.gradients(norms, second, how)
         if self._cancels:
             out |= common.heterogeneity(self._reach.deviations(), self._reach.mean_deviation(), how)
         return out
@@ -483,9 +466,8 @@ class BoundedSlopes(LinearModel):
         """Return bounds on a bounded set: most slopes have them anywhere; there the regulariser's gradient has one."""
         if self.loss.steep:
             return super().gradients_on(region)
-        ridge = self.factors * self.nu * region.farthest
-        norms = (self._reach.gradient_norms() + ridge) * (1.0 + 8.0 * EPS)
-        return GradientsOnSet(norms, "range of the slopes, and nu times the largest ‖x‖ there")
+        norms = self._reach.gradient_norms() + self.w * self.nu * region.farthest
+        return GradientsOnSet(norms.upper, "range of the slopes, and nu times the largest ‖x‖ there")
 
     @property
     def _of_regulariser(self) -> dict[str, str]:
@@ -565,9 +547,9 @@ class EmpiricalRisk(BoundedSlopes):
         return of_risks(self)
 
     @cached_property
-    def _second(self) -> Floats:
+    def _second(self) -> Near:
         """Bounds of the mean squared gradient of a single sample's loss, shape (n,)."""
-        return self.loss.slope**2 * self.means(self.pushes**2)
+        return Near(self.loss.slope) ** 2 * self.means(self.pushes, squared=True)
 
     @cached_property
     def _sigma(self) -> Constant | None:
@@ -587,11 +569,10 @@ class EmpiricalRisk(BoundedSlopes):
     def _zeta(self) -> Constant:
         points, errors = self.minimisers
         best = self.optimum()
-        away = np.linalg.norm(points - best.x, axis=1) * (1.0 + (self.d + 4) * EPS)
-        off = best.distance or 0.0
-        if (away <= 2.0 * (errors + off)).all() and self._same_samples:
+        away, off = norm(Near(points) - best.x), best.distance or 0.0
+        if (away.upper <= 2.0 * (errors + off)).all() and self._same_samples:
             return common.SHARED
-        return common.zeta(float((away + errors).max()), off, "n local minimisers, ‖∇f_i‖/mu")
+        return common.zeta(away + errors, off, "n local minimisers, ‖∇f_i‖/mu")
 
     def _find_constants(self) -> dict[str, Constant]:
         """Return sigma and F0; with ν > 0 mu, with ν = 0 B and G; for smooth losses L, with ν > 0 also zeta.
@@ -608,10 +589,10 @@ class EmpiricalRisk(BoundedSlopes):
         if "mu" in out and self.loss.smooth:
             out["zeta"] = self._zeta
         if self.nu == 0.0 and not self.loss.steep:
-            steep = float((self.factors * self.loss.slope * self.means(self.pushes)).max())
-            out["B"] = Constant(clip_up(steep, 16), "upper", "mean ‖a‖ times the largest |loss'|")
+            steepest = self.w * self.loss.slope * self.means(self.pushes)
+            out["B"] = above(steepest, "mean ‖a‖ times the largest |loss'|")
         x = np.asarray(self.x0, dtype=np.float64)
-        return out | common.of_start(x, self.total.value(x) + self.total.value_rounding(x), best, 0.0)
+        return out | of_start(x, self.total.near(x)[0], best, 0.0)
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
@@ -681,28 +662,28 @@ class PoissonRegression(BoundedSlopes):
     @cached_property
     def _rates(self) -> Floats:
         """e^{t_j}, from above: the largest rate that the model predicts for row j on the set, shape (S,)."""
-        return np.exp(self.y[:, 1]) * (1.0 + 8.0 * EPS)
+        return np.asarray(exp(self.y[:, 1]).upper)
 
     @cached_property
     def _steepest(self) -> Floats:
         """‖∇loss_j‖ from above, shape (S,)."""
-        slopes = np.maximum(self.y[:, 0], self._rates - self.y[:, 0])
-        return slopes * self.pushes * (1.0 + 4.0 * EPS)
+        slopes = np.maximum(self.y[:, 0], (Near(self._rates) - self.y[:, 0]).upper)
+        return np.asarray((Near(slopes) * self.pushes).upper)
 
     @cached_property
     def smoothness(self) -> Floats:
         """L_i = w_i·(λ_max(A_iᵀ·diag(v·e^t)·A_i/s_i) + ν), shape (n,)."""
-        top = self._largest(self._rates * self.hefts)
-        return self.factors * (top / self.sizes + self.nu) * (1.0 + 16.0 * EPS)
+        top = self._largest((Near(self._rates) * self.hefts).upper)
+        return np.asarray((self.w * (Near(top) / self.sizes + self.nu)).upper)
 
     def _of_margins(self, rows: slice) -> tuple[float, float]:
         """Return the largest rate, and the largest slope."""
         return float(self._rates[rows].max()), float((self._rates + self.y[:, 0])[rows].max())
 
     @cached_property
-    def _second(self) -> Floats:
+    def _second(self) -> Near:
         """Bounds of the mean squared gradient of a single sample's loss, shape (n,)."""
-        return self.means(self._steepest**2) * (1.0 + float(self.sizes.max() + 8) * EPS)
+        return self.means(self._steepest, squared=True)
 
     @cached_property
     def _sigma(self) -> Constant:
@@ -711,34 +692,14 @@ class PoissonRegression(BoundedSlopes):
     @cached_property
     def _reach(self) -> Reach:
         """Where the clients' gradients, without regulariser, can be: slopes are within e^{t_j}/2 of e^{t_j}/2 − y_j."""
-        p = int(self.X.shape[1])
-        centre, half, norms = np.zeros((self.n, p, 1)), np.zeros((self.n, p)), np.zeros(self.n)
-        radius = 0.5 * self._rates
+        centre, half, norms, radius = [], [], [], 0.5 * self._rates
         for client, size in enumerate(self.sizes.tolist()):
-            rows, weight = self.rows(client), float(self.factors[client]) / size
-            wide, y = self.X[rows] * self.hefts[rows, None], self.y[rows, 0]
-            centre[client, :, 0] = weight * (wide.T @ (radius[rows] - y))
-            slip = (4 * size + 32) * EPS  # rounding, of the centre as well
-            half[client] = weight * (np.abs(wide).T @ (radius[rows] + slip * (radius[rows] + y))) * (1.0 + slip)
-            norms[client] = weight * float(self._steepest[rows].sum()) * (1.0 + slip)
-        return Reach(centre, half, np.linalg.norm(half, axis=1) * (1.0 + (p + 8) * EPS), norms)
-
-    def _rounding(self, risk: Risk, x: Floats) -> tuple[float, float]:
-        """Bound what rounding does to the value and to the gradient.
-
-        A margin's error moves the loss by its slope, and its slope by the rate, both taken a little further on.
-        """
-        (S, p), size, (counts, top) = risk.X.shape, float(np.linalg.norm(x)), risk.y.T
-        z, norms = risk.X @ x, np.linalg.norm(risk.X, axis=1) * (1.0 + (p + 4) * EPS)
-        rate = np.exp(np.minimum(z, top)) * (1.0 + np.maximum(z - top, 0.0))
-        off = (p + 16) * EPS * norms * size
-        ahead = rate * np.exp(off)
-        terms = ahead + counts * (np.abs(z) + 1.0)
-        value = float(risk.omega @ ((ahead + counts) * off + (S + 48) * EPS * terms))
-        slopes = ahead * off + (S + 32) * EPS * (ahead + counts)
-        gradient = float(risk.omega @ (norms * slopes))
-        nu = risk.nu * size
-        return value + (self.d + 16) * EPS * nu * size, gradient + 8.0 * EPS * nu
+            rows, own = self.rows(client), self.w[client] / size
+            wide, y = Near(self.X[rows]) * self.hefts[rows, None], self.y[rows, 0]
+            centre.append((own * (wide.T @ (Near(radius[rows]) - y))).reshape(-1, 1))
+            half.append((own * (NEAR.absolute(wide).T @ radius[rows])).upper)
+            norms.append((own * Near(self._steepest[rows]).sum()).upper)
+        return Reach(stacked(centre), np.array(half), norm(half).upper, np.array(norms))
 
     def _solve(self) -> NoReturn:
         """Refuse: the minimiser is that of F = f + h."""
@@ -751,7 +712,7 @@ class PoissonRegression(BoundedSlopes):
         out |= common.smoothness(Constant(float(self.smoothness.max()), "upper", how))
         how = "range of the slopes on the set, feature by feature"
         if self.nu == 0.0:
-            out["B"] = Constant(clip_up(float(self._reach.gradient_norms().max()), 4), "upper", how)
+            out["B"] = above(self._reach.gradient_norms(), how)
         return out | self._of_slopes(how)
 
     def assumptions(self) -> Mapping[str, str]:

@@ -7,11 +7,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundlab.arithmetic.near import Near, norm
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective import EPS, Array, Constant, Floats, Optimum, Oracle
-from boundlab.objective.facts import SoughtMinimiser
+from boundlab.objective import Array, Constant, Floats, Optimum, Oracle
+from boundlab.objective.facts import SoughtMinimiser, above, of_start
 from boundlab.problems import common
-from boundlab.problems.common import clip_up
 from boundlab.problems.noise import additive_noise
 from boundlab.randomness import Stream, Streams
 
@@ -20,6 +20,7 @@ Gradient = Callable[[int, Floats], ArrayLike]
 _SIZES = (1e-5, 1.0, 1e2)  # of the moves between points at which claims are checked, over 1 + ‖x0‖
 _PAIRS = 4  # of points a client and size
 _DIGITS = 1e-11  # what a user's function may be wrong by, relative to its size
+_WRONG = 64.0 * float(np.finfo(np.float64).eps)  # what its gradients are allowed to round, and values eight times
 _SAID = "your word"
 _UNSAID = "L and mu bound no gradients; a problem that boundlab knows has such bounds, e.g. huber or logistic"
 
@@ -166,42 +167,46 @@ class SmoothProblem(SoughtMinimiser):
         best, least = x, np.inf
         for _ in range(1000):
             slope = self.full_gradient(x)
-            norm = float(np.linalg.norm(slope))
-            if not norm < least:
+            steep = float(np.linalg.norm(slope))
+            if not steep < least:
                 break
-            best, least = x, norm
+            best, least = x, steep
             x = x - slope / self.L
-        norm = clip_up(least, self.n + self.d + 8) + self._rounding(best)
-        size = float(np.mean([abs(self.client_value(client, best)) for client in range(self.n)]))
-        gap = norm**2 / (2.0 * self.mu) + 64.0 * (self.n + 8.0) * EPS * size
-        return Optimum(best, self.value(best), gap, clip_up(norm / self.mu, 4), "L-BFGS, ‖∇f‖/mu with your mu")
+        slopes, wrong = self._slopes(best)
+        length = norm(slopes.mean(0)) + wrong.mean()
+        gap, away = length**2 / (2.0 * self.mu) + self._value(best).off, length / self.mu
+        return Optimum(best, self.value(best), float(gap.upper), float(away.upper), "L-BFGS, ‖∇f‖/mu with your mu")
 
-    def _rounding(self, x: Array) -> float:
-        """Say what a user's gradients may be wrong by, unit (1, −1): 64 ulps of their sizes and of L‖x‖."""
-        sizes = [float(np.linalg.norm(self.gradient(client, x))) for client in range(self.n)]
-        return 64.0 * EPS * (float(np.mean(sizes)) + self.L * float(np.linalg.norm(x)))
+    def _slopes(self, x: Array) -> tuple[Near, Near]:
+        """Return the ∇f_i(x), shape (n, d), and what a user's gradients may be wrong by, of their sizes and of L‖x‖."""
+        rows = Near([self.gradient(client, x) for client in range(self.n)])
+        return rows, _WRONG * (norm(rows) + self.L * norm(x))
+
+    def _value(self, x: Array) -> Near:
+        """Return f(x) with what a user's values may be wrong by."""
+        each = np.array([self.client_value(client, x) for client in range(self.n)])
+        return Near(each, 8.0 * _WRONG * np.abs(each)).mean()
 
     def gradient_norms_at_optimum(self) -> Floats | None:
         """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1), by L and mu; None where mu is 0."""
         best = self._best
         if best is None or best.distance is None:
             return None
-        norms = np.array([float(np.linalg.norm(self.gradient(client, best.x))) for client in range(self.n)])
-        return np.asarray(norms * (1.0 + (self.d + 64) * EPS) + self._rounding(best.x) + self.L * best.distance)
+        slopes, wrong = self._slopes(best.x)
+        return np.asarray((norm(slopes) + wrong + self.L * Near(best.distance)).upper)
 
     def _find_constants(self) -> dict[str, Constant]:
         """Return L and sigma; with mu > 0 mu, R, F0 and zeta, which rest on L and mu."""
         out = common.smoothness(Constant(self.L, "upper", _SAID))
         out |= common.noise(Constant(self.sigma, "exact", "additive Gaussian noise"))
         best = self._best
-        start = self.value(self.x0)
-        out |= common.of_start(self.x0, start + 64.0 * (self.n + 8.0) * EPS * abs(start), best, self.lower)
+        out |= of_start(self.x0, self._value(self.x0), best, self.lower)
         if best is not None:
             norms = self.gradient_norms_at_optimum()
             assert best.distance is not None and norms is not None  # noqa: PT018, S101  (for the type checker)
             out["mu"] = Constant(self.mu, "lower", _SAID)
-            zeta = 0.0 if self.n == 1 else clip_up(float(norms.max()) / self.mu, 4)
-            out["zeta"] = Constant(zeta, "upper", "‖∇f_i(x*)‖/mu with your mu")
+            zeta = Near(0.0) if self.n == 1 else Near(norms) / self.mu
+            out["zeta"] = above(zeta, "‖∇f_i(x*)‖/mu with your mu")
         return out
 
     def assumptions(self) -> Mapping[str, str]:

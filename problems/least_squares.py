@@ -9,14 +9,126 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from boundlab.arithmetic.near import Near, curvatures, distance, norm, norm_up, sqrt
+from boundlab.errors import CertificateError
 from boundlab.objective import Array, Constant, Floats, LeastSquaresForm, Optimum, QuadraticForm, alike
-from boundlab.problems import common, normal_equations
-from boundlab.problems.common import calm, distance, norm_up
+from boundlab.objective.facts import of_start
+from boundlab.problems import common
+from boundlab.problems.common import calm
 from boundlab.problems.linear_model import LinearModel, of_rows
+from boundlab.problems.risk import Risk
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import Reader, Rows
     from boundlab.problems.rational import RationalLeastSquares
+
+
+# Minimise a weighted sum of squares Σ_j ω_j·½(a_jᵀx − y_j)² + ν/2‖x‖², with a certificate that allows for rounding.
+
+_DENSE = 4000  # up to this d the normal equations are solved
+_REGULARISED = 2 * _DENSE  # with a regulariser, which fills their matrix whatever the rows are: 10 s
+_REFINED = 3
+
+
+def hessian(risk: Risk) -> Floats:
+    """Return Σ_j ω_j a_j a_jᵀ + ν·I, shape (d, d), unit (1, −2)."""
+    out = risk.hessian(np.zeros(risk.d))
+    return (out + out.T) / 2.0
+
+
+def shortest(risk: Risk) -> Floats:
+    """Return the minimiser next to 0, shape (d,), unit (0, 1), as a QR decomposition gives it: no product AᵀA."""
+    roots = np.sqrt(risk.omega)
+    A, y = roots[:, None] * risk.X.astype(np.float64), roots * risk.y
+    if risk.nu > 0.0:
+        A = np.vstack([A, np.sqrt(risk.nu) * np.eye(risk.d)])
+        y = np.concatenate([y, np.zeros(risk.d)])
+    return np.asarray(np.linalg.lstsq(A, y, rcond=None)[0])
+
+
+def curvature(risk: Risk) -> float:
+    """Return how curved f is at least, unit (1, −2); 0 where nothing is sure."""
+    by_rows = 0.0 if len(risk.X) < risk.d else float(curvatures(risk.X, risk.mass).lower[0])
+    return float((max(by_rows, 0.0) + risk.pull).lower)
+
+
+def solve(risk: Risk, start: Array, what: str) -> Optimum:
+    """Return the minimiser next to a point, with its certificate.
+
+    Where f has a curvature of at least m > 0, ‖x − x*‖ ≤ ‖∇f(x)‖/m and f(x) − f* ≤ ‖∇f(x)‖²/(2m). Features that are 0
+    in all rows play no part. Without regulariser and with independent rows there are solutions of a_jᵀx = y_j, the
+    nearest of them within ‖(A x − y)‖/√λ_min(AAᵀ) of x.
+
+    Parameters
+    ----------
+    start
+        Shape (d,).
+    what
+        Who asks, for messages.
+
+    Raises
+    ------
+    CertificateError
+        If neither is sure: the columns and the rows of A are linearly dependent, to rounding; or d is too large.
+    """
+    x: Floats = np.array(start, dtype=np.float64)
+    # With a regulariser a feature that is always 0 has the minimiser 0, without one any number.
+    used = np.ones(risk.d, dtype=np.bool_) if risk.nu > 0.0 else risk.X.any(axis=0)
+    if not used.any():
+        return Optimum(x, risk.value(x), risk.rounding(x)[0], 0.0, "all features are 0, so f is constant")
+    if min(int(used.sum()), len(risk.X)) > _DENSE:
+        raise CertificateError(f"{what}: x* is certified for d ≤ {_DENSE} features or samples, got {risk.d}")
+    if risk.nu > 0.0 and risk.d > _REGULARISED:
+        raise CertificateError(f"{what}: with nu > 0 x* is certified for d ≤ {_REGULARISED} features, got {risk.d}")
+    inner = Risk(risk.loss, risk.X[:, used].astype(np.float64, copy=False), risk.y, risk.mass, risk.pull, 1)
+    near = x[used]
+    matrix = hessian(inner) if risk.nu > 0.0 or len(inner.X) >= inner.d else None
+    curved = 0.0 if matrix is None else curvature(inner)
+    if matrix is not None and curved > 0.0:
+        x[used] = near = _newton(inner, matrix, near)
+        steep = Near(inner.steepness(near))
+        gap, away = steep**2 / (2.0 * curved) + risk.rounding(x)[0], steep / curved
+        return Optimum(x, risk.value(x), float(gap.upper), float(away.upper), "normal equations, ‖∇f‖/mu")
+    weighted: Floats = np.sqrt(risk.omega)[:, None] * np.asarray(inner.X, dtype=np.float64)
+    spread = 0.0 if len(inner.X) > inner.d else float(curvatures(inner.X, risk.mass).lower[0])
+    if not spread > 0.0:
+        raise CertificateError(
+            f"{what}: the features are linearly dependent, to rounding, so that no minimiser is certified; set nu > 0"
+        )
+    x[used] = near = _interpolate(inner, weighted, near)
+    left = norm(sqrt(risk.mass) * (Near(inner.X) @ near - risk.y)) / sqrt(Near(spread))
+    value, off = risk.value(x), risk.rounding(x)[0]
+    return Optimum(x, value, value + off, float(left.upper), "interpolation, ‖Ax − y‖/√λ_min(AAᵀ)")
+
+
+def _newton(risk: Risk, matrix: Floats, x: Floats) -> Floats:
+    """Do Newton steps; the first lands, the others take off what rounding left."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    try:
+        factor = cho_factor(matrix, check_finite=False)
+    except np.linalg.LinAlgError:  # features of very different sizes drown nu in rounding
+        return shortest(risk)
+    best, least = x, np.inf
+    for _ in range(1 + _REFINED):
+        x = x - cho_solve(factor, risk.gradient(x), check_finite=False)
+        steep = float(np.linalg.norm(risk.gradient(x)))
+        if steep >= least:
+            break
+        best, least = x, steep
+    return best
+
+
+def _interpolate(risk: Risk, weighted: Floats, x: Floats) -> Floats:
+    """Return the point next to x with a_jᵀx = y_j for all rows."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    factor = cho_factor(weighted @ weighted.T, check_finite=False)
+    for _ in range(1 + _REFINED):
+        errors = np.sqrt(risk.omega) * (risk.X @ x - risk.y)
+        x = x - weighted.T @ cho_solve(factor, errors, check_finite=False)
+    return x
+
 
 _FORM = 20_000_000  # n·d² entries of the matrices of all clients: 160 MB
 _PROVED = 1_000_000  # S·d² up to which normal equations are solved in rational numbers: seconds
@@ -45,8 +157,8 @@ class LeastSquares(LinearModel):
 
     def prox(self, client: int, x: Array, step_size: float) -> Array:
         """Return the solution z of (z − x)/step_size + ∇f_client(z) = 0, shape (d,), unit (0, 1)."""
-        hessian = normal_equations.hessian(self.part(client))
-        move = np.linalg.solve(np.eye(self.d) + step_size * hessian, step_size * self.gradient(client, x))
+        bend = hessian(self.part(client))
+        move = np.linalg.solve(np.eye(self.d) + step_size * bend, step_size * self.gradient(client, x))
         return x - move.astype(x.dtype)
 
     def least_squares(self) -> LeastSquaresForm:
@@ -64,8 +176,8 @@ class LeastSquares(LinearModel):
     def _quadratic(self) -> QuadraticForm:
         parts = [self.part(client) for client in range(self.n)]
         with calm(int(self.sizes.max()) * self.d):
-            A = np.array([normal_equations.hessian(part) for part in parts])
-            b = np.array([normal_equations.shortest(part) for part in parts])
+            A = np.array([hessian(part) for part in parts])
+            b = np.array([shortest(part) for part in parts])
         return QuadraticForm(A, b, 0.0)
 
     def rational(self, options: Mapping[str, Any]) -> "RationalLeastSquares | None":
@@ -106,7 +218,7 @@ class LeastSquares(LinearModel):
     def _solve(self) -> Optimum:
         """Solve the normal equations; of many solutions that next to x0 is taken."""
         with calm(self.d**2):
-            found = normal_equations.solve(self.total, self.x0, self._what)
+            found = solve(self.total, self.x0, self._what)
         fallen = self.total.value(np.asarray(self.x0, dtype=np.float64)) - found.value
         sharp = (found.distance or 0.0) <= _LOOSE * distance(self.x0, found.x) and found.gap <= _LOOSE * fallen
         if not sharp and self._twin is not None:
@@ -135,14 +247,14 @@ class LeastSquares(LinearModel):
         if self.nu == 0.0 and self.sizes.min() < self.d:
             return 0.0
         parts = (self.part(client) for client in range(self.n))
-        return min(normal_equations.curvature(normal_equations.hessian(part), part) for part in parts)
+        return min(map(curvature, parts))
 
     @cached_property
     def _zeta(self) -> Constant:
         best = self.optimum()
         off, away, sure, apart = best.distance or 0.0, 0.0, 0.0, False
         for client in range(self.n):
-            own = normal_equations.solve(self.part(client), best.x, self._what)
+            own = solve(self.part(client), best.x, self._what)
             near, error = distance(own.x, best.x), own.distance or 0.0
             away, apart = max(away, near + error), apart or near > 2.0 * (error + off)
             sure = max(sure, near - error - off)
@@ -183,8 +295,7 @@ class LeastSquares(LinearModel):
         if alike(self):
             out |= common.heterogeneity(np.zeros(self.n), 0.0, "all clients have the same function")
         x0 = np.asarray(self.x0, dtype=np.float64)
-        start = self.total.value(x0)
-        out |= common.of_start(self.x0, start + self.total.value_rounding(x0), best, 0.0)
+        out |= of_start(self.x0, self.total.near(x0)[0], best, 0.0)
         # The least value is found without rounding where the minimiser is no certain one, too.
         if (best is None or best.how == _EXACT) and self._twin is not None:
             fallen = _value(self._twin, self._twin.x0) - self._twin.minimum().value

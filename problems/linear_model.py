@@ -1,7 +1,6 @@
 """Linear models on data split over clients: what their empirical risks share, whatever the loss."""
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import BATCHES, EXACT, SAMPLES, Clients
+from boundlab.arithmetic.near import NEAR, Near, curvatures, given, norm, sqrt, stacked
 from boundlab.arithmetic.numbers import FLOATS
 from boundlab.objective import EPS, Array, Constant, Floats, FullGradients, GradientsOnSet, Optimum, Oracle, StepBounds
-from boundlab.objective.facts import SoughtMinimiser
+from boundlab.objective.facts import SoughtMinimiser, above
 from boundlab.objective.simple import BoundedSet
 from boundlab.problems import clients, common, data as datasets
 from boundlab.problems.clients import Loss, LossId, Targets
-from boundlab.problems.common import calm, clip_up, key_of
-from boundlab.problems.normal_equations import gradient_norm
-from boundlab.problems.risk import Risk, largest_eigenvalue
+from boundlab.problems.common import calm, key_of
+from boundlab.problems.risk import Risk
 from boundlab.randomness import Stream, Streams
 
 if TYPE_CHECKING:
@@ -165,8 +164,8 @@ def times(of: Any) -> str:
 
 def of_rows(of: Any, best: Optimum | None) -> dict[str, Constant]:
     """Return L_max of a linear model with a smooth loss, and sigma_star where x* is certified."""
-    each = ((of.loss.curvature or 0.0) * of.bends + of.nu) * np.repeat(of.factors, of.sizes)
-    found = {"L_max": Constant(clip_up(float(each.max()), 8), "upper", f"largest {times(of)}‖a_j‖² + nu")}
+    each = ((of.loss.curvature or 0.0) * Near(of.bends) + of.nu) * of.shares_of_rows
+    found = {"L_max": above(each, f"largest {times(of)}‖a_j‖² + nu")}
     noise = math.inf if best is None or best.distance is None else _noise_at(of, best)
     return found | (
         {"sigma_star": Constant(noise, "upper", "the variance over rows at x*")} if noise < math.inf else {}
@@ -179,35 +178,37 @@ def on_set(of: Any, region: BoundedSet) -> GradientsOnSet:
     A margin moves by at most min(‖a_j‖·radius, Σ_k |a_jk|·half_k), its slope by the curvature times that.
     """
     z, bend = region.centre, of.loss.curvature or 0.0
-    there = [gradient_norm(of.part(client), z) for client in range(of.n)]
-    norms = (np.array(there) + of.smoothness * region.radius) * (1.0 + 8.0 * EPS)
-    far = np.minimum(of.row_norms * region.radius, np.abs(of.X) @ region.half)
-    second = of.means((of.pushes * (of.total.sizes(z)[2] + bend * far)) ** 2) * of.share * of.factors**2
-    sigma = clip_up(math.sqrt(float(second.max())), 4.0 * of.d + 64.0 + float(of.sizes.max()))
-    return GradientsOnSet(norms, "the gradient at its centre, and L times its radius", sigma=sigma)
+    there = [of.part(client).steepness(z) for client in range(of.n)]
+    norms = Near(there) + Near(of.smoothness) * region.radius
+    margins = Near(of.X) @ of.total.matrix(z)
+    far = np.minimum((Near(of.row_norms) * region.radius).upper, (Near(np.abs(of.X)) @ region.half).upper)
+    slopes = norm(clients.slopes(of.loss, margins, of.y, NEAR).reshape(len(of.X), -1))
+    second = of.means((of.pushes * (slopes + bend * Near(far))).upper, squared=True) * of.share * of.w * of.w
+    return GradientsOnSet(
+        norms.upper, "the gradient at its centre, and L times its radius", sigma=float(sqrt(second).upper.max())
+    )
 
 
 def _noise_at(of: Any, best: Optimum) -> float:
     """Return √(mean over clients of the variance of a mini-batch's gradient at x*), unit (1, −1), from above."""
-    x, curvature, parts = np.asarray(best.x, dtype=np.float64), of.loss.curvature or 0.0, []
+    x, curvature, parts = np.asarray(best.x, dtype=np.float64), of.loss.curvature or 0.0, [Near(0.0)]
     for client in np.flatnonzero(of.share).tolist():
         rows, part = of.rows(client), of.part(client)
-        X, (_, moved, steep) = part.X.astype(np.float64, copy=False), part.sizes(x)
-        slopes = clients.slopes(of.loss, X @ part.matrix(x), part.y).reshape(len(X), -1) * of.hefts[rows, None]
+        X = Near(part.X)
+        slopes = clients.slopes(of.loss, X @ part.matrix(Near(x)), part.y, NEAR).reshape(len(X.value), -1)
+        slopes = of.hefts[rows, None] * slopes
         # Its size is taken off, or squares might leave floats.
-        top = float((np.abs(X).max(axis=1) * np.abs(slopes).max(axis=1)).max(initial=0.0)) or 1.0
-        mean, square = X.T @ (slopes / (top * len(X))), 0.0
-        for first in range(0, len(X), _CHUNK):
+        sizes = np.abs(X.value).max(axis=1) * NEAR.absolute(slopes).upper.max(axis=1)
+        slopes = slopes / (float(sizes.max(initial=0.0)) or 1.0)
+        mean, square = X.T @ slopes / len(X.value), Near(0.0)
+        for first in range(0, len(X.value), _CHUNK):
             some = slice(first, first + _CHUNK)
-            away = X[some, :, None] * (slopes[some, None, :] / top) - mean
-            square += float(np.einsum("jpc,jpc->", away, away))
-        deviation = top * math.sqrt(square / len(X))
-        # A row's gradient is Lipschitz in x; and products round, or leave floats below.
-        rounding = float((of.pushes[rows] * (curvature * moved + of.d * EPS * steep)).max())
-        deviation += curvature * float(of.bends[rows].max()) * (best.distance or 0.0)
-        deviation += 8.0 * (rounding + of.d * sys.float_info.min)
-        parts.append(math.sqrt(float(of.share[client]) / of.n) * float(of.factors[client]) * deviation)
-    return clip_up(math.hypot(*parts), 8 + of.n)
+            square += norm(X[some][:, :, None] * slopes[some][:, None, :] - mean, (0, 1, 2)) ** 2
+        # A row's gradient is Lipschitz in x.
+        deviation = sqrt(square / len(X.value)) * (float(sizes.max(initial=0.0)) or 1.0)
+        deviation += curvature * float(of.bends[rows].max()) * Near(best.distance)
+        parts.append(sqrt(Near(of.share[client]) / of.n) * of.w[client] * deviation)
+    return float(norm(stacked(parts)).upper)
 
 
 Weights = Literal["equal", "size", "paper"]
@@ -295,10 +296,6 @@ class LinearModel(SoughtMinimiser):
         """Return the number of classes for softmax, else 1."""
         return int(self.y.max()) + 1 if self.id == "softmax" else 1
 
-    def _rounding(self, risk: Risk, x: Floats) -> tuple[float, float]:
-        """Bound what rounding does to the value and to the gradient of f or of a client, in float64."""
-        return risk.value_rounding(x), risk.rounding(x)
-
     def scaled(self, factors: Sequence[Fraction]) -> Self:
         """Return the problem with factor_i·w_i in place of w_i."""
         return replace(self, multipliers=tuple(float(factor) for factor in factors))
@@ -309,9 +306,19 @@ class LinearModel(SoughtMinimiser):
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
 
     @cached_property
+    def w(self) -> Near:
+        """Return the weights w_i of the f̂_i, shape (n,), as floats with their error."""
+        return given(self.exact_weights())
+
+    @property
     def factors(self) -> Floats:
-        """Return the weights w_i of the f̂_i, shape (n,)."""
-        return np.array([float(weight) for weight in self.exact_weights()])
+        """Return the w_i as floats, shape (n,)."""
+        return self.w.value
+
+    @cached_property
+    def shares_of_rows(self) -> Near:
+        """Return the w_i of each row's client, shape (S,)."""
+        return self.w[np.repeat(np.arange(self.n), self.sizes)]
 
     def exact_weights(self) -> list[Fraction]:
         """Return the w_i without rounding."""
@@ -329,14 +336,14 @@ class LinearModel(SoughtMinimiser):
     @cached_property
     def total(self) -> Risk:
         """Return f as one weighted risk."""
-        omega = np.repeat(self.factors / (self.n * self.sizes), self.sizes) * self.hefts
-        return Risk(self.loss, self.X, self.y, omega, self.nu * float(self.factors.mean()), *self._shape)
+        mass = self.shares_of_rows / (self.n * np.repeat(self.sizes, self.sizes)) * self.hefts
+        return Risk(self.loss, self.X, self.y, mass, self.nu * self.w.mean(), *self._shape)
 
     def part(self, client: int) -> Risk:
         """Return f_client as a weighted risk."""
-        rows, size, factor = self.rows(client), int(self.sizes[client]), float(self.factors[client])
-        omega = np.full(size, factor / size) * self.hefts[rows]
-        return Risk(self.loss, self.X[rows], self.y[rows], omega, self.nu * factor, *self._shape)
+        rows, own = self.rows(client), self.w[client]
+        mass = own / int(self.sizes[client]) * self.hefts[rows]
+        return Risk(self.loss, self.X[rows], self.y[rows], mass, self.nu * own, *self._shape)
 
     @cached_property
     def hefts(self) -> Floats:
@@ -456,8 +463,7 @@ class LinearModel(SoughtMinimiser):
     @cached_property
     def smoothness(self) -> Floats:
         """L_i = w_i·(c·λ_max(A_iᵀV_iA_i/s_i) + ν), shape (n,)."""
-        curvature = (self.loss.curvature or 0.0) * self.top / self.sizes
-        return self.factors * (curvature + self.nu) * (1.0 + 8.0 * EPS)
+        return np.asarray((self.w * ((self.loss.curvature or 0.0) * Near(self.top) / self.sizes + self.nu)).upper)
 
     @cached_property
     def top(self) -> Floats:
@@ -467,23 +473,23 @@ class LinearModel(SoughtMinimiser):
     def _largest(self, by: Floats) -> Floats:
         """Return λ_max(Σ_j by_j·a_jᵀa_j) of each client, shape (n,)."""
         parts = [self.rows(client) for client in range(self.n)]
-        return np.array([largest_eigenvalue(np.sqrt(by[rows])[:, None] * self.X[rows]) for rows in parts])
+        return np.array([curvatures(self.X[rows], Near(by[rows])).upper[-1] for rows in parts])
 
     @cached_property
     def row_norms(self) -> Floats:
         """‖a_j‖ from above, shape (S,)."""
-        squares = np.einsum("sp,sp->s", self.X, self.X, dtype=np.float64)
-        return np.asarray(np.sqrt(squares) * (1.0 + (self.X.shape[1] + 4) * EPS))
+        parts = range(0, len(self.X), _CHUNK)
+        return np.concatenate([norm(self.X[first : first + _CHUNK]).upper for first in parts])
 
     @cached_property
     def pushes(self) -> Floats:
         """v_j·‖a_j‖, shape (S,): the gradient of a row where its slope is 1, from above."""
-        return self.row_norms * self.hefts
+        return np.asarray((Near(self.row_norms) * self.hefts).upper)
 
     @cached_property
     def bends(self) -> Floats:
         """v_j·‖a_j‖², shape (S,): the curvature of a row where its loss has 1, from above."""
-        return self.row_norms**2 * self.hefts
+        return np.asarray((Near(self.row_norms) ** 2 * self.hefts).upper)
 
     @cached_property
     def share(self) -> Floats:
@@ -497,7 +503,7 @@ class LinearModel(SoughtMinimiser):
 
     def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put the value and the gradient off; None where margins are float32."""
-        return self._rounding(self.total, x) if self.X.dtype == np.float64 else None
+        return self.total.rounding(x) if self.X.dtype == np.float64 else None
 
     def gradient_norms_at_optimum(self) -> Floats | None:
         """Return ‖∇f_i(x*)‖ from above, shape (n,), unit (1, −1); None where not smooth, or x* is not certified."""
@@ -507,16 +513,17 @@ class LinearModel(SoughtMinimiser):
     @cached_property
     def _gradient_norms(self) -> Floats:
         best = self.optimum()
-        norms = [gradient_norm(self.part(client), np.asarray(best.x, np.float64)) for client in range(self.n)]
-        return np.array(norms) + self.smoothness * (best.distance or 0.0)
+        norms = [self.part(client).steepness(np.asarray(best.x, np.float64)) for client in range(self.n)]
+        return np.asarray((norms + Near(self.smoothness) * (best.distance or 0.0)).upper)
 
     def gradients_on(self, region: "BoundedSet") -> GradientsOnSet | None:
         """Return bounds on a bounded set: of gradients from that at its centre, of mini-batches row by row."""
         return None if self.X.dtype != np.float64 else on_set(self, region)
 
-    def means(self, values: Floats) -> Floats:
-        """Return the means of the clients' rows, shape (n,), of a number for each of all rows."""
-        return np.add.reduceat(values, self.offsets) / self.sizes
+    def means(self, values: Floats, squared: bool = False) -> Near:
+        """Return the means of the clients' rows, shape (n,), of a number for each of all rows, or of its square."""
+        each = Near(values) ** 2 if squared else Near(values)
+        return stacked([each[self.rows(client)].mean() for client in range(self.n)])
 
     @cached_property
     def _same_samples(self) -> bool:

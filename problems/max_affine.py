@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.near import NEAR, Near, distance, norm, norm_up, norms_up, singular, sqrt, stacked, strayed
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
 from boundlab.objective import EPS, Array, Constant, Floats, Optimum, StepBounds
+from boundlab.objective.facts import of_start
 from boundlab.options import Options
 from boundlab.problems import common
-from boundlab.problems.clients import Pieces
+from boundlab.problems.clients import ClientFunctions, Pieces, Which, times
 from boundlab.problems.common import (
     check_shape,
     check_size,
-    clip_up,
-    distance,
     key_of,
-    norm_up,
-    norms_up,
     read_array,
     read_drawn,
 )
@@ -70,24 +68,18 @@ class MaxAffine(InEveryArithmetic):
         """Return the functions in an arithmetic."""
         return Pieces(self.a, self.b, by)
 
+    @cached_property
+    def near(self) -> "Enclosed":
+        """Return the functions in floats that carry their error."""
+        return Enclosed(self.a, self.b)
+
     def near_kink(self, client: int, X: Array, room: float) -> NDArray[np.bool_]:
         """Return where another piece may be the highest one, shape (S,)."""
         slopes = self.a[client]
-        heights = X @ slopes.T + self.b[client]
-        top = heights.argmax(axis=1)
-        gap = heights.max(axis=1, keepdims=True) - heights
-        apart = np.linalg.norm(slopes[top][:, None, :] - slopes[None, :, :], axis=2)
-        # The heights themselves are rounded, by about as much as the points move them, and by their offsets.
-        size, offset = np.linalg.norm(slopes, axis=1), (self.d + 4.0) * EPS * np.abs(self.b[client])
-        moved = room * (apart + size[top][:, None] + size) + offset[top][:, None] + offset
-        return np.asarray(((gap <= moved) & (apart > 0.0)).any(axis=1))
-
-    def rounding(self, x: Floats) -> tuple[float, float]:
-        """Return how far rounding may put the value off, and the slopes where it may choose another piece."""
-        share, sizes = (self.n + self.d + 8) * EPS, (np.abs(self.a) @ np.abs(x) + np.abs(self.b)).max(axis=1)
-        steepest = np.linalg.norm(self.a, axis=2).max(axis=1)
-        unsure = np.array([self.near_kink(client, x[None], 0.0)[0] for client in range(self.n)])
-        return share * float(sizes.mean()), float((steepest * (2.0 * unsure + share)).mean())
+        heights = self.near.heights(client, Near(X))
+        apart = norm(slopes[heights.value.argmax(axis=1)][:, None, :] - Near(slopes)).upper
+        gap = heights.max(1)[:, None] - heights
+        return np.asarray(((gap.lower <= room * apart) & (apart > 0.0)).any(axis=1))
 
     def step_bounds(self, client: int) -> StepBounds:
         """Return no curvature, and the rounding of a step along a slope."""
@@ -135,19 +127,14 @@ class MaxAffine(InEveryArithmetic):
         equal = np.vstack([np.kron(np.eye(n), np.ones(m)), rows.T])
         target = np.concatenate([np.full(n, 1.0 / n), np.zeros(d)])
         y = repair(np.asarray(above.dual_value), 0.0, 1.0 / n, equal, target).reshape(n, m)
-        y /= n * y.sum(axis=1, keepdims=True)
-        rest = rows.T @ y.ravel()
-        radius = 10.0 * (1.0 + float(np.linalg.norm(best)) + distance(self.x0, best))
-        # The sum behind rest has nm terms of total weight 1.
-        slip = (n * m + d) * EPS * float(np.linalg.norm(rows, axis=1).max())
-        lower = float((y * self.b).sum() + rest @ best) - (float(np.linalg.norm(rest)) + slip) * radius
-        size = float(np.abs(self.b).max() + (np.abs(rows) @ np.abs(best)).max())
-        gap = max(value - lower, 0.0) + (n * m + d + 8) * EPS * size
+        shares = (Near(y) / (n * Near(y).sum(1)[:, None])).reshape(-1)
+        rest, radius = rows.T @ shares, 10.0 * (1.0 + float(np.linalg.norm(best)) + distance(self.x0, best))
+        lower = shares @ self.b.ravel() + rest @ best - norm(rest) * radius
+        off = self.rounding(best)[0]
+        gap = float((Near(NEAR.positive(self.near.value(Near(best)) - lower).upper) + off).upper)
         check_gap(gap, value, "problem max-affine")
         if self.minimiser is not None and self._stationary(best):
-            return Optimum(
-                best, value, (n + m + d) * EPS * size, 0.0, "the point given: slopes sum to 0 there, exactly"
-            )
+            return Optimum(best, value, off, 0.0, "the point given: slopes sum to 0 there, exactly")
         how = "Clarabel" if self.minimiser is None else "the point given"
         return Optimum(best, value, gap, None, f"{how}, dual bound over radius {radius:.3g}")
 
@@ -170,18 +157,14 @@ class MaxAffine(InEveryArithmetic):
         }
         best = self._best
         if best is not None:
-            size = float((np.abs(self.a) @ np.abs(self.x0) + np.abs(self.b)).max())
-            start = self.value(self.x0) + (self.n + self.d + 8) * EPS * size
-            out |= common.of_start(self.x0, start, best, None)
-            out["R"] = Constant(distance(self.x0, best.x), "exact", common.COMPARISON)
+            out |= of_start(self.x0, self.near.value(Near(self.x0)), best, None)
         return common.of_alike(self, out)
 
     def _reach(self, norms: Floats) -> Reach:
         """Bound where the slopes of each client lie."""
         low, high = self.a.min(axis=1), self.a.max(axis=1)
-        centre, up = (low + high) / 2.0, 1.0 + (self.d + 8) * EPS
-        half = (high - low) / 2.0 + 4.0 * EPS * np.maximum(np.abs(low), np.abs(high))
-        radius = np.linalg.norm(self.a - centre[:, None, :], axis=2).max(axis=1) * up + 4.0 * EPS * norms
+        centre, half = (Near(low) + high) / 2.0, ((Near(high) - low) / 2.0).upper
+        radius = norm(self.a - centre[:, None, :]).upper.max(axis=1)
         return Reach(centre[:, :, None], half, radius, norms)
 
     def assumptions(self) -> Mapping[str, str]:
@@ -195,6 +178,33 @@ class MaxAffine(InEveryArithmetic):
     def _arrays(self) -> dict[str, Any]:
         arrays = {"a": self.a.tolist(), "b": self.b.tolist(), "x0": self.x0.tolist()}
         return arrays | given_minimiser(self.minimiser)
+
+
+@final
+class Enclosed(ClientFunctions):
+    """Maxima of affine functions in floats that carry their error: where several pieces may be on top, all slopes."""
+
+    by = NEAR
+
+    def __init__(self, a: Floats, b: Floats) -> None:
+        self.a, self.b, (self.n, m, d) = a, b, a.shape
+        self._slopes, self._begin = a.reshape(-1, d), m * np.arange(self.n)
+
+    def heights(self, which: Which, x: Near) -> Near:
+        """Return the heights of all pieces, shape (…, m)."""
+        raised: Near = times(Near(self.a[which]), x) + self.b[which]
+        return raised
+
+    def gradient(self, which: Which, x: Near) -> Near:
+        """Return the slopes."""
+        heights = self.heights(which, x)
+        chosen = self._slopes[self._begin[which] + heights.value.argmax(-1)]
+        maybe = heights.upper >= heights.lower.max(-1)[..., None]
+        return Near(chosen, (maybe[..., None] * np.abs(self.a[which] - chosen[..., None, :])).max(-2))
+
+    def client_value(self, which: Which, x: Near) -> Near:
+        """Return the maxima."""
+        return self.heights(which, x).max(-1)
 
 
 GENERATED = {
@@ -268,8 +278,6 @@ def build(options: Options) -> MaxAffine:
 # f_i(x) = mu/2·‖x‖² + min_y [max_j (c_ij + a_ij·y) + (L − mu)/2·‖x − y‖²] is L-smooth and mu-strongly convex, and
 # every set of points, gradients and values that an L-smooth mu-strongly convex function can have is that of one of
 # these (Taylor, Hendrickx and Glineur, Mathematical Programming 2017, Theorem 4 and its proof).
-
-_TINY = 1e-290  # more than what underflow adds to a sum
 
 
 @final
@@ -349,7 +357,7 @@ class SmoothedMaxAffine(ArrayProblem):
 
     def _solve(self) -> Optimum:
         given = self.minimiser is not None
-        best = self.minimiser if self.minimiser is not None else self._search()
+        best: Floats = self.minimiser if self.minimiser is not None else self._search()
         slope, _ = self._norms(best)
         value = self.value(best)
         away = slope / self.mu if self.mu > 0.0 else None
@@ -362,10 +370,7 @@ class SmoothedMaxAffine(ArrayProblem):
             gap, how = slope * radius, f"{how}, gradient bound over radius {radius:.3g}"
         else:
             gap = slope * away / 2.0
-        steep = float(np.einsum("nmd,nmd->nm", self.a, self.a).max())
-        size = float(np.abs(self.c).max() + (np.abs(self.a) @ np.abs(best)).max() + self.mu * (best @ best))
-        size += steep / (self.L - self.mu)
-        gap += (self.n + self.d + 8) * EPS * size
+        gap += self.rounding(best)[0]
         check_gap(gap, value, f"problem {self.id}")
         return Optimum(best, value, gap, away, how)
 
@@ -375,8 +380,7 @@ class SmoothedMaxAffine(ArrayProblem):
         known = [entry for entry in exact if entry is not None]
         each = np.array([self._doubted(client, x) if own is None else norm_up(own) for client, own in enumerate(exact)])
         if len(known) < self.n:
-            doubt = float(np.mean([self._doubt(client, x) for client in range(self.n)]))
-            return clip_up(float(np.linalg.norm(self.full_gradient(x))), self.n + self.d + 4) + doubt, each
+            return float((norm(self.full_gradient(x)) + self.rounding(np.asarray(x, np.float64))[1]).upper), each
         return norm_up([sum(column, Fraction(0)) / self.n for column in zip(*known, strict=True)]), each
 
     def _exactly(self, client: int, x: Array) -> list[Fraction] | None:
@@ -392,72 +396,55 @@ class SmoothedMaxAffine(ArrayProblem):
         return [own + mu * entry for own, entry in zip(slope, at, strict=True)]
 
     def _doubted(self, client: int, x: Array) -> float:
-        return clip_up(float(np.linalg.norm(self.gradient(client, x))), self.d + 4) + self._doubt(client, x)
+        return float((norm(self.gradient(client, x)) + self._doubt(client, x)).upper)
 
     def _doubt(self, client: int, x: Array) -> float:
         """Bound how far the ∇f_client(x) that floats give is from the true one, unit (1, −1).
 
-        With s(λ) = Σ λ_j·a_j, ‖s(λ*) − s(λ)‖² ≤ width·(λ* − λ)·gain, at most width times what :meth:`_missed` says.
+        With s(λ) = Σ λ_j·a_j, ‖s(λ*) − s(λ)‖² ≤ width·(λ* − λ)·gain, at most width times what :meth:`_inner` says.
         Pieces that gain less by more than so long a way makes up for have no weight in λ*. If the slopes of the others
         are the corners of a simplex, with τ the smallest singular value of its edges, then ‖s(λ*) − s(λ)‖ is at least
         τ·‖λ* − λ‖, so that it is at most width/τ·‖differences of the others' gains‖.
         """
-        slopes, width, weights = self.a[client], self.L - self.mu, self._weights(client, x)
-        missed, slack, gain = self._missed(client, x)
-        steep, room = float(self._largest[0][client]), self._room(weights)
-        off = math.sqrt(2.0 * width * missed)
-        rounding = room * (steep + self.mu * float(np.linalg.norm(x)))
-        if not off < math.inf:
-            return off
-        near = gain >= gain.max() - 2.0 * (steep * off / width + slack)
+        slopes, width, weights = self.a[client], Near(self.L) - self.mu, self._weights(client, x)
+        _, slope, gain, missed = self._inner(client, x)
+        rounding = norm(strayed(self.gradient(client, x), slope + self.mu * Near(x)))
+        off = sqrt(2.0 * width * missed)
+        if not off.upper < math.inf:
+            return float(off.upper)
+        reach = 2.0 * (norm(slopes).max() * off / width).upper
+        near = gain.upper >= gain.lower.max() - reach
         corners = slopes[near]
         if (weights[~near] > 0.0).any() or not 0 < len(corners) <= self.d + 1:
-            return off + rounding
+            return float((off + rounding).upper)
         if len(corners) == 1:
-            return rounding
-        least = float(np.linalg.svd(corners[1:] - corners[0], compute_uv=False)[-1])
-        least -= 16.0 * len(corners) * room * steep
-        if not least > 0.0:
-            return off + rounding
-        uneven = float(np.linalg.norm(gain[near] - gain[near][0])) + 2.0 * len(corners) * slack
-        return min(off, width * uneven / least * (1.0 + room)) + rounding
+            return float(rounding.upper)
+        least = float(singular(Near(corners[1:]) - corners[0])[-1].lower)
+        by_gains = width * norm(gain[near] - gain[near][0]) / least if least > 0.0 else off
+        return float((min(off, by_gains, key=lambda one: float(one.upper)) + rounding).upper)
 
-    def _missed(self, client: int, x: Array) -> tuple[float, float, Floats]:
-        """Return by how much the inner maximum at x is missed at most, and the pieces' gains, each known up to a slack.
+    def _inner(self, client: int, x: Array) -> tuple[Near, Near, Near, float]:
+        """Return the value and the slope of the inner maximum at x by the weights that were found, and the gains.
 
-        The inner maximum is concave: other weights give at most what its linearisation at λ promises, the largest of
-        the gains minus their mean. Units (1, 0), (1, 0), and (1, 0) of shape (m,).
+        The last number is by how much the maximum is missed at most: it is concave, so that other weights give at most
+        what its linearisation at λ promises, the largest of the gains minus their mean. Units (1, 0), (1, −1) of shape
+        (d,), (1, 0) of shape (m,), (1, 0).
         """
-        slopes, width, weights = self.a[client], self.L - self.mu, self._weights(client, x)
-        gain = self.c[client] + slopes @ x - slopes @ (weights @ slopes) / width
-        slack = 4.0 * self._room(weights) * self._size(client, x) + _TINY * (1.0 + 1.0 / width)
-        return max(float(gain.max() - weights @ gain), 0.0) + slack, slack, gain
-
-    def _room(self, weights: Floats) -> float:
-        """Return how far sums over pieces and coordinates, and weights whose sum is not 1, are off, relatively."""
-        return (len(weights) + self.d + 8) * EPS + 4.0 * abs(1.0 - float(weights.sum()))
-
-    def _size(self, client: int, x: Array) -> float:
-        """Return no less than each term of the inner maximum at x, unit (1, 0)."""
-        steep, top = (float(each[client]) for each in self._largest)
-        return top + steep * float(np.linalg.norm(x)) + steep * steep / (self.L - self.mu)
-
-    @cached_property
-    def _largest(self) -> tuple[Floats, Floats]:
-        """The clients' max_j ‖a_ij‖ and max_j |c_ij|, shape (n,) each."""
-        return np.linalg.norm(self.a, axis=2).max(axis=1), np.abs(self.c).max(axis=1)
+        slopes, width, weights = Near(self.a[client]), Near(self.L) - self.mu, Near(self._weights(client, x))
+        weights = weights / weights.sum()
+        slope, height = weights @ slopes, self.c[client] + slopes @ x
+        gain = height - slopes @ slope / width
+        missed = NEAR.positive(gain.max() - weights @ gain)
+        return weights @ height - slope @ slope / (2.0 * width), slope, gain, float(missed.upper)
 
     def rounding(self, x: Floats) -> tuple[float, float]:
         """Return how far rounding and missed maxima may put the value and the gradient off."""
-        bend, clients = self.mu * float(x @ x), range(self.n)
-        sizes = [self._size(client, x) + bend for client in clients]
-        value = [
-            sum(self._missed(client, x)[:2]) + (self.n + self.d + 8) * EPS * size
-            for client, size in zip(clients, sizes, strict=True)
-        ]
-        slope = float(self._largest[0].mean()) + self.mu * float(np.linalg.norm(x))
-        away = float(np.mean([self._doubt(client, x) for client in clients])) + (self.n + self.d + 8) * EPS * slope
-        return clip_up(float(np.mean(value)), self.n + 4), clip_up(away, self.n + 4)
+        values, slopes, _, missed = zip(*(self._inner(client, x) for client in range(self.n)), strict=True)
+        bent = self.mu * Near(x)
+        value, slope = stacked(values).mean() + bent @ x / 2.0, stacked(slopes).mean(0) + bent
+        doubts = Near([self._doubt(client, x) for client in range(self.n)]).mean()
+        lost = Near(missed).mean() + strayed(self.value(x), value)
+        return float(lost.upper), float((norm(strayed(self.full_gradient(x), slope)) + doubts).upper)
 
     def step_bounds(self, client: int) -> StepBounds:
         """Return mu and L, and at each point how far the weights that were found are from the best ones."""
@@ -476,7 +463,7 @@ class SmoothedMaxAffine(ArrayProblem):
 
     def _find_constants(self) -> dict[str, Constant]:
         """Return L, and mu or the bounds on gradients, and, where x* is certified, R and F0."""
-        norms = np.linalg.norm(self.a, axis=2).max(axis=1) * (1.0 + (self.d + 4) * EPS)
+        norms = norm(self.a).upper.max(axis=1)
         out = {**common.smoothness(Constant(self.L, "upper", "given")), **common.noise(self._noise)}
         if self.mu > 0.0:
             out["mu"] = Constant(self.mu, "lower", "given")
@@ -484,33 +471,29 @@ class SmoothedMaxAffine(ArrayProblem):
             # A rounded maximum has gradients that are means of its slopes.
             how = "closed form max‖a_ij‖"
             out |= {"B": Constant(float(norms.max()), "upper", how), **common.additive(norms, self.sigma, how)}
-            means = self.a.mean(axis=(0, 1))
-            away = np.linalg.norm(self.a - means, axis=2).max(axis=1) * (1.0 + (self.d + 8) * EPS)
-            wide = np.where(self.n > 1, away + away.max(), 0.0)
+            away = norm(self.a - Near(self.a).mean((0, 1))).upper.max(axis=1)
+            wide = (Near(away) + away.max()).upper if self.n > 1 else np.zeros(1)
             out |= common.heterogeneity(wide, float(wide.max()), "distances of the slopes from their mean")
         best = self._best
         if best is not None:
-            start = self.value(self.x0)
-            size = float(np.abs(self.c).max() + (np.abs(self.a) @ np.abs(self.x0)).max()) + abs(start)
-            out |= common.of_start(self.x0, start + (self.n + self.d + 8) * EPS * size, best, None)
-            away_by = best.distance or 0.0
-            out["R"] = Constant(
-                clip_up(distance(self.x0, best.x) + away_by, 2), "upper" if away_by else "exact", best.how
-            )
+            start = Near(self.value(self.x0), self.rounding(self.x0)[0])
+            out |= of_start(self.x0, start, best, None)
+            away_by = distance(self.x0, best.x, best.distance)
+            out["R"] = Constant(away_by, "upper" if best.distance else "exact", best.how)
             if self.mu > 0.0:
                 out["zeta"] = common.zeta(self._zeta(best), 0.0, "‖∇f_i(x*)‖/mu, and the certified ‖x − x*‖")
         return common.of_alike(self, out)
 
     def _zeta(self, best: Optimum) -> float:
         norms = self.gradient_norms_at_optimum()
-        return 0.0 if norms is None or self.n == 1 else clip_up(float(norms.max()) / self.mu, 4)
+        return 0.0 if norms is None or self.n == 1 else float((Near(norms.max()) / self.mu).upper)
 
     def gradient_norms_at_optimum(self) -> Floats | None:
         """Return upper bounds of ‖∇f_i(x*)‖, shape (n,)."""
         best = self._best
         if best is None or best.distance is None:
             return None
-        return np.asarray(self._norms(best.x)[1] + self.L * best.distance)
+        return np.asarray((self._norms(best.x)[1] + self.L * Near(best.distance)).upper)
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""

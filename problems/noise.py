@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import EXACT, GAUSSIAN, SIGNS, Clients
+from boundlab.arithmetic.near import NEAR, Near, norm, strayed
 from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, along
@@ -156,6 +157,11 @@ class InEveryArithmetic(ArrayProblem):
         """Return the functions in floats."""
         return self.functions(FLOATS)
 
+    @cached_property
+    def near(self) -> ClientFunctions:
+        """Return the functions in floats that carry their error."""
+        return self.functions(NEAR)
+
     def value(self, x: Array) -> float:
         """Return f(x), unit (1, 0)."""
         return float(self.clients.value(x))
@@ -164,10 +170,19 @@ class InEveryArithmetic(ArrayProblem):
         """Return f at each row of X, shape (S,), unit (1, 0)."""
         return np.asarray(self.clients.value(X))
 
-    def rounding(self, x: Floats) -> tuple[float, float] | None:
+    def rounding(self, x: Floats) -> tuple[float, float]:
         """Return how far rounding may put the value and the gradient off."""
-        found = self.roundings(x[None])
-        return None if found is None else (float(found[0][0]), float(found[1][0]))
+        value, slope = self.near.value(Near(x)), self.near.full_gradient(Near(x))
+        away = norm(strayed(self.full_gradient(x), slope))
+        return float(strayed(self.value(x), value)), float(away.upper)
+
+    def roundings(self, X: Floats) -> tuple[Floats, Floats]:
+        """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
+        return strayed(self.values(X), self.near.value(Near(X))), self.gradient_roundings(X)
+
+    def gradient_roundings(self, X: Floats) -> Floats:
+        """Return how far rounding may put gradients off at each row of X, shape (S,)."""
+        return np.asarray(norm(strayed(self.full_gradients_at(X), self.near.full_gradient(Near(X)))).upper)
 
     def client_value(self, client: int, x: Array) -> float:
         """Return f_client(x), unit (1, 0)."""

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from boundlab.arithmetic.compiled import QUADRATIC, SQUARE, Clients
+from boundlab.arithmetic.near import NEAR, Near, eigenvalues, norm
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
-from boundlab.objective import EPS, Array, Constant, Floats, GradientsOnSet, Optimum, QuadraticForm
+from boundlab.objective import Array, Constant, Floats, GradientsOnSet, Optimum, QuadraticForm
+from boundlab.objective.facts import of_start
 from boundlab.options import Options
 from boundlab.problems import common
 from boundlab.problems.clients import Matrices
-from boundlab.problems.common import check_shape, check_size, clip_up, in_parts, key_of, read_array, read_drawn
+from boundlab.problems.common import check_shape, check_size, key_of, read_array, read_drawn
 from boundlab.problems.noise import HEAD_OPTIONS, InEveryArithmetic, head_spec, read_head
 from boundlab.problems.risk import on_set, root_mean_square
 from boundlab.randomness import Stream, Streams
@@ -59,9 +61,8 @@ class Quadratic(InEveryArithmetic):
             scale = float(np.abs(matrix).max())
             if float(np.abs(matrix - matrix.T).max()) > 1e-12 * scale:
                 raise SpecError(f"problem quadratic: A[{client}] is not symmetric")
-        low, _ = self._range
-        for client, smallest in enumerate(low):
-            if smallest < -2.0 * self._slack[client]:
+        for client, smallest in enumerate(self._curvatures[:, 0].value):
+            if smallest < -2.0 * self._curvatures.off[client, 0]:
                 raise SpecError(
                     f"problem quadratic: A[{client}] is indefinite, with smallest eigenvalue {smallest:.3g}; "
                     "every A_i must be positive semidefinite"
@@ -79,26 +80,13 @@ class Quadratic(InEveryArithmetic):
         return np.asarray((mean + mean.T) / 2.0)
 
     @cached_property
-    def _slack(self) -> Floats:
-        # Backward error of a symmetric eigensolver: a modest multiple of d·eps·‖A‖ (LAPACK Users' Guide,
-        # section 4.7); none is needed for diagonal matrices, whose eigenvalues are read off.
-        off = self.A * (1.0 - np.eye(self.d))
-        return np.where(np.abs(off).max(axis=(1, 2), initial=0.0) > 0.0, 4.0 * self.d * EPS * self._sizes, 0.0)
-
-    @cached_property
-    def _range(self) -> tuple[Floats, Floats]:
-        """Eigenvalue ranges, two arrays of shape (n,), before the allowance for rounding."""
-        values = np.linalg.eigvalsh((self.A + self.A.transpose(0, 2, 1)) / 2.0)
-        diagonal = np.diagonal(self.A, axis1=1, axis2=2)
-        exact = self._slack == 0.0
-        low = np.where(exact, diagonal.min(axis=1), values[:, 0])
-        high = np.where(exact, diagonal.max(axis=1), values[:, -1])
-        return low, high
+    def _curvatures(self) -> Near:
+        """The eigenvalues of the A_i, shape (n, d)."""
+        return eigenvalues(Near(self.A, np.abs(self.A - self.A.transpose(0, 2, 1))))
 
     @cached_property
     def _mean_mu(self) -> float:
-        slack = (4.0 * self.d + self.n) * EPS * float(np.linalg.norm(self._mean))
-        return float(np.linalg.eigvalsh(self._mean)[0]) - slack
+        return float(eigenvalues(Near(self.A).mean(0)).lower[0])
 
     def functions(self, by: Operations) -> Matrices:
         """Return the functions in an arithmetic."""
@@ -164,96 +152,57 @@ class Quadratic(InEveryArithmetic):
 
         They are attained in one dimension, on a box by diagonal matrices, and on a ball around b_i.
         """
-        z, shared = region.centre, np.linalg.norm(self.A, axis=(1, 2))
-        at, off = np.einsum("nde,ne->nd", self.A, z - self.b), self._rounding(z)
-        uneven = np.linalg.norm(self.A - self.A.transpose(0, 2, 1), axis=(1, 2))
-        norms = on_set(self.A, at, off, self._range[1] + self._slack + uneven, region)
-        # The differences of A_i and of the gradients at z to their means, and what rounding does to them.
-        more = (self.n + 8.0) * EPS
-        off = off + off.mean() + more * (np.linalg.norm(at, axis=1) + np.linalg.norm(np.abs(at).mean(axis=0)))
-        spread = self.A - self.A.mean(axis=0)
-        slack = more * (shared + shared.mean())
-        steepest = np.linalg.norm(spread, 2, axis=(1, 2)) * (1.0 + 4.0 * self.d * EPS) + slack
-        off = off + slack * max(region.radius, float(np.linalg.norm(region.half)))
-        apart = on_set(spread, at - at.mean(axis=0), off, steepest, region)
+        at, spread = self.near.gradient(slice(None), Near(region.centre)), Near(self.A) - Near(self.A).mean(0)
+        norms = on_set(Near(self.A), at, self._curvatures[:, -1].upper, region)
+        apart = on_set(spread, at - at.mean(0), NEAR.absolute(eigenvalues(spread)).upper.max(axis=1), region)
         return GradientsOnSet(norms, "the largest ‖A_i(x − b_i)‖ there", apart)
-
-    def _rounding(self, x: Array) -> Floats:
-        """Bound the rounding error of each ‖A_i(x − b_i)‖, shape (n,)."""
-        return np.asarray((self.d + 4.0) * EPS * (self._sizes * np.linalg.norm(np.abs(x) + np.abs(self.b), axis=1)))
 
     def full_gradients_at(self, X: Array) -> Floats:
         """Return ∇f at each row of X, shape (S, d), unit (1, −1)."""
         return X @ self._mean.T - self._right
 
-    def roundings(self, X: Floats) -> tuple[Floats, Floats]:
-        """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
-
-        def of(some: Array) -> Floats:
-            return np.asarray((self._sizes * np.linalg.norm(some[:, None] - self.b, axis=2) ** 2).mean(axis=1))
-
-        return self._room * in_parts(of, X, self.b.size), self.gradient_roundings(X)
-
-    def gradient_roundings(self, X: Floats) -> Floats:
-        """Return how far rounding may put gradients off at each row of X, shape (S,)."""
-        mean, far = float(self._sizes.mean()), float((self._sizes * np.linalg.norm(self.b, axis=1)).mean())
-        return np.asarray(self._room * (mean * np.linalg.norm(X, axis=1) + far))
-
-    @property
-    def _room(self) -> float:
-        return (self.n + 2.0 * self.d + 8.0) * EPS
-
-    @cached_property
-    def _sizes(self) -> Floats:
-        return np.asarray(np.linalg.norm(self.A, axis=(1, 2)))
-
     def _solve(self) -> Optimum:
         """Solve mean(A_i)·x = mean(A_i·b_i), with its residual certificate."""
-        x = np.linalg.solve(self._mean, self._right)
+        x = np.asarray(np.linalg.solve(self._mean, self._right), dtype=np.float64)
         for _ in range(2):  # iterative refinement
-            x = x - np.linalg.solve(self._mean, np.einsum("nde,ne->d", self.A, x - self.b) / self.n)
-        residual = float(np.linalg.norm(np.einsum("nde,ne->d", self.A, x - self.b) / self.n))
-        residual += float(self._rounding(x).mean()) * (1.0 + self.n * EPS)
+            x -= np.linalg.solve(self._mean, np.einsum("nde,ne->d", self.A, x - self.b) / self.n)
+        residual = Near(0.0)
         if not np.ptp(self.b, axis=0).any():  # every f_i is least there
-            x, residual = self.b[0].astype(np.float64), 0.0
-        mu = self._mean_mu
-        # Entries of opposite signs cancel in f(x): the error is relative to the norms, not to the value.
-        gap = residual**2 / (2.0 * mu) + float(self.roundings(np.asarray(x[None]))[0][0])
-        return Optimum(x, self.value(x), gap, residual / mu, "linear solve, ‖∇f‖/mu")
+            x = self.b[0].astype(np.float64)
+        else:
+            residual = Near(norm(self.near.full_gradient(Near(x))).upper)
+        gap, away = residual**2 / (2.0 * self._mean_mu) + self.rounding(x)[0], residual / self._mean_mu
+        return Optimum(x, self.value(x), float(gap.upper), float(away.upper), "linear solve, ‖∇f‖/mu")
 
     def gradient_norms_at_optimum(self) -> Floats:
         """Return ‖A_i(x* − b_i)‖ from above, shape (n,), unit (1, −1)."""
         best = self.optimum()
         assert best.distance is not None  # noqa: S101  (a fact of _solve, for the type checker)
-        gradients = np.einsum("nde,ne->nd", self.A, best.x - self.b)
-        norms = np.linalg.norm(gradients, axis=1) * (1.0 + (self.d + 4) * EPS)
-        return np.asarray(norms + (self._range[1] + self._slack) * best.distance + self._rounding(best.x))
+        there = norm(self.near.gradient(slice(None), Near(best.x)))
+        return np.asarray((there + self._curvatures[:, -1].upper * Near(best.distance)).upper)
 
     @cached_property
     def _mu(self) -> float:
-        return float((self._range[0] - self._slack).min())
+        return float(self._curvatures[:, 0].lower.min())
 
     def _find_constants(self) -> dict[str, Constant]:
         """Return L, sigma, R, F0; where every A_i is positive definite mu, zeta; where they are equal sigma_g."""
-        exact = not self._slack.any()
+        exact = not self._curvatures.off.any()
         how = "diagonal entries" if exact else "eigenvalues, rounding allowed for"
         best = self.optimum()
         assert best.distance is not None  # noqa: S101
-        top = Constant(float((self._range[1] + self._slack).max()), "exact" if exact else "upper", how)
-        sizes = np.abs(self.x0 - self.b)
-        size = float(np.einsum("nd,nde,ne->", sizes, np.abs(self.A), sizes, optimize=True)) / (2.0 * self.n)
-        start = self.value(self.x0) + (self.n + 2 * self.d + 8) * EPS * size
+        top = Constant(float(self._curvatures.upper.max()), "exact" if exact else "upper", how)
         out = {
             **common.smoothness(top),
             **common.noise(self._noise),
-            **common.of_start(self.x0, start, best, 0.0),
+            **of_start(self.x0, self.near.value(Near(self.x0)), best, 0.0),
         }
         if self._equal:
             out |= self._heterogeneity()
         if self._mu > 0.0:
             out["mu"] = Constant(self._mu, "exact" if exact else "lower", how)
-            away = float(np.linalg.norm(best.x - self.b, axis=1).max())
-            out["zeta"] = common.zeta(clip_up(away, self.d + 4), best.distance, "closed form max‖x* − b_i‖")
+            away = norm(Near(best.x) - self.b).max()
+            out["zeta"] = common.zeta(away, best.distance, "closed form max‖x* − b_i‖")
         return common.of_alike(self, out)
 
     @cached_property
@@ -262,12 +211,7 @@ class Quadratic(InEveryArithmetic):
 
     def _heterogeneity(self) -> dict[str, Constant]:
         """Return sigma_g and sigma_g_mean of quadratics with one A: ∇f_i − ∇f = A(mean(b) − b_i) at every x."""
-        each = np.zeros(self.n)
-        if np.ptp(self.b, axis=0).any():
-            mean = self.b.mean(axis=0)
-            rounding = (self.d + self.n + 8) * EPS * float(np.linalg.norm(self.A[0]))
-            each = np.linalg.norm((mean - self.b) @ self.A[0].T, axis=1) * (1.0 + (self.d + 8) * EPS)
-            each += rounding * (np.linalg.norm(self.b, axis=1) + np.linalg.norm(np.abs(self.b).mean(axis=0)))
+        each = norm((Near(self.b).mean(0) - self.b) @ Near(self.A[0]).T)
         return common.heterogeneity(each, root_mean_square(each), "closed form ‖A(mean(b) − b_i)‖, as all A_i are A")
 
     def assumptions(self) -> Mapping[str, str]:

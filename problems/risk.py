@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundlab.objective import EPS, Array, Floats, against_mean
+from boundlab.arithmetic.near import NEAR, Near, norm, sqrt, stacked, strayed
+from boundlab.objective import Array, Floats, against_mean
 from boundlab.problems import clients
 from boundlab.problems.clients import Loss, Targets
-from boundlab.problems.common import calm
 
 if TYPE_CHECKING:
     from boundlab.objective.simple import BoundedSet
@@ -31,10 +31,10 @@ class Risk:
         Shape (S, p).
     y
         Shape (S,).
-    omega
-        Shape (S,), not negative.
-    nu
-        Not negative.
+    mass
+        Shape (S,), not negative: ω with its error.
+    pull
+        Not negative: ν with its error.
     classes
         Number of classes for softmax, else 1; d = p·classes.
     free
@@ -44,10 +44,20 @@ class Risk:
     loss: Loss
     X: Array
     y: Targets
-    omega: Floats
-    nu: float
+    mass: Near
+    pull: Near
     classes: int
     free: int = 0
+
+    @property
+    def omega(self) -> Floats:
+        """Return ω, shape (S,)."""
+        return self.mass.value
+
+    @property
+    def nu(self) -> float:
+        """Return ν."""
+        return float(self.pull.value)
 
     @property
     def ridge(self) -> Any:
@@ -59,7 +69,7 @@ class Risk:
         """Return the dimension of x."""
         return int(self.X.shape[1]) * self.classes
 
-    def matrix(self, x: Array) -> Array:
+    def matrix(self, x: Any) -> Any:
         """Return x with the shape (p,) or (p, classes)."""
         return x if self.classes == 1 else x.reshape(self.X.shape[1], self.classes)
 
@@ -136,70 +146,28 @@ class Risk:
         out[np.diag_indices(self.d)] += self.ridge
         return out
 
-    def sizes(self, x: Array) -> tuple[Floats, Floats, Floats]:
-        """Return ‖a_j‖, how far rounding moves margins at most, and how steep losses are there at most, each (S,)."""
-        norms = np.concatenate([np.linalg.norm(X, axis=1) for _, X in self._chunks()])
-        given = 0.0 if self.loss.signed or self.classes > 1 else np.abs(self.y)
-        moved = (self.X.shape[1] + 16) * EPS * (norms * float(np.linalg.norm(x)) + given)
-        if not self.loss.steep:
-            return norms, moved, np.full(len(norms), self.loss.slope)
-        slopes = [np.abs(clients.slopes(self.loss, X @ x, self.y[part])) for part, X in self._chunks()]
-        return norms, moved, np.concatenate(slopes) + (self.loss.curvature or 0.0) * moved
+    def near(self, x: Array) -> tuple[Near, Near]:
+        """Return the risk and a (sub)gradient, shape (d,), with their errors."""
+        own = Near(x)
+        gradient = self.pull * (np.arange(self.d) < self.d - self.free) * own
+        value = gradient @ own / 2.0
+        for first in range(0, len(self.X), _CHUNK):
+            part = slice(first, first + _CHUNK)
+            X, y, mass = Near(self.X[part]), self.y[part], self.mass[part]
+            z = X @ self.matrix(own)
+            value += mass @ clients.values(self.loss, z, y, NEAR)
+            slopes = clients.slopes(self.loss, z, y, NEAR)
+            gradient += (X.T @ (slopes * (mass if z.ndim == 1 else mass[:, None]))).reshape(-1)
+        return value, gradient
 
-    def value_rounding(self, x: Array) -> float:
-        """Bound the rounding error of the computed value, unit (1, 0).
+    def steepness(self, x: Array) -> float:
+        """Return the norm of the gradient, unit (1, −1), from above."""
+        return float(norm(self.near(x)[1]).upper)
 
-        The margins' errors act through the largest slope; the losses' own, such as those of logarithms and
-        exponentials, are of order 1 however small the loss is.
-        """
-        norms, moved, steep = self.sizes(x)
-        own = 0.0 if self.loss.bending is None else float(self.omega.sum()) * (2.0 * self.classes + 16.0)
-        total = (len(norms) + 32.0) * abs(self.value(x)) + own + (self.d + 8.0) * self.nu * float(x @ x)
-        return EPS * total + float(self.omega @ (steep * moved))
-
-    def rounding(self, x: Array) -> float:
-        """Bound the rounding error of the computed gradient's norm, unit (1, −1)."""
-        norms, moved, steep = self.sizes(x)
-        # An error of a margin moves the slope by the curvature.
-        each = (len(norms) + 16.0) * EPS * steep + (self.loss.curvature or 0.0) * moved
-        return float((self.omega * norms) @ each) + 8.0 * EPS * self.nu * float(np.linalg.norm(x))
-
-
-def largest_eigenvalue(X: Array) -> float:
-    """Return λ_max(XᵀX) from above, by the smaller of the two Gram matrices in float64."""
-    from scipy.linalg import eigh
-
-    wide = X.astype(np.float64)
-    gram = wide @ wide.T if len(wide) < wide.shape[1] else wide.T @ wide
-    k = len(gram)
-    with calm(k * k):
-        top = float(eigh(gram, eigvals_only=True, subset_by_index=[k - 1, k - 1], check_finite=False)[0])
-    return top + _rounding(k, max(X.shape), float(np.trace(gram)))
-
-
-def smallest_eigenvalue(gram: Floats, rows: int) -> float:
-    """Return the smallest eigenvalue of a sum of outer products from below, at least 0.
-
-    Parameters
-    ----------
-    gram
-        Shape (k, k): XᵀX as floats give it.
-    rows
-        How many rows X has.
-    """
-    from scipy.linalg import eigh
-
-    k = len(gram)
-    if rows < k:
-        return 0.0
-    with calm(k * k):
-        low = float(eigh(gram, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
-    return max(low - _rounding(k, rows, float(np.trace(gram))), 0.0)
-
-
-def _rounding(k: int, rows: int, trace: float) -> float:
-    """Bound the rounding of a k×k Gram matrix of so many rows and of its eigenvalues, both relative to the trace."""
-    return 4.0 * float(k + rows) * EPS * trace
+    def rounding(self, x: Floats) -> tuple[float, float]:
+        """Return how far rounding may put the value and the gradient off."""
+        value, gradient = self.near(x)
+        return float(strayed(self.value(x), value)), float(norm(strayed(self.gradient(x), gradient)).upper)
 
 
 # Bounds on gradients and on their distance to the mean, from where each client's gradient can be.
@@ -212,8 +180,11 @@ def _rounding(k: int, rows: int, trace: float) -> float:
 
 Columns = tuple[Floats, Floats]
 _ENTRIES = 1 << 22  # of a temporary
+_HELD = 1 << 16  # entries that stay in a processor's caches
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-7  # how close smooth_columns comes to the supremum
-_BENT = 1.5 * 1.25**-2.5  # max of |ψ''| for ψ(u) = u/√(1 + u²), at |u| = 1/2
+_FAR = 1e9  # from here on ψ is ±1 to the last digit
+# max of |ψ''| for ψ(u) = u/√(1 + u²), at |u| = 1/2: 1.5·1.25^−2.5
+_BENT = float((1.5 / (1.5625 * sqrt(Near(1.25)))).upper)
 _ROUNDS = 60
 
 
@@ -236,55 +207,44 @@ class Reach:
         Shape (n,): ‖∇f_i(w)‖ is at most this by other means.
     """
 
-    centre: Floats
+    centre: Near
     half: Floats
     radius: Floats
     norms: Floats
 
     def gradient_norms(self) -> Floats:
         """Return bounds of ‖∇f_i(w)‖, shape (n,), unit (1, −1)."""
-        blocks = np.linalg.norm(np.linalg.norm(self.centre, axis=2) + self.half, axis=1)
-        whole = np.linalg.norm(self.centre, axis=(1, 2)) + self.radius
-        return np.asarray(np.minimum(np.minimum(blocks, whole), self.norms) * self._up)
+        blocks, whole = norm(norm(self.centre) + self.half), norm(self.centre, (1, 2)) + self.radius
+        return np.minimum(np.minimum(blocks.upper, whole.upper), self.norms)
 
     def deviations(self) -> Floats:
         """Return bounds of ‖∇f_i(w) − ∇f(w)‖, shape (n,).
 
         ∇f_i − ∇f = (1 − 1/n)∇f_i − (1/n)Σ_{k≠i} ∇f_k, so radii add up with these weights.
         """
-        away, slip = self._away()
-        blocks = np.linalg.norm(np.linalg.norm(away, axis=2) + against_mean(self.half), axis=1)
-        whole = np.linalg.norm(away, axis=(1, 2)) + against_mean(self.radius)
-        return np.asarray(np.minimum(np.minimum(blocks, whole) + slip, against_mean(self.gradient_norms())) * self._up)
+        blocks = norm(norm(self._away) + against_mean(self.half)).upper
+        whole = (norm(self._away, (1, 2)) + against_mean(self.radius)).upper
+        return np.minimum(np.minimum(blocks, whole), against_mean(self.gradient_norms()))
 
     def mean_deviation(self) -> float:
         """Return a bound of √((1/n)Σ_i ‖∇f_i(w) − ∇f(w)‖²), at most the largest of :meth:`deviations`.
 
         The left side is a seminorm of (∇f_1, …, ∇f_n) that is at most √((1/n)Σ_i ‖∇f_i‖²).
         """
-        away, slip = self._away()
-        radius = np.minimum(self.radius, np.linalg.norm(self.half, axis=1))
-        split = root_mean_square(np.linalg.norm(away, axis=(1, 2))) + root_mean_square(radius) + slip
-        return min(
-            split * self._up, root_mean_square(self.deviations()), root_mean_square(self.gradient_norms()) * self._up
-        )
-
-    def _away(self) -> tuple[Floats, float]:
-        """Return the centres minus their mean, and how far rounding moved each of these."""
-        n = len(self.centre)
-        if n == 1:
-            return np.zeros_like(self.centre), 0.0
-        slip = (n + 8) * EPS * float(np.linalg.norm(self.centre, axis=(1, 2)).max())
-        return self.centre - self.centre.mean(axis=0), slip
+        radius = Near(np.minimum(self.radius, norm(self.half).upper))
+        split = root_mean_square(norm(self._away, (1, 2))) + root_mean_square(radius)
+        each = (root_mean_square(Near(one)) for one in (self.deviations(), self.gradient_norms()))
+        return min(float(one.upper) for one in (split, *each))
 
     @property
-    def _up(self) -> float:
-        return 1.0 + 2.0 * (self.centre.size + 16) * EPS
+    def _away(self) -> Near:
+        """The centres minus their mean."""
+        return self.centre - self.centre.mean(0)
 
 
-def root_mean_square(values: Floats) -> float:
-    """Return √(mean of squares), rounded up."""
-    return float(np.sqrt((values**2).mean())) * (1.0 + (values.size + 8) * EPS)
+def root_mean_square(values: Near) -> Near:
+    """Return √(mean of squares)."""
+    return sqrt((values * values).mean())
 
 
 def of_risks(of: Any) -> Reach:
@@ -299,33 +259,24 @@ def of_risks(of: Any) -> Reach:
     of
         The :class:`boundlab.problems.linear_model.LinearModel`.
     """
-    loss, X, y, classes, sizes, factors = of.loss, of.X, of.y, of.classes, of.sizes, of.factors
-    n, p = len(sizes), int(X.shape[1])
-    centre, half = np.zeros((n, p, classes)), np.zeros((n, p))
-    norms = np.zeros(n)
-    first = 0
+    loss, X, y, classes, sizes = of.loss, of.X, of.y, of.classes, of.sizes
+    n, p, centre = len(sizes), int(X.shape[1]), []
+    half, norms = np.zeros((n, p)), np.zeros(n)
     for i, size in enumerate(sizes.tolist()):
-        rows = slice(first, first + size)
-        wide = X[rows].astype(np.float64)
-        if of.relative is not None:
-            wide *= of.hefts[rows, None]
+        rows, own = of.rows(i), of.w[i] / size
+        wide = Near(X[rows]) if of.relative is None else Near(X[rows]) * of.hefts[rows, None]
         middle, rho = clients.middles(loss, y[rows], classes)
-        centre[i] = (factors[i] / size) * (wide.T @ middle)
-        each = (factors[i] / size) * np.abs(wide).sum(axis=0) * (1.0 + (4 * size + 32) * EPS)
-        half[i] = rho * each  # the allowance covers the rounding of the centre as well
-        norms[i] = loss.slope * float(np.linalg.norm(each))
-        first += size
-    # The v_j are 1 on average, to rounding.
-    mean = 0.0 if of.relative is None else 2.0 * float(sizes.max() + 8) * float(np.finfo(X.dtype).eps)
-    spectral = factors * np.sqrt(of.top / sizes) * (1.0 + 16.0 * EPS + mean)
-    radius = np.minimum(rho * spectral + float(2 * sizes.max() + 16) * EPS * norms, np.linalg.norm(half, axis=1))
-    return Reach(centre, half, radius, np.minimum(norms, loss.slope * spectral))
+        each = own * NEAR.absolute(wide).sum(0)
+        centre.append(own * (wide.T @ middle))
+        half[i], norms[i] = (rho * each).upper, (loss.slope * norm(each)).upper
+    spectral = of.w * sqrt(Near(of.top) * of.means(of.hefts) / sizes)
+    radius = np.minimum((rho * spectral).upper, norm(half).upper)
+    return Reach(stacked(centre), half, radius, np.minimum(norms, (loss.slope * spectral).upper))
 
 
 def on_set(
-    A: Floats,
-    at: Floats,
-    off: Floats,
+    A: Near,
+    at: Near,
     steepest: Floats,
     region: "BoundedSet",
 ) -> Floats:
@@ -335,15 +286,14 @@ def on_set(
 
     Parameters
     ----------
-    at, off
-        Shape (n, d), and how far rounding has put each of its rows off, shape (n,).
+    at
+        Shape (n, d).
     steepest
         Shape (n,): the spectral norms, from above.
     """
-    room = 1.0 + (at.shape[1] + 8) * EPS
-    whole = np.linalg.norm(at, axis=1) + steepest * region.radius
-    each = np.linalg.norm(np.abs(at) + np.abs(A) @ region.half, axis=1)
-    return np.asarray((np.minimum(whole, each) + off) * room)
+    whole = norm(at) + Near(steepest) * region.radius
+    each = norm(NEAR.absolute(at) + NEAR.absolute(A) @ region.half)
+    return np.minimum(whole.upper, each.upper)
 
 
 def piecewise_columns(c: Floats, w: Floats, delta: float | None) -> Columns:
@@ -367,28 +317,24 @@ def piecewise_columns(c: Floats, w: Floats, delta: float | None) -> Columns:
     """
     n, d = c.shape
     most, mean = np.zeros((n, d)), np.zeros(d)
-    sizes = against_mean(w)
     for j in range(d):
-        centres, weights = c[:, j], w[:, j]
+        centres, weights = Near(c[:, j]), w[:, j]
         if delta is None:
-            points = np.concatenate([[-np.inf], np.unique(centres)])
-            bound = (n + 16) * EPS * sizes[:, j]
+            breaks = Near(np.concatenate([[-np.inf], np.unique(c[:, j])]))
         else:
-            points = np.unique(np.concatenate([centres - delta, centres + delta]))
-            # |D_i'| ≤ sizes: what it can gain within the rounding of the break points.
-            shift = float(np.abs(centres).max()) + delta
-            bound = EPS * sizes[:, j] * (2.0 * shift + (n + 16) * delta)
-        step = max(1, _ENTRIES // n)
-        squares = 0.0
-        for first in range(0, len(points), step):
-            r = points[first : first + step, None] - centres
-            slopes = np.where(r >= 0.0, 1.0, -1.0) if delta is None else np.clip(r, -delta, delta)
-            slopes *= weights
-            slopes -= slopes.mean(axis=1, keepdims=True)
-            size = np.abs(slopes) + bound
-            most[:, j] = np.maximum(most[:, j], size.max(axis=0))
-            squares = max(squares, float((size**2).mean(axis=1).max()))
-        mean[j] = squares * (1.0 + (n + 8) * EPS)
+            ends = stacked([centres - delta, centres + delta]).reshape(-1)
+            breaks = ends[np.unique(ends.value, return_index=True)[1]]
+        step = max(1, _HELD // n)
+        for first in range(0, len(breaks.value), step):
+            points = breaks[first : first + step, None]
+            if delta is None:
+                slopes = Near(np.where(points.value >= c[:, j], 1.0, -1.0))
+            else:
+                slopes = NEAR.clip(points - centres, -delta, delta)
+            slopes = slopes * weights
+            away = NEAR.absolute(slopes - slopes.mean(1)[:, None])
+            most[:, j] = np.maximum(most[:, j], away.upper.max(axis=0))
+            mean[j] = max(mean[j], (away * away).mean(1).upper.max())
     return most, mean
 
 
@@ -412,7 +358,6 @@ def smooth_columns(c: Floats, w: Floats, delta: float) -> Columns:
 def _smooth_column(c: Floats, w: Floats, delta: float) -> tuple[Floats, float]:
     n = len(c)
     sizes = against_mean(w[:, None])[:, 0] * delta
-    rounding = (8 * n + 64) * EPS * sizes
     low, high = float(c.min()), float(c.max())
     inner = np.unique(np.concatenate([c - 2.0 * delta, c, c + 2.0 * delta]))
     ends = np.concatenate([[-np.inf], inner, [np.inf]])
@@ -421,10 +366,9 @@ def _smooth_column(c: Floats, w: Floats, delta: float) -> tuple[Floats, float]:
     upper, upper_mean = np.zeros(n), 0.0
     for turn in range(_ROUNDS + 1):
         bound, left, right = _on_intervals(a, b, c, w, delta)
-        bound += rounding
         best = np.maximum(best, np.maximum(left, right).max(axis=0))
         best_mean = max(best_mean, float((left**2).mean(axis=1).max()), float((right**2).mean(axis=1).max()))
-        squares = (bound**2).mean(axis=1)
+        squares = (Near(bound) ** 2).mean(1).upper
         slack = _ABSOLUTE * sizes
         open_ = (bound > (1.0 + _RELATIVE) * best + slack).any(axis=1)
         open_ |= squares > (1.0 + _RELATIVE) * best_mean + float((slack**2).mean())
@@ -439,28 +383,29 @@ def _smooth_column(c: Floats, w: Floats, delta: float) -> tuple[Floats, float]:
         beyond = np.where(np.isinf(a), 2.0 * b - high - delta, 2.0 * a - low + delta)
         middle = np.where(np.isinf(a) | np.isinf(b), beyond, (a + b) / 2.0)
         a, b = np.concatenate([a, middle]), np.concatenate([middle, b])
-    return upper, upper_mean * (1.0 + (n + 8) * EPS)
+    return upper, upper_mean
 
 
 def _on_intervals(a: Floats, b: Floats, c: Floats, w: Floats, delta: float) -> tuple[Floats, Floats, Floats]:
     """Return bounds of |D_i| on m intervals and |D_i| at their ends, shape (m, n) each."""
-    n = len(c)
-    lower, upper = (w * delta * _bounded(x[:, None] - c, delta) for x in (a, b))
-    left, right = (np.abs(s - s.mean(axis=1, keepdims=True)) for s in (lower, upper))
-    own = 1.0 - 1.0 / n
-    rise = own * upper - (lower.sum(axis=1, keepdims=True) - lower) / n
-    fall = (upper.sum(axis=1, keepdims=True) - upper) / n - own * lower
-    monotone = np.maximum(rise, fall)
+    n, far = len(c), _FAR * delta + np.abs(c).max()
+    lower, upper = (Near(w) * delta * _bounded(Near(np.clip(x, -far, far))[:, None] - c, delta) for x in (a, b))
+    left, right = (NEAR.absolute(s - s.mean(1)[:, None]) for s in (lower, upper))
+    own = Near(n - 1) / n
+    rise = own * upper - (lower.sum(1)[:, None] - lower) / n
+    fall = (upper.sum(1)[:, None] - upper) / n - own * lower
+    monotone = np.maximum(rise.upper, fall.upper)
     # |ψ''| falls beyond 1/2, so the point of the interval closest to the centre bounds it.
-    near = np.maximum(np.maximum(a[:, None] - c, c - b[:, None]), 0.0) / delta
-    bend = np.where(near <= 0.5, _BENT, 3.0 / np.maximum(near, 0.5) ** 4) * (1.0 + 16.0 * EPS)
+    closest = np.maximum(((Near(a)[:, None] - c) / delta).lower, ((c - Near(b)[:, None]) / delta).lower)
+    bend = np.where(closest <= 0.5, _BENT, (3.0 / (Near(np.maximum(closest, 0.5)) ** 2) ** 2).upper)
     closed = np.isfinite(a) & np.isfinite(b)
-    width = np.where(closed, b, 0.0) - np.where(closed, a, 0.0)
-    curved = np.maximum(left, right) + width[:, None] ** 2 / 8.0 * against_mean((w / delta * bend).T).T
-    return np.where(closed[:, None], np.minimum(monotone, curved), monotone), left, right
+    width = Near(np.where(closed, b, 0.0)) - np.where(closed, a, 0.0)
+    bent = against_mean((Near(w) / delta * bend).upper.T).T
+    curved = (Near(np.maximum(left.upper, right.upper)) + (width * width / 8.0)[:, None] * bent).upper
+    return np.where(closed[:, None], np.minimum(monotone, curved), monotone), left.lower, right.lower
 
 
-def _bounded(r: Floats, delta: float) -> Floats:
-    """Return ψ(r/delta) = (r/delta)/√(1 + (r/delta)²), ±1 at ±∞."""
-    u = np.clip(r / delta, -1e9, 1e9)  # beyond, ψ is ±1 in float64
-    return u / np.hypot(1.0, u)
+def _bounded(r: Near, delta: float) -> Near:
+    """Return ψ(r/delta) = (r/delta)/√(1 + (r/delta)²)."""
+    slant: Near = NEAR.slant(r / delta)
+    return r / delta / slant

@@ -10,22 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import SEPARABLE, Clients
+from boundlab.arithmetic.near import NEAR, Near, distance, norm, norm_up, norms_up, sqrt
 from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import SpecError
 from boundlab.objective import EPS, Array, Constant, Floats, Optimum, StepBounds, against_mean
 from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, Pull, plain
+from boundlab.objective.facts import of_start
 from boundlab.options import Options
 from boundlab.problems import clients, common
 from boundlab.problems.clients import Coordinates, Kind, ScalarLoss, loss_of
 from boundlab.problems.common import (
     check_shape,
     check_size,
-    clip_up,
-    distance,
-    in_parts,
     key_of,
-    norm_up,
-    norms_up,
     read_array,
     read_drawn,
 )
@@ -145,30 +142,6 @@ class Separable(InEveryArithmetic):
         """Return weights and centres."""
         return self._drawing(Clients(SEPARABLE, self.loss.number, float(self.loss.width or 0.0), self.w, self.c))
 
-    def roundings(self, X: Floats) -> tuple[Floats, Floats]:
-        """Return how far rounding may put values and gradients off at each row of X, shape (S,) each."""
-
-        def of(some: Array) -> Floats:
-            slopes = np.linalg.norm(self.w * self.loss.slope(some[:, None] - self.c, FLOATS), axis=2)
-            return np.asarray((slopes * np.linalg.norm(np.abs(some[:, None]) + np.abs(self.c), axis=2)).sum(axis=1))
-
-        room = (self.n + 16.0) * EPS
-        return room * self.d * self.values(X) + EPS * in_parts(of, X, self.c.size), self.gradient_roundings(X)
-
-    def gradient_roundings(self, X: Floats) -> Floats:
-        """Return how far rounding may put gradients off at each row of X, shape (S,)."""
-        # The rounding of x − c_ij moves the slope by at most w_ij times its size; the slope itself is no larger than
-        # that, or than w_ij where φ has a kink.
-        heaviest, far = self._heaviest
-        moved = heaviest * np.linalg.norm(X, axis=1) + far
-        slopes = moved if self.smooth else float(np.linalg.norm(self.w, axis=1).mean())
-        return np.asarray((self.n + 16.0) * EPS * (slopes + moved))
-
-    @cached_property
-    def _heaviest(self) -> tuple[float, float]:
-        """Mean of the largest w_ij of each client, and of the ‖w_i·c_i‖."""
-        return float(self.w.max(axis=1).mean()), float(np.linalg.norm(self.w * self.c, axis=1).mean())
-
     def step_bounds(self, client: int) -> StepBounds:
         """Return the curvature, and what the rounding of x − c_ij and of its slope does; none moves a sign."""
         w, c = self.w[client], self.c[client]
@@ -181,13 +154,10 @@ class Separable(InEveryArithmetic):
         """Find the minimiser: weighted median, piecewise-linear root or bracket."""
         bracketed = self.id == "pseudo-huber"
         x, away = self._brackets() if bracketed else self._exactly()
-        total = self.w * self.loss.slope(x - self.c, FLOATS)
-        slope = np.abs(total.sum(axis=0)) + (self.n + 8) * EPS * np.abs(total).sum(axis=0)
-        value = self.value(x)
         # Convexity: f(x) − f* ≤ ⟨g, x − x*⟩ for a subgradient g at x; then the rounding of f(x) itself.
-        gap = float(slope @ away) / self.n + (self.n * self.d + 8) * EPS * value
+        gap = NEAR.absolute(self.near.full_gradient(Near(x))) @ away + self.rounding(x)[0]
         how = "bisection bracket" if bracketed else "exact arithmetic, the minimiser closest to x0"
-        return Optimum(x, value, gap, clip_up(float(np.linalg.norm(away)), self.d + 4), how)
+        return Optimum(x, self.value(x), float(gap.upper), float(norm(away).upper), how)
 
     def _exactly(self) -> tuple[Floats, Floats]:
         columns = zip(self.c.T.tolist(), self.w.T.tolist(), self.x0.tolist(), strict=True)
@@ -198,7 +168,7 @@ class Separable(InEveryArithmetic):
     def _brackets(self) -> tuple[Floats, Floats]:
         x, away = self.x0.astype(np.float64), np.zeros(self.d)  # where no client has a weight, all points are best
         used = (self.w > 0.0).any(axis=0)
-        x[used], away[used] = bisect(self.c[:, used], self.w[:, used], lambda r: self.loss.slope(r, FLOATS))
+        x[used], away[used] = bisect(self.c[:, used], self.w[:, used], lambda r: self.loss.slope(r, NEAR))
         return x, away
 
     def gradient_norms_at_optimum(self) -> Floats | None:
@@ -206,17 +176,14 @@ class Separable(InEveryArithmetic):
         if not self.smooth:
             return None
         best = self.optimum()
-        norms = np.linalg.norm(self.w * self.loss.slope(best.x - self.c, FLOATS), axis=1) * (1.0 + (self.d + 16) * EPS)
-        # The rounding of x − c_ij moves the slope by at most w_ij times its size.
-        moved = EPS * np.linalg.norm(self.w * (np.abs(best.x) + np.abs(self.c)), axis=1)
-        return np.asarray(norms + moved + self.w.max(axis=1) * (best.distance or 0.0))
+        there = norm(self.near.gradient(slice(None), Near(best.x)))
+        return np.asarray((there + self.w.max(axis=1) * Near(best.distance)).upper)
 
     def _find_constants(self) -> dict[str, Constant]:
         """Return all constants but mu: L for the smooth losses, zeta where their minimisers are unique."""
         best = self.optimum()
-        far = best.distance or 0.0
         norms = norms_up(self.w, self.loss.steepest)
-        start = common.of_start(self.x0, clip_up(self.value(self.x0), self.n * self.d + 16), best, 0.0)
+        start = of_start(self.x0, self.near.value(Near(self.x0)), best, 0.0)
         how = "closed form max‖w_i‖·|slope|"
         out = {
             "B": Constant(float(norms.max()), "upper", how),
@@ -229,8 +196,8 @@ class Separable(InEveryArithmetic):
         if self.smooth:
             out |= common.smoothness(Constant(float(self.w.max()), "exact", "closed form max w_ij"))
             if (self.w > 0.0).all():
-                away = float(np.linalg.norm(best.x - self.c, axis=1).max())
-                out["zeta"] = common.zeta(clip_up(away, self.d + 4), far, "closed form max‖x* − c_i‖")
+                away = norm(Near(best.x) - self.c).max()
+                out["zeta"] = common.zeta(away, best.distance, "closed form max‖x* − c_i‖")
         return common.of_alike(self, out)
 
     def _heterogeneity(self) -> dict[str, Constant]:
@@ -244,9 +211,7 @@ class Separable(InEveryArithmetic):
         else:
             away, squares = piecewise_columns(self.c, self.w, self.loss.width)
             how = "closed form: suprema at the break points"
-        each = np.linalg.norm(away, axis=1) * (1.0 + (self.d + 8) * EPS)
-        mean = float(np.sqrt(squares.sum())) * (1.0 + (self.n + self.d + 8) * EPS)
-        return common.heterogeneity(each, mean, how)
+        return common.heterogeneity(norm(away), sqrt(Near(squares).sum()), how)
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met."""
@@ -349,13 +314,13 @@ class OfSeparable(InvariantSets):
 
     def regions(self, step_size: float) -> Sequence[InvariantSet]:
         """Return the box."""
-        steep = step_size * self.w.max(axis=0)
-        past = steep if self.delta is None else self.delta * np.maximum(steep - 1.0, 0.0)
+        steep = step_size * Near(self.w.max(axis=0))
+        past = steep if self.delta is None else self.delta * NEAR.positive(steep - 1.0)
         used = np.where(self.w > 0.0, self.c, self.x0)
-        low, high = np.minimum(self.x0, used.min(axis=0) - past), np.maximum(self.x0, used.max(axis=0) + past)
-        room = 8 * EPS * (np.abs(low) + np.abs(high))
+        low = np.minimum(self.x0, (used.min(axis=0) - past).lower)
+        high = np.maximum(self.x0, (used.max(axis=0) + past).upper)
         how = "each coordinate moves towards a centre, and passes it by one step at most"
-        return [InvariantBox(low - room, high + room, how)]
+        return [InvariantBox(low, high, how)]
 
     def steepest(self) -> float | None:
         """Return the largest slope."""
@@ -394,15 +359,15 @@ class OfRisk(InvariantSets):
         """Return balls around 0 and around the solver's point, where the step size allows them."""
         if self.of.nu == 0.0:
             return []
-        most = step_size * self._factor * (1.0 + 8 * EPS)
+        most = float((step_size * self._factor).upper)
         found: list[InvariantSet] = []
         origin = np.zeros(len(self.of.x0))
         if most * self.of.nu <= 1.0:
-            radius = max(distance(self.of.x0, origin), clip_up(self._slope / self.of.nu, 16))
+            radius = max(distance(self.of.x0, origin), float((self._slope / self.of.nu).upper))
             found.append(InvariantBall(origin, radius, "the regulariser pulls back as much as the loss can push"))
         if self.of.loss.smooth and most * (2.0 * self.of.nu + self._curvature) <= 2.0:
             best = plain(self.of.optimum().x)
-            radius = max(distance(self.of.x0, best), clip_up(self._largest_gradient(best) / self.of.nu, 16))
+            radius = max(distance(self.of.x0, best), float((self._largest_gradient(best) / self.of.nu).upper))
             found.append(InvariantBall(best, radius, "every step contracts"))
         return found
 
@@ -410,42 +375,39 @@ class OfRisk(InvariantSets):
         """Return the pull of the regulariser towards 0."""
         if self.of.nu == 0.0:
             return ()
-        mu, slope = self._factor * self.of.nu, clip_up(self._factor * self._slope, 16)
-        origin = np.zeros(len(self.of.x0))
-        return (Pull(origin, distance(self.of.x0, origin), slope, mu, mu, (1.0 - 8 * EPS) / mu),)
+        mu, slope = self._factor * self.of.nu, float((self._factor * self._slope).upper)
+        origin, bend = np.zeros(len(self.of.x0)), float(mu.value)
+        return (Pull(origin, distance(self.of.x0, origin), slope, bend, bend, float((1.0 / mu).lower)),)
 
     def steepest(self) -> float | None:
         """Return max w_i·s without regulariser."""
-        return None if self.of.nu > 0.0 else clip_up(self._factor * self._slope, 16)
+        return None if self.of.nu > 0.0 else float((self._factor * self._slope).upper)
 
     def excess(self, z: Floats) -> float | None:
         """Return the largest w_i·(loss + ν/2‖z‖²) of a single sample at z."""
-        X = self.of.X.astype(np.float64)
-        each = clients.values(self.of.loss, X @ self.of.total.matrix(z), self.of.y)
-        largest = float((self.of.hefts * each).max()) + 0.5 * self.of.nu * float(z @ z)
-        size = largest + float(self.of.hefts.max()) + self._slope * float(np.linalg.norm(z))
-        return self._factor * float(largest + (X.shape[1] + 32) * EPS * size)
+        margins = Near(self.of.X) @ self.of.total.matrix(z)
+        each = self.of.hefts * clients.values(self.of.loss, margins, self.of.y, NEAR)
+        return float((self._factor * (each.max() + 0.5 * self.of.nu * (Near(z) @ z))).upper)
 
     @property
-    def _factor(self) -> float:
-        return float(self.of.factors.max())
+    def _factor(self) -> Near:
+        found: Near = self.of.w.max()
+        return found
 
     @property
-    def _slope(self) -> float:
-        return float(self.of.loss.slope * self.of.pushes.max())
+    def _slope(self) -> Near:
+        return Near(self.of.pushes.max()) * float(self.of.loss.slope)
 
     @property
     def _curvature(self) -> float:
         return float((self.of.loss.curvature or 0.0) * self.of.bends.max())
 
-    def _largest_gradient(self, z: Floats) -> float:
+    def _largest_gradient(self, z: Floats) -> Near:
         """Return max_j ‖∇loss_j(z) + νz‖ over all samples, from above."""
-        X = self.of.X.astype(np.float64)
-        slopes = clients.slopes(self.of.loss, X @ self.of.total.matrix(z), self.of.y).reshape(len(X), -1)
-        slopes *= self.of.hefts[:, None]
+        X = Near(self.of.X)
+        slopes = clients.slopes(self.of.loss, X @ self.of.total.matrix(z), self.of.y, NEAR).reshape(len(X.value), -1)
+        slopes = slopes * self.of.hefts[:, None]
         # ‖a⊗p + νz‖² = ‖a‖²‖p‖² + 2ν·aᵀZp + ν²‖z‖²
-        Z = self.of.nu * z.reshape(X.shape[1], -1)
-        squares = (X**2).sum(axis=1) * (slopes**2).sum(axis=1) + 2.0 * ((X @ Z) * slopes).sum(axis=1) + (Z**2).sum()
-        size = self._slope + self.of.nu * float(np.linalg.norm(z))
-        rounding = (2 * X.shape[1] + 64) * EPS * size * (size + self._curvature * float(np.linalg.norm(z)))
-        return float(np.sqrt(max(float(squares.max()), 0.0) + 4.0 * rounding))
+        Z = self.of.nu * Near(z).reshape(X.shape[1], -1)
+        squares = norm(X) ** 2 * norm(slopes) ** 2 + 2.0 * ((X @ Z) * slopes).sum(1) + (Z * Z).sum()
+        return sqrt(squares).max()

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from boundlab.arithmetic.near import NEAR, Near
 from boundlab.errors import CertificateError, MissingExtraError
-from boundlab.objective import EPS, Array, Floats
+from boundlab.objective import Array, Floats
 
 LOOSE = 1e-4  # for a start that Newton's method polishes
 TIGHT = 1e-9
@@ -193,18 +194,18 @@ def _whole(numbers: Sequence[Real]) -> tuple[list[int], int]:
     return [above * (unit // below) for above, below in ratios], unit
 
 
-def bisect(centres: Floats, weights: Floats, slope: Callable[[Array], Array]) -> tuple[Floats, Floats]:
+def bisect(centres: Floats, weights: Floats, slope: Callable[[Near], Near]) -> tuple[Floats, Floats]:
     """Return the roots of Σ_i w_ij·φ'(x_j − c_ij) from brackets that rounding cannot break.
 
-    A point moves the lower (upper) end only where the computed sum is below −e (above e), e bounding its
-    rounding error. So each root lies in its final bracket in exact arithmetic.
+    A point moves the lower (upper) end only where the sum is surely below (above) 0. So each root lies in its final
+    bracket in exact arithmetic.
 
     Parameters
     ----------
     centres, weights
         Shape (n, d); weights ≥ 0, one in each column positive.
     slope
-        φ', odd, increasing, with |φ'(r)| ≤ |r| and relative rounding error of a few units.
+        φ', odd and increasing, of floats that carry their error.
 
     Returns
     -------
@@ -222,16 +223,11 @@ def bisect(centres: Floats, weights: Floats, slope: Callable[[Array], Array]) ->
     return x, away
 
 
-def _bisect(centres: Floats, weights: Floats, slope: Callable[[Array], Array]) -> tuple[Floats, Floats]:
+def _bisect(centres: Floats, weights: Floats, slope: Callable[[Near], Near]) -> tuple[Floats, Floats]:
     """Return what :func:`bisect` does, all columns at a time."""
 
     def sign(x: Array, centres: Array, weights: Array) -> Array:
-        r = x - centres
-        terms = weights * slope(r)
-        # |φ''| ≤ 1: the rounding of x − c_i moves φ' by at most eps·|x − c_i|.
-        error = EPS * ((len(r) + 8) * np.abs(terms).sum(axis=0) + (weights * np.abs(r)).sum(axis=0))
-        total = terms.sum(axis=0)
-        return np.where(np.abs(total) <= error, 0.0, np.sign(total))
+        return np.asarray(NEAR.sign((weights * slope(Near(x) - centres)).sum(0)).value)
 
     def shrink(least: Array, most: Array, side: int) -> Array:
         """Return the ends on ``side`` (−1 low, 1 high), moved as far in as their signs can be told."""
@@ -250,7 +246,7 @@ def _bisect(centres: Floats, weights: Floats, slope: Callable[[Array], Array]) -
     least, most = np.where(used, centres, np.inf).min(axis=0), np.where(used, centres, -np.inf).max(axis=0)
     low, high = shrink(least, most, -1), shrink(least, most, 1)
     x = low + (high - low) / 2.0
-    return x, np.maximum(high - x, x - low) * (1.0 + 2.0 * EPS)
+    return x, np.maximum((Near(high) - x).upper, (x - Near(low)).upper)
 
 
 # The best point of a polytope for a linear minus a quadratic term: quickly in floats, and in rational numbers.

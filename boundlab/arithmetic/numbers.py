@@ -257,8 +257,8 @@ class Operations:
 
     Parameters
     ----------
-    absolute, exp
-        |r| and eʳ.
+    absolute, exp, log
+        |r|, eʳ and log r; the last one of floats, also of those that carry their error.
     sign, clip
         The sign of r, 0 at 0, and clip(r, low, high): the nearest number to r in [low, high]. Both may overwrite r.
     minimum
@@ -323,6 +323,7 @@ class Operations:
     together: int = 1 << 14
     ball: Callable[[Any], bool] = lambda _: False
     moved: Function = lambda c, r, slope, a: c + (r - a * slope)
+    log: Function = np.log
 
 
 def _slant(t: Array) -> Array:

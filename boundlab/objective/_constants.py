@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.near import Near, eigenvalues, norm
 from boundlab.errors import AssumptionError, MissingExtraError, SymbolError
 from boundlab.formulas.symbols import having
 
@@ -220,15 +221,10 @@ class QuadraticForm:
     def step_bounds(self, client: int) -> StepBounds:
         """Return the eigenvalues of A_i, and what d + 2 roundings of A_i(x − b_i) do."""
         A, d = self.A[client], self.b.shape[1]
-        norm, uneven = float(np.linalg.norm(A)), float(np.linalg.norm(A - A.T))
-        if (A * (1.0 - np.eye(d))).any():
-            # Backward error of a symmetric eigensolver (LAPACK Users' Guide, section 4.7).
-            values, slack = np.linalg.eigvalsh((A + A.T) / 2.0), 4.0 * d * EPS * norm + uneven
-        else:
-            values, slack = np.diagonal(A), 0.0
-        size = (d + 4.0) * EPS * norm + uneven
-        offset = size * float(np.linalg.norm(self.b[client])) * (1.0 + d * EPS)
-        return StepBounds(max(float(values.min()) - slack, 0.0), float(values.max()) + slack, offset, size)
+        values, uneven = eigenvalues(Near(A, np.abs(A - A.T))), norm(A - A.T, (0, 1))
+        size = float(((d + 4.0) * EPS * norm(A, (0, 1)) + uneven).upper)
+        offset = float((size * norm(self.b[client])).upper)
+        return StepBounds(max(float(values.lower.min()), 0.0), float(values.upper.max()), offset, size)
 
     def roots(self) -> Floats:
         """Return R with R·Rᵀ the covariance of the noise, shape (d, r)."""

@@ -10,7 +10,8 @@ from typing import Any, final
 
 import numpy as np
 
-from boundlab.objective._constants import EPS, Floats
+from boundlab.arithmetic.near import NEAR, Near, norm
+from boundlab.objective._constants import Floats
 
 
 class InvariantSet(ABC):
@@ -38,7 +39,7 @@ class InvariantBall(InvariantSet):
 
     def farthest(self, z: Floats) -> float:
         """Return ‖centre − z‖ + radius."""
-        return _up(float(np.linalg.norm(self.centre - z)) + self.radius, len(z))
+        return float((norm(self.centre - Near(z)) + self.radius).upper)
 
     def around(self) -> tuple[Floats, Floats, float]:
         """Return the centre and the radius."""
@@ -56,12 +57,13 @@ class InvariantBox(InvariantSet):
 
     def farthest(self, z: Floats) -> float:
         """Return the distance to the farthest corner."""
-        return _up(float(np.linalg.norm(np.maximum(np.abs(self.low - z), np.abs(self.high - z)))), len(z))
+        ends = (NEAR.absolute(end - Near(z)).upper for end in (self.low, self.high))
+        return float(norm(np.maximum(*ends)).upper)
 
     def around(self) -> tuple[Floats, Floats, float]:
         """Return the middle, half the edges, and half the diagonal."""
         middle = (self.low + self.high) / 2.0
-        half = np.maximum(self.high - middle, middle - self.low) * (1.0 + 4.0 * EPS)
+        half = np.maximum((self.high - Near(middle)).upper, (middle - Near(self.low)).upper)
         return middle, half, self.farthest(middle)
 
 
@@ -115,11 +117,6 @@ class InvariantSets(ABC):
     def excess(self, z: Floats) -> float | None:
         """Return what h(z) − inf h never exceeds, h the drawn convex function, g its (sub)gradient; unit (1, 0)."""
         return None
-
-
-def _up(value: float, d: int) -> float:
-    """Allow for the rounding of a norm of d entries."""
-    return value * (1.0 + (d + 8) * EPS)
 
 
 def plain(x: Any) -> Floats:

@@ -23,23 +23,23 @@ With m the strong convexity of f, M its smoothness, L that of all f_i, and x* a 
 On a bounded set, whose indicator stands beside f, only those hold at its points that do not read ∇f(x*).
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
+from boundlab.arithmetic.near import NEAR, Near, curvatures, distance, eigenvalues
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective._constants import EPS, Constant, Floats, LeastSquaresForm, Optimum
+from boundlab.objective._constants import Array, Constant, Floats, LeastSquaresForm, Optimum
 from boundlab.objective._problem import Problem
 from boundlab.objective._wrapped import Wrapped
 
 # Certified constants of each client: at worst, what is known of all of them.
-
-_ROUNDED = 1e-12
 
 
 def by_client(problem: "Problem", names: Collection[str]) -> dict[str, Floats]:
@@ -64,10 +64,7 @@ def alike(problem: "Problem") -> bool:
 def against_mean(sizes: Floats) -> Floats:
     """Return (1 − 1/n)·s_i + (1/n)Σ_{k≠i} s_k for sizes s ≥ 0, shape (n, …), rounded up; 0 for one client."""
     n = len(sizes)
-    if n == 1:
-        return np.zeros_like(sizes)
-    out: Floats = (1.0 - 2.0 / n) * sizes + sizes.mean(axis=0)
-    return out * (1.0 + (n + 8) * EPS)
+    return np.zeros_like(sizes) if n == 1 else np.asarray((Near(n - 2) / n * sizes + Near(sizes).mean(0)).upper)
 
 
 def _of_all(problem: "Problem", constants: Mapping[str, Constant], name: str) -> Floats | None:
@@ -101,10 +98,10 @@ def _gaps(problem: "Problem", constants: Mapping[str, Constant]) -> Floats | Non
     )
     found = []
     if norms is not None and mu is not None and (mu > 0).all():
-        found.append(norms**2 / (2 * mu))
+        found.append(Near(norms) ** 2 / (2.0 * mu))
     if L is not None and "zeta" in constants:
-        found.append(L * constants["zeta"].value ** 2 / 2)
-    return np.min(found, axis=0) * (1 + _ROUNDED) if found else None
+        found.append(L * Near(constants["zeta"].value) ** 2 / 2.0)
+    return np.min([one.upper for one in found], axis=0) if found else None
 
 
 _RULES: Mapping[str, Callable[["Problem", Mapping[str, Constant]], Floats | None]] = {
@@ -114,6 +111,46 @@ _RULES: Mapping[str, Callable[["Problem", Mapping[str, Constant]], Floats | None
     "G_star": lambda problem, _: problem.gradient_norms_at_optimum(),
     "gap_i": _gaps,
 }
+
+
+# Constants from numbers that carry their error, and those of the start.
+
+_COMPARISON = "distance to the solver's point; its gap widens the comparison"  # as R, where x* is not certified
+_NONNEGATIVE = "f(x0) − inf f ≤ f(x0), as the loss ≥ 0"
+
+
+def above(found: Any, how: str) -> Constant:
+    """Return the largest of some numbers, each with its error or as it is, from above."""
+    return Constant(float(np.max(found.upper if isinstance(found, Near) else found)), "upper", how)
+
+
+def of_start(x0: Array, start: Any, best: Optimum | None, floor: float | None, of: str = "f") -> dict[str, Constant]:
+    """Return R = ‖x0 − x*‖, where x* is known, and F0 = f(x0) − inf f, where f has a known lower bound.
+
+    Parameters
+    ----------
+    x0
+        Shape (d,).
+    start
+        f(x0), a number or one with its error.
+    best
+        The optimum, if it is certified.
+    floor
+        A number that f is never below, if there is one: 0 for losses.
+    of
+        The function's name.
+    """
+    if best is None and floor is None:
+        return {}
+    certified = -math.inf if best is None else float((Near(best.value) - best.gap).lower)
+    lower = max(certified, -math.inf if floor is None else floor)
+    how = _NONNEGATIVE if best is None or certified < lower else f"{of}(x0) − {of}* with {of}* from below: {best.how}"
+    found = {"F0": above(NEAR.positive(start - Near(lower)), how)}
+    if best is not None:
+        away = distance(x0, best.x, best.distance)
+        unsure = Constant(away, "exact", _COMPARISON)
+        found["R"] = unsure if best.distance is None else Constant(away, "upper", best.how)
+    return found
 
 
 MEAN_SLOPE: Final = "mean_i(slope_i)"
@@ -233,10 +270,8 @@ def _curvature(problem: Problem, free: bool) -> tuple[Fraction, Fraction]:
     if rows is not None:
         whole, flat = _of_rows(rows, problem.d)
     elif form is not None and problem.d <= _LARGEST:
-        mean = form.A.mean(axis=0)
-        # The eigensolver's backward error (LAPACK Users' Guide, section 4.7), the mean, and what is not symmetric.
-        slack = (4.0 * problem.d + problem.n + 8.0) * EPS * float(np.linalg.norm(np.abs(form.A).mean(axis=0)))
-        whole = float(np.linalg.eigvalsh((mean + mean.T) / 2.0)[0]) - slack - float(np.linalg.norm(mean - mean.T))
+        mean = Near(form.A).mean(0)
+        whole = float(eigenvalues(Near(mean.value, mean.off + np.abs(mean.value - mean.value.T))).lower[0])
     m = max(own, Fraction(whole), Fraction(0))
     return m, max(m, Fraction(flat)) if free else m
 
@@ -246,12 +281,9 @@ def _of_rows(form: LeastSquaresForm, d: int) -> tuple[float, float]:
     n, count = len(form.rows), sum(map(len, form.rows))
     if min(count, d) > _LARGEST or form.rows[0].dtype != np.float64:
         return 0.0, 0.0
-    C = np.vstack(
-        [np.sqrt(weight / (n * len(rows))) * rows for rows, weight in zip(form.rows, form.weights, strict=True)]
-    )
-    gram = C @ C.T if count < d else C.T @ C
-    slack = (8.0 * max(count, d) + 32.0) * EPS * float((C**2).sum())
-    low = max(0.0, float(np.linalg.eigvalsh(gram)[0]) - slack)
+    each = Near(form.weights) / (n * np.array([len(rows) for rows in form.rows]))
+    owner = np.repeat(np.arange(n), [len(rows) for rows in form.rows])
+    low = max(0.0, float(curvatures(np.vstack(form.rows), each[owner]).lower[0]))
     if count >= d:
         return low, low
     return 0.0, low if form.nu == 0.0 else 0.0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.near import Near, singular
 from boundlab.arithmetic.numbers import InexactError, Numbers, Scalar, exact_array, fraction
 from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, Vector, exact_numbers, root
 from boundlab.assumptions import INEXACT, RELATIVE, UNBIASED
@@ -17,13 +18,13 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, SameObjective, StepBounds, WrappedOracle
 from boundlab.objective._constants import NO_INEXACT_PROX, error_at
 from boundlab.objective._wrapped import WrappedRational, answered_by
+from boundlab.objective.facts import above
 from boundlab.randomness import Streams
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import RationalProblem
 
 
-_EPS = float(np.finfo(np.float64).eps)
 _RELATIVE: Final = "relative:"
 
 
@@ -109,7 +110,7 @@ class Inexact(SameObjective):
         crowded = max(np.count_nonzero(whole, axis=axis).max() for axis in (1, 2)) > 1
         if not crowded:
             return abs(whole).max(axis=(1, 2)), True
-        return np.linalg.norm(whole, 2, axis=(1, 2)) * (1.0 + (16 * self.d + 8) * _EPS), False
+        return np.array([singular(Near(one)).upper[0] for one in whole]), False
 
     def step_bounds(self, client: int) -> StepBounds | None:
         """Return what steps do to errors of x: the sum, and the product with a step, are rounded."""
@@ -137,8 +138,8 @@ class Inexact(SameObjective):
         longest, found = float(lengths.max()), {**self.inner.constants()}
         symbol, over = ("eps_g", ", over its gradient") if self.relative else ("delta_g", "")
         if (G := found.get("G")) is not None:
-            more = longest * G.value if self.relative else longest
-            found["G"] = Constant((G.value + more) * (1.0 + 4.0 * _EPS), "upper", f"{G.how}; and {symbol}")
+            more = longest * Near(G.value) if self.relative else longest
+            found["G"] = above(Near(G.value) + more, f"{G.how}; and {symbol}")
         return {
             **found,
             symbol: Constant(longest, "exact" if exact else "upper", f"the longest error of a client{over}"),

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.compiled import BALL, BOX, L1 as L1_NORM, Clients
+from boundlab.arithmetic.near import NEAR, Near, norm, norm_up, sqrt
 from boundlab.arithmetic.numbers import FLOATS, InexactError, Numbers, Operations, Scalar, read_number
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.objective._constants import EPS, Array, Floats
+from boundlab.objective._constants import Array, Floats
 from boundlab.options import Options
 
 # Interface of the simple term h, whichever it is.
@@ -45,28 +46,20 @@ class BoundedSet:
     @property
     def diameter(self) -> float:
         """The largest distance of two points, from above."""
-        corners = float(np.linalg.norm(2.0 * self.half)) * (1.0 + self._rounding)
-        return min(2.0 * self.radius, corners)
+        return min(2.0 * self.radius, norm_up((2.0 * self.half).tolist()))
 
     @property
     def farthest(self) -> float:
         """The largest norm of a point, from above."""
-        corner = float(np.linalg.norm(np.abs(self.centre) + self.half))
-        return min(float(np.linalg.norm(self.centre)) + self.radius, corner) * (1.0 + self._rounding)
+        ways = norm(self.centre) + self.radius, norm(Near(np.abs(self.centre)) + self.half)
+        return min(float(one.upper) for one in ways)
 
     def with_point(self, x: Array) -> Self:
         """Return a set that holds x, too: rounding may have put a point of the set outside."""
-        away = np.abs(np.asarray(x, dtype=np.float64) - self.centre)
-        far = float(np.linalg.norm(away))
-        if far <= self.radius and (away <= self.half).all():
+        away = NEAR.absolute(Near(x) - self.centre)
+        if (away.value <= self.half).all() and norm(away).value <= self.radius:
             return self
-        up = 1.0 + self._rounding
-        half = np.where(away <= self.half, self.half, away * up)
-        return replace(self, half=half, radius=self.radius if far <= self.radius else far * up)
-
-    @property
-    def _rounding(self) -> float:
-        return 0.0 if len(self.half) == 1 else (len(self.half) + 8) * EPS
+        return replace(self, half=np.maximum(self.half, away.upper), radius=max(self.radius, float(norm(away).upper)))
 
 
 class ProxFunction(ABC):
@@ -86,6 +79,10 @@ class ProxFunction(ABC):
     def value(self, x: Array) -> float:
         """Return h(x), unit (1, 0); infinite outside a set by more than rounding explains."""
         return float(self.values(x))
+
+    def near(self, x: Array) -> Near:
+        """Return h(x) with its error; of a set what :meth:`value` says."""
+        return Near(self.value(x))
 
     @abstractmethod
     def values(self, X: Numbers, ops: Operations = FLOATS) -> Numbers:
@@ -119,7 +116,7 @@ class ProxFunction(ABC):
         """Return clients whose steps end with this proximal map."""
 
     @abstractmethod
-    def shortest(self, x: Floats, slope: Floats) -> tuple[Floats, float]:
+    def shortest(self, x: Floats, slope: Floats) -> tuple[Near, float]:
         """Return the shortest vector of slope + ∂h(z) for a point z near x, and how far z is away.
 
         Parameters
@@ -302,6 +299,11 @@ class L1(ProxFunction):
         """Return weight·‖x‖₁."""
         return ops.number(self.weight) * ops.absolute(X).sum(-1, dtype=ops.wide)
 
+    def near(self, x: Array) -> Near:
+        """Return weight·‖x‖₁."""
+        found: Near = self.values(Near(x), NEAR)
+        return found
+
     def prox(self, x: Numbers, size: Numbers, ops: Operations = FLOATS) -> Numbers:
         """Take off what lies within ±size·weight."""
         return ops.shrink(x, size * ops.number(self.weight))
@@ -310,21 +312,21 @@ class L1(ProxFunction):
         """Return clients with this map."""
         return clients._replace(simple=L1_NORM, high=self._weight)
 
-    def shortest(self, x: Floats, slope: Floats) -> tuple[Floats, float]:
+    def shortest(self, x: Floats, slope: Floats) -> tuple[Near, float]:
         """At 0 a subgradient takes off what lies within ±weight; elsewhere it is ±weight."""
-        at_zero = slope - np.clip(slope, -self._weight, self._weight)
-        return np.where(x != 0.0, slope + self._weight * np.sign(x), at_zero), 0.0
+        return slope - NEAR.clip(
+            np.where(x != 0.0, -self._weight * np.sign(x), slope), -self._weight, self._weight
+        ), 0.0
 
     def duality_gap(self, x: Floats, slope: Floats, error: float, reach: float) -> float:
         """Return h(x) + ⟨slope, x⟩ + (‖slope‖∞ − weight)₊·reach/weight: h(y) ≤ reach bounds ‖y‖₁."""
-        size, farthest = float(np.abs(x).sum()), reach / self._weight
-        beyond = max(float(np.abs(slope).max()) + error - self._weight, 0.0)
-        rounding = (len(x) + 8) * EPS * (self._weight * size + float(np.abs(slope) @ np.abs(x)) + beyond * farthest)
-        return self._weight * size + float(slope @ x) + error * size + beyond * farthest + rounding
+        size, farthest = Near(np.abs(x)).sum(), Near(reach) / self._weight
+        beyond = NEAR.positive(Near(np.abs(slope).max()) + error - self._weight)
+        return float(((self._weight + Near(error)) * size + Near(slope) @ x + beyond * farthest).upper)
 
     def rate(self, d: int) -> float:
         """Return weight·√d."""
-        return self._weight * float(np.sqrt(d)) * (1.0 + 4.0 * EPS)
+        return float((self._weight * sqrt(Near(d))).upper)
 
     def sharpness(self, x: Floats, slope: Floats) -> float:
         """Return what the weight exceeds the slopes by, at 0."""
@@ -423,40 +425,35 @@ class BoxIndicator(SetIndicator):
         """Return clients with this map."""
         return clients._replace(simple=BOX, low=self._ends[0], high=self._ends[1])
 
-    def shortest(self, x: Floats, slope: Floats) -> tuple[Floats, float]:
+    def shortest(self, x: Floats, slope: Floats) -> tuple[Near, float]:
         """At an end the normal cone takes off what points outside."""
         low, high = self._ends
         out = np.where(x >= high, np.maximum(slope, 0.0), slope)
-        return np.where(x <= low, np.minimum(slope, 0.0), out), 0.0
+        return Near(np.where(x <= low, np.minimum(slope, 0.0), out)), 0.0
 
     def duality_gap(self, x: Floats, slope: Floats, error: float, reach: float) -> float:
         """Return Σ_j max over y_j of slope_j·(x_j − y_j): it is attained at an end."""
         low, high = self._ends
-        each = np.maximum(slope * (x - low), slope * (x - high))
-        rounding = (len(x) + 8) * EPS * float((np.abs(slope) * (np.abs(x) + self.size)).sum())
-        return float(each.sum()) + error * float(np.sqrt(len(x))) * (high - low) * (1.0 + 8.0 * EPS) + rounding
+        each = np.maximum((slope * (Near(x) - low)).upper, (slope * (Near(x) - high)).upper)
+        return float((Near(each).sum() + error * sqrt(Near(len(x))) * (Near(high) - low)).upper)
 
     def support(self, A: Array) -> Floats:
         """Return Σ_j max(low·a_j, high·a_j): it is attained at a corner."""
         low, high = self._ends
-        wide = np.asarray(A, dtype=np.float64)
-        most = np.maximum(low * wide, high * wide).sum(axis=1)
-        out: Floats = most + (A.shape[1] + 8) * EPS * self.size * np.abs(wide).sum(axis=1)
-        return out
+        return np.asarray(Near(np.maximum((low * Near(A)).upper, (high * Near(A)).upper)).sum(1).upper)
 
     def bounded_set(self, d: int) -> BoundedSet:
         """Return the box around its middle."""
         low, high = -float_up(-self.low), float_up(self.high)
         middle = float((self.low + self.high) / 2)
         half = float_up(max(Fraction(high) - Fraction(middle), Fraction(middle) - Fraction(low)))
-        radius = half if d == 1 else half * float(np.sqrt(d)) * (1.0 + 4.0 * EPS)
+        radius = half if d == 1 else float((half * sqrt(Near(d))).upper)
         return BoundedSet(np.full(d, middle), np.full(d, half), radius)
 
     def holds_ball(self, x: Floats, radius: float) -> bool:
         """Return whether every coordinate is that far from both ends."""
         low, high = self._ends
-        room = radius + 8.0 * EPS * (np.abs(x) + self.size)
-        return bool(((x - room >= low) & (x + room <= high)).all())
+        return bool(((Near(x) - radius).lower >= low).all() and ((Near(x) + radius).upper <= high).all())
 
     def sharpness(self, x: Floats, slope: Floats) -> float:
         """Return the smallest push outside at a corner."""
@@ -526,26 +523,22 @@ class BallIndicator(SetIndicator):
         """Return clients with this map."""
         return clients._replace(simple=BALL, high=self.size)
 
-    def shortest(self, x: Floats, slope: Floats) -> tuple[Floats, float]:
+    def shortest(self, x: Floats, slope: Floats) -> tuple[Near, float]:
         """On the sphere the normal cone takes off what points outside."""
-        norm = float(np.linalg.norm(x))
-        if norm < self.size * (1.0 - _AT_THE_EDGE):
-            return slope, 0.0
-        outward = x / norm
-        away = abs(norm - self.size) + (len(x) + 8) * EPS * self.size
-        return slope - min(float(slope @ outward), 0.0) * outward, away
+        length = norm(x)
+        if length.value < self.size * (1.0 - _AT_THE_EDGE):
+            return Near(slope), 0.0
+        outward = x / length
+        inward = NEAR.positive(-(slope @ outward)) * outward
+        return slope + inward, float(NEAR.absolute(length - self.size).upper)
 
     def duality_gap(self, x: Floats, slope: Floats, error: float, reach: float) -> float:
         """Return ⟨slope, x⟩ + radius·‖slope‖."""
-        steep = float(np.linalg.norm(slope))
-        rounding = (len(x) + 8) * EPS * steep * (self.size + float(np.linalg.norm(x)))
-        return float(slope @ x) + self.size * steep + 2.0 * error * self.size * (1.0 + 1e-6) + rounding
+        return float((Near(slope) @ x + self.size * norm(slope) + error * (norm(x) + self.size)).upper)
 
     def support(self, A: Array) -> Floats:
         """Return radius·‖a‖."""
-        norms = np.linalg.norm(np.asarray(A, dtype=np.float64), axis=1)
-        out: Floats = self.size * norms * (1.0 + (A.shape[1] + 8) * EPS)
-        return out
+        return np.asarray((self.size * norm(A)).upper)
 
     def bounded_set(self, d: int) -> BoundedSet:
         """Return the ball around 0."""
@@ -554,15 +547,15 @@ class BallIndicator(SetIndicator):
 
     def holds_ball(self, x: Floats, radius: float) -> bool:
         """Return whether ‖x‖ + radius is at most that of the ball."""
-        return (float(np.linalg.norm(x)) + radius) * (1.0 + (len(x) + 8) * EPS) <= self.size
+        return bool((norm(x) + radius).upper <= self.size)
 
     def lowest(self, slope: Vector, curvature: Scalar) -> Scalar:
         """Return −‖slope‖·z + curvature·z²/2 with z = min(radius, ‖slope‖/curvature)."""
-        norm = (slope * slope).sum().upper().sqrt()  # the minimum falls as the norm grows
+        steep = (slope * slope).sum().upper().sqrt()  # the minimum falls as the norm grows
         z = numbers.ball(numbers.rational(self.radius))
         if curvature != 0:
-            z = z.min(norm / curvature)
-        return -norm * z + curvature * z * z / 2
+            z = z.min(steep / curvature)
+        return -steep * z + curvature * z * z / 2
 
     def options(self) -> dict[str, Any]:
         """Return ball."""

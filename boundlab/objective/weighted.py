@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm
+from boundlab.arithmetic.near import Near, given
 from boundlab.arithmetic.numbers import rationals
 from boundlab.arithmetic.problem import Constants, Minimum, RationalProblem, number
 from boundlab.arithmetic.writing import Sentence, math, say, vector
 from boundlab.errors import AssumptionError
-from boundlab.objective import EPS, OF_OBJECTIVE, Constant, Floats, Problem, Wrapped
+from boundlab.objective import OF_OBJECTIVE, Constant, Floats, Problem, Wrapped
 from boundlab.objective._wrapped import OF_VALUES, WrappedRational, answered_by
+from boundlab.objective.facts import above
 
 if TYPE_CHECKING:
     import torch
@@ -148,7 +150,7 @@ class Weighted(Wrapped):
         clients, objective = self.inner.tensors(device, dtype), self.objective.tensors(device, dtype)
         if clients is None or objective is None:
             return None
-        from boundlab.objective._wrapped_tensors import WrappedBatched
+        from boundlab.objective._tensors import WrappedBatched
 
         return WrappedBatched(clients, objective)
 
@@ -157,9 +159,7 @@ class Weighted(Wrapped):
         norms = self.objective.gradient_norms_at_optimum()
         if norms is None:
             return None
-        factors = np.array([float(scale) for scale in scales(self.weights)])
-        out: Floats = norms / factors * (1.0 + 4.0 * EPS)
-        return out
+        return np.asarray((Near(norms) / given(scales(self.weights))).upper)
 
     @cached_property
     def _constants(self) -> dict[str, Constant]:
@@ -168,9 +168,9 @@ class Weighted(Wrapped):
         found |= {name: one for name, one in of_objective.items() if name in OF_OBJECTIVE}
         spread = own.get("sigma_g")
         if spread is not None:
-            factor = float(spread_factor(self.weights)) * (1.0 + 4.0 * EPS)
-            words = f"{spread.how}; about Σ p_k ∇f_k at most {factor:.6g} times that about the mean"
-            found |= {name: Constant(spread.value * factor, "upper", words) for name in sorted(OF_BOTH)}
+            factor = given(spread_factor(self.weights))
+            words = f"{spread.how}; about Σ p_k ∇f_k at most {float(factor.value):.6g} times that about the mean"
+            found |= dict.fromkeys(sorted(OF_BOTH), above(spread.value * factor, words))
         return found
 
     def constants(self) -> Mapping[str, Constant]:

@@ -9,9 +9,10 @@ from hypothesis import given, settings, strategies as st
 from boundlab.case import build_problem, problem_from
 from boundlab.errors import CertificateError
 from boundlab.objective import Problem
-from boundlab.objective.composite._dual import interval
-from boundlab.objective.composite._polish import polished
-from boundlab.problems.max_affine import SmoothedMaxAffine
+from boundlab.objective.composite import Composite
+from boundlab.objective.composite._minimise import interval, polished
+from boundlab.objective.simple import L1
+from boundlab.problems import smooth_problem
 
 SIMPLE: tuple[dict[str, object], ...] = (
     {"l1": 0.1},
@@ -149,8 +150,7 @@ def test_refusals_name_what_is_missing() -> None:
             problem_from(spec).optimum()
 
 
-def test_a_family_that_says_nothing_about_its_rounding_has_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = problem_from("smoothed-max-affine:clients=2,dimension=2,l1=0.1")
-    monkeypatch.setattr(SmoothedMaxAffine, "rounding", Problem.rounding)
+def test_a_family_that_says_nothing_about_its_rounding_has_no_certificate() -> None:
+    f = smooth_problem(value=[lambda x: float(x @ x) / 2], gradient=[lambda x: x], x0=[1.0, 2.0], L=1.0, mu=1.0)
     with pytest.raises(CertificateError, match=r"does not say how far rounding .*Problem\.rounding"):
-        problem.optimum()
+        Composite(f, L1(Fraction(1, 10))).optimum()

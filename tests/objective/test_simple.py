@@ -114,7 +114,8 @@ def test_the_shortest_subgradient_is_one_and_no_longer_than_that_of_the_step(
     h: ProxFunction, x: np.ndarray, slope: np.ndarray, size: float
 ) -> None:
     p = prox(h, x, size)
-    v, away = h.shortest(p, slope)
+    found, away = h.shortest(p, slope)
+    v = found.value
     # (x − p)/size is a subgradient of h at p, so that slope + (x − p)/size is no shorter than the shortest.
     assert away <= 1e-8
     assert np.linalg.norm(v) <= np.linalg.norm(slope + (x - p) / size) + CLOSE * (1.0 + 1.0 / size)

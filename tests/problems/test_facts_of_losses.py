@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, strategies as st
 from problem_makers import LOSSES, OF_VALUES, make
 
+from boundlab.arithmetic.near import _FEW, norm_up, norms_up
 from boundlab.errors import CertificateError
 from boundlab.problems import clients
-from boundlab.problems.common import _FEW, norm_up, norms_up
 from boundlab.problems.risk import of_risks
 from boundlab.problems.solvers import fractions, maximise, steepest_mean
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import boundlab as bl
+from boundlab.arithmetic.near import Near
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import floats
 from boundlab.options import Options
@@ -74,7 +75,7 @@ def test_the_distance_is_that_along_the_weakest_direction(kind: str, seed: int) 
     rng, classes = np.random.default_rng(seed), 3 if kind == "softmax" else 1
     X = np.hstack([20.0 * rng.normal(size=(30, 2)), np.ones((30, 1))])
     y = rng.integers(0, 3, size=30) if kind == "softmax" else rng.choice([-1.0, 1.0], size=30)
-    risk = Risk(LOSSES[kind], X, y, np.full(30, 1 / 30), 0.5, classes, free=classes)
+    risk = Risk(LOSSES[kind], X, y, Near(np.full(30, 1 / 30)), Near(0.5), classes, free=classes)
     x = np.zeros(risk.d)
     for _ in range(60):
         x = x - np.linalg.lstsq(risk.hessian(x), risk.gradient(x), rcond=1e-12)[0]

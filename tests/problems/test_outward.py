@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import boundlab as bl
+from boundlab.arithmetic.near import norm_up
 from boundlab.case import build_problem
 from boundlab.objective import Optimum, Problem
-from boundlab.problems import common
-from boundlab.problems.common import norm_up
+from boundlab.objective.facts import of_start
 
 mpmath.mp.dps = 60
 SEEDS = range(12)
@@ -189,10 +189,10 @@ def test_a_norm_is_rounded_up_to_the_next_float_and_no_further(x: list[float]) -
 def test_the_initial_gap_is_to_what_is_certified_from_below(floor: float | None, least: float) -> None:
     # f* may be as low as 1 − 1/2, unless f is never so low; where no minimum is certified, there is the floor.
     best = Optimum(np.zeros(1), value=1.0, gap=0.5, distance=None, how="looked for")
-    found = common.of_start(np.zeros(1), 3.0, best, floor)["F0"]
+    found = of_start(np.zeros(1), 3.0, best, floor)["F0"]
     assert 3.0 - least <= found.value <= (3.0 - least) * (1.0 + 1e-14)
     assert ("looked for" in found.how) is (least == 0.5)
-    alone = common.of_start(np.zeros(1), 3.0, None, floor)
+    alone = of_start(np.zeros(1), 3.0, None, floor)
     assert (alone == {}) is (floor is None)
     assert not alone or alone["F0"].value == pytest.approx(3.0 - (floor or 0.0), rel=1e-14)
 

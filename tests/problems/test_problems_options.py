@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from problem_makers import from_text, make, point, tiny
 
 from boundlab.errors import DataError, SpecError
-from boundlab.problems.partitions import PARTITIONS, Partition, dirichlet, split
+from boundlab.problems.samples import PARTITIONS, Partition, dirichlet, split
 from boundlab.randomness import Streams
 
 SEEDS = st.integers(0, 10_000)

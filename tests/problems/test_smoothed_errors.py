@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from exact_smoothed import Smoothed
 
+from boundlab.arithmetic.near import norm_up
 from boundlab.errors import SpecError
-from boundlab.problems.common import norm_up
 from boundlab.problems.max_affine import SmoothedMaxAffine
 from boundlab.problems.solvers import fractions
 

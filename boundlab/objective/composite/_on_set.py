@@ -12,13 +12,17 @@ put it outside.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
 
 import numpy as np
 
-from boundlab.objective import EPS, Constant, GradientsOnSet, Problem, against_mean, alike
+from boundlab.arithmetic.near import Near, norm, sqrt
+from boundlab.objective import Constant, GradientsOnSet, Problem, SameObjective, against_mean, alike
+from boundlab.objective._wrapped import answered_by
+from boundlab.objective.confinement import InvariantSet
 from boundlab.objective.simple import BoundedSet, ProxFunction
-
-_UP = 1.0 + 8.0 * EPS
 
 
 def constants_on_set(f: Problem, h: ProxFunction) -> dict[str, Constant]:
@@ -37,18 +41,18 @@ def constants_within(f: Problem, region: BoundedSet, words: str) -> dict[str, Co
     how = f"{found.how}, on {words}"
     B = float(found.norms.max())
     B = min(B, known["B"].value) if "B" in known else B
-    limits = {"B": B, "G_sq": B**2 * _UP}
+    limits = {"B": B, "G_sq": float((Near(B) ** 2).upper)}
     if not alike(f):
         apart = against_mean(found.norms)
         apart = apart if found.apart is None else np.minimum(apart, found.apart)
-        mean = float(np.sqrt((apart**2).mean())) * (1.0 + (f.n + 8) * EPS)
+        mean = float(sqrt((Near(apart) ** 2).mean()).upper)
         limits |= {"sigma_g": float(apart.max()), "sigma_g_mean": min(mean, float(apart.max()))}
     else:
         limits |= {"sigma_g": 0.0, "sigma_g_mean": 0.0}
     sigma = known["sigma"].value if "sigma" in known else found.sigma
     if sigma is not None:
         # Without noise G is B, to the last digit.
-        limits |= {"G": float(np.hypot(B, sigma)) * _UP if sigma else B}
+        limits |= {"G": float(norm([B, sigma]).upper) if sigma else B}
     if "sigma" not in known and found.sigma is not None:
         limits |= {"sigma": found.sigma, "sigma_l": found.sigma}
     better = {name: value for name, value in limits.items() if name not in known or value < known[name].value}
@@ -79,10 +83,63 @@ def _by_curvature(f: Problem, region: BoundedSet) -> GradientsOnSet | None:
     bounds = [one for one in found if one is not None and not one.kinks and not one.proximal]
     if f.dtype is not np.float64 or f.assumptions().get("smooth", "unsaid") or len(bounds) < f.n:
         return None
-    z, room = region.centre, 1.0 + (f.d + 8) * EPS
-    size = float(np.linalg.norm(z)) * room
+    z, size = region.centre, float(norm(region.centre).upper)
     norms = [
-        (float(np.linalg.norm(f.gradient(i, z))) + one.error(z, size) + one.L * region.radius) * room
+        (norm(f.gradient(i, z)) + one.error(z, size) + one.L * Near(region.radius)).upper
         for i, one in enumerate(bounds)
     ]
     return GradientsOnSet(np.array(norms), "the gradient at its centre, and L times its radius")
+
+
+# A problem on a set that its runs never leave: what grows without end on R^d has a limit along the run.
+
+
+@final
+@answered_by(
+    "inner",
+    "quadratic",
+    "least_squares",
+    "confinement",
+    "rational",
+    "in_balls",
+    "tensors",
+)
+@dataclass(frozen=True, eq=False)
+class AlongRun(SameObjective):
+    """The same problem, whose B, G, sigma and sigma_g are those on a set that no local step leaves.
+
+    Parameters
+    ----------
+    inner
+        The problem.
+    region
+        The set; it holds x0.
+    limit
+        The largest local step that never leaves it, unit (−1, 2).
+    words
+        What set it is.
+    """
+
+    inner: Problem
+    region: InvariantSet
+    limit: float
+    words: str = "the set that no step leaves"
+
+    @property
+    def run_limit(self) -> float | None:
+        """The largest local step that keeps a run on the set."""
+        return self.limit
+
+    @cached_property
+    def _there(self) -> dict[str, Constant]:
+        region = BoundedSet(*self.region.around())
+        return constants_within(self.inner, region.with_point(self.x0), self.words)
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Return those of the problem, and those on the set."""
+        return {**self.inner.constants(), **self._there}
+
+    def assumptions(self) -> Mapping[str, str]:
+        """Return what is met on the set."""
+        met = assumptions_within(self.inner, self._there, self.words)
+        return {**self.inner.assumptions(), **met}

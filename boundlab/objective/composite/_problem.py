@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundlab.arithmetic.near import Near, strayed
 from boundlab.errors import SpecError
 from boundlab.objective import (
-    EPS,
     OF_OBJECTIVE,
     Array,
     Constant,
@@ -26,7 +26,7 @@ from boundlab.objective import (
 )
 from boundlab.objective.composite._minimise import Minimised, minimise
 from boundlab.objective.composite._on_set import assumptions_within, constants_on_set
-from boundlab.objective.facts import SoughtMinimiser
+from boundlab.objective.facts import SoughtMinimiser, of_start
 from boundlab.objective.simple import ProxFunction
 from boundlab.randomness import Streams
 
@@ -142,7 +142,7 @@ class Composite(SoughtMinimiser, Wrapped):
     def rounding(self, x: Floats) -> tuple[float, float] | None:
         """Return how far rounding may put F off at x, and the gradient of f."""
         found = self.inner.rounding(x)
-        return None if found is None else (found[0] + (self.d + 8.0) * EPS * self.h.value(x), found[1])
+        return None if found is None else (float(found[0] + strayed(self.h.value(x), self.h.near(x))), found[1])
 
     def gradient(self, client: int, x: Array) -> Array:
         """Refuse: F has no gradient.
@@ -171,7 +171,7 @@ class Composite(SoughtMinimiser, Wrapped):
         clients = None if self.along_mean else self.inner.tensors(device, dtype)
         if clients is None:
             return None
-        from boundlab.objective.composite._tensors import BatchedComposite
+        from boundlab.objective._tensors import BatchedComposite
 
         return BatchedComposite(clients, self.h, self.id)
 
@@ -240,16 +240,9 @@ class Composite(SoughtMinimiser, Wrapped):
         if best is None:
             return found
         x0 = np.asarray(self.x0, dtype=np.float64)
-        away = float(np.linalg.norm(x0 - best.x)) * (1.0 + (self.d + 8) * EPS)
-        if best.distance is None:
-            found["R"] = Constant(away, "exact", "distance to the solver's point; its gap widens the comparison")
-        else:
-            found["R"] = Constant(away + best.distance, "upper", best.how)
-        start, rounding = self.value(x0), self.inner.rounding(x0)
+        rounding = self.rounding(x0)
         assert rounding is not None  # noqa: S101  (there is a minimiser)
-        gap = max(start - best.value, 0.0) + best.gap + rounding[0] + (self.d + 8) * EPS * abs(start)
-        found["F0"] = Constant(gap, "upper", f"F(x0) − F* with F* from below: {best.how}")
-        return found
+        return found | of_start(x0, Near(self.value(x0), rounding[0]), best, None, "F")
 
     def assumptions(self) -> Mapping[str, str]:
         """Return which assumptions are met: those about the f_i are theirs, the minimiser is that of F."""

@@ -1,8 +1,11 @@
-"""Problems around another one, on tensors."""
+"""Problems around another one, and f + h, on tensors."""
+
+from typing import final
 
 import torch
 
-from boundlab.arithmetic.tensors import Batched, Ints
+from boundlab.arithmetic.tensors import TENSORS, Batched, Ints
+from boundlab.objective.simple import ProxFunction
 
 
 class WrappedBatched(Batched):
@@ -40,3 +43,29 @@ class WrappedBatched(Batched):
     def full_gradients(self, X: torch.Tensor) -> torch.Tensor:
         """Return a (sub)gradient of the objective at each row."""
         return self.objective.full_gradients(X)
+
+
+@final
+class BatchedComposite(WrappedBatched):
+    """The clients' batched steps, each followed by the proximal map of h."""
+
+    def __init__(self, clients: Batched, h: ProxFunction, who: str) -> None:
+        super().__init__(clients, clients)
+        self.h, self.who = h, who
+
+    def step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
+        """Do x ← prox_{size·h}(x − size·g_client(x)) in each row, in place."""
+        self.clients.step(X, clients, draw, sizes)
+        X.copy_(self.h.prox(X, sizes.unsqueeze(1), TENSORS))
+
+    def implicit_step(self, X: torch.Tensor, clients: torch.Tensor, draw: torch.Tensor, sizes: torch.Tensor) -> None:
+        """Refuse: the proximal map of f_client + h has no closed form."""
+        self.h.no_proximal_step(self.who)
+
+    def values(self, X: torch.Tensor) -> torch.Tensor:
+        """Return F at each row."""
+        return self.clients.values(X).add(self.h.values(X, TENSORS))
+
+    def full_gradients(self, X: torch.Tensor) -> torch.Tensor:
+        """Refuse: F has no gradient."""
+        self.h.no_gradient(self.who)
