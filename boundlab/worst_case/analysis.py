@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from boundlab.arithmetic.rational import Root, fraction
 from boundlab.assumptions import assumption
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import having
 from boundlab.objective import Problem
-from boundlab.recheck import SCHEMA, gradient_bound, interpolation, text_of
+from boundlab.recheck import SCHEMA, text_of
 from boundlab.theorems import Theorem
 from boundlab.worst_case.attained import attained, certified_lower, fewer, plainest
 from boundlab.worst_case.certificate import certify
-from boundlab.worst_case.model import FunctionClass, ProgramModel, build, function_class, parabolas
+from boundlab.worst_case.model import FunctionClass, ProgramModel, build, class_rows, function_class, parabolas
 from boundlab.worst_case.program import Compiled, Matrix, Row, Solution, slack_matrix, upper_value
 from boundlab.worst_case.result import SHARES, TIGHT, WorstCase, extract, flat, inside, replay, stand_in
 from boundlab.worst_case.roots import in_units_of_the_step
@@ -69,7 +68,7 @@ def given(model: ProgramModel, kind: FunctionClass) -> list[Json]:
 
 def head(model: ProgramModel, kind: FunctionClass, side: str, about: Json) -> Json:
     """Return all of a certificate that its program says: whatever proves its value."""
-    least, inverse, square = _class(kind)
+    least, inverse, square = kind.limits
     functions = [
         {
             "mu": text_of(least),
@@ -91,17 +90,6 @@ def head(model: ProgramModel, kind: FunctionClass, side: str, about: Json) -> Js
     }
 
 
-def _class(kind: FunctionClass) -> tuple[Fraction, Fraction, Fraction | None]:
-    """Return the least curvature, 1/L, and the bound on squared gradients."""
-    steepest: Any = kind.constants.get("M")
-    square = None
-    if steepest is not None:
-        square = steepest.square if isinstance(steepest, Root) else fraction(steepest) ** 2
-    if kind.gradient_square is not None:
-        square = fraction(kind.gradient_square)
-    return *kind.curvatures, square
-
-
 def _names(model: ProgramModel) -> list[str]:
     """Return what each basis vector is."""
     names = {place: f"u_{place}" for place in range(model.program.points)}
@@ -116,16 +104,9 @@ def _names(model: ProgramModel) -> list[str]:
 
 def _labels(model: ProgramModel, kind: FunctionClass) -> dict[tuple[Any, ...], Json]:
     """Return which row is which inequality of the class."""
-    least, inverse, square = _class(kind)
     found: dict[tuple[Any, ...], Json] = {}
-    for client, samples in enumerate(model.samples):
-        for i, one in enumerate(samples):
-            if square is not None:
-                found.setdefault(_key(gradient_bound(one, square)), {"kind": "gradient", "client": client, "i": i})
-            for j, other in enumerate(samples):
-                if i != j:
-                    form = interpolation(one, other, least, inverse)
-                    found.setdefault(_key(form), {"kind": "interpolation", "client": client, "i": i, "j": j})
+    for form, label in class_rows(kind, model.samples):
+        found.setdefault(_key(form), label)
     return found
 
 

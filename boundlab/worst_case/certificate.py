@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import digits, flint, fraction, rational
-from boundlab.arithmetic.rational import exact
+from boundlab.arithmetic.rational import meant
 from boundlab.errors import CertificateError
 from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, Solution, upper_value
 
@@ -91,7 +91,7 @@ def _reduced(rows: list[Vector], scale: Floats, error: float, *, units: bool) ->
             if other != row and factor:
                 left[other] = [a - factor * b for a, b in zip(left[other], left[row], strict=True)]
     for line, pivot in zip(left, pivots, strict=True):
-        ratios = [exact(float(one / scale[pivot])).value for one in scale]
+        ratios = [meant(float(one / scale[pivot])) for one in scale]
         rounded = (
             ratio * _simple(entry / ratio, error) if units else _simple(entry, error * float(ratio))
             for entry, ratio in zip(line, ratios, strict=True)

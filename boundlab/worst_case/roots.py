@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from boundlab.arithmetic.rational import Root, fraction, known_fraction
+from boundlab.arithmetic.rational import known_fraction
 from boundlab.metrics import Quantity
 from boundlab.worst_case.model import FunctionClass, ProgramModel, build
 from boundlab.worst_case.specification import Question, exact_parameters
@@ -28,9 +28,6 @@ def in_units_of_the_step(
     own = replace(plan, parameters=exact_parameters(plan.algorithm, plan.options, {root.name: Fraction(1)}))
     if any(known_fraction(size) is None for tape, _ in own.tapes() for size in [*tape.recipes()][1]):
         return None
-    steepest = Root(root.square * fraction(kind.constants["M"]) ** 2)
-    errors = dict(kind.errors)
-    if "delta_g" in errors:
-        errors["delta_g"] = Root(root.square * fraction(errors["delta_g"]) ** 2)
-    unit = replace(kind, constants={"M": steepest}, errors=errors)  # type: ignore[dict-item]  # PEPit takes its square
+    errors = {name: root.square * size if name == "delta_g" else size for name, size in kind.errors.items()}
+    unit = replace(kind, steepest=root.square * (kind.steepest or 0), errors=errors)
     return build(unit, plan.metric, own.runs(), plan.clients, constants), unit, root.product
