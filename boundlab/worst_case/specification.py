@@ -613,7 +613,7 @@ def _repaired(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str,
 # Multipliers of several horizons as closed forms in K and k, where a small basis fits all of them exactly.
 #
 # At K = 1, 2, 3, … a bound that is attained has a certificate with few multipliers
-# (:mod:`boundlab.worst_case.attained`).
+# (:mod:`boundlab.worst_case.certificate`).
 # Those of one kind of inequality, such as interpolation from iterate k to iterate k + 1, are often one quotient of
 # polynomials in K and k. A fit proves nothing: it proposes what to multiply facts with in a proof for every K.
 
