@@ -1,1 +1,1 @@
-"""Exact numbers: rationals, one square root beside them, balls, and fractions that PEPit takes for floats."""
+"""Exact numbers: rationals, one square root beside them, and balls."""

@@ -7,7 +7,6 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.compare.in_digits import UNASKED, sharpen
 from boundlab.compare.judge import (
     MORE,
     Band,
@@ -18,7 +17,7 @@ from boundlab.compare.judge import (
     require_band,
     trivial_bound,
 )
-from boundlab.compare.sharp import at_minimum, decide, decide_expected, trial_exactly
+from boundlab.compare.sharp import UNASKED, at_minimum, decide, decide_expected, sharpen, trial_exactly
 from boundlab.compare.trials import (
     TELLING,
     Sides,

@@ -1,4 +1,4 @@
-"""Recursions y ← q·y + c of models and of moments in words, their closed forms, and the sums that these give."""
+"""The table of a run in fractions, how a row follows from those before, and both sides from their formulas."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -118,7 +118,7 @@ def _found_rule(sequence: Sequence[Scalar], first: int, turns: int) -> Rule | No
 
 def joint(v: Sequence[Scalar], m: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar] | None:
     """Return a, b, c with v_{k+1} = a·v_k + b·m_k + c for all k; None: there are none, or too few terms to tell."""
-    if len(v) < _JOINT or any(sides(one) is None for one in (*v, *m)):
+    if min(len(v), len(m)) < _JOINT or any(sides(one) is None for one in (*v, *m)):
         return None
     # Differences of neighbours leave a and b; Cramer's rule gives them from two.
     dv, dm = ([then - now for now, then in itertools.pairwise(one)] for one in (v, m))
@@ -132,25 +132,6 @@ def joint(v: Sequence[Scalar], m: Sequence[Scalar]) -> tuple[Scalar, Scalar, Sca
         if sign(a * now + b * mean + c - then) != 0:
             return None
     return a, b, c
-
-
-def total(rule: Rule, start: Scalar, terms: int) -> Scalar:
-    """Return the sum of so many terms from ``start`` on: with s = c/(1 − q) it is n·s + (start − s)(1 − qⁿ)/(1 − q)."""
-    one = rational(1)
-    if sign(rule.q - one) == 0:
-        return terms * start + rule.c * rational(terms * (terms - 1) // 2)
-    rest = rule.c / (one - rule.q)
-    return terms * rest + (start - rest) * (one - power(rule.q, terms)) / (one - rule.q)
-
-
-def power(x: Scalar, exponent: int) -> Scalar:
-    """Return x^exponent of an exponent ≥ 0."""
-    out, base = x * 0 + rational(1), x
-    while exponent:
-        if exponent & 1:
-            out = out * base
-        base, exponent = base * base, exponent >> 1
-    return out
 
 
 # Rows of a schedule that repeat those before: from where on a reader has to look at no more of them.
@@ -257,151 +238,46 @@ def _follows(now: Entering, then: Entering, turns: int, since: int) -> bool:
     return same and now.version >= since and then.version == now.version + turns
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class ModelRecursion:
-    """Linear recursion of the models, and what it makes of the sum.
-
-    Parameters
-    ----------
-    rules
-        One a turn; none where there are none.
-    summed
-        Whether the metric of all models that obey them is added up there, in numbers that are not shortened.
-    """
-
-    items: tuple[Item, ...] = ()
-    rules: tuple[Rule, ...] = ()
-    summed: bool = False
-
-
-def recursion(at: ExactSetting, points: Sequence[Point], values: Sequence[Scalar]) -> ModelRecursion:
-    """Return how the models of a line go on; without values nothing is added up."""
-    if at.model.d > 1:
-        return ModelRecursion()
+def recursion(at: ExactSetting, points: Sequence[Point]) -> tuple[list[Rule], list[Sentence]]:
+    """Return how the models of a line go on: the rules, and these in words."""
     sequence = [point[0] for point in points]
-    found = rules(sequence)
-    items: list[Item] = []
-    summed, first = bool(found and values), min((rule.first for rule in found), default=0)
-    alike = summed and _equal(values[first:])
-    for rule in found:
-        said, turn = _rule(rule, sequence[rule.first], model_letter(at)), slice(rule.first, None, rule.turns)
-        items.append(said)
-        summed &= "≈" not in said.text
-        if values and not alike:
-            added_up = list(_closed_sum(at, rule, sequence[turn], values[turn]))
-            items += added_up
-            summed &= bool(added_up)
-    if alike:
-        what, value = measure(at, model_name(at, "k")), written(values[first])
-        items.append(say(f"{{}} {{}} for all k from {first} on, {len(values) - first} times", what, is_(value)))
-        summed &= not value.near
-    return ModelRecursion(tuple(items), tuple(found), summed)
+    found, letter = rules(sequence) if at.model.d == 1 else [], model_letter(at)
+    times = [", ".join(str(rule.first + turn * rule.turns) for turn in range(3)) for rule in found]
+    return found, [say(f"{{}} for k = {when}, …", _next(rule, letter)) for rule, when in zip(found, times, strict=True)]
 
 
-def _equal(values: Sequence[Scalar]) -> bool:
-    return all(numbers.sign(value - values[0]) == 0 for value in values)
+def constant(at: ExactSetting, values: Sequence[Scalar], first: int) -> list[Sentence]:
+    """Return what the metric is at all models from one on, where it is the same; else nothing."""
+    if any(numbers.sign(value - values[first]) != 0 for value in values[first:]):
+        return []
+    what, value = measure(at, model_name(at, "k")), written(values[first])
+    return [say(f"{{}} {{}} for all k from {first} on, {len(values) - first} times", what, is_(value))]
 
 
-def _closed_sum(at: ExactSetting, rule: Rule, models: Sequence[Scalar], values: Sequence[Scalar]) -> Iterator[Item]:
-    """Yield the sum of the metric over the models of one rule: where it is the same, or a multiple of (x − x*)²."""
-    one, name = numbers.rational(1), measure(at, model_name(at, "k"))
-    if _equal(values):
-        value = written(values[0])
-        if not value.near:
-            yield say(f"the {len(values)} values of {{}} there are {{}} each", name, value)
-        return
-    if at.best is None or numbers.sign(rule.q * rule.q - one) == 0 or numbers.sign(rule.q) == 0:
-        return
-    star = numbers.rational(at.best.x[0])
-    squares = [(model - star) * (model - star) for model in models]
-    factor = next((value / square for value, square in zip(values, squares, strict=True) if numbers.sign(square)), None)
-    if factor is None or any(
-        numbers.sign(value - factor * square) for value, square in zip(values, squares, strict=True)
-    ):
-        return
-    rest, n = rule.c / (one - rule.q) - star, len(models)
-    away = models[0] - star - rest
-    whole = factor * (
-        n * rest * rest + 2 * rest * away * _series(rule.q, n) + away * away * _series(rule.q * rule.q, n)
-    )
-    if numbers.sign(whole - added(values)) != 0:
-        raise ArithmeticError("the closed form of a recursion does not give the sum of its rows")
-    pieces = [(2 * factor * rest * away, _geometric(rule.q, n)), (factor * away * away, _geometric(rule.q * rule.q, n))]
-    closed = linear(pieces, factor * n * rest * rest)
-    if not closed.near:
-        yield say(f"the {n} values of {{}} there add up to {{}} {{}}", name, closed, equals(whole))
-
-
-def closed_moments(sequence: Sequence[Scalar], what: Written, letter: str, *, summed: bool) -> Iterator[Item]:
-    """Yield the recursion of a sequence, its closed form and its sum; nothing where it is constant, or has none."""
-    found, one = rules(sequence), numbers.rational(1)
-    if len(found) != 1 or found[0].first or numbers.sign(found[0].q - one) == 0 or numbers.sign(found[0].q) == 0:
-        return
-    rule, head, n = found[0], math(f"{letter}_k", f"{letter}_k"), len(sequence)
-    rest = rule.c / (one - rule.q)
-    first = math(f"{letter}_0", f"{letter}_0")
-    yield say("{} = {} obeys {} from {} {}", head, what, _next(rule, letter), first, is_(written(sequence[0])))
-    yield say("so {} {}", head, is_(linear([(sequence[0] - rest, _power(rule.q, "k"))], rest)))
-    if not summed:
-        return
-    whole = total(rule, sequence[0], n)
-    if numbers.sign(whole - added(sequence)) != 0:
-        raise ArithmeticError("the closed form of a recursion does not give the sum of its rows")
-    sum_ = math(f"{letter}_0 + … + {letter}_{n - 1}", rf"{letter}_0 + \dots + {letter}_{{{n - 1}}}")
-    closed = linear([(sequence[0] - rest, _geometric(rule.q, n))], n * rest)
-    yield say("and {} {} {}", sum_, is_(closed), equals(whole))
-
-
-def joint_rule(squares: Sequence[Scalar], means: Sequence[Scalar]) -> Iterator[Item]:
-    """Yield how the next E (x − x*)² follows from this one and from E x, where it does."""
-    found = joint(squares, means)
-    if found is not None:
-        square, mean, constant = found
-        now = [(square, math("v_k", "v_k")), (mean, math("m_k", "m_k"))]
+def row_rules(squares: Sequence[Scalar], means: Sequence[Scalar], square: Written, mean: Written) -> Iterator[Sentence]:
+    """Yield how the next E x and the next E (x − x*)² follow from this row; where nothing says the latter, nothing."""
+    said = list(_obeyed(squares, square, "v"))
+    if not said and (found := joint(squares, means)) is not None:
+        now = [(found[0], math("v_k", "v_k")), (found[1], math("m_k", "m_k"))]
         names = math("m_k", "m_k"), math("v_k", "v_k")
-        after = is_(linear(now, constant))
-        yield say("with {} and {} for the two columns, {} {}", *names, math("v_{k+1}", "v_{k+1}"), after)
+        after = is_(linear(now, found[2]))
+        said = [say("with {} and {} for the two columns, {} {}", *names, math("v_{k+1}", "v_{k+1}"), after)]
+    if said:
+        yield from _obeyed(means, mean, "m")
+    yield from said
 
 
-def _series(q: Scalar, n: int) -> Scalar:
-    one = numbers.rational(1)
-    return (one - power(q, n)) / (one - q)
-
-
-def _geometric(q: Scalar, n: int) -> Written:
-    """Return (1 − qⁿ)/(1 − q)."""
-    ratio, rest = _power(q, str(n)), written(numbers.rational(1) - q)
-    return Written(
-        f"(1 − {ratio.text})/({rest.text})",
-        rf"\frac{{1 - {ratio.latex}}}{{{rest.latex}}}",
-        f"(1 − {ratio.exact})/({rest.exact})",
-        ratio.near or rest.near,
-    )
-
-
-def _power(q: Scalar, exponent: str) -> Written:
-    base = written(q)
-    text, exact = (f"({one})^{exponent}" for one in (base.text, base.exact))
-    return Written(text, rf"\left({base.latex}\right)^{{{exponent}}}", exact, base.near)
+def _obeyed(sequence: Sequence[Scalar], what: Written, letter: str) -> Iterator[Sentence]:
+    found = rules(sequence)
+    if len(found) == 1 and not found[0].first:
+        head, first = math(f"{letter}_k", f"{letter}_k"), math(f"{letter}_0", f"{letter}_0")
+        yield say("{} = {} obeys {} from {} {}", head, what, _next(found[0], letter), first, is_(written(sequence[0])))
 
 
 def _next(rule: Rule, letter: str) -> Written:
     now, then = math(f"{letter}_k", f"{letter}_k"), f"{letter}_{{k+{rule.turns}}}"
     after = is_(linear([(rule.q, now)], rule.c))
     return Written(f"{then} {after.text}", f"{then} {after.latex}", f"{then} {after.exact}")
-
-
-def _rule(rule: Rule, start: Scalar, letter: str) -> Sentence:
-    when = ", ".join(str(rule.first + turn * rule.turns) for turn in range(3))
-    said = say(f"{{}} for k = {when}, …", _next(rule, letter))
-    one = numbers.rational(1)
-    if numbers.sign(rule.q - one) == 0 or numbers.sign(rule.q) == 0:
-        return said
-    rest = rule.c / (one - rule.q)
-    index = f"{rule.first}+{rule.turns if rule.turns > 1 else ''}j".removeprefix("0+")
-    name = math(f"{letter}_{index}" if index == "j" else f"{letter}_{{{index}}}", f"{letter}_{{{index}}}")
-    return say("{}, so {} {}", said, name, is_(linear([(start - rest, _power(rule.q, "j"))], rest)))
 
 
 # One row a server update: of a schedule without noise its models, of quadratics with noise their moments.
@@ -439,8 +315,11 @@ def of_models(at: ExactSetting, trace: Models) -> Account:
         found, closing, addends = values[-1], None, measure(at, model_name(at, str(k)))
     else:
         found, closing, addends = share(at) * added(values), None, _mean_of_rows(k)
-    closed = recursion(at, points, [] if over.one_record else values)
-    again = goes_on(at, entering.each()[:last], closed.rules, _FIRST) if closed.summed else None
+    obeyed, follows = recursion(at, points)
+    since = min((rule.first for rule in obeyed), default=0)
+    same = constant(at, values, since) if obeyed and not over.one_record else []
+    exactly = bool(same) and not any("≈" in one.text for one in (*follows, *same))
+    again = goes_on(at, entering.each()[:last], obeyed, _FIRST) if exactly else None
     enough = 0 if again is None or shortened([row(t) for t in range(again.rows)]) else again.rows
     table, left_out = _cut(columns, len(points), row, enough)
     items: list[Item] = [*_local_steps(at, trace.tape), *entering.equal_steps(last), entering.rule(), table, *left_out]
@@ -448,7 +327,7 @@ def of_models(at: ExactSetting, trace: Models) -> Account:
         items.append(closing)
     if again is not None:
         items.append(again.said)
-    items += closed.items
+    items += [*follows, *same]
     short = shortened(table.rows)
     return Account((*items, *short), found, addends, enough > 0 or (entering.adds and not left_out and not short))
 
@@ -489,15 +368,11 @@ def of_moments(at: ExactSetting, trace: MomentsOf) -> Account:
         found, addends = share(at) * added(values), _mean_of_rows(k)
     table, left_out = _cut(columns, len(each), row)
     items += [table, *left_out]
-    if at.model.d == 1 and not one_row:
-        mean = math(f"E {model.text}", rf"\mathbb{{E}}\,{model.latex}")
-        items += closed_moments([one.mean[0] for one in each], mean, "m", summed=False)
     follows: list[Item] = []
     if not one_row:
-        square = math(f"E {away.text}", rf"\mathbb{{E}}\,{away.latex}")
-        follows += closed_moments([one.square for one in each], square, "v", summed=not over.one_record)
-    if not follows and at.model.d == 1:
-        follows += joint_rule([one.square for one in each], [one.mean[0] for one in each])
+        mean, square = (math(f"E {one.text}", rf"\mathbb{{E}}\,{one.latex}") for one in (model, away))
+        means = [one.mean[0] for one in each if at.model.d == 1]
+        follows += row_rules([one.square for one in each], means, square, mean)
     by_hand = len(follows) > 0 and not trace.summed
     if not by_hand:
         follows.append(say("how a row follows from the one before is not written out here"))

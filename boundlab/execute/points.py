@@ -1,30 +1,28 @@
-"""The executor whose registers are PEPit points."""
+"""The executor whose registers are combinations of names: the points of a semidefinite program."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
-from boundlab.arithmetic.rational import Exact, exact, fraction
+from boundlab.arithmetic.rational import meant
 from boundlab.execute._rows import Combine, Numbers, Show, Update, rows, starts
 from boundlab.tape import Tape
+
+Point: TypeAlias = Mapping[int, Fraction]
+"""Σ weight·u_i over vectors u_0, u_1, … of which nothing is known; weights 0 are left out."""
 
 
 class PointOracle(Protocol):
     """Oracle of the gradients: points in, points out."""
 
-    def gradient(self, client: int, point: Any) -> Any:
+    def gradient(self, client: int, point: Point) -> Point:
         """Return a (sub)gradient of f_client at a point; the same one at the same point."""
 
-    def proximal(self, client: int, point: Any, step_size: Exact) -> Any:
+    def proximal(self, client: int, point: Point, step_size: Fraction) -> Point:
         """Return prox_{step_size·f_client}(point); the same one for the same point and step size."""
 
 
-def run(
-    tape: Tape,
-    start: Any,
-    oracle: PointOracle,
-    observe: Callable[[int, Any], None],
-) -> None:
+def run(tape: Tape, start: Point, oracle: PointOracle, observe: Callable[[int, Point], None]) -> None:
     """Execute a tape on points.
 
     Parameters
@@ -32,43 +30,39 @@ def run(
     tape
         The program; its numbers are read as the fractions that they stand for.
     start
-        The PEPit point that START registers hold.
+        What START registers hold.
     oracle
         Gradients, as points.
     observe
         Called as observe(m, point) for record m.
     """
-    kind = type(start)
-    registers: list[Any] = starts(tape, start, kind(is_leaf=False, decomposition_dict={}))
-    for row in rows(tape, Numbers(*(list(map(exact, part)) for part in tape.recipes()))):
+    registers: list[Any] = starts(tape, start, {})
+    for row in rows(tape, Numbers(*(list(map(meant, part)) for part in tape.recipes()))):
         match row:
             case Combine(dst, terms):
-                registers[dst] = combine(kind, [(coefficient, registers[source]) for coefficient, source in terms])
+                registers[dst] = combine((coefficient, registers[source]) for coefficient, source in terms)
             case Update():
                 point = registers[row.src]
                 for size in row.sizes:
                     if row.implicit:
                         point = oracle.proximal(row.client, point, size)
                     else:
-                        step = (-size, oracle.gradient(row.client, point))
-                        point = combine(kind, [(Exact(1), point), step])
+                        point = combine([(Fraction(1), point), (-size, oracle.gradient(row.client, point))])
                 registers[row.dst] = point
             case Show():
                 observe(row.row, registers[row.src])
 
 
-def combine(kind: Any, terms: list[tuple[Exact, Any]]) -> Any:
-    """Return Σ coefficient·point, without the terms that cancel."""
-    total: dict[Any, Fraction] = {}
-    for coefficient, point in terms:
-        scale = coefficient.value
-        for leaf, weight in point.decomposition_dict.items():
-            share = fraction(weight) if scale == 1 else scale * fraction(weight)
-            total[leaf] = total[leaf] + share if leaf in total else share
-    return kind(is_leaf=False, decomposition_dict={leaf: Exact(weight) for leaf, weight in total.items() if weight})
+def combine(terms: Iterable[tuple[Fraction, Point]]) -> Point:
+    """Return Σ coefficient·point, without the names that cancel."""
+    total: dict[int, Fraction] = {}
+    for scale, point in terms:
+        for name, weight in point.items():
+            share = weight if scale == 1 else scale * weight
+            total[name] = total[name] + share if name in total else share
+    return {name: weight for name, weight in total.items() if weight}
 
 
-def key(point: Any) -> frozenset[tuple[int, Exact]]:
-    """Return what two points have in common exactly if they are the same combination of leaves."""
-    weights: Mapping[Any, Any] = point.decomposition_dict
-    return frozenset((leaf.counter, weight) for leaf, weight in weights.items())
+def key(point: Point) -> frozenset[tuple[int, Fraction]]:
+    """Return what two points have in common exactly if they are the same combination."""
+    return frozenset(point.items())

@@ -1,6 +1,5 @@
 """Left sides without sampling, over random events: by enumeration or by moments, in floats and in exact numbers."""
 
-from boundlab.expectation._cost import AFFORDABLE as AFFORDABLE
 from boundlab.expectation._enumeration import (
     core_of_schedule as core_of_schedule,
     core_over_events as core_over_events,
@@ -25,6 +24,7 @@ from boundlab.expectation._graph import (
     why_no_law as why_no_law,
 )
 from boundlab.expectation._left import (
+    AFFORDABLE as AFFORDABLE,
     applicable as applicable,
     distinct_outcomes as distinct_outcomes,
     engine as engine,

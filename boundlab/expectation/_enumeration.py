@@ -13,11 +13,11 @@ from boundlab.algorithms import X_S, Control, EventLaw, EventProgram
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import EXACT, Scalar, exact_array
 from boundlab.arithmetic.problem import Core, Minimum, RationalProblem, Vector
-from boundlab.arithmetic.rational import Exact, exact
+from boundlab.arithmetic.rational import meant
 from boundlab.errors import AssumptionError, UndecidedError
 from boundlab.execute import Combine, Numbers, Show, Update, rows
 from boundlab.execute.enclosed import EPS
-from boundlab.execute.points import PointOracle, combine, key
+from boundlab.execute.points import Point, PointOracle, combine, key
 from boundlab.expectation._graph import Arithmetic, Edge, Graph, Groups, Level, Lowering, PassRow, Row, SumRow, pruned
 from boundlab.expectation._walk import (
     LARGEST,
@@ -574,7 +574,7 @@ def folded(metric: Metric, ks: Ints, seen: Sequence[Any]) -> list[Any]:
     return out
 
 
-# All event sequences at once on PEPit points: what they share is done once, and equal states are one.
+# All event sequences at once on combinations of names: what they share is done once, and equal states are one.
 
 
 def shown(
@@ -582,15 +582,15 @@ def shown(
     law: EventLaw[Fraction],
     metric: Metric,
     k: int,
-    start: Any,
+    start: Point,
     oracle: PointOracle,
-) -> list[tuple[Any, Exact]]:
+) -> list[tuple[Point, Fraction]]:
     """Return what all runs of ``k`` iterations show for the left side, with the weight of each point in it.
 
     Parameters
     ----------
     start
-        The PEPit point x0.
+        The point x0.
     oracle
         Gradients, as points.
 
@@ -599,62 +599,56 @@ def shown(
     SpecError
         If there are too many states.
     """
-    graph, seen, terms = looked_at(Arithmetic(program, exact), law, (), metric, np.array([k]))
+    graph, seen, terms = looked_at(Arithmetic(program, meant), law, (), metric, np.array([k]))
     values, shares = _PointValues(start, oracle), dict(zip(terms, metric.over.shares(len(terms)) or (), strict=True))
-    out: list[tuple[Any, Exact]] = []
+    out: list[tuple[Point, Fraction]] = []
 
     def observe(place: int, numbers: Ints, weights: Any, whole: Any) -> None:
         for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):
             point = values.points[number]
             if terms[place] != 1:
-                point = combine(type(point), [(Exact(1 / terms[place]), point)])
-            out.append((point, Exact(shares[place] * Fraction(weight, whole))))
+                point = combine([(1 / terms[place], point)])
+            out.append((point, shares[place] * Fraction(weight, whole)))
 
     Walk(pruned(graph, seen), values, seen, exact=True).run(observe)
     return out
 
 
 @final
-class _PointValues(VectorTable[Exact]):
-    """PEPit points under numbers."""
+class _PointValues(VectorTable[Fraction]):
+    """Combinations of names under numbers."""
 
     noisy = False
 
-    def __init__(self, start: Any, oracle: PointOracle) -> None:
-        self._kind, self._oracle = type(start), oracle
-        self.points: list[Any] = []
+    def __init__(self, start: Point, oracle: PointOracle) -> None:
+        self._oracle = oracle
+        self.points: list[Point] = []
         self._number: dict[Any, int] = {}
         self.start = self._put(start)
-        self.zero = self._put(combine(self._kind, []))
+        self.zero = self._put({})
 
     def __len__(self) -> int:
         return len(self.points)
 
-    def _put(self, point: Any) -> int:
+    def _put(self, point: Point) -> int:
         number = self._number.setdefault(key(point), len(self.points))
         if number == len(self.points):
             self.points.append(point)
         return number
 
-    def combine(self, coefficients: Sequence[Exact], terms: Ints) -> Ints:
+    def combine(self, coefficients: Sequence[Fraction], terms: Ints) -> Ints:
         """Return Σ coefficient·point."""
-        rows = terms.tolist()
-        found = [
-            combine(self._kind, [(share, self.points[one]) for share, one in zip(coefficients, row, strict=True)])
-            for row in rows
-        ]
-        return np.array([self._put(point) for point in found], dtype=np.int64)
+        each = ([(c, self.points[one]) for c, one in zip(coefficients, row, strict=True)] for row in terms.tolist())
+        return np.array([self._put(combine(one)) for one in each], dtype=np.int64)
 
-    def descend(self, client: int, size: Exact, at: Ints) -> Ints:
+    def descend(self, client: int, size: Fraction, at: Ints) -> Ints:
         """Return one step from each point."""
-        out = []
-        for number in at.tolist():
-            point = self.points[number]
-            step = (-size, self._oracle.gradient(client, point))
-            out.append(self._put(combine(self._kind, [(Exact(1), point), step])))
-        return np.array(out, dtype=np.int64)
+        points = [self.points[number] for number in at.tolist()]
+        steps = [(-size, self._oracle.gradient(client, point)) for point in points]
+        moved = [combine([(Fraction(1), point), step]) for point, step in zip(points, steps, strict=True)]
+        return np.array([self._put(point) for point in moved], dtype=np.int64)
 
-    def noise(self, size: Exact, at: Ints, sign: int) -> Ints:
+    def noise(self, size: Fraction, at: Ints, sign: int) -> Ints:
         """Return the points: the worst function has full gradients."""
         return at
 

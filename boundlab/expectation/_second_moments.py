@@ -17,7 +17,6 @@ from boundlab.arithmetic.rational import Recipe
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute import Numbers, own_numbers
 from boundlab.execute.moments import frame
-from boundlab.expectation._cost import LARGEST_MOMENTS
 from boundlab.expectation._enumeration import Schedule, folded, register_of
 from boundlab.expectation._graph import Arithmetic, Lowering
 from boundlab.expectation._recursion import EPS, BlockQuadratic, MinibatchNoise, Off, Passes, Recursion, norm
@@ -160,6 +159,7 @@ Number = TypeVar("Number")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LARGEST = 10**7  # entries that are computed in exact numbers
+LARGEST_MOMENTS: Final = 4 * 10**6  # entries of a matrix of second moments, or of those of all control states
 
 
 @final

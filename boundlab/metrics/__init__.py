@@ -9,38 +9,39 @@ from boundlab.metrics._aggregation import (
     INDEX as INDEX,
     INDICES as INDICES,
     KINDS as KINDS,
+    MODEL as MODEL,
     QUANTITIES as QUANTITIES,
     Counter as Counter,
     Range as Range,
+    Term as Term,
+    compose as compose,
+    compose_sum as compose_sum,
     index_symbol as index_symbol,
+    measures as measures,
     range_of as range_of,
+    summands as summands,
+    terms_of as terms_of,
     valued as valued,
 )
-from boundlab.metrics._compose import compose as compose
-from boundlab.metrics._enclosure import Enclosure as Enclosure
 from boundlab.metrics._metric import (
+    AVERAGE_ITERATE as AVERAGE_ITERATE,
     BUILT_IN as BUILT_IN,
+    LAST as LAST,
+    MEAN as MEAN,
     METRICS as METRICS,
     Measured as Measured,
     Metric as Metric,
+    Over as Over,
     Quantity as Quantity,
     choices as choices,
     metric as metric,
 )
 from boundlab.metrics._observe import (
     Certified as Certified,
+    Enclosure as Enclosure,
     Proved as Proved,
     Series as Series,
     Watch as Watch,
     gradient_at_minimum as gradient_at_minimum,
     squares as squares,
-)
-from boundlab.metrics._over import AVERAGE_ITERATE as AVERAGE_ITERATE, LAST as LAST, MEAN as MEAN, Over as Over
-from boundlab.metrics._sum import (
-    MODEL as MODEL,
-    Term as Term,
-    compose_sum as compose_sum,
-    measures as measures,
-    summands as summands,
-    terms_of as terms_of,
 )

@@ -1,7 +1,7 @@
-"""How the iterates enter a left side that a theorem puts together: which of them, and with which weights."""
+"""Left sides that a theorem puts together: sums of quantities, and models with weights; with their words."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -16,14 +16,170 @@ from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.formulas.enclose import walk
 from boundlab.formulas.rationals import RATIONALS
 from boundlab.formulas.symbols import SymbolInfo, make_symbol, symbol
-from boundlab.metrics._metric import Metric, Quantity
-from boundlab.metrics._over import LAST, Over
-from boundlab.metrics._sum import terms_of, with_numbers
+from boundlab.metrics._metric import AVERAGE_ITERATE, BUILT_IN, LAST, MEAN, Metric, Over, Quantity
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
     from boundlab.tape import RecordAt
 
+
 Ints = NDArray[np.int64]
+MODEL: Final = "model"
+"""The point that every algorithm has: the server's model."""
+_AT: Final[Mapping[Quantity, tuple[str, str]]] = {
+    Quantity.DISTANCE: ("‖{} − x*‖²", r"\|{}-x^\star\|^2"),
+    Quantity.GAP: ("f({}) − f*", r"f({})-f^\star"),
+    Quantity.SLOPE: ("‖∇f({})‖²", r"\|\nabla f({})\|^2"),
+    Quantity.CONTROL: ("‖{} − ∇f_i(x*)‖²", r"\|{}-\nabla f_i(x^\star)\|^2"),
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A summand of a left side: times · quantity at a point.
+
+    Parameters
+    ----------
+    times
+        The coefficient: a formula, or the fraction that it is.
+    quantity
+        What is measured; at a point that is one vector for each client, its mean over the clients.
+    point
+        ``model``, or a key of :attr:`boundlab.algorithms.Algorithm.points`.
+    """
+
+    times: sympy.Expr
+    quantity: Quantity
+    point: str
+
+
+@final
+class SumOver(Over):
+    """How records enter a sum: they do not; each of its terms has a run of its own, by the linearity of the mean."""
+
+    id, one_record, linear, summed = "last", True, True, True
+
+    def __init__(self, terms: tuple[Term, ...]) -> None:
+        self.terms = terms
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SumOver) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return hash(self.terms)
+
+    def records(self, ks: Ints) -> "RecordAt":
+        """Return the models at the horizons: what runs show of whom nobody asks the left side."""
+        return LAST.records(ks)
+
+    def complete(self, ks: Ints) -> Ints:
+        """Return 1, 2, …, one left side a horizon."""
+        return LAST.complete(ks)
+
+    def fold(self, total: Any, value: Any) -> Any:
+        """Keep the newest."""
+        return value
+
+
+def compose_sum(terms: Iterable[Term]) -> Metric:
+    """Return the sum of terms as a left side, at the last iteration.
+
+    Raises
+    ------
+    SpecError
+        If there is no term, or control variates are not measured at clients' points.
+    """
+    found = tuple(terms)
+    if not found:
+        raise SpecError("a sum on the left side has at least one term")
+    for one in found:
+        if one.quantity is Quantity.CONTROL and one.point == MODEL:
+            raise SpecError("control is measured at points of the clients, such as controls, and not at the model")
+    text = " + ".join(_text(one, 0) for one in found)
+    latex = " + ".join(_text(one, 1) for one in found)
+    return Metric(
+        " + ".join(map(_words, found)),
+        "Lyapunov function of the last iterate",
+        text.replace("_K", "_k"),
+        f"E[{text}]",
+        rf"\mathbb{{E}}\left[{latex}\right]",
+        found[0].quantity,
+        SumOver(found),
+        "K",
+    )
+
+
+def _words(one: Term) -> str:
+    times = "" if one.times == 1 else f"({one.times})*"
+    return f"{times}{one.quantity.name.lower()}{'' if one.point == MODEL else f' at {one.point}'}"
+
+
+def _text(one: Term, tex: int) -> str:
+    """Return a term as text or as LaTeX."""
+    letter = "h" if one.quantity is Quantity.CONTROL else "x"
+    at = _AT[one.quantity][tex].format(f"{letter}_{{i,K}}" if tex else f"{letter}_i,K")
+    if one.point == MODEL:
+        at = _AT[one.quantity][tex].format("x_{s,K}" if tex else "x_s,K")
+    else:
+        at = rf"\frac1n\sum_i {at}" if tex else f"(1/n)·Σ_i {at}"
+    if one.times == 1:
+        return at
+    return rf"{sympy.latex(one.times)}\,{at}" if tex else f"({one.times})·{at}"
+
+
+def terms_of(metric: Metric) -> tuple[Term, ...]:
+    """Return the terms of a sum; nothing where the left side is one quantity."""
+    return metric.over.terms if isinstance(metric.over, SumOver) else ()
+
+
+def measures(metric: Metric, quantity: Quantity) -> bool:
+    """Return whether a left side has a quantity in it."""
+    return quantity in {metric.quantity, *(one.quantity for one in terms_of(metric))}
+
+
+def summands(metric: Metric, clients: int) -> list[tuple[Fraction, Metric]]:
+    """Return the left side as Σ share·(one quantity of one vector), shares ≥ 0; one that is no sum as it is.
+
+    By the linearity of expectations each engine that computes one can compute the sum.
+
+    Parameters
+    ----------
+    metric
+        With the numbers of its coefficients: see :func:`boundlab.metrics.valued`.
+    """
+    if not terms_of(metric):
+        return [(Fraction(1), metric)]
+    found: list[tuple[Fraction, Metric]] = []
+    for one in terms_of(metric):
+        share = Fraction(int(one.times.p), int(one.times.q))
+        simple = replace(metric, id=f"{one.quantity.name.lower()} at {one.point}", quantity=one.quantity, over=LAST)
+        if one.point == MODEL:
+            found.append((share, simple))
+        else:
+            found += [(share / clients, replace(simple, shows=(one.point, i))) for i in range(clients)]
+    return found
+
+
+def with_numbers(metric: Metric, number: Callable[[sympy.Expr, str], Fraction], what: str) -> Metric:
+    """Return a sum whose coefficients are fractions.
+
+    Raises
+    ------
+    SpecError
+        If one is negative.
+    """
+    terms = []
+    for one in terms_of(metric):
+        value = number(one.times, "times")
+        if value < 0:
+            raise SpecError(f"{what}: times = {one.times} is {value} here; the terms of a left side are not negative")
+        terms.append(replace(one, times=sympy.Rational(value.numerator, value.denominator)))
+    return replace(metric, over=SumOver(tuple(terms)))
+
+
+# How the iterates enter a left side that a theorem puts together: which of them, and with which weights.
+
+
 Counter = Literal["K", "T"]
 Kind = Literal["last", "average", "mean", "best", "best-expected", "best-mean"]
 KINDS: Final[tuple[Kind, ...]] = ("last", "average", "mean", "best", "best-expected", "best-mean")
@@ -315,3 +471,126 @@ def valued(metric: Metric, value: Callable[[str], Fraction | None], horizon: int
     elif found.closed:
         weights = Weights(None, closed=True)
     return replace(metric, over=_Weighted(found, weights, begin, last))
+
+
+# Left sides that a theorem puts together, with their words.
+
+
+def compose(
+    quantity: str,
+    over: Kind = "last",
+    *,
+    counter: Counter = "K",
+    begin: sympy.Expr | None = None,
+    end: sympy.Expr | None = None,
+    weights: sympy.Expr | None = None,
+    in_seconds: bool = False,
+) -> Metric:
+    """Return a left side; one that is built in is that.
+
+    Parameters
+    ----------
+    quantity
+        ``distance``, ``gap`` or ``slope``.
+    over
+        How the iterates enter; ``last`` has no range and no weights.
+    counter
+        What the index counts: iterations (K) or server updates (T).
+    begin, end
+        The first model and the last one: 0 and the horizon − 1 by default.
+    weights
+        Of model k (or t), a symbol of :data:`INDEX`.
+    in_seconds
+        Whether the horizon T is the last update that ends within the symbol ``seconds``.
+
+    Raises
+    ------
+    SpecError
+        If there is no such quantity or aggregation, or a range is given to what has none.
+
+    Examples
+    --------
+    >>> compose("gap", "average").id
+    'ergodic-gap'
+    >>> compose("gap", "average", weights=INDEX["K"] + 1).expectation
+    'E f(x̄_K) − f*, x̄_K the average of x_s,k for k = 0 … K - 1, weights k + 1'
+    """
+    if quantity not in QUANTITIES or over not in KINDS:
+        known = f"{', '.join(QUANTITIES)} over {', '.join(KINDS)}"
+        raise SpecError(f"a left side is one of {known}; got {quantity!r} over {over!r}")
+    if over == "last" and not (begin is end is weights is None):
+        raise SpecError("a left side over last is about one iterate: it has no from, to or weights")
+    if over in SMALLEST[:2] and weights is not None:
+        raise SpecError(f"the best iterate has no weights: a left side over {over} has from and to alone")
+    if weights is not None and not weights.free_symbols and not weights.is_positive:
+        raise SpecError(f"all models have the weight {weights}; weights are positive, or left out where all are alike")
+    kind = QUANTITIES[quantity]
+    found = Range(over, sympy.S.Zero, sympy.S.Zero, weights, counter)
+    found = replace(
+        found,
+        begin=sympy.S.Zero if begin is None else sympy.sympify(begin),
+        end=found.horizon - 1 if end is None else sympy.sympify(end),
+        weights=None if weights is None or not weights.free_symbols else weights,
+    )
+    if over == BEST_MEAN and not found.running:
+        raise SpecError("the means up to each horizon have one from, the same weights, and to = T or T - 1 (K, K - 1)")
+    plain = found.words() == ""
+    usual: Over | None = {"last": LAST, "average": AVERAGE_ITERATE, "mean": MEAN}.get(over) if plain else None
+    own = usual or Aggregate(found)
+    if in_seconds:
+        return _in_seconds(_metric(kind, own, found))
+    for one in BUILT_IN:
+        if usual is one.over and kind is one.quantity and counter == one.counter:
+            return one
+    return _metric(kind, own, found)
+
+
+def _in_seconds(metric: Metric) -> Metric:
+    """Return the left side at the last update within ``seconds``."""
+    return replace(
+        metric,
+        id=f"{metric.id}, within seconds",
+        expectation=f"{metric.expectation}, {metric.counter} the last update within seconds",
+        in_seconds=True,
+    )
+
+
+def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
+    """Return the metric with its words."""
+    K, words, name = found.counter, found.words(), kind.name.lower()
+    said, tex = _AT[kind]
+    at, average, single = said.format("x_s,k"), said.format(f"x̄_{K}"), said.format("x̄_k")
+    span = f"{INDEX[K]} = {found.begin} … {found.end}"
+    weight = "" if found.weights is None else f", weights {found.weights}"
+    share = "" if found.weights is None else rf"\left({sympy.latex(found.weights)}\right)"
+    total = rf"\sum_{{{INDEX[K]}={sympy.latex(found.begin)}}}^{{{sympy.latex(found.end)}}}"
+    each = tex.format("x_{s,k}")
+    match found.kind:
+        case "last":
+            label, text, single = f"{name} of the last iterate", f"E {said.format(f'x_s,{K}')}", at
+            latex = rf"\mathbb{{E}}\,{tex.format(f'x_{{s,{K}}}')}"
+        case "average":
+            label = f"{name} of a weighted average"
+            text = f"E {average}, x̄_{K} the average of x_s,k for {span}{weight}"
+            sums = rf"{total} {share} x_{{s,k}} \,/\, {total} {share or 1}"
+            latex = rf"\mathbb{{E}}\,{tex.format(sums)}"
+        case "mean":
+            label, single = f"weighted mean of the {name}", f"mean of {at}{words}"
+            text = f"mean of E[{at}] for {span}{weight}"
+            latex = rf"\frac{{{total} {share} \mathbb{{E}}\left[{each}\right]}}{{{total} {share or 1}}}"
+        case "best-mean":
+            label, single = f"smallest expected mean of the {name}", f"min of the means of {at}{words}"
+            each_span = f"{INDEX[K]} = {found.begin} … j" + ("" if found.closed else " - 1")
+            text = f"min over j ≤ {K} of the mean of E[{at}] for {each_span}{weight}"
+            latex = rf"\min_{{j\le {K}}} \text{{mean}}_{{{each_span.replace('…', chr(92) + 'dots')}}} {share} "
+            latex += rf"\mathbb{{E}}\,{each}"
+        case "best-expected":
+            label, single = f"smallest expected {name}", f"min E[{at}]"
+            text = f"min of E[{at}] for {span}"
+            latex = rf"\min_{{{span.replace('…', chr(92) + 'dots')}}} \mathbb{{E}}\,{each}"
+        case _:
+            label, single = f"{name} of the best iterate", f"min {at}"
+            text = f"E min[{at}] for {span}"
+            latex = rf"\mathbb{{E}}\,\min_{{{span.replace('…', chr(92) + 'dots')}}} {each}"
+    identity = f"{name} over {found.kind}{words}, index {INDICES[K]}"
+    return Metric(identity, label, single, text, latex, kind, over, K)

@@ -17,6 +17,7 @@ from boundlab.recheck._forms import (
     Sample as Sample,
     digest as digest,
     gradient_bound as gradient_bound,
+    inner as inner,
     interpolation as interpolation,
     text_of as text_of,
 )

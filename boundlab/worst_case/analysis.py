@@ -1,24 +1,47 @@
 """The worst case of a theorem's algorithm over the theorem's functions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
 
-from boundlab.arithmetic.rational import Root, fraction
+from boundlab.arithmetic.rational import known_fraction
 from boundlab.assumptions import assumption
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import having
+from boundlab.metrics import Quantity
 from boundlab.objective import Problem
-from boundlab.recheck import SCHEMA, gradient_bound, interpolation, text_of
+from boundlab.recheck import SCHEMA, text_of
 from boundlab.theorems import Theorem
-from boundlab.worst_case.attained import attained, certified_lower, fewer, plainest
-from boundlab.worst_case.certificate import certify
-from boundlab.worst_case.model import FunctionClass, ProgramModel, build, function_class, parabolas
+from boundlab.worst_case.certificate import attained, certified_lower, certify, fewer, plainest
+from boundlab.worst_case.model import FunctionClass, ProgramModel, build, class_rows, function_class, parabolas
 from boundlab.worst_case.program import Compiled, Matrix, Row, Solution, slack_matrix, upper_value
 from boundlab.worst_case.result import SHARES, TIGHT, WorstCase, extract, flat, inside, replay, stand_in
-from boundlab.worst_case.roots import in_units_of_the_step
-from boundlab.worst_case.specification import Question, ask
+from boundlab.worst_case.specification import Question, ask, exact_parameters
+
+# The step size as the unit: then B·R/√K and a step R/(B·√K) leave only rational numbers in the program.
+#
+# Under f → α·f with α the step size, steps become rational and B becomes α·B, of which the program holds the square.
+# Only convex Lipschitz functions know no other constant that would become a root.
+
+
+def in_units_of_the_step(
+    plan: Question, kind: FunctionClass, constants: Mapping[str, Any]
+) -> tuple[ProgramModel, FunctionClass, Fraction] | None:
+    """Return the program with the step size as its formula gives it, its class, and the bound, in units of the step.
+
+    None where they are not rational in these units either.
+    """
+    root = plan.exactly.root
+    if root is None or kind.kind != "ConvexLipschitzFunction" or plan.metric.quantity is not Quantity.GAP:
+        return None
+    own = replace(plan, parameters=exact_parameters(plan.algorithm, plan.options, {root.name: Fraction(1)}))
+    if any(known_fraction(size) is None for tape, _ in own.tapes() for size in [*tape.recipes()][1]):
+        return None
+    errors = {name: root.square * size if name == "delta_g" else size for name, size in kind.errors.items()}
+    unit = replace(kind, steepest=root.square * (kind.steepest or 0), errors=errors)
+    return build(unit, plan.metric, own.runs(), plan.clients, constants), unit, root.product
+
 
 # Certificates as files that the checker reads (:mod:`boundlab.recheck`): every number in them is a fraction.
 
@@ -69,7 +92,7 @@ def given(model: ProgramModel, kind: FunctionClass) -> list[Json]:
 
 def head(model: ProgramModel, kind: FunctionClass, side: str, about: Json) -> Json:
     """Return all of a certificate that its program says: whatever proves its value."""
-    least, inverse, square = _class(kind)
+    least, inverse, square = kind.limits
     functions = [
         {
             "mu": text_of(least),
@@ -91,17 +114,6 @@ def head(model: ProgramModel, kind: FunctionClass, side: str, about: Json) -> Js
     }
 
 
-def _class(kind: FunctionClass) -> tuple[Fraction, Fraction, Fraction | None]:
-    """Return the least curvature, 1/L, and the bound on squared gradients."""
-    steepest: Any = kind.constants.get("M")
-    square = None
-    if steepest is not None:
-        square = steepest.square if isinstance(steepest, Root) else fraction(steepest) ** 2
-    if kind.gradient_square is not None:
-        square = fraction(kind.gradient_square)
-    return *kind.curvatures, square
-
-
 def _names(model: ProgramModel) -> list[str]:
     """Return what each basis vector is."""
     names = {place: f"u_{place}" for place in range(model.program.points)}
@@ -116,16 +128,9 @@ def _names(model: ProgramModel) -> list[str]:
 
 def _labels(model: ProgramModel, kind: FunctionClass) -> dict[tuple[Any, ...], Json]:
     """Return which row is which inequality of the class."""
-    least, inverse, square = _class(kind)
     found: dict[tuple[Any, ...], Json] = {}
-    for client, samples in enumerate(model.samples):
-        for i, one in enumerate(samples):
-            if square is not None:
-                found.setdefault(_key(gradient_bound(one, square)), {"kind": "gradient", "client": client, "i": i})
-            for j, other in enumerate(samples):
-                if i != j:
-                    form = interpolation(one, other, least, inverse)
-                    found.setdefault(_key(form), {"kind": "interpolation", "client": client, "i": i, "j": j})
+    for form, label in class_rows(kind, model.samples):
+        found.setdefault(_key(form), label)
     return found
 
 

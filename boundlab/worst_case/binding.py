@@ -15,9 +15,8 @@ from boundlab.recheck import Finding
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, core
 from boundlab.worst_case import analysis
-from boundlab.worst_case.analysis import UNIT, about, part_of, program_of
+from boundlab.worst_case.analysis import UNIT, about, in_units_of_the_step, part_of, program_of
 from boundlab.worst_case.model import LARGEST, FunctionClass, ProgramModel
-from boundlab.worst_case.roots import in_units_of_the_step
 from boundlab.worst_case.specification import Question, ask
 
 _ASKED = {

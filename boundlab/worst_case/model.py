@@ -1,28 +1,28 @@
-"""Build the program: run the tapes on points, ask PEPit for the inequalities of the class, form the objective."""
+"""Build the program: run the tapes on points, write down the inequalities of the class, form the objective."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import EventLaw, EventProgram
-from boundlab.arithmetic.rational import Exact, exact, fraction
+from boundlab.arithmetic.rational import meant
 from boundlab.assumptions import DETERMINISTIC, ERRORS, UNCONSTRAINED, assumption, definers
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.execute.points import combine, key, run
+from boundlab.execute.points import Point, combine, key, run
 from boundlab.expectation import shown_points
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.metrics import Metric, Quantity
-from boundlab.recheck import Form, Sample
+from boundlab.recheck import Form, Sample, gradient_bound, inner, interpolation
 from boundlab.tape import Tape
 from boundlab.theorems import Theorem, at_lowest
-from boundlab.worst_case.program import SemidefiniteProgram, alone, row
+from boundlab.worst_case.program import SemidefiniteProgram
 
-# Which functions a theorem is about, as a class that PEPit knows.
+# Which functions a theorem is about, as a class that has interpolation inequalities.
 
 _UNITS = ("R", "B", "L", "F0")
 _KNOWN = frozenset(
@@ -42,7 +42,7 @@ _KNOWN = frozenset(
         *ERRORS,
     }
 )
-# By what is assumed, the first that fits: the class, the constants that PEPit wants, words. Where f is Lipschitz and
+# By what is assumed, the first that fits: the class, its constants, words. Where f is Lipschitz and
 # smooth the inequalities are sufficient, too: the gradients of the smooth interpolant are means of those at the points.
 _CLASSES = (
     (("lipschitz", "smooth"), "SmoothConvexLipschitzFunction", ("M", "L"), "convex, {M:g}-Lipschitz, {L:g}-smooth"),
@@ -100,13 +100,13 @@ class FunctionClass:
     Parameters
     ----------
     kind
-        The name of PEPit's class.
+        Its name.
     constants
-        Its parameters, by PEPit's names.
+        mu and L, as far as it has them.
     words
         The class for people.
     gradient_square
-        ‖∇f_i‖² is at most this, unit (2, −2); None where nothing is known or the class says it.
+        ‖∇f_i‖² is at most this at the points of a run, unit (2, −2); None where nothing is known.
     deviation
         ‖∇f_i − ∇f‖ is at most this, unit (1, −1); None where nothing is known.
     minimiser
@@ -116,26 +116,38 @@ class FunctionClass:
     rounded
         Whether L is there only to avoid ties between pieces.
     errors
-        Of gradients that a run takes, by symbol: delta_g is how long they are at most, eps_g the same over the length
-        of the gradient. Empty: there are none.
+        Of gradients that a run takes, by symbol, squared: delta_g is how long they are at most, eps_g the same over
+        the length of the gradient. Empty: there are none.
+    steepest
+        ‖∇f_i‖² is at most this everywhere: the square of a Lipschitz constant; None where f_i need not be Lipschitz.
     """
 
     kind: str
-    constants: Mapping[str, Exact]
+    constants: Mapping[str, Fraction]
     words: str
-    gradient_square: Exact | None
-    deviation: Exact | None
+    gradient_square: Fraction | None
+    deviation: Fraction | None
     minimiser: bool
     relaxed: str
     rounded: bool = False
-    errors: Mapping[str, float] = field(default_factory=dict)
+    errors: Mapping[str, Fraction] = field(default_factory=dict)
+    steepest: Fraction | None = None
 
     @property
-    def curvatures(self) -> tuple[Fraction, Fraction]:
-        """The least curvature, and 1/L, which is 0 where gradients may jump."""
-        inverse = 1 / fraction(self.constants["L"]) if "L" in self.constants else Fraction(0)
-        least = -1 / inverse if self.kind == "SmoothFunction" else fraction(self.constants.get("mu", Exact(0)))
-        return least, inverse
+    def limits(self) -> tuple[Fraction, Fraction, Fraction | None]:
+        """The least curvature, 1/L, which is 0 where gradients may jump, and the bound on squared gradients."""
+        inverse = 1 / self.constants["L"] if "L" in self.constants else Fraction(0)
+        least = -1 / inverse if self.kind == "SmoothFunction" else self.constants.get("mu", Fraction(0))
+        return (
+            least,
+            inverse,
+            min((one for one in (self.gradient_square, self.steepest) if one is not None), default=None),
+        )
+
+    @property
+    def steep(self) -> float | None:
+        """The Lipschitz constant."""
+        return None if self.steepest is None else float(self.steepest) ** 0.5
 
     def slightly_smooth(self, share: float, radius: float) -> "FunctionClass":
         """Return convex Lipschitz functions whose kinks are rounded off a little.
@@ -148,9 +160,7 @@ class FunctionClass:
         share
             L = B/(share·radius).
         """
-        bound = self.constants["M"]
-        constants = {"L": bound / (exact(share) * exact(radius)), "M": bound}
-        kind = "SmoothConvexLipschitzFunction"
+        kind, constants = "SmoothConvexLipschitzFunction", {"L": meant(self.steep) / (meant(share) * meant(radius))}
         return replace(self, kind=kind, constants=constants, gradient_square=None, minimiser=True, rounded=True)
 
 
@@ -193,13 +203,13 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     for name in sorted(name for name in set(theorem.core.asked) - _KNOWN if assumption(name).of == "functions"):
         raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
 
-    def constant(name: str, why: str, *, zero: bool = False) -> Exact:
+    def constant(name: str, why: str, *, zero: bool = False) -> Fraction:
         if name not in values:
             raise SymbolError(f"{theorem.id}: worst-case needs {name} ({why}); set {name}=…")
         number = float(np.asarray(values[name]).reshape(-1)[0])
         if not (number > 0.0 or (zero and number == 0.0)) or not np.isfinite(number):
             raise SymbolError(f"{theorem.id}: worst-case needs {name} > 0 ({why}), got {number:g}")
-        return exact(number)
+        return meant(number)
 
     assumptions = [assumption(name) for name in theorem.core.errors]
     errors = {symbol: constant(symbol, one.words, zero=True) for one in assumptions for symbol in one.defines}
@@ -220,7 +230,7 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     deviation = None
     if "bounded-heterogeneity" in assumed and clients > 1:
         name = "sigma_g" if "sigma_g" in theorem.inputs() else "sigma_g_mean"
-        deviation = exact(float(np.asarray(values.get(name, 0.0)).reshape(-1)[0]))
+        deviation = _first(values.get(name, 0.0))
     relaxed = []
     kind, names, words = next((row[1:] for row in _CLASSES if assumed.issuperset(row[0])), ("", (), ""))
     if not kind:
@@ -229,20 +239,20 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
             "smooth or lipschitz among them"
         )
     constants = {name: constant(*_CONSTANTS[name]) for name in names}
-    words = words.format(**constants)
-    if {"mu", "L"} <= constants.keys() and not constants["mu"].value < constants["L"].value:
-        mu, L = constants["mu"], constants["L"]
+    words = words.format(**{name: float(one) for name, one in constants.items()})
+    if {"mu", "L"} <= constants.keys() and not constants["mu"] < constants["L"]:
+        mu, L = (float(constants[name]) for name in ("mu", "L"))
         raise SpecError(f"{theorem.id}: worst-case needs mu < L, got mu = {mu:g}, L = {L:g}")
     if square is not None and kind == "ConvexFunction":
-        words = f"convex with ‖g‖² ≤ {square:g}"
+        words = f"convex with ‖g‖² ≤ {float(square):g}"
     if square is not None and kind != "ConvexFunction":
-        words += f", ‖∇f_i‖² ≤ {square:g}"
+        words += f", ‖∇f_i‖² ≤ {float(square):g}"
         relaxed.append("gradients are bounded at the visited points only")
     if deviation is not None:
-        words += f", ‖∇f_i − ∇f‖ ≤ {deviation:g}"
+        words += f", ‖∇f_i − ∇f‖ ≤ {float(deviation):g}"
         relaxed.append("the clients' gradients are compared at recorded points only")
     if errors := errors if all(errors.values()) else {}:
-        sizes = (f", ‖e(x)‖ ≤ {size:g}{'·‖∇f_i(x)‖' * (name == 'eps_g')}" for name, size in errors.items())
+        sizes = (f", ‖e(x)‖ ≤ {float(size):g}{'·‖∇f_i(x)‖' * (name == 'eps_g')}" for name, size in errors.items())
         words += f"; a gradient taken at x has an error e(x){''.join(sizes)}"
     about = sorted({*assumption("minimiser").defines} & set(theorem.inputs(values)))
     minimiser = kind != "SmoothFunction"
@@ -255,7 +265,16 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
     if not minimiser and clients > 1:
         relaxed.append("f ≥ inf f is asked for at recorded points only")
     because = "; ".join(relaxed)
-    return FunctionClass(kind, constants, words, square, deviation, minimiser, because, errors=errors)
+    squares = {name: size * size for name, size in errors.items()}
+    steepest = constants.pop("M") ** 2 if "M" in constants else None
+    return FunctionClass(
+        kind, constants, words, square, deviation, minimiser, because, errors=squares, steepest=steepest
+    )
+
+
+def _first(value: Any) -> Fraction:
+    """Return the one number that a constant is, or the first of several that are equal."""
+    return meant(float(np.asarray(value).reshape(-1)[0]))
 
 
 def fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, ...]:
@@ -272,27 +291,6 @@ def fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, .
             if name in _UNITS:
                 found.append(name)
     return tuple(found)
-
-
-# Where PEPit's functions were looked at, in exact numbers.
-
-
-def vector(point: Any) -> dict[int, Fraction]:
-    """Return a PEPit point as a combination of the leaf points, in exact numbers."""
-    return {leaf.counter: fraction(weight) for leaf, weight in point.decomposition_dict.items() if weight}
-
-
-def samples_of(function: Any, expressions: type) -> tuple[Sample, ...]:
-    """Return the samples of a PEPit function, in exact numbers."""
-
-    def value(expression: Any) -> Form:
-        found: dict[int, Fraction] = {}
-        for leaf, weight in expression.decomposition_dict.items():
-            if isinstance(leaf, expressions) and weight:
-                found[leaf.counter] = fraction(weight)  # type: ignore[attr-defined]  # of PEPit's class
-        return Form(found)
-
-    return tuple(Sample(vector(x), vector(g), value(f)) for x, g, f in function.list_of_points)
 
 
 Floats = NDArray[np.float64]
@@ -339,101 +337,143 @@ class AllEvents:
 
 @final
 class _Clients:
-    """The clients' functions as PEPit functions: equal points share their gradients."""
+    """The clients' functions at combinations of names: equal points share their gradients.
 
-    def __init__(self, module: Any, kind: FunctionClass, clients: int) -> None:
-        self._module = module
-        functions = __import__("PEPit.functions", fromlist=[kind.kind])
-        self.functions = [
-            getattr(functions, kind.kind)(is_leaf=True, decomposition_dict=None, **kind.constants)
-            for _ in range(clients)
-        ]
-        self._seen: list[dict[Any, tuple[Any, Any]]] = [{} for _ in range(clients)]
-        self._near: list[dict[Any, Any]] = [{} for _ in range(clients)]
-        self._taken: list[dict[Any, Any]] = [{} for _ in range(clients)]
+    Attributes
+    ----------
+    points, values
+        How many vectors u_i and function values F_i have been named.
+    samples
+        Where each function was looked at.
+    errors
+        Names of the errors of gradients that runs take.
+    limits
+        How long these are at most: each form is ≤ 0.
+    """
+
+    def __init__(self, kind: FunctionClass, clients: int) -> None:
+        self.points = self.values = 0
+        self.samples: list[list[Sample]] = [[] for _ in range(clients)]
+        self._seen: list[dict[Any, tuple[Point, Form]]] = [{} for _ in range(clients)]
+        self._near: list[dict[Any, Point]] = [{} for _ in range(clients)]
+        self._taken: list[dict[Any, Point]] = [{} for _ in range(clients)]
         self._sizes = kind.errors
-        self.errors: list[Any] = []  # of gradients that runs take
-        self.limits: list[Any] = []  # how long these are at most
+        self.errors: list[int] = []
+        self.limits: list[Form] = []
 
-    def know(self, client: int, point: Any, gradient: Any, value: Any) -> None:
+    def vector(self) -> Point:
+        """Return a vector of which nothing is known yet.
+
+        Raises
+        ------
+        SpecError
+            If there are too many.
+        """
+        if self.points >= LARGEST:
+            raise SpecError(
+                f"this worst case needs more than {LARGEST} points; take fewer iterations, local steps or clients"
+            )
+        self.points += 1
+        return {self.points - 1: Fraction(1)}
+
+    def value(self) -> Form:
+        """Return a function value of which nothing is known yet."""
+        self.values += 1
+        return Form({self.values - 1: Fraction(1)})
+
+    def know(self, client: int, point: Point, gradient: Point, value: Form) -> None:
         """Fix f_client and its gradient at a point."""
-        self._seen[client][key(point)] = (gradient, value)
-        self.functions[client].add_point((point, gradient, value))
+        self._seen[client][key(point)] = gradient, value
+        self.samples[client].append(Sample(point, gradient, value))
 
-    def at(self, client: int, point: Any) -> tuple[Any, Any]:
-        """Return gradient and value of f_client at a point: new leaves unless it was asked before."""
-        found = self._seen[client].get(key(point))
-        if found is None:
-            self._room()
-            found = (self._module.Point(is_leaf=True), self._module.Expression(is_leaf=True))
-            self.know(client, point, *found)
-        return found
+    def at(self, client: int, point: Point) -> tuple[Point, Form]:
+        """Return gradient and value of f_client at a point: new names unless it was asked before."""
+        if key(point) not in self._seen[client]:
+            self.know(client, point, self.vector(), self.value())
+        return self._seen[client][key(point)]
 
-    def gradient(self, client: int, point: Any) -> Any:
+    def gradient(self, client: int, point: Point) -> Point:
         """Return a (sub)gradient with its error."""
         known = key(point)
         if known not in self._taken[client]:
             self._taken[client][known] = self._with_error(self.at(client, point)[0])
         return self._taken[client][known]
 
-    def _with_error(self, gradient: Any) -> Any:
+    def _with_error(self, gradient: Point) -> Point:
         """Return a gradient that may be as far off as the class says."""
         if not self._sizes:
             return gradient
-        self._room()
-        error = self._module.Point(is_leaf=True)
-        self.errors.append(error)
-        if (size := self._sizes.get("delta_g")) is not None:
-            self.limits.append(error**2 <= size**2)
-        if (size := self._sizes.get("eps_g")) is not None:
-            self.limits.append(error**2 <= size**2 * gradient**2)
-        return combine(type(gradient), [(Exact(1), gradient), (Exact(1), error)])
+        error = self.vector()
+        self.errors += error
+        for name, size in self._sizes.items():
+            most = Form(constant=size) if name == "delta_g" else inner(gradient, gradient, size)
+            self.limits.append(_square(error).plus(most, Fraction(-1)))
+        return combine([(Fraction(1), gradient), (Fraction(1), error)])
 
-    def proximal(self, client: int, point: Any, step_size: Exact) -> Any:
+    def proximal(self, client: int, point: Point, step_size: Fraction) -> Point:
         """Return prox_{step_size·f_client}(point): the point less a step along its own (sub)gradient."""
         known = (key(point), step_size)
-        found = self._near[client].get(known)
-        if found is None:
-            self._room()
-            gradient = self._module.Point(is_leaf=True)
+        if known not in self._near[client]:
+            gradient = self.vector()
             taken = self._with_error(gradient)
-            found = combine(type(point), [(Exact(1), point), (-step_size, taken)])
+            found = combine([(Fraction(1), point), (-step_size, taken)])
             self._near[client][known], self._taken[client][key(found)] = found, taken
-            self.know(client, found, gradient, self._module.Expression(is_leaf=True))
-        return found
+            self.know(client, found, gradient, self.value())
+        return self._near[client][known]
 
-    def _room(self) -> None:
-        if self._module.Point.counter >= LARGEST:
-            raise SpecError(
-                f"this worst case needs more than {LARGEST} points; take fewer iterations, local steps or clients"
-            )
-
-    def everywhere(self, point: Any) -> list[tuple[Any, Any]]:
+    def everywhere(self, point: Point) -> list[tuple[Point, Form]]:
         """Return gradient and value of all clients at a point."""
-        return [self.at(client, point) for client in range(len(self.functions))]
+        return [self.at(client, point) for client in range(len(self.samples))]
 
-    @property
-    def _share(self) -> Exact:
-        return Exact(Fraction(1, len(self.functions)))
+    def mean_gradient(self, point: Point) -> Point:
+        """Return ∇f(x)."""
+        return combine((Fraction(1, len(self.samples)), gradient) for gradient, _ in self.everywhere(point))
 
-    def squared_distance(self, point: Any) -> Any:
+    def squared_distance(self, point: Point) -> Form:
         """Return ‖x − x*‖²; x* is the origin."""
-        return point**2
+        return _square(point)
 
-    def gap(self, point: Any) -> Any:
+    def gap(self, point: Point) -> Form:
         """Return f(x) − f*; f* is 0."""
-        return sum((self._share * value for _, value in self.everywhere(point)), start=Exact(0))
+        return _total((Fraction(1, len(self.samples)), value) for _, value in self.everywhere(point))
 
-    def squared_slope(self, point: Any) -> Any:
+    def squared_slope(self, point: Point) -> Form:
         """Return ‖∇f(x)‖²."""
-        gradients = [(self._share, gradient) for gradient, _ in self.everywhere(point)]
-        return combine(type(point), gradients) ** 2
+        return _square(self.mean_gradient(point))
+
+
+def _square(point: Point) -> Form:
+    return inner(point, point)
+
+
+def _at_most(point: Point, square: Fraction) -> Form:
+    """Return ‖v‖² − square, which is ≤ 0."""
+    return _square(point).plus(Form(constant=-square))
+
+
+def _total(parts: Iterable[tuple[Fraction, Form]]) -> Form:
+    """Return Σ weight·form."""
+    found = Form()
+    for weight, form in parts:
+        found = found.plus(form, weight)
+    return found
+
+
+def class_rows(kind: FunctionClass, samples: Sequence[Sequence[Sample]]) -> Iterator[tuple[Form, dict[str, Any]]]:
+    """Yield what functions of a class obey at the samples of each client: forms that are ≤ 0, and which they are."""
+    least, inverse, square = kind.limits
+    for client, own in enumerate(samples):
+        for i, one in enumerate(own if square is not None else ()):
+            yield gradient_bound(one, square or Fraction(0)), {"kind": "gradient", "client": client, "i": i}
+        for (i, one), (j, other) in permutations(enumerate(own), 2):
+            named = {"kind": "interpolation", "client": client, "i": i, "j": j}
+            yield interpolation(one, other, least, inverse), named
 
 
 def build(
     kind: FunctionClass,
     metric: Metric,
-    runs: Iterable[tuple[Tape, Exact]] | AllEvents,
+    runs: Iterable[tuple[Tape, Fraction]] | AllEvents,
     clients: int,
     constants: Mapping[str, Any],
 ) -> ProgramModel:
@@ -454,159 +494,100 @@ def build(
     """
     if not metric.is_mean:
         raise SpecError(f"worst-case needs a left side that is a mean of recorded quantities, which {metric.id} is not")
-    with alone() as module:
-        return _build(module, kind, metric, runs, clients, constants)
-
-
-def _build(
-    module: Any,
-    kind: FunctionClass,
-    metric: Metric,
-    runs: Iterable[tuple[Tape, Exact]] | AllEvents,
-    clients: int,
-    constants: Mapping[str, Any],
-) -> ProgramModel:
-    point, expression = module.Point, module.Expression
-    oracle = _Clients(module, kind, clients)
-    origin = point(is_leaf=False, decomposition_dict={})
+    oracle, origin = _Clients(kind, clients), dict[int, Fraction]()
     extra = oracle.limits  # constraints beside those of the class
     if kind.minimiser:
-        start = point(is_leaf=True)
-        extra += _minimiser(module, oracle, origin, constants)
+        start = oracle.vector()
+        extra += _minimiser(oracle, origin, constants)
     else:
         # Without x* the origin is x_0, and constants added to the f_i that cancel in f are fixed by f_i(x_0) = 0.
         start = origin
         for client in range(clients - 1):
-            oracle.know(client, start, point(is_leaf=True), expression(is_leaf=False, decomposition_dict={}))
-    _start(extra, oracle, start, constants)
-    total = expression(is_leaf=False, decomposition_dict={})
-    averages: dict[Any, tuple[Any, Exact]] = {}
+            oracle.know(client, start, oracle.vector(), Form())
+    if "R" in constants:
+        extra.append(_at_most(start, meant(float(constants["R"])) ** 2))
+    if "F0" in constants:
+        extra.append(oracle.gap(start).plus(Form(constant=-meant(float(constants["F0"])))))
+    averages: dict[Any, tuple[Point, Fraction]] = {}
     for shown, share in _shown(runs, metric, start, oracle):
         known = key(shown)
         averages[known] = (shown, averages[known][1] + share if known in averages else share)
-    for shown, weight in averages.values():
-        total = total + weight * metric.at(oracle, shown)
+    objective = _total((weight, metric.at(oracle, shown)) for shown, weight in averages.values())
     recorded = [shown for shown, _ in averages.values()]
-    extra += _clients_apart(kind, oracle, recorded, clients)
+    if kind.deviation is not None:
+        extra += _clients_apart(oracle, recorded, kind.deviation**2)
     if not kind.minimiser:
-        extra += _above_infimum(kind, oracle, [start, *recorded], clients)
-    if kind.gradient_square is not None:
-        extra += [
-            triplet[1] ** 2 <= kind.gradient_square
-            for function in oracle.functions
-            for triplet in function.list_of_points
-            if triplet[1].decomposition_dict
-        ]
-    for function in oracle.functions:
-        function.set_class_constraints()
-    made = [
-        *extra,
-        *(one for function in oracle.functions for one in function.list_of_class_constraints),
-    ]
-    rows = tuple(row(constraint.expression, expression) for constraint in made)
-    points, values = int(point.counter), int(expression.counter)
-    scale, level = _scale(kind, start, points, constants)
+        extra += _above_infimum(kind, oracle, [start, *recorded])
+    made = [*extra, *(form for form, _ in class_rows(kind, oracle.samples))]
+    scale, level = _scale(kind, start, oracle.points, constants)
     for error in oracle.errors:
-        most = kind.errors.get("eps_g", np.inf) * scale[error.counter]
-        scale[error.counter] = min(most, kind.errors.get("delta_g", np.inf))
-    program = SemidefiniteProgram(
-        points, values, row(total, expression), tuple(one for one in rows if one.values or one.gram), scale, level
-    )
-    return ProgramModel(
-        program,
-        vector(start),
-        tuple(samples_of(function, expression) for function in oracle.functions),
-        tuple(error.counter for error in oracle.errors),
-    )
+        most = {name: float(size) ** 0.5 for name, size in kind.errors.items()}
+        scale[error] = min(most.get("eps_g", np.inf) * scale[error], most.get("delta_g", np.inf))
+    rows = tuple(one for one in made if one.values or one.gram)
+    program = SemidefiniteProgram(oracle.points, oracle.values, objective, rows, scale, level)
+    return ProgramModel(program, start, tuple(map(tuple, oracle.samples)), tuple(oracle.errors))
 
 
 def _shown(
-    runs: Iterable[tuple[Tape, Exact]] | AllEvents,
+    runs: Iterable[tuple[Tape, Fraction]] | AllEvents,
     metric: Metric,
-    start: Any,
+    start: Point,
     oracle: _Clients,
-) -> Iterator[tuple[Any, Exact]]:
+) -> Iterator[tuple[Point, Fraction]]:
     """Yield the points that runs show, with their weights in the left side."""
     if isinstance(runs, AllEvents):
         yield from shown_points(runs.program, runs.law, metric, runs.horizon, start, oracle)
         return
     for tape, weight in runs:
-        seen: list[Any] = []
+        seen: list[Point] = []
         run(tape, start, oracle, lambda _, shown, seen=seen: seen.append(shown))  # type: ignore[misc]
         shares = metric.over.shares(len(seen)) or ()
-        yield from ((shown, weight * Exact(share)) for shown, share in zip(seen, shares, strict=True))
+        yield from ((shown, weight * share) for shown, share in zip(seen, shares, strict=True))
 
 
-def _minimiser(module: Any, oracle: _Clients, origin: Any, constants: Mapping[str, Any]) -> list[Any]:
+def _minimiser(oracle: _Clients, origin: Point, constants: Mapping[str, Any]) -> list[Form]:
     """Put x* = 0 with f_i(x*) = 0 and Σ g_i = 0 into the program, and what bounds the clients' differences."""
-    clients = len(oracle.functions)
-    zero = module.Expression(is_leaf=False, decomposition_dict={})
-    apart = constants.get("zeta")
-    same = apart is not None and float(np.asarray(apart).reshape(-1)[0]) == 0.0
-    made: list[Any] = []
-    rest: list[Any] = []
+    clients = len(oracle.samples)
+    apart = _first(constants["zeta"]) if "zeta" in constants else None
+    made: list[Form] = []
+    rest: list[Point] = []
     for client in range(clients):
-        last = client == clients - 1
-        if same or clients == 1:
+        if apart == 0 or clients == 1:
             gradient = origin
-        elif last:
-            gradient = combine(module.Point, [(Exact(-1), one) for one in rest])
+        elif client == clients - 1:
+            gradient = combine((Fraction(-1), one) for one in rest)
         else:
-            gradient = module.Point(is_leaf=True)
+            gradient = oracle.vector()
             rest.append(gradient)
-        oracle.know(client, origin, gradient, zero)
+        oracle.know(client, origin, gradient, Form())
         if clients > 1 and "G_star" in constants:
-            limit = exact(float(np.broadcast_to(constants["G_star"], (clients,))[client]))
-            made.append(gradient**2 <= limit * limit)
-        if clients > 1 and apart is not None and not same:
-            away = module.Point(is_leaf=True)
-            oracle.know(client, away, origin, module.Expression(is_leaf=True))
-            limit = exact(float(np.asarray(apart).reshape(-1)[0]))
-            made.append(away**2 <= limit * limit)
+            made.append(_at_most(gradient, meant(float(np.broadcast_to(constants["G_star"], (clients,))[client])) ** 2))
+        if clients > 1 and apart:
+            away = oracle.vector()
+            oracle.know(client, away, origin, oracle.value())
+            made.append(_at_most(away, apart**2))
     return made
 
 
-def _start(extra: list[Any], oracle: _Clients, start: Any, constants: Mapping[str, Any]) -> None:
-    """Bound ‖x0 − x*‖ or f(x0) − inf f."""
-    if "R" in constants:
-        radius = exact(float(constants["R"]))
-        extra.append(start**2 <= radius * radius)
-    if "F0" in constants:
-        gap = sum((value for _, value in oracle.everywhere(start)), start=Exact(0))
-        extra.append(gap * (Exact(1) / len(oracle.functions)) <= exact(float(constants["F0"])))
-
-
-def _clients_apart(kind: FunctionClass, oracle: _Clients, shown: list[Any], clients: int) -> list[Any]:
-    """Ask for ‖∇f_i − ∇f‖ ≤ sigma_g at the recorded points."""
-    if kind.deviation is None:
-        return []
-    made, limit = [], kind.deviation * kind.deviation
+def _clients_apart(oracle: _Clients, shown: Sequence[Point], square: Fraction) -> Iterator[Form]:
+    """Yield ‖∇f_i − ∇f‖² ≤ square at the recorded points."""
     for point in shown:
-        gradients = [gradient for gradient, _ in oracle.everywhere(point)]
-        share = Exact(-1) / clients
-        for own in gradients:
-            away = combine(type(point), [(Exact(1), own), *((share, other) for other in gradients)])
-            made.append(away**2 <= limit)
-    return made
+        mean = oracle.mean_gradient(point)
+        for own, _ in oracle.everywhere(point):
+            yield _at_most(combine([(Fraction(1), own), (Fraction(-1), mean)]), square)
 
 
-def _above_infimum(kind: FunctionClass, oracle: _Clients, shown: list[Any], clients: int) -> list[Any]:
-    """Ask for f(x) − ‖∇f(x)‖²/(2L) ≥ inf f = 0: a gradient step with 1/L cannot go below."""
-    points = [triplet[0] for triplet in oracle.functions[0].list_of_points] if clients == 1 else shown
-    made, done, share = [], set(), Exact(1) / clients
-    for point in points:
-        if key(point) not in done:
-            done.add(key(point))
-            found = oracle.everywhere(point)
-            mean = combine(type(point), [(share, gradient) for gradient, _ in found])
-            value = sum((share * value for _, value in found), start=Exact(0))
-            made.append(mean**2 * (1 / (2 * kind.constants["L"])) <= value)
-    return made
+def _above_infimum(kind: FunctionClass, oracle: _Clients, shown: Sequence[Point]) -> Iterator[Form]:
+    """Yield f(x) − ‖∇f(x)‖²/(2L) ≥ inf f = 0: a gradient step with 1/L cannot go below."""
+    points = [one.x for one in oracle.samples[0]] if len(oracle.samples) == 1 else shown
+    for point in {key(one): one for one in points}.values():
+        slope = oracle.squared_slope(point)
+        yield _total([(1 / (2 * kind.constants["L"]), slope), (Fraction(-1), oracle.gap(point))])
 
 
-def _scale(kind: FunctionClass, start: Any, points: int, constants: Mapping[str, Any]) -> tuple[Floats, float]:
+def _scale(kind: FunctionClass, start: Point, points: int, constants: Mapping[str, Any]) -> tuple[Floats, float]:
     """Return typical lengths of the leaf points and a typical function value."""
-    L, B = (float(kind.constants.get(name, Exact(0))) for name in ("L", "M"))
+    L, B = float(kind.constants.get("L", 0)), kind.steep
     if kind.minimiser:
         flat = float(kind.constants.get("mu", L)) or 1.0
         radius = float(constants.get("R", 0.0)) or np.sqrt(2.0 * float(constants.get("F0", 1.0)) / flat) or 1.0
@@ -617,8 +598,8 @@ def _scale(kind: FunctionClass, start: Any, points: int, constants: Mapping[str,
         slope = np.sqrt(2.0 * L * float(constants.get("F0", 1.0))) or 1.0
         radius = slope / L
     scale = np.full(points, slope)
-    for leaf in start.decomposition_dict:
-        scale[leaf.counter] = radius
+    for name in start:
+        scale[name] = radius
     return scale, float(slope * radius)
 
 
@@ -627,14 +608,14 @@ def _scale(kind: FunctionClass, start: Any, points: int, constants: Mapping[str,
 Vector = list[Fraction]
 
 
-def parabolas(model: ProgramModel, constants: Mapping[str, Exact]) -> list[list[Vector]]:
+def parabolas(model: ProgramModel, constants: Mapping[str, Fraction]) -> list[list[Vector]]:
     """Return what the leaf points are on one or both of the two functions, from x_0 = 1.
 
     Guesses, which a certificate has to bear out. None where there are several clients.
     """
     if len(model.samples) != 1:
         return []
-    made = [_leaves(model, constants[name].value) for name in ("mu", "L") if name in constants]
+    made = [_leaves(model, constants[name]) for name in ("mu", "L") if name in constants]
     return [list(some) for count in (1, 2) for some in combinations(made, count)]
 
 

@@ -5,10 +5,8 @@
 F are function values, G is the Gram matrix of the leaf points.
 """
 
-import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -17,74 +15,24 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.rational import fraction
 from boundlab.errors import CertificateError, MissingExtraError
 from boundlab.recheck import Form
 
-# Keep PEPit's process-wide counters apart, so that several analyses can live side by side.
 
-# PEPit numbers its objects in class attributes; whoever builds a problem must have them to himself.
-_LOCK = threading.RLock()
-_LISTS = {
-    "BlockPartition": "list_of_partitions",
-    "Expression": "list_of_leaf_expressions",
-    "Function": "list_of_functions",
-    "Point": "list_of_leaf_points",
-}
-
-
-def pepit() -> Any:
-    """Return the module PEPit.
+def solver() -> Any:
+    """Return the module CVXPY, which hands programs to Clarabel.
 
     Raises
     ------
     MissingExtraError
-        If PEPit, CVXPY or Clarabel is not installed.
+        If one of the two is not installed.
     """
     try:
         import clarabel  # noqa: F401
-        import cvxpy  # noqa: F401
-        import PEPit
+        import cvxpy
     except ImportError:
-        raise MissingExtraError(
-            'worst cases need PEPit, CVXPY and Clarabel: pip install "boundlab[worst-case]"'
-        ) from None
-    return PEPit
-
-
-@contextmanager
-def alone() -> Iterator[Any]:
-    """Give PEPit with counters and lists of its own.
-
-    PEPit objects may be made and combined inside only; what was there before, be it another analysis or a problem of
-    the user's, is put back on leaving.
-    """
-    module = pepit()
-    from PEPit.block_partition import BlockPartition
-
-    kinds = {
-        "BlockPartition": BlockPartition,
-        "Constraint": module.Constraint,
-        "Expression": module.Expression,
-        "Function": module.Function,
-        "PEP": module.PEP,
-        "Point": module.Point,
-        "PSDMatrix": module.PSDMatrix,
-    }
-    own: dict[tuple[str, str], Any] = {(name, kept): [] for name, kept in _LISTS.items()}
-    own |= {(name, "counter"): 0 for name in kinds}
-    with _LOCK:
-        before = {key: getattr(kinds[key[0]], key[1]) for key in own}
-        _put(kinds, own)
-        try:
-            yield module
-        finally:
-            _put(kinds, before)
-
-
-def _put(kinds: dict[str, Any], state: dict[tuple[str, str], Any]) -> None:
-    for (name, attribute), value in state.items():
-        setattr(kinds[name], attribute, value)
+        raise MissingExtraError('worst cases need CVXPY and Clarabel: pip install "boundlab[worst-case]"') from None
+    return cvxpy
 
 
 Floats = NDArray[np.float64]
@@ -149,33 +97,12 @@ class Solution:
     multipliers: Floats
 
 
-def row(expression: Any, expressions: type) -> Row:
-    """Read a PEPit expression (after ``expression ≤ 0``) as a row."""
-    values: dict[int, Fraction] = {}
-    gram: dict[tuple[int, int], Fraction] = {}
-    constant = Fraction(0)
-    for term, weight in expression.decomposition_dict.items():
-        exactly = fraction(weight)
-        if isinstance(term, tuple):
-            place = (min(term[0].counter, term[1].counter), max(term[0].counter, term[1].counter))
-            gram[place] = gram.get(place, Fraction(0)) + exactly
-        elif isinstance(term, expressions):
-            values[term.counter] = values.get(term.counter, Fraction(0)) + exactly  # type: ignore[attr-defined]
-        else:
-            constant += exactly
-    nonzero = {place: weight for place, weight in gram.items() if weight}
-    return Row({place: weight for place, weight in values.items() if weight}, nonzero, constant)
-
-
 @final
 class Compiled:
     """A program as a CVXPY problem in scaled variables; compiled once, solved for several objectives."""
 
     def __init__(self, program: SemidefiniteProgram) -> None:
-        pepit()
-        import cvxpy
-
-        cp: Any = cvxpy
+        cp = solver()
         self.program, self._cp = program, cp
         n, m = program.points, program.values
         self._gram = cp.Variable((n, n), symmetric=True)

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.rational import exact
+from boundlab.arithmetic.rational import meant
 from boundlab.case import build_problem
 from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
@@ -112,10 +112,9 @@ def stand_in(kind: FunctionClass, radius: float, step: float, share: float) -> F
     if kind.kind == "ConvexLipschitzFunction":
         return kind.slightly_smooth(share, radius)
     if kind.kind in ("ConvexFunction", "StronglyConvexFunction"):
-        steep = {} if kind.gradient_square is None else {"M": exact(float(kind.gradient_square) ** 0.5 * (1 - 1e-12))}
-        if steep and kind.kind == "ConvexFunction":
-            return replace(kind, constants=steep, gradient_square=None).slightly_smooth(share, radius)
-        constants = {**kind.constants, "L": exact(1.0 / (share * step))}
+        if kind.gradient_square is not None and kind.kind == "ConvexFunction":
+            return replace(kind, steepest=_less(kind.gradient_square)).slightly_smooth(share, radius)
+        constants = {**kind.constants, "L": meant(1.0 / (share * step))}
         name = "SmoothConvexFunction" if kind.kind == "ConvexFunction" else "SmoothStronglyConvexFunction"
         return replace(kind, kind=name, constants=constants)
     if kind.kind in ("SmoothConvexFunction", "SmoothStronglyConvexFunction", "SmoothConvexLipschitzFunction"):
@@ -124,11 +123,14 @@ def stand_in(kind: FunctionClass, radius: float, step: float, share: float) -> F
         # Convex functions are a part of all smooth ones; where gradients are bounded, Lipschitz ones.
         if kind.gradient_square is None:
             return replace(kind, kind="SmoothConvexFunction", minimiser=True, relaxed="")
-        steepest = exact(float(np.sqrt(float(kind.gradient_square))) * (1.0 - 1e-12))
-        constants = {**kind.constants, "M": steepest}
-        lipschitz = replace(kind, kind="SmoothConvexLipschitzFunction", constants=constants, gradient_square=None)
-        return replace(lipschitz, minimiser=True, relaxed="")
+        lipschitz = replace(kind, kind="SmoothConvexLipschitzFunction", steepest=_less(kind.gradient_square))
+        return replace(lipschitz, gradient_square=None, minimiser=True, relaxed="")
     return None
+
+
+def _less(square: Fraction) -> Fraction:
+    """Return a square a hair smaller, which rounding does not put above."""
+    return meant(float(square) ** 0.5 * (1.0 - 1e-12)) ** 2
 
 
 def inside(constants: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,7 +192,6 @@ def extract(
         x0[0] = float(constants["R"])  # the theorem's step size may depend on it
     strong = float(kind.constants.get("mu", 0.0))
     smooth = float(kind.constants["L"])
-    steep = float(kind.constants["M"]) if "M" in kind.constants else None
     slopes, heights = [], []
     for samples in model.samples:
         x, g = (_dense([getattr(one, name) for one in samples], len(scale)) @ vectors.T for name in ("x", "g"))
@@ -200,7 +201,7 @@ def extract(
         slopes.append(slope)
         heights.append(height if kind.rounded else height + (slope * slope).sum(1) / (2.0 * (smooth - strong)))
     width = None if kind.rounded else smooth - strong
-    a, b = _pieces(slopes, heights, steep, width)
+    a, b = _pieces(slopes, heights, kind.steep, width)
     spec: dict[str, Any] = {"a": a.tolist(), "x0": x0.tolist()}
     spec["minimiser"] = [0.0] * rank
     if kind.rounded:

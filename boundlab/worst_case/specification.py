@@ -12,7 +12,7 @@ import sympy
 from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram, undeclared_draws
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import flint, fraction, rational
-from boundlab.arithmetic.rational import PROGRAM, Exact, Formula, Recipe, exact, known_fraction
+from boundlab.arithmetic.rational import PROGRAM, Formula, Recipe, known_fraction, meant
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, CertificateError, SpecError, SymbolError
 from boundlab.events import Events
@@ -122,7 +122,7 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
     bound
         The right side in floating point.
     """
-    known = {name: known_value(value, lambda one: KnownNumber.of(exact(one).value)) for name, value in values.items()}
+    known = {name: known_value(value, lambda one: KnownNumber.of(meant(one))) for name, value in values.items()}
     known |= {name: KnownNumber.of(value) for name, value in _arrivals(theorem, values).items()}
     rules = {name: rule for name, rule in theorem.defining().items() if name not in known}
     formulas = Formulas(known, rules)
@@ -164,7 +164,7 @@ def _arrivals(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Fraction
     """Return n, p_s, p_min and qbar of independent events."""
     if "p" not in values or "iid-events" not in theorem.core.assumed:
         return {}
-    p = [exact(float(one)).value for one in values["p"]]
+    p = [meant(float(one)) for one in values["p"]]
     return {name: Fraction(value) for name, value in of_arrivals(p, 1 - sum(p)).items()}
 
 
@@ -291,16 +291,16 @@ class Question:
         """The K or T that the bound is about."""
         return int(self.values.get(self.theorem.horizon_symbol, self.iterations))
 
-    def tapes(self) -> Iterator[tuple[Tape, Exact]]:
+    def tapes(self) -> Iterator[tuple[Tape, Fraction]]:
         """Compile the runs, with their probabilities."""
         records = self.records()
         if self.events is not None:
-            yield self._compile(self.events, records), Exact(1)
+            yield self._compile(self.events, records), Fraction(1)
             return
         for events, weight in self.sequences:
-            yield self._compile(self.algorithm.drawn_events(self.parameters, events), records), Exact(weight)
+            yield self._compile(self.algorithm.drawn_events(self.parameters, events), records), weight
 
-    def runs(self) -> Iterator[tuple[Tape, Exact]] | AllEvents:
+    def runs(self) -> Iterator[tuple[Tape, Fraction]] | AllEvents:
         """Return the runs: all event sequences at once where the algorithm says what one event does, else tapes."""
         program = self.algorithm.program(self.parameters, self.clients) if self.average else None
         if program is None:
@@ -311,7 +311,7 @@ class Question:
         """Return whether some number of the runs is rounded from its formula: a root, or a quotient of long numbers."""
         parts = (part for tape, _ in self.tapes() for part in tape.recipes())
         found = {float(one) for part in parts for one in part if known_fraction(one) is None}
-        return any(exact(one).value.denominator > PROGRAM.denominator for one in found)
+        return any(meant(one).denominator > PROGRAM.denominator for one in found)
 
     def _compile(self, events: Events, records: RecordAt) -> Tape:
         return self.algorithm.schedule(self.parameters, events, self.clients, records, self.iterations)
@@ -413,7 +413,7 @@ def exact_parameters(algorithm: Algorithm[Any], options: Mapping[str, Any], step
         What some options stand for; others are read as the program reads floats.
     """
     own = {name: Recipe(float(options[name]), one) for name, one in steps.items()}
-    return algorithm.read(Options(algorithm.id, {**options, **own})).known(lambda value: exact(value).value)
+    return algorithm.read(Options(algorithm.id, {**options, **own})).known(meant)
 
 
 def _plain(value: Any) -> Any:
@@ -452,7 +452,7 @@ def _several(
 
 def _law(program: EventProgram, values: Mapping[str, Any], clients: int) -> EventLaw[Fraction]:
     """Return the law of events: p where the program does not draw by itself."""
-    shares = [exact(float(one)).value for one in np.ravel(values.get("p", []))]
+    shares = [meant(float(one)) for one in np.ravel(values.get("p", []))]
     if program.draws:
         shares = [Fraction(1, clients)] * clients
     return EventLaw(np.array(shares, dtype=object), 1 - sum(shares, start=Fraction(0)))
@@ -613,7 +613,7 @@ def _repaired(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str,
 # Multipliers of several horizons as closed forms in K and k, where a small basis fits all of them exactly.
 #
 # At K = 1, 2, 3, … a bound that is attained has a certificate with few multipliers
-# (:mod:`boundlab.worst_case.attained`).
+# (:mod:`boundlab.worst_case.certificate`).
 # Those of one kind of inequality, such as interpolation from iterate k to iterate k + 1, are often one quotient of
 # polynomials in K and k. A fit proves nothing: it proposes what to multiply facts with in a proof for every K.
 

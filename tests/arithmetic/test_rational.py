@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from symbolic import PRINTED, number
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.rational import ENGINE, PROGRAM, exact, rational
+from boundlab.arithmetic.rational import ENGINE, PROGRAM, meant, rational
 
 READERS = [PRINTED, ENGINE, PROGRAM]
 
@@ -34,7 +34,7 @@ def test_the_three_limits_differ_where_they_say():
     assert rational(value, ENGINE) is None
     assert rational(value, PROGRAM) is None
     assert number(value) == Fraction(1, 12347)
-    assert exact(value).value == Fraction(value)
+    assert meant(value) == Fraction(value)
     assert rational(0.123456789, ENGINE) == Fraction(123456789, 10**9)
     assert rational(0.123456789, PROGRAM) is None
 

@@ -35,7 +35,7 @@ from boundlab.testing import _bound, _problem
 from boundlab.theorems import _conditions, _toml, area_recursion
 from boundlab.traces import _summary
 from boundlab.verdict import ExitCode
-from boundlab.worst_case import attained, model, result, specification
+from boundlab.worst_case import certificate, model, result, specification
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -314,7 +314,7 @@ def points_of_a_program() -> list[str]:
 
 @claim("docs/worst-case.md", "certificates of attained bounds are sought up to #. If the optima")
 def points_of_an_attained_bound() -> list[str]:
-    return [str(attained._LARGEST)]
+    return [str(certificate._LARGEST)]
 
 
 @claim("docs/worst-case.md", "At most # points (K = # of gradient descent), seconds for each")

@@ -15,7 +15,7 @@ from statements import statement
 from boundlab.arithmetic.numbers import rational
 from boundlab.cli import invoke
 from boundlab.exact import Chain, Table
-from boundlab.exact._recursions import joint, power, require_same, rules, total
+from boundlab.exact._recursions import joint, require_same, rules
 from boundlab.expectation._walk import _Words
 from boundlab.files import read_json
 from boundlab.pages.exact import derived
@@ -260,7 +260,7 @@ def test_signs_of_one_schedule_are_a_row_each():
     assert rows(result)[0][3] == str((1 + Fraction(29, 32) ** 2 + Fraction(13, 16) ** 2) / 3)
 
 
-def test_stochastic_gradients_have_moments_in_closed_form():
+def test_moments_of_stochastic_gradients_follow_from_the_row_before():
     # x ← x − η(x ± 1) from 0: E x_{k+1}² = (1 − η)² E x_k² + η², here with η = 1/500, which sums to the left side.
     result = found("sgd")
     q, c, v = Fraction(499, 500) ** 2, Fraction(1, 500) ** 2, [Fraction(0)]
@@ -268,10 +268,9 @@ def test_stochastic_gradients_have_moments_in_closed_form():
         v.append(q * v[-1] + c)
     exact = [[entry.exact for entry in row] for row in table(result).rows]
     assert exact == [[str(k), "0", str(one), str(one)] for k, one in enumerate(v)]
-    assert said(result, "What happens")[1:4] == [
+    assert said(result, "What happens")[1:3] == [
+        "m_k = E w_k obeys m_{k+1} = m_k from m_0 = 0",
         "v_k = E w_k² obeys v_{k+1} = 249001/250000·v_k + 1/250000 from v_0 = 0",
-        "so v_k = −1/999·(249001/250000)^k + 1/999",
-        "and v_0 + … + v_28 = −1/999·(1 − (249001/250000)^29)/(999/250000) + 29/999 ≈ 0.00156708",
     ]
     assert result.ratio == pytest.approx(float(sum(v) / 29 / Fraction(303, 6250000)))
     assert round(result.ratio, 3) == 1.115
@@ -310,7 +309,7 @@ def test_a_schedule_has_a_row_an_update_and_its_recursion():
     assert len(rows(result)) == 21
     happened = said(result, "What happens")
     assert "so of client 1 to 19999/20000·y + 1/20000 for 0 ≤ y ≤ 1" in happened
-    assert "w_{k+2} = 19999/20000·w_k for k = 0, 2, 4, …, so w_{2j} = 1/2·(19999/20000)^j" in happened
+    assert "w_{k+2} = 19999/20000·w_k for k = 0, 2, 4, …" in happened
     values = [Fraction(row[3].exact) for row in table(result).rows]
     assert str(sum(values) / 21) in [piece.exact for _, _, piece in section(result, "The left side").items[0].links]
     assert said(result, "The inequality")[0] == "left > right since left ≥ 2.29088·10⁻⁸ > 1.87501·10⁻⁸ ≥ right"
@@ -328,7 +327,7 @@ def test_a_slope_that_saturates_gives_whole_numbers():
         "36 rows: the first 10 are shown; the others follow from these",
         "from row 4 on, row t + 1 has what row t has, with w_{k+1} in place of w_k, and 25/36·y_0 in place of a y_0 "
         "that is no such model",
-        "w_{k+1} = 25/36·w_k + 11/36 for k = 3, 4, 5, …, so w_{3+j} = 1/2·(25/36)^j + 1",
+        "w_{k+1} = 25/36·w_k + 11/36 for k = 3, 4, 5, …",
         "‖∇f(w_k)‖² = 36 for all k from 3 on, 33 times",
     ]
     assert said(result, "The inequality")[0] == "left > right ⟺ 36 > 29"
@@ -451,10 +450,9 @@ def test_patterns_are_the_sequences_each_once(sequences):
 
 
 def test_rules_are_found_only_where_every_term_obeys_them():
-    powers = [rational(Fraction(1, 2)) * power(rational(Fraction(2, 3)), k) + 1 for k in range(8)]
+    powers = [rational(Fraction(1, 2) * Fraction(2, 3) ** k + 1) for k in range(8)]
     (rule,) = rules(powers)
     assert (rule.first, rule.turns, rule.q, rule.c) == (0, 1, rational(Fraction(2, 3)), rational(Fraction(1, 3)))
-    assert total(rule, powers[0], 8) == sum(powers[1:], start=powers[0])
     in_turns = [one for pair in zip(powers, [-one for one in powers], strict=True) for one in pair]
     assert [(rule.first, rule.turns) for rule in rules(in_turns)] == [(0, 2), (1, 2)]
     assert [rule.first for rule in rules([rational(9), *powers])] == [1]
@@ -463,14 +461,6 @@ def test_rules_are_found_only_where_every_term_obeys_them():
     assert joint([one * one for one in powers], powers) is not None
     assert joint([one * one for one in powers[:5]], powers[:5]) is None
     assert joint([one * one * one for one in powers], powers) is None
-
-
-def test_sums_of_what_grows_by_the_same_each_time_are_those_of_its_terms():
-    steps = [rational(Fraction(5, 2)) + k * rational(Fraction(1, 3)) for k in range(8)]
-    (rule,) = rules(steps)
-    assert (rule.first, rule.turns, rule.q, rule.c) == (0, 1, rational(1), rational(Fraction(1, 3)))
-    for terms in range(1, 9):
-        assert total(rule, steps[0], terms) == sum(steps[1:terms], start=steps[0])
 
 
 def on_a_parabola(tmp_path, metric, bound, events, **more):

@@ -1,6 +1,7 @@
 """One tape, five arithmetics: whoever reads a tape runs the same program, and refuses the same steps."""
 
 import contextlib
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,6 @@ from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
-from boundlab.worst_case.program import alone
 
 OPTIONS = {"A": [[[2]], [[1]], [[3]]], "b": [[0], [1], [4]], "x0": [2]}
 EXACT = build_problem("quadratic", {**OPTIONS, "sigma": 0})
@@ -133,26 +133,21 @@ def by_symbols(tape: Tape, problem: Problem) -> list[float]:
 
 
 def by_points(tape: Tape, problem: Problem) -> list[float]:
-    """Let PEPit's points hold x and the constant 1 as two leaves."""
-    with alone() as module:
-        x, one = module.Point(), module.Point()
+    """Let points hold x and the constant 1 as two names."""
+    x, one = {0: Fraction(1)}, {1: Fraction(1)}
 
-        class Gradients:
-            def gradient(self, client: int, point: Any) -> Any:
-                A, b = float(problem.A[client][0, 0]), float(problem.b[client][0])
-                return A * point - A * b * one
+    class Gradients:
+        def gradient(self, client: int, point: points.Point) -> points.Point:
+            A, b = (Fraction(float(part[client].item())) for part in (problem.A, problem.b))
+            return points.combine([(A, point), (-A * b, one)])
 
-            def proximal(self, client: int, point: Any, size: Any) -> Any:
-                A, b = float(problem.A[client][0, 0]), float(problem.b[client][0])
-                return 1 / (1 + float(size) * A) * (point + float(size) * A * b * one)
+        def proximal(self, client: int, point: points.Point, size: Fraction) -> points.Point:
+            A, b = (Fraction(float(part[client].item())) for part in (problem.A, problem.b))
+            share = 1 / (1 + size * A)
+            return points.combine([(share, point), (share * size * A * b, one)])
 
-        seen: list[float] = []
-
-        def observe(_row: int, point: Any) -> None:
-            weights = point.decomposition_dict
-            seen.append(float(2.0 * weights.get(x, 0.0) + weights.get(one, 0.0)))
-
-        points.run(tape, x, Gradients(), observe)
+    seen: list[float] = []
+    points.run(tape, x, Gradients(), lambda _, point: seen.append(float(2 * point.get(0, 0) + point.get(1, 0))))
     return seen
 
 

@@ -10,7 +10,7 @@ from boundlab.algorithms.area import AREA, AreaParameters
 from boundlab.case import build_delays, build_problem
 from boundlab.delays import read_policy
 from boundlab.events import SERVER
-from boundlab.expectation import _cost, operations
+from boundlab.expectation import _left, operations
 from boundlab.options import Options
 from boundlab.registry import lookup
 
@@ -48,7 +48,7 @@ def test_what_would_not_fit_into_memory_is_predicted_to_take_for_ever(monkeypatc
     policy, parameters = read_policy(None, delays), AreaParameters(StepSize(0.1))
     # Three choices an event, and registers x_s, u, x_i, y_i of 2 numbers: 3⁴ states take 972.
     for largest, finite in ((972, True), (971, False), (81, False)):
-        monkeypatch.setattr(_cost, "ENTRIES", largest)
+        monkeypatch.setattr(_left, "ENTRIES", largest)
         assert np.isfinite(operations("gap", AREA, problem, parameters, delays, policy, 4)) == finite
 
 

@@ -15,7 +15,7 @@ from boundlab.theorems import load_theorem
 from boundlab.worst_case import binding
 from boundlab.worst_case.binding import bound
 
-pytest.importorskip("PEPit")
+pytest.importorskip("cvxpy")
 
 Json = dict[str, Any]
 STEEP = "0x" + "f" * 400_000

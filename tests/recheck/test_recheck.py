@@ -18,7 +18,7 @@ from boundlab.recheck._forms import number_of
 from boundlab.theorems import load_theorem
 from boundlab.worst_case.binding import bound
 
-pytest.importorskip("PEPit")
+pytest.importorskip("cvxpy")
 
 ASKED: dict[str, tuple[str, int, dict[str, Any], str]] = {
     "smooth, attained": ("classics.gd.convex", 2, {}, "upper"),

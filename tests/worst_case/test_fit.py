@@ -19,7 +19,7 @@ from boundlab.worst_case import worst_case
 from boundlab.worst_case.program import Compiled, Solution
 from boundlab.worst_case.specification import Fitted, closed_form
 
-pytest.importorskip("PEPit")
+pytest.importorskip("cvxpy")
 
 
 @cache

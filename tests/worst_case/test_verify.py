@@ -11,8 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from boundlab.theorems import load_theorem
 from boundlab.worst_case import certificate
-from boundlab.worst_case.attained import attained, certified_lower
-from boundlab.worst_case.certificate import certify
+from boundlab.worst_case.certificate import attained, certified_lower, certify
 from boundlab.worst_case.model import build, function_class
 from boundlab.worst_case.program import (
     Compiled,

@@ -1,4 +1,4 @@
-"""The parts of worst cases: exact numbers, isolated sessions, the executor on points, rational certificates."""
+"""The parts of worst cases: exact numbers, the executor on points, rational certificates."""
 
 from fractions import Fraction
 from typing import Any
@@ -9,49 +9,31 @@ from hypothesis import given, settings, strategies as st
 from problem_makers import generated, make, point
 
 from boundlab.arithmetic.numbers import flint, rational
-from boundlab.arithmetic.rational import Exact, exact
+from boundlab.arithmetic.rational import meant
 from boundlab.errors import CertificateError
 from boundlab.events import Events
 from boundlab.execute.floats import run as run_numpy
-from boundlab.execute.points import run
+from boundlab.execute.points import Point, run
 from boundlab.metrics import METRICS
 from boundlab.options import Options
 from boundlab.problems.solvers import maximise
+from boundlab.recheck import Form, Sample
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import load_theorem
-from boundlab.worst_case.analysis import _class
 from boundlab.worst_case.certificate import _linearised, certify
-from boundlab.worst_case.model import FunctionClass, build, function_class
-from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, alone, upper_value
+from boundlab.worst_case.model import FunctionClass, build, class_rows, function_class
+from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, upper_value
 from boundlab.worst_case.specification import ask
 
 FRACTIONS = st.fractions(min_value=-100, max_value=100, max_denominator=50)
 
 
-@given(FRACTIONS, FRACTIONS)
-def test_exact_numbers_calculate_like_fractions_and_pass_for_floats(a: Fraction, b: Fraction) -> None:
-    x, y = Exact(a), Exact(b)
-    assert isinstance(x, float)
-    assert (x + y).value == a + b
-    assert (x - y).value == a - b
-    assert (x * y).value == a * b
-    assert (2 * x).value == 2 * a
-    assert (1 - x).value == 1 - a
-    assert (-x).value == -a
-    assert (x == y) == (a == b)
-    assert float(x) == float(a)
-    assert bool(x) == bool(a)
-    if b:
-        assert (x / y).value == a / b
-        assert (1 / y).value == 1 / b
-
-
 def test_a_float_next_to_a_simple_fraction_is_that_fraction() -> None:
-    assert exact(1.0 / 3.0).value == Fraction(1, 3)
-    assert exact(0.1).value == Fraction(1, 10)
-    assert exact(2.0**0.5).value == Fraction(2.0**0.5)
-    assert exact(0.0).value == 0
+    assert meant(1.0 / 3.0) == Fraction(1, 3)
+    assert meant(0.1) == Fraction(1, 10)
+    assert meant(2.0**0.5) == Fraction(2.0**0.5)
+    assert meant(0.0) == 0
 
 
 def area_tape(actors: tuple[int, ...], clients: int) -> Tape:
@@ -63,15 +45,12 @@ def area_tape(actors: tuple[int, ...], clients: int) -> Tape:
 
 
 class Linear:
-    """The gradients of a linear f_i: the same leaf everywhere."""
+    """The gradients of a linear f_i: the same name everywhere."""
 
-    def __init__(self, leaves: list[Any]) -> None:
-        self.leaves = leaves
+    def gradient(self, client: int, point: Point) -> Point:
+        return {1 + client: Fraction(1)}
 
-    def gradient(self, client: int, point: Any) -> Any:
-        return self.leaves[client]
-
-    def proximal(self, client: int, point: Any, step_size: Exact) -> Any:
+    def proximal(self, client: int, point: Point, step_size: Fraction) -> Point:
         raise NotImplementedError
 
 
@@ -80,11 +59,9 @@ class Linear:
 def test_points_go_where_vectors_go(actors: list[int]) -> None:
     # On linear functions every iterate is x_0 less a combination of two constant gradients.
     tape = area_tape(tuple(actors), 2)
-    seen: list[Any] = []
-    with alone() as module:
-        start, *leaves = (module.Point(is_leaf=True) for _ in range(3))
-        run(tape, start, Linear(leaves), lambda _, shown: seen.append(shown))
-        shown = [float(seen[-1].decomposition_dict.get(leaf, 0.0)) for leaf in (start, *leaves)]
+    seen: list[Point] = []
+    run(tape, {0: Fraction(1)}, Linear(), lambda _, shown: seen.append(shown))
+    shown = [float(seen[-1].get(name, 0)) for name in range(3)]
     slopes = np.array([[[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]]])
     problem = make("max-affine", a=slopes.tolist(), b=[[0.0], [0.0]], x0=[1.0, 0.0, 0.0])
     vectors: list[Any] = []
@@ -96,18 +73,6 @@ def parts(name: str, iterations: int, values: dict[str, Any]) -> tuple[Any, Any,
     theorem = load_theorem(name)
     plan = ask(theorem, iterations, values)
     return plan, function_class(theorem, plan.values, plan.clients), {"R": 1.0}
-
-
-def test_two_analyses_live_side_by_side() -> None:
-    with alone() as module:
-        before = module.Point(is_leaf=True)
-        with alone() as other:
-            # A fresh numbering inside, and the old one back outside.
-            assert other.Point.counter == 0
-            inner = other.Point(is_leaf=True)
-            assert inner.counter == 0
-        assert module.Point.counter == 1
-        assert module.Point.list_of_leaf_points == [before]
 
 
 def test_interleaved_models_are_those_built_alone() -> None:
@@ -129,15 +94,49 @@ def test_interleaved_models_are_those_built_alone() -> None:
     assert nested[0].rows == other_alone.rows
 
 
-def test_a_users_own_problem_in_pepit_is_left_alone() -> None:
-    import PEPit
+CLASSES: dict[str, dict[str, Fraction]] = {  # by PEPit's names, with its constants
+    "ConvexFunction": {},
+    "ConvexLipschitzFunction": {"M": Fraction(3, 2)},
+    "StronglyConvexFunction": {"mu": Fraction(1, 2)},
+    "SmoothConvexFunction": {"L": Fraction(2)},
+    "SmoothStronglyConvexFunction": {"mu": Fraction(1, 2), "L": Fraction(2)},
+    "SmoothConvexLipschitzFunction": {"L": Fraction(2), "M": Fraction(3, 2)},
+    "SmoothFunction": {"L": Fraction(2)},
+}
 
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_rows_of_a_class_are_those_of_pepit(name: str) -> None:
+    # Both at three points with gradients and values of their own: as forms in floats.
+    import PEPit
+    from PEPit import functions
+
+    constants = dict(CLASSES[name])
     problem = PEPit.PEP()
-    start = problem.set_initial_point()
-    plan, kind, constants = parts("area.theorem8", 2, {"p": [0.5], "M": 1})
-    build(kind, plan.metric, plan.tapes(), 1, constants)
-    assert PEPit.Point.counter == 1
-    assert PEPit.Point.list_of_leaf_points == [start]
+    f = problem.declare_function(getattr(functions, name), **{key: float(one) for key, one in constants.items()})
+    for _ in range(3):
+        f.add_point((PEPit.Point(), PEPit.Point(), PEPit.Expression()))
+    f.set_class_constraints()
+    theirs = []
+    for constraint in f.list_of_class_constraints:
+        found: dict[Any, float] = {}
+        for term, weight in constraint.expression.decomposition_dict.items():
+            at = (
+                tuple(sorted(one.counter for one in term)) if isinstance(term, tuple) else getattr(term, "counter", "1")
+            )
+            found[at] = found.get(at, 0.0) + float(weight)
+        theirs.append({at: pytest.approx(weight) for at, weight in found.items() if abs(weight) > 1e-12})
+    steepest = constants.pop("M") ** 2 if "M" in constants else None
+    kind = FunctionClass(name, constants, "", None, None, True, "", steepest=steepest)
+    one = Fraction(1)
+    samples = [Sample({2 * i: one}, {2 * i + 1: one}, Form({i: one})) for i in range(3)]
+    own = [form for form, _ in class_rows(kind, [samples])]
+    ours = []
+    for form in own:
+        every = {**form.values, **form.gram, "1": form.constant}
+        ours.append({at: float(weight) for at, weight in every.items() if weight})
+    assert len(ours) == len(theirs)
+    assert all(any(one == other for other in theirs) for one in ours)
 
 
 def test_pepit_itself_finds_the_same_value() -> None:
@@ -257,23 +256,21 @@ def test_all_event_sequences_at_once_show_what_they_show_one_by_one(
     plan = ask(load_theorem(name), iterations, settings)
     kind = function_class(plan.theorem, plan.values, plan.clients)
     weights = []
-    with alone() as module:
-        for runs in (plan.tapes(), plan.runs()):
-            oracle = model._Clients(module, kind, plan.clients)
-            start, total = module.Point(is_leaf=True), dict[Any, Any]()
-            # Gradients are the functions' own at equal points, so that equal runs show equal combinations of them.
-            for shown, share in model._shown(runs, plan.metric, start, oracle):
-                at = tuple(sorted(shown.decomposition_dict.values()))
-                total[at] = total.get(at, 0) + share
-            weights.append(total)
+    for runs in (plan.tapes(), plan.runs()):
+        oracle, total = model._Clients(kind, plan.clients), dict[Any, Any]()
+        # Gradients are the functions' own at equal points, so that equal runs show equal combinations of them.
+        for shown, share in model._shown(runs, plan.metric, oracle.vector(), oracle):
+            at = tuple(sorted(shown.values()))
+            total[at] = total.get(at, 0) + share
+        weights.append(total)
     assert weights[0] == weights[1]
     assert sum(weights[1].values()) == 1
 
 
 @pytest.mark.parametrize("bound", [Fraction(3), Fraction(1, 2), Fraction(1)])
 def test_a_certificate_states_the_square_of_the_largest_slope(bound: Fraction) -> None:
-    kind = FunctionClass("ConvexLipschitzFunction", {"M": exact(bound)}, "", None, None, minimiser=True, relaxed="")
-    assert _class(kind) == (0, 0, bound**2)
+    kind = FunctionClass("ConvexLipschitzFunction", {}, "", None, None, True, "", steepest=bound**2)
+    assert kind.limits == (0, 0, bound**2)
 
 
 @given(st.lists(FRACTIONS, min_size=6, max_size=6), FRACTIONS, FRACTIONS, FRACTIONS)
