@@ -374,7 +374,6 @@ _PACKAGES = (
     "clarabel",
     "scikit-learn",
     "python-flint",
-    "z3-solver",
     "pepit",
 )
 

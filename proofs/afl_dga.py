@@ -1,13 +1,17 @@
 """AFL-DGA's repaired theorems; docs/theory/afl_dga.md, step by step."""
 
-from boundlab.proofs._afl_dga_points import orthogonal_part, part_size, point_distance, stale_round, used_again_once
-from boundlab.proofs._afl_dga_rounds import RoundProof
-from boundlab.proofs._afl_dga_windows import (
+from boundlab.proofs._afl_dga_rounds import (
+    RoundProof,
     coefficient,
     missing_steps,
+    orthogonal_part,
     own_steps,
+    part_size,
     point_by_steps,
+    point_distance,
+    stale_round,
     used_again,
+    used_again_once,
     windows_of_steps,
     without_own,
 )

@@ -1,14 +1,15 @@
 """FedFa: the theorems about both modes through a virtual iterate; docs/theory/fedfa.md, step by step."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from boundlab.proofs._along import with_forms
-from boundlab.proofs._fedfa_runs import Lemma, gradients, lateness, noise, roots, shares, virtual
+from boundlab.proofs._along import Lemmas, with_forms
 from boundlab.prove import (
     Context,
     Fact,
     Proof,
+    Range,
     Script,
     VectorFact,
     combine_vectors,
@@ -18,6 +19,7 @@ from boundlab.prove import (
     scalar,
     shift,
     split_sum,
+    split_vector,
     squared,
     telescope,
     telescope_vector,
@@ -25,6 +27,345 @@ from boundlab.prove import (
     variable,
     vector_sum,
 )
+
+# FedFa, what holds of any schedule: how far models and the virtual iterate move, and what old gradients differ by.
+
+
+@dataclass
+class Lemma(Lemmas):
+    """Numbers and facts that the steps share; see docs/theory/fedfa.md.
+
+    Parameters
+    ----------
+    proof
+        What is written.
+    """
+
+    def __post_init__(self) -> None:
+        s = self.s = self.proof.setting()
+        self.kernel, self.eta, self.N, self.T, self.K, self.Q, self.n = s.kernel, s.step, s.N, s.T, s.K, s.Q, s.n
+        self.L, self.G, self.sigma, self.rate = s.symbol("L"), s.symbol("G_sq"), s.symbol("sigma_l"), s.rate
+        self.A = self.Q * self.eta
+        self.root_c, self.root_g = s.root("c_2", self.G + self.sigma**2), s.root("g_2", self.G)
+        self.root_gc = s.root("gc_2", self.G * (self.G + self.sigma**2))
+        self.c, self.g, self.gc = variable("c_2"), variable("g_2"), variable("gc_2")
+        self.move = self.rate * self.A * self.c
+        # How far the model is from the virtual iterate, by A·c.
+        self.away = self.rate * (self.K - 1) / 2 if s.delta or s.printed else s.symbol("C_lag")
+        # A second local step, how many there may be; v[b + m], of which none is looked at after T + N − 1 updates.
+        self.p, self.h = s.index("p_1", 0, self.Q - 1), s.index("h", 0, self.Q)
+        self.b = s.index("b", 0, self.T + self.N - 1)
+        self.m = s.index("m", 0, self.T + self.N - 1 - self.b)
+        s.index("u_2", 0, self.N - 1)
+
+    def fresh(self, letter: str) -> str:
+        """Return a name that no case has used."""
+        number = self.facts[letter] = self.facts.get(letter, -1) + 1
+        return f"{letter}_{number}"
+
+    def sampled(self, t: Any) -> Any:
+        """Return the stochastic gradients of arrival t, added up."""
+        return self.s.gr(t) + self.s.er(t) if self.s.noisy else self.s.gr(t)
+
+
+def roots(w: Lemma) -> None:
+    """√G·c is the root of G·c²."""
+    squares = w.kernel.combine(
+        equal(expr(w.gc**2), w.g**2 * w.c**2),
+        [(1, w.root_gc), (-(w.G + w.sigma**2), w.root_g), (-(w.g**2), w.root_c)],
+    )
+    w.facts["gc"] = w.proof.rule(
+        "√G·c", equal(expr(w.gc), w.g * w.c), lambda: w.kernel.by_squares(squares, w.gc, w.g * w.c)
+    )
+
+
+def gradients(w: Lemma) -> None:
+    """(W2) and (V2): second moments, and how far local steps go."""
+    s, kernel, a, q, h, p = w.s, w.kernel, w.s.a, w.s.q, w.h, w.p
+    g = s.g(a, 0, q)
+    facts: list[Any] = [s.bounded_gradient(g)]
+    if s.noisy:
+        facts += [s.variance(s.e(a, 0, q)), s.unbiased(s.e(a, 0, q), g)]
+    x = lambda place: s.sampled(a, 0, place)
+    second = w.step("second", "(W2), second moment", squared(x(q)) <= expr(w.G + w.sigma**2), facts)
+    one = w.step("c", "(W2)", squared(x(q)) <= expr(w.c**2), multipliers=[(1, second), (1, w.root_c)])
+    two = kernel.norms(one, kernel.at(one, {"q": p}), x(q), x(p), w.c, w.c)
+    pairs = total(kernel, total(kernel, two, "p_1", 0, h), "q", 0, h)
+    steps = w.step(
+        "steps",
+        "(V2), the gradients of some local steps",
+        squared(vector_sum("q", 0, h, x(q))) <= expr((w.c * h) ** 2),
+        [pairs],
+    )
+    way = walked(w, h)
+    w.step(
+        "local",
+        "(V2), local steps",
+        squared(s.z(a, 0, h) - s.z(a, 0, 0)) <= expr((w.eta * w.c * h) ** 2),
+        [steps, *(kernel.against(way, v) for v in (way.left, way.right))],
+    )
+    w.facts["changed"] = combine_vectors(
+        kernel,
+        s.change(a),
+        w.sampled(a) * -w.eta,
+        [(1, kernel.at(way, {"h": w.Q})), *((w.eta, s.added(name, a)) for name in _sums(w))],
+    )
+    w.step(
+        "change",
+        "(V2), a whole run",
+        squared(s.change(a)) <= expr((w.A * w.c) ** 2),
+        [kernel.at(w["local"], {"h": w.Q})],
+    )
+
+
+def _sums(w: Lemma) -> tuple[str, ...]:
+    return ("gr", "er") if w.s.noisy else ("gr",)
+
+
+def walked(w: Lemma, h: Any) -> VectorFact:
+    """(V1): z[a, 0, h] − z[a, 0, 0] = −η·Σ of the stochastic gradients of the steps before h."""
+    s, kernel, a, q = w.s, w.kernel, w.s.a, w.s.q
+    moves = total(kernel, s.move(a, 0, q), "q", 0, h)
+    path = telescope_vector(kernel, "q", 0, h, s.z(a, 0, q))
+    right = vector_sum("q", 0, h, s.sampled(a, 0, q)) * -w.eta
+    return combine_vectors(kernel, path.right, right, [(1, moves), (-1, path)])
+
+
+def virtual(w: Lemma) -> None:
+    """(V3): how the virtual iterate moves, how far from the model it is, and where it begins."""
+    s, kernel, r, b, m, K = w.s, w.kernel, w.s.r, w.b, w.m, w.K
+    step = _step_of_delta(w) if s.delta else s.virtual_move(r)
+    right = w.s.v(r) - w.sampled(r) * (w.rate * w.eta)
+    w.facts["v"] = combine_vectors(kernel, step.left, right, [(1, step), (w.rate, kernel.at(w["changed"], {"a": r}))])
+    move = lambda at: s.v(at + 1) - s.v(at)
+    one = w.step(
+        "move",
+        "(V3), one step",
+        squared(move(r)) <= expr(w.move**2),
+        [step, kernel.at(w["change"], {"a": r})],
+    )
+    far = lambda known: kernel.norms(
+        known, kernel.at(one, {"r": b + m}, known.context), s.v(b + m) - s.v(b), move(b + m), w.move * m, w.move
+    )
+    path = w.proof.induction(
+        "(V9), several steps",
+        squared(s.v(b + m) - s.v(b)) <= expr((w.move * m) ** 2),
+        "m",
+        [],
+        lambda known: [known, kernel.at(one, {"r": b + m}, known.context), far(known)],
+    )
+    w.facts["path"] = path
+    _any_two(w, path)
+    # what the window holds back
+    now = b if s.delta else scalar(0)
+    one, two = s.index("j_1", 1, K - 1), s.index("j_2", 1, K - 1)
+    change = lambda place: s.change(now - K + place)
+    early = lambda place: kernel.at(w["change"], {"a": now - K + place})
+    both = kernel.norms(early(one), early(two), change(one), change(two), w.A * w.c, w.A * w.c)
+    pairs = total(kernel, total(kernel, both, "j_2", 1, K, two), "j_1", 1, K, one)
+    closed = telescope(kernel, "j_1", 1, K, one * (one - 1) / 2)
+    again = total(kernel, telescope(kernel, "j_2", 1, K, two * (two - 1) / 2), "j_1", 1, K, one)
+    size = (w.rate * w.A * w.c / K) ** 2
+    held = w.proof.step(
+        "(V12), what the window holds back",
+        squared(s.held_back(now)) <= expr((w.move * (K - 1) / 2) ** 2),
+        multipliers=[((w.rate / K) ** 2, pairs), (-size, again), (-size * K * (K - 1) / 2, closed)],
+    )
+    if s.delta:
+        w.step(
+            "away",
+            "(V12), the model and the virtual iterate",
+            squared(s.w(b) - s.v(b)) <= expr((w.away * w.A * w.c) ** 2),
+            [held, s.ahead(b)],
+        )
+    w.step(
+        "first",
+        "(V3), where it begins",
+        squared(s.v(0) - s.w(0)) <= expr((w.move * (K - 1) / 2) ** 2),
+        [kernel.at(held, {"b": 0}) if s.delta else held, s.ahead(0)],
+    )
+    if not s.delta:
+        _away_in_param(w)
+
+
+def _step_of_delta(w: Lemma) -> VectorFact:
+    """(V12): the sums of the window telescope."""
+    s, kernel, t, K, j = w.s, w.kernel, w.s.r, w.K, w.s.j
+    change = s.change(t - K + j)
+    path = telescope_vector(kernel, "j", 1, K, change * (j - 1))
+    last = split_vector(kernel, "j", 1, K, K + 1, change)
+    weight = w.rate / K
+    return combine_vectors(
+        kernel,
+        s.v(t + 1),
+        s.v(t) + s.change(t) * w.rate,
+        [(1, s.ahead(t + 1)), (1, s.update(t)), (-1, s.ahead(t)), (weight, last), (weight, path)],
+    )
+
+
+def _away_in_param(w: Lemma) -> None:
+    """(V18): the shares of changes in the model differ from those in the virtual iterate by C_lag in all."""
+    s, kernel, r = w.s, w.kernel, w.s.r
+    low, size, C = 1 - w.K, w.A * w.c, s.symbol("C_lag")
+    inside = Range(low=low, high=r - 1, integer=True)
+    one, two = s.context.declare("a_1", inside), s.context.declare("a_2", inside)
+    there = lambda place: kernel.at(w["change"], {"a": place})
+    alike, opposite = (
+        kernel.norms(there(one), there(two), s.change(one), s.change(two), size, size, sign) for sign in (1, -1)
+    )
+    more, less = (lambda place: variable("more", r, place)), (lambda place: variable("less", r, place))
+    signs = (
+        (alike, more(one) * more(two) + less(one) * less(two)),
+        (opposite, more(one) * less(two) + less(one) * more(two)),
+    )
+    pairs = [total(kernel, total(kernel, fact, "a_2", low, r, weight), "a_1", low, r) for fact, weight in signs]
+    parts = s.response_error(r)
+    twice = total(kernel, parts, "a_2", low, r, more(two) + less(two))
+    extra = vector_sum("a_1", low, r, s.change(one) * (more(one) - less(one)))
+    bound = w.proof.step(
+        "(V18), the shares of changes",
+        squared(extra) <= expr((C * size) ** 2),
+        multipliers=[*((1, fact) for fact in pairs), (size**2, twice), (size**2 * C, parts)],
+    )
+    w.step(
+        "away",
+        "(V18), the model and the virtual iterate",
+        squared(s.w(r) - s.v(r)) <= expr((C * size) ** 2),
+        [bound, s.response(r)],
+    )
+
+
+def _any_two(w: Lemma, path: Fact) -> None:
+    """(V9): the virtual iterates after o and after t updates, whichever is the earlier."""
+    s, kernel, t = w.s, w.kernel, w.b
+    o = s.index("o", 0, w.T + w.N - 1)
+    far = squared(s.v(o) - s.v(t)) <= expr((w.move * (t - o)) ** 2)
+    older, newer = kernel.split("o", t)
+    first = w.proof.step("(V9), an earlier one", far, [kernel.at(path, {"b": o, "m": t - o}, older)], context=older)
+    second = w.proof.step("(V9), a later one", far, [kernel.at(path, {"m": o - t}, newer)], context=newer)
+    w.facts["apart"] = w.proof.rule("(V9), any two", None, lambda: kernel.join(first, second))
+
+
+def window_noise(w: Lemma, first: Any, lo: int) -> tuple[Fact, Fact]:
+    """(W3): noise of a run, and of the runs first + lo, first + lo + 1, …: variances add up; h_1 ≥ 1 counts runs."""
+    s, kernel, a, q, j, h = w.s, w.kernel, w.s.a, w.s.q, w.s.j, w.s.index("h_1", 1)
+    own = s.independent(s.e(a, 0, q), "q", 0, w.Q)
+    variances = total(kernel, s.variance(s.e(a, 0, q)), "q", 0, w.Q)
+    run = w.proof.step(
+        "(W3), the noise of a run", squared(s.er(a)) <= expr(w.Q * w.sigma**2), [s.added("er", a), own, variances]
+    )
+    x = lambda place: s.er(first + place)
+    other, last = s.index("u_1", lo, lo + h - 1), lo + h
+    cross = total(kernel, s.unbiased(s.e(first + last, 0, q), x(other)), "q", 0, w.Q)
+    cross = total(kernel, w.inserted(cross, s.added("er", first + last), x(other)), "u_1", lo, last)
+    sums = lambda end: vector_sum("j", lo, end, x(j))
+    parted = split_vector(kernel, "j", lo, last, last + 1, x(j))
+    apart = w.proof.induction(
+        "(W3), the runs of a window",
+        equal(squared(sums(last)), finite_sum("j", lo, last, squared(x(j)))),
+        "h_1",
+        [],
+        lambda known: [
+            known,
+            cross,
+            s.last_term("j", lo, last, squared(x(j))),
+            *(kernel.against(parted, v) for v in (sums(last + 1), sums(last), x(last))),
+        ],
+    )
+    return run, apart
+
+
+def noise(w: Lemma) -> None:
+    """(W10): noise of a window is orthogonal to ∇f at its begin, and its variances add up."""
+    s, kernel, k, q, u = w.s, w.kernel, w.s.k, w.s.q, w.s.u
+    run, apart = window_noise(w, k, 0)
+    sums = vector_sum("u", 0, w.N, s.er(k + u))
+    w.step(
+        "noise",
+        "(W10), the variance",
+        squared(sums) <= expr(w.N * w.Q * w.sigma**2),
+        [kernel.at(apart, {"h_1": w.N}), total(kernel, kernel.at(run, {"a": k + u}), "u", 0, w.N)],
+    )
+    still = total(kernel, s.unbiased(s.e(k + u, 0, q), s.fv(k)), "q", 0, w.Q)
+    still = w.inserted(still, s.added("er", k + u), s.fv(k))
+    w.step("still", "(W10), the mean", equal(s.dot(s.fv(k), sums), 0), [total(kernel, still, "u", 0, w.N)])
+
+
+def shares(w: Lemma) -> None:
+    """(W9), first part: the clients' shares of a window."""
+    s, k, i, n, beta = w.s, w.s.k, w.s.i, w.n, w.s.symbol("share_bias")
+    bound = w.unequal_shares(lambda place: s.dv(place, k) - s.fv(k), s.spread(i, k), lambda: s.bias(k), beta)
+    plain = s.uneven(k)
+    same = finite_sum("i", 0, n, squared(s.fv(k)) * (s.over(i, k) - s.under(i, k)))
+    balance = [s.balance(k, value) for value in (same, s.dot(s.fv(k), plain))]
+    claim = squared(plain) <= expr((beta * s.symbol("sigma_g")) ** 2)
+    w.step("shares", "(W9), the shares", claim, [bound, *balance])
+
+
+def lateness(w: Lemma, far: Any, case: Context) -> None:
+    """(V9) and (W6): gradients of a window differ from those at v[k] by at most e on average; ``far`` ≥ their age."""
+    s, kernel, proof = w.s, w.kernel, w.proof
+    k, u, q, p = s.k, s.u, s.q, w.p
+    v = variable("u_2")
+    which = "b" if s.delta else "r"
+    t, tag = k + u, f", {case.why}" if case.why else ""
+    old = s.s(t, 0)
+    late = kernel.combine(expr(far + (k - old)) >= 0, [], case)  # s ≤ t, and N − 1 ≤ far
+    early = kernel.combine(expr(far - (k - old)) >= 0, [(1, s.delay(t, 0))], case)
+    age = proof.step(
+        f"how old models are{tag}", expr((k - old) ** 2) <= far**2, [kernel.scale(late, early)], context=case
+    )
+    away = kernel.at(w["away"], {which: old})
+    models = proof.step(
+        f"(V9), the virtual iterate that a run began near{tag}",
+        squared(s.v(old) - s.v(k)) <= expr((w.move * far) ** 2),
+        multipliers=[(1, kernel.at(w["apart"], {"o": old, "b": k})), (w.move**2, age)],
+        context=case,
+    )
+    local = kernel.at(w["local"], {"a": t, "h": q})
+    unit = w.eta * w.c
+    one, two, three = s.z(t, 0, q) - s.z(t, 0, 0), s.w(old) - s.v(old), s.v(old) - s.v(k)
+    sizes = (unit * q, w.away * w.A * w.c, w.move * far)
+    size = sizes[0] + sizes[1] + sizes[2]
+    points = proof.step(
+        f"(V9), the point of a local step{tag}",
+        squared(s.z(t, 0, q) - s.v(k)) <= expr(size**2),
+        [
+            local,
+            away,
+            models,
+            s.begin(t, 0),
+            kernel.norms(local, away, one, two, sizes[0], sizes[1]),
+            kernel.norms(local, models, one, three, sizes[0], sizes[2]),
+            kernel.norms(away, models, two, three, sizes[1], sizes[2]),
+        ],
+        context=case,
+    )
+    lag = lambda place: s.dv(s.c(t, 0), k) - s.g(t, 0, place)
+    gap = lambda place: w.L * w.c * (w.eta * place + w.A * (w.rate * far + w.away))
+    slopes = proof.step(
+        f"the gradient of a local step{tag}", squared(lag(q)) <= expr(gap(q) ** 2),
+        [s.smooth(s.dv(s.c(t, 0), k), s.g(t, 0, q)), points], context=case,
+    )  # fmt: skip
+    two_steps = kernel.norms(slopes, kernel.at(slopes, {"q": p}), lag(q), lag(p), gap(q), gap(p))
+    pairs = total(kernel, total(kernel, two_steps, "p_1", 0, w.Q), "q", 0, w.Q)
+    closed = telescope(kernel, "q", 0, w.Q, q * (q - 1) / 2)
+    eps = w.facts["eps"] = w.L * w.c * (w.A * (w.rate * far + w.away) + w.eta * (w.Q - 1) / 2)
+    nested = total(kernel, closed, "p_1", 0, w.Q, w.L * w.c * w.eta * gap(p))
+    run = proof.step(
+        f"(W6), a run{tag}", squared(vector_sum("q", 0, w.Q, lag(q))) <= expr((w.Q * eps) ** 2),
+        [pairs, closed, nested], context=case,
+    )  # fmt: skip
+    differ = s.dv(s.c(t, 0), k) * w.Q - s.gr(t)
+    summed = proof.step(
+        f"(W6), its gradients added up{tag}", squared(differ) <= expr((w.Q * eps) ** 2),
+        [run, s.added("gr", t)], context=case,
+    )  # fmt: skip
+    other = s.dv(s.c(k + v, 0), k) * w.Q - s.gr(k + v)
+    both = kernel.norms(summed, kernel.at(summed, {"u": v}), differ, other, w.Q * eps, w.Q * eps)
+    pairs = total(kernel, total(kernel, both, "u_2", 0, w.N), "u", 0, w.N)
+    every = vector_sum("u", 0, w.N, differ)
+    w.step("late", f"(W6){tag}", squared(every) <= expr((w.N * w.Q * eps) ** 2), [pairs], context=case)
 
 
 def any_step(proof: Proof) -> None:

@@ -15,10 +15,10 @@ from boundlab.prove import Outcome, Proof, Range, Script, expr, run, scalar, var
 from boundlab.prove._kernel import shift, split_sum, telescope, total, windows
 from boundlab.prove.trace import with_setting, write_trace
 from boundlab.recheck import Finding
-from boundlab.recheck._errors import WrongError
+from boundlab.recheck._forms import WrongError
 from boundlab.recheck._numbers import NumberError, begin
-from boundlab.recheck._proof import recheck_proof
 from boundlab.recheck._replay import Replay
+from boundlab.recheck.kernel import recheck_proof
 
 # What is asked of every proof is asked of these at night: they are long, or go line by line like one that is left here.
 LONG = frozenset({"area.theorem7.explicit", "area.theorem7.onepass"})
@@ -180,7 +180,7 @@ def _seen(name: str) -> tuple[Replay, Finding]:
         kept.append(Replay(raw, rules))
         return kept[0]
 
-    with mock.patch("boundlab.recheck._proof.Replay", keep):
+    with mock.patch("boundlab.recheck.kernel.Replay", keep):
         found = recheck_proof(file_of(name))
     return kept[0], found
 

@@ -27,7 +27,6 @@ _HEAVY = (
     "typer",
     "rich.table",
     "flint",
-    "z3",
 )
 _NO_TESTS = 5
 _ASLEEP = 50.0

@@ -19,7 +19,6 @@ from boundlab.checks._view import View as View
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.options import nearest
 from boundlab.registry import lookup, registered
-from boundlab.signs import Solver
 from boundlab.theorems import Theorem, at_steps, reads_steps
 
 _OF_SECONDS = ("scope", "units")  # groups that ask nothing of the horizon
@@ -79,29 +78,28 @@ def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
     found = groups()
     if reads_steps(theorem):  # of all steps that it is about, those of one size
         theorem = at_steps(theorem, theorem.symbols["alpha"].symbol)
-    with Solver() as solver:
-        view = View(theorem, solver=solver)
-        for name in chosen:
-            if theorem.left.in_seconds and name not in _OF_SECONDS:
-                yield Check(name, found[name].summary, "not applicable", "how many updates there are is read off a run")
-                continue
-            done: list[Check] = []
-            try:
-                with time_limit(LAST_RESORT):
-                    done.extend(found[name](view))
-            except UndecidedError as error:
-                done.append(Check(_unused(name, done), found[name].summary, "unknown", str(error)))
-            except _BEYOND_SYMPY as error:
-                if not _of_sympy(error):
-                    raise
-                said = " ".join(str(error).split())
-                reason = f"SymPy gives up: {type(error).__name__}{f' ({said})' if 0 < len(said) <= _SHOWN else ''}"
-                done.append(Check(_unused(name, done), found[name].summary, "unknown", reason))
-            except SpecError as error:
-                if str(error) != _no_core(theorem):
-                    raise
-                done.append(Check(_unused(name, done), found[name].summary, "unknown", str(error)))
-            yield from done
+    view = View(theorem)
+    for name in chosen:
+        if theorem.left.in_seconds and name not in _OF_SECONDS:
+            yield Check(name, found[name].summary, "not applicable", "how many updates there are is read off a run")
+            continue
+        done: list[Check] = []
+        try:
+            with time_limit(LAST_RESORT):
+                done.extend(found[name](view))
+        except UndecidedError as error:
+            done.append(Check(_unused(name, done), found[name].summary, "unknown", str(error)))
+        except _BEYOND_SYMPY as error:
+            if not _of_sympy(error):
+                raise
+            said = " ".join(str(error).split())
+            reason = f"SymPy gives up: {type(error).__name__}{f' ({said})' if 0 < len(said) <= _SHOWN else ''}"
+            done.append(Check(_unused(name, done), found[name].summary, "unknown", reason))
+        except SpecError as error:
+            if str(error) != _no_core(theorem):
+                raise
+            done.append(Check(_unused(name, done), found[name].summary, "unknown", str(error)))
+        yield from done
 
 
 def _no_core(theorem: Theorem) -> str:

@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, final
 
-from boundlab.signs import SignProof
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.checks._view import View
 
-Verdict = Literal["failed", "suspicious", "unknown", "passed (z3)", "passed", "not applicable"]
+Verdict = Literal["failed", "suspicious", "unknown", "passed", "not applicable"]
 Consequence = Literal["", "claim false", "claim vacuous", "implies more", "does not follow", "not defined"]
 
 CONSEQUENCES: dict[str, str] = {
@@ -34,10 +33,9 @@ class Check:
     statement
         What was asked.
     verdict
-        ``passed``: shown, symbolically or by a certificate that was checked again. ``passed (z3)``: z3 says so, and
-        nobody has checked it. ``failed``: the witness shows the contrary. ``suspicious``: a true theorem may do that,
-        but seldom does. ``unknown``: none of these within the limits. ``not applicable``: the question makes no sense
-        here.
+        ``passed``: shown, symbolically or by a certificate that was checked again. ``failed``: the witness shows the
+        contrary. ``suspicious``: a true theorem may do that, but seldom does. ``unknown``: none of these within the
+        limits. ``not applicable``: the question makes no sense here.
     witness
         Failed or suspicious: the scaling, the instance or the values that show it. Else what was found, or why not.
     consequence
@@ -103,14 +101,9 @@ def group(identity: str, summary: str) -> "Callable[[Callable[[View], Iterable[C
     return make
 
 
-def passed(shown: SignProof) -> Verdict:
-    """Return the verdict of what was shown in this way."""
-    return "passed" if shown is SignProof.BY_CERTIFICATE else "passed (z3)"
-
-
 def exit_code(checks: Iterable[Check]) -> ExitCode:
     """Return ``REFUTED`` if a check failed, ``STANDS`` if one was decided, else ``UNDECIDED``."""
     verdicts = {check.verdict for check in checks}
     if "failed" in verdicts:
         return ExitCode.REFUTED
-    return ExitCode.STANDS if verdicts & {"passed", "passed (z3)", "suspicious"} else ExitCode.UNDECIDED
+    return ExitCode.STANDS if verdicts & {"passed", "suspicious"} else ExitCode.UNDECIDED

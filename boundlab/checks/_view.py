@@ -15,7 +15,7 @@ from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import SymbolInfo, apart, names_of, ordered
 from boundlab.formulas.units import degrees
 from boundlab.formulas.written import expand, letters_of, size, substitute, written
-from boundlab.signs import Prover, Solver
+from boundlab.signs import Prover
 from boundlab.theorems import Condition, Theorem, at_lowest
 
 _POINTS = 200
@@ -34,14 +34,11 @@ class View:
         Terms that the claim implies to be superfluous.
     unconditional
         Statements of conditions that the claim implies to be superfluous.
-    solver
-        What is asked for signs that have no certificate.
     """
 
     theorem: Theorem
     dropped: frozenset[str] = frozenset()
     unconditional: frozenset[str] = frozenset()
-    solver: Solver = field(default_factory=Solver, compare=False, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -194,12 +191,12 @@ class View:
     def prover(self, at_least: Mapping[str, int] | None = None) -> Prover:
         """Return what proves signs where the theorem's conditions hold."""
         if at_least:
-            return Prover(self.symbols, at_least, self._facts, self.solver)
+            return Prover(self.symbols, at_least, self._facts)
         return self._prover
 
     @cached_property
     def _prover(self) -> Prover:
-        return Prover(self.symbols, {}, self._facts, self.solver)
+        return Prover(self.symbols, {}, self._facts)
 
     @cached_property
     def _facts(self) -> dict[sympy.Symbol, sympy.Expr]:

@@ -6,14 +6,13 @@ from fractions import Fraction
 import numpy as np
 import sympy
 
-from boundlab.checks._check import Check, group, passed
+from boundlab.checks._check import Check, group
 from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import names_of
-from boundlab.signs import Direction, SignProof, Trend
+from boundlab.signs import Direction, common, turned
 
-_STILL = Trend(0, SignProof.BY_CERTIFICATE)
 _FACTORS = (sympy.Rational(11, 10), sympy.Integer(2), sympy.Integer(10))
 
 
@@ -48,11 +47,9 @@ def _check(view: View, name: str, sign: Direction) -> Check:
         return _recursion(view, name, sign, Check(identity, statement, "unknown"))
     symbol = view.symbol(name)
     trends = {part: _through(view, term, symbol) for part, term in view.terms.items()}
-    open_terms = [part for part, trend in trends.items() if trend.direction not in (0, sign)]
+    open_terms = [part for part, trend in trends.items() if trend not in (0, sign)]
     if not open_terms:
-        worst = min((trend.shown for trend in trends.values()), default=SignProof.BY_CERTIFICATE)
-        still = not any(trend.direction for trend in trends.values())
-        return Check(identity, statement, passed(worst), "it does not depend on it" if still else "")
+        return Check(identity, statement, "passed", "" if any(trends.values()) else "it does not depend on it")
     if _moves(view, name):
         return _other_run(view, name, sign)
     witness = _counterexample(view, name, sign)
@@ -73,40 +70,31 @@ def _other_run(view: View, name: str, sign: Direction) -> Check:
     return Check(f"monotone.{name}", _statement(name, sign), "not applicable", reason)
 
 
-def _through(view: View, term: sympy.Expr, symbol: sympy.Symbol) -> Trend:
+def _through(view: View, term: sympy.Expr, symbol: sympy.Symbol) -> Direction | None:
     """Return the trend of a term, through the definitions it uses; the whole is expanded if that fails."""
     rules = view.rules(frozenset(view.free_steps))
-    memo: dict[str, Trend] = {}
+    memo: dict[str, Direction | None] = {}
     prover = view.prover()
 
-    def of(name: str) -> Trend:
+    def of(name: str) -> Direction | None:
         if name == symbol.name:
-            return Trend(1, SignProof.BY_CERTIFICATE)
+            return 1
         if name not in rules:
-            return _STILL
+            return 0
         if name not in memo:
             memo[name] = chain(rules[name])
         return memo[name]
 
-    def chain(expression: sympy.Expr) -> Trend:
-        total: set[Direction] = set()
-        shown = SignProof.BY_CERTIFICATE
-        for other in sorted(names_of(expression)):
-            inner = of(other)
-            if inner.direction == 0:
-                continue
-            outer = prover.direction(expression, view.symbol(other))
-            if inner.direction is None or outer.direction is None:
-                return Trend(None, SignProof.NOT)
-            if outer.direction != 0:
-                total.add(1 if inner.direction == outer.direction else -1)
-            shown = min(shown, inner.shown, outer.shown)
-        if len(total) > 1:
-            return Trend(None, SignProof.NOT)
-        return Trend(total.pop() if total else 0, shown)
+    def chain(expression: sympy.Expr) -> Direction | None:
+        return common(of_part(expression, name) for name in sorted(names_of(expression)))
+
+    def of_part(expression: sympy.Expr, name: str) -> Direction | None:
+        inner = of(name)
+        outer = prover.direction(expression, view.symbol(name)) if inner else 0
+        return None if inner is None or outer is None else turned(inner, outer) if outer else 0
 
     found = chain(term)
-    return found if found.direction is not None else prover.direction(view.expand(term), symbol)
+    return found if found is not None else prover.direction(view.expand(term), symbol)
 
 
 def _counterexample(view: View, name: str, sign: Direction) -> str:

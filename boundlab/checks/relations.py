@@ -7,7 +7,7 @@ from typing import Any
 import sympy
 
 from boundlab.algorithms import Algorithm, Staleness, StepFactor
-from boundlab.checks._check import Check, group, passed
+from boundlab.checks._check import Check, group
 from boundlab.checks._instances import SMALL
 from boundlab.checks._view import View
 from boundlab.checks.scope import read_parameters
@@ -87,7 +87,7 @@ def _compare(
     prover = view.prover()
     rising = [prover.certain(substitute(after[name], {factor: 1 + _EXTRA}) - before[name]) for name in changed]
     if all(rising):
-        return Check(blank.id, blank.statement, passed(min(rising)), f"{', '.join(changed)} grow: loose, not wrong")
+        return Check(blank.id, blank.statement, "passed", f"{', '.join(changed)} grow: loose, not wrong")
     falls = {}
     for name in changed:
         try:

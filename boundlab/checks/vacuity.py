@@ -9,7 +9,6 @@ from boundlab.checks._view import View
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.symbols import QUIET
 from boundlab.metrics import Quantity, terms_of
-from boundlab.signs import SignProof
 
 
 @group("vacuity", "the bound is below what is trivially true")
@@ -83,7 +82,7 @@ def _somewhere(view: View, bound: sympy.Expr, statement: str) -> Check:
 
 def _above(view: View, term: sympy.Expr, bound: sympy.Expr, at_least: dict[str, int]) -> bool:
     try:
-        return view.prover(at_least).certain(view.expand(term) / bound - 1) is SignProof.BY_CERTIFICATE
+        return view.prover(at_least).certain(view.expand(term) / bound - 1)
     except UndecidedError:
         return False
 

@@ -28,7 +28,6 @@ _PACKAGES = (
     ("scikit-learn", "sklearn", "bundled data (extra data)"),
     ("matplotlib", "matplotlib", "plots (extra plot)"),
     ("python-flint", "flint", "exact numbers, balls, recheck"),
-    ("z3-solver", "z3", "checks of monotonicity and vacuity (extra check)"),
     ("numba", "numba", "long runs in few dimensions (extra fast)"),
     ("torch", "torch", "trials in lock step (extra torch)"),
     ("pandas", "pandas", "frames (extra notebook)"),

@@ -14,7 +14,6 @@ _TONES: Final[dict[str, Tone]] = {
     "consistent": "good",
     "proved": "good",
     "passed": "good",
-    "passed (z3)": "good",
     "violated": "bad",
     "refuted": "bad",
     "false": "bad",

@@ -7,7 +7,7 @@ from boundlab.errors import shortened
 from boundlab.files import schema
 from boundlab.pages.blocks import GAP, Block, Line, Rows, Tone, Words, line, table, tone_of, words
 from boundlab.prove import Context, Fact, Outcome, Scalar, Status, Step, VectorFact, letters
-from boundlab.prove.foundations import foundations
+from boundlab.prove.trace import foundations
 from boundlab.verdict import ExitCode
 
 # Of a claim in the table; the whole of it is shown with the step.

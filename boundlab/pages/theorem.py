@@ -175,8 +175,8 @@ def _options(theorem: "Theorem") -> str:
 # The page of the checks of a theorem: what failed first, what passed in a line.
 
 # In the order of the page.
-_ORDER = ("failed", "suspicious", "unknown", "passed (z3)", "passed", "not applicable")
-_FOLDED = ("passed (z3)", "passed", "not applicable")
+_ORDER = ("failed", "suspicious", "unknown", "passed", "not applicable")
+_FOLDED = ("passed", "not applicable")
 _WITNESS: dict[str, Tone] = {"failed": "", "suspicious": ""}
 
 

@@ -23,7 +23,6 @@ from boundlab.prove._kernel import (
     uncorrelated as uncorrelated,
     windows as windows,
 )
-from boundlab.prove._meanings import letters as letters
 from boundlab.prove._scalars import ProofError as ProofError, Scalar as Scalar, scalar as scalar, variable as variable
 from boundlab.prove._terms import (
     Claim as Claim,
@@ -36,7 +35,13 @@ from boundlab.prove._terms import (
     squared as squared,
     vector_sum as vector_sum,
 )
-from boundlab.prove.document import Proof as Proof, Script as Script, Status as Status, Step as Step
-from boundlab.prove.outcome import Outcome as Outcome
+from boundlab.prove.document import (
+    Outcome as Outcome,
+    Proof as Proof,
+    Script as Script,
+    Status as Status,
+    Step as Step,
+    letters as letters,
+)
 from boundlab.prove.run import run as run
 from boundlab.recheck.kernel import Range as Range

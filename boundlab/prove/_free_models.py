@@ -10,27 +10,166 @@ the numbers; what it leaves open is 0, and what is returned has been checked in 
 
 import itertools
 import random
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
-from boundlab.prove._balls import Ball, Real
+import numpy as np
+
 from boundlab.prove._context import Context, Fact, VectorFact
-from boundlab.prove._free_numbers import Ground, Name, Row, solution
 from boundlab.prove._instance import UnfitError
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
 from boundlab.prove._scalars import ProofError, scalar
 from boundlab.prove._terms import Claim, Expr
+from boundlab.prove.models import Ball, Environment, OutsideError, Real, SymbolNumbers
 from boundlab.recheck.kernel import Base, Range, Vec
+
+# Numbers for atoms that meet linear conditions and miss one: proposed by a solver, checked in fractions.
+
+_FEW = 24
+_ROOM, _ROUND = 1e-4, (1, 2, 4, 8, 64, 4096, 1 << 20)
+_LARGE, _THRIFT = 100.0, 1e-3
+_ZERO = Fraction(0)
+# The name of a vector with its indices; ("1",), ("inner", u, v) or ("value", f, i, u).
+Name: TypeAlias = tuple[str, tuple[int, ...]]
+Ground: TypeAlias = tuple[Any, ...]
+Row: TypeAlias = dict[Ground, Fraction]
+
+
+def solution(goal: Row, equality: bool, rows: Sequence[tuple[Row, bool]]) -> Row | None:
+    """Return numbers for atoms with which all rows hold and the goal does not, checked in fractions."""
+    if equality:
+        return solution(goal, False, rows) or solution({key: -one for key, one in goal.items()}, False, rows)
+    keys = sorted({key for row in (goal, *(row for row, _ in rows)) for key in row if key != ("1",)}, key=str)
+    vectors = sorted({name for key in keys if key[0] == "inner" for name in key[1:]})
+    values = [key for key in keys if key[0] == "value"]
+    if not keys:  # numbers alone
+        return {("1",): Fraction(1)} if goal.get(("1",), _ZERO) < 0 else None
+    if len(vectors) > _FEW:
+        return None
+    atoms = [("inner", u, v) for u, v in itertools.combinations_with_replacement(vectors, 2)] + values
+    for room in (0.0, _ROOM):
+        numbers = _proposed(goal, rows, atoms, vectors, room)
+        if numbers is None:
+            return None
+        for below in _ROUND:
+            near = [Fraction(round(one * below), below) for one in numbers]
+            found = _on_equations(near, rows, atoms)
+            if found is not None and _checked(found, goal, rows, vectors):
+                return found
+    return None
+
+
+def _proposed(
+    goal: Row, rows: Sequence[tuple[Row, bool]], atoms: Sequence[Ground], vectors: Sequence[Name], room: float
+) -> list[float] | None:
+    try:
+        import cvxpy
+    except ImportError:
+        return None
+    cp: Any = cvxpy
+    place = {name: number for number, name in enumerate(vectors)}
+    count = len(vectors)
+    first = count * (count + 1) // 2
+    gram: Any = cp.Variable((count, count), PSD=True) if count else None
+    free: Any = cp.Variable(len(atoms) - first) if len(atoms) > first else None
+
+    def of(row: Row) -> Any:
+        total: Any = float(row.get(("1",), _ZERO))
+        for number, key in enumerate(atoms):
+            if key in row:
+                total = total + float(row[key]) * (
+                    gram[place[key[1]], place[key[2]]] if number < first else free[number - first]
+                )
+        return total
+
+    gap = cp.Variable()
+    limits = [of(goal) <= -gap, gap <= 1]
+    limits += [of(row) == 0 if equation else of(row) >= room for row, equation in rows]
+    size: Any = 0.0
+    if gram is not None:
+        limits += [cp.trace(gram) <= _LARGE, gram >> room * np.eye(count)]
+        size = size + cp.trace(gram)
+    if free is not None:
+        limits += [cp.abs(free) <= _LARGE]
+        size = size + cp.norm1(free)
+    program = cp.Problem(cp.Maximize(gap - _THRIFT * size), limits)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a solution is inaccurate: it is a proposal
+            program.solve(solver=cp.CLARABEL)
+    except cp.SolverError:
+        return None
+    if program.status not in ("optimal", "optimal_inaccurate") or gap.value is None or gap.value < 10 * _ROOM:
+        return None
+    numbers = [] if gram is None else [gram.value[place[key[1]], place[key[2]]] for key in atoms[:first]]
+    return [float(one) for one in [*numbers, *([] if free is None else free.value)]]
+
+
+def _on_equations(numbers: Sequence[Fraction], rows: Sequence[tuple[Row, bool]], atoms: Sequence[Ground]) -> Row | None:
+    """Return numbers near these that meet all equations exactly: each solved for one atom after the other."""
+    found = dict(zip(atoms, numbers, strict=True))
+    left = [dict(row) for row, equation in rows if equation]
+    solved: list[tuple[Ground, Row]] = []
+    while left:
+        row = {key: one for key, one in left.pop().items() if one}
+        free = [key for key in row if key != ("1",)]
+        if not free:
+            if row:
+                return None
+            continue
+        pivot = max(free, key=lambda key: (key[0] == "value", abs(row[key]), str(key)))
+        own = {key: -one / row[pivot] for key, one in row.items() if key != pivot}
+        left = [_with(one, pivot, own) for one in left]
+        solved = [(key, _with(one, pivot, own)) for key, one in solved]
+        solved.append((pivot, own))
+    for pivot, own in solved:
+        found[pivot] = sum((one * (Fraction(1) if key == ("1",) else found[key]) for key, one in own.items()), _ZERO)
+    return {**found, ("1",): Fraction(1)}
+
+
+def _with(row: Row, pivot: Ground, own: Row) -> Row:
+    weight = row.get(pivot, _ZERO)
+    if not weight:
+        return row
+    found = {key: one for key, one in row.items() if key != pivot}
+    for key, one in own.items():
+        found[key] = found.get(key, _ZERO) + weight * one
+    return found
+
+
+def _checked(found: Row, goal: Row, rows: Sequence[tuple[Row, bool]], vectors: Sequence[Name]) -> bool:
+    """Return whether the goal is < 0, all rows hold, and the Gram matrix is positive semidefinite: in fractions."""
+
+    def at(row: Row) -> Fraction:
+        return sum((one * found[key] for key, one in row.items()), _ZERO)
+
+    if at(goal) >= 0 or any(at(row) < 0 or (equation and at(row)) for row, equation in rows):
+        return False
+    matrix = [[found["inner", *sorted((u, v))] for v in vectors] for u in vectors]
+    return _positive_semidefinite(matrix)
+
+
+def _positive_semidefinite(matrix: list[list[Fraction]]) -> bool:
+    size = len(matrix)
+    for pivot in range(size):
+        weight = matrix[pivot][pivot]
+        if weight < 0 or (not weight and any(matrix[pivot][pivot:])):
+            return False
+        for a in range(pivot + 1, size):
+            share = matrix[a][pivot] / weight if weight else _ZERO
+            for b in range(pivot + 1, size):
+                matrix[a][b] -= share * matrix[pivot][b]
+    return True
+
 
 _TRIES, _MOST, _LAST = 8, 40, 2
 # How far beyond that facts are looked at, by how many of their indices have no end; how many atoms they may have there,
 # and how often what fails there is added to what the solver is told.
 _BEYOND, _MOST_BEYOND, _ROUNDS = (0, 8, 4, 2), 400, 6
 _SIMPLE = tuple(Fraction(*one) for one in ((1, 1), (2, 1), (1, 2), (3, 1), (0, 1), (1, 3), (1, 4), (4, 1), (3, 2)))
-_ZERO = Fraction(0)
 
 
 @final
@@ -219,21 +358,14 @@ class _Attempt(SymbolNumbers):
         free = [name for name in here.order() if name in closed and self._is_index(name)]
         open_ones = sum(1 for name in free if (known := here.find(name)) is not None and known.high is None)
         more = _BEYOND[min(open_ones, len(_BEYOND) - 1)] if beyond else 0
-        yield from self._each(free, {}, here, _LAST + more)
+        yield from self.each(free, {}, here, lambda low: low + _LAST + more)
 
-    def _each(self, free: list[str], at: dict[str, Fraction], here: Context, most: int) -> Iterator[Environment]:
-        if not free:
-            yield at
-            return
-        known = here.find(free[0])
-        assert known is not None  # noqa: S101  (it is declared)
+    def between(self, known: Range, at: Environment) -> tuple[Fraction, Fraction | None]:
+        """Return the ends of a range; raises where there is no lower one."""
         low, high = (None if end is None else self._exact(self.number(end, at)) for end in (known.low, known.high))
         if low is None:
-            raise OutsideError(f"{free[0]} has no lowest value")
-        last = low + most if high is None else high
-        for value in range(int(low), int(last) + 1):
-            if not ((known.above and value == low) or (known.below and value == high)):
-                yield from self._each(free[1:], {**at, free[0]: Fraction(value)}, here, most)
+            raise OutsideError("an index has no lowest value")
+        return low, high
 
     def _row(self, value: Expr, at: Environment) -> Row:
         """Return what an expression is of, in atoms with numbers for indices and free vectors."""

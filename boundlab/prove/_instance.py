@@ -607,6 +607,11 @@ _SERVER_MODEL = 0
 Places = Mapping[tuple[int, ...], int]
 
 
+def parameters_of(algorithm: Any, options: Mapping[str, Any]) -> Any:
+    """Return an algorithm's parameters from options."""
+    return algorithm.read(Options(algorithm.id, dict(options)))
+
+
 @cache
 def compiled(
     algorithm: str,
@@ -624,7 +629,7 @@ def compiled(
         If the arrivals do not hold so many server updates.
     """
     own = lookup("algorithms", algorithm)
-    parameters = own.read(Options(algorithm, dict(options)))
+    parameters = parameters_of(own, dict(options))
     at = np.array(times) if times else np.arange(1.0, len(arrivals) + 1.0)
     events = Events(at, np.array(arrivals, dtype=np.int32))
     tape: Tape = own.schedule(parameters, events, clients, RecordAt(), iterations)

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from boundlab.prove._context import Context, Fact
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import FIRST, REFUSED, ProofError, Scalar, shape
+from boundlab.prove._scalars import FIRST, NUMBER, REFUSED, ProofError, Scalar, shape
 from boundlab.prove._terms import Claim, Expr, Lin, dot
-from boundlab.prove._words import NUMBER
 from boundlab.recheck.kernel import ONE, ZERO, Atom, Monomial, Symbol
 
 _ATTEMPTS = 6

@@ -13,8 +13,24 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, Self, TypeAlias, final
 
-from boundlab.prove._scalars import Number, ProofError, Scalar, check_name, only_for_rules, refused, scalar, text, whole
-from boundlab.prove._words import NUMBER as NUMBER, Kind, Said, function_label, ordered, said, words
+from boundlab.prove._scalars import (
+    NUMBER as NUMBER,
+    Kind,
+    Number,
+    ProofError,
+    Said,
+    Scalar,
+    check_name,
+    function_label,
+    only_for_rules,
+    ordered,
+    refused,
+    said,
+    scalar,
+    text,
+    whole,
+    words,
+)
 from boundlab.recheck import kernel as core
 from boundlab.recheck.kernel import ONE, UNIT as UNIT, Atom as Atom, Base as Base, Vec as Vec
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
-from boundlab.prove._balls import Ball, Real
 from boundlab.prove._context import Context
 from boundlab.prove._functions import Function, Huber, MaxAffine, PiecewiseQuadratic, Point, Quadratic
 from boundlab.prove._instance import Instance, Name, Noise, UnfitError, written
 from boundlab.prove._terms import Claim, Expr
-from boundlab.prove.models import Ground, Model, Row, evaluate, models_of, settled
+from boundlab.prove.models import Ball, Ground, Model, Real, Row, evaluate, holds, models_of, settled
 from boundlab.prove.setting import Setting
 
 # An instance in which a claim is false, in words: for a reader with pencil and paper.
@@ -246,10 +245,8 @@ def _false(setting: Setting, instance: Instance, claim: Claim, context: Context)
     try:
         model = Model(setting, settled(setting, instance, quiet=True))
         # What a proof takes as a condition of its theorem holds in a witness, or there is none.
-        for one in setting.conditions:
-            met = evaluate(model, one.claim, setting.kernel, setting.context)
-            if not met or not all(row.holds for row in met):
-                return None
+        if not all(holds(model, one, setting.kernel) for one in setting.conditions):
+            return None
         rows = evaluate(model, claim, setting.kernel, context)
     except UnfitError:
         return None

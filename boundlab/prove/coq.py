@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from boundlab.prove._context import Context, Fact
-from boundlab.prove._scalars import Scalar, of_symbol, shape
+from boundlab.prove._scalars import NUMBER, Scalar, of_symbol, shape
 from boundlab.prove._terms import Expr
-from boundlab.prove._words import NUMBER
-from boundlab.prove.outcome import Outcome
+from boundlab.prove.document import Outcome
 from boundlab.prove.trace import reachable
 from boundlab.recheck.kernel import ONE, Monomial, Symbol
 

@@ -7,10 +7,12 @@ it carries its name: such steps *follow*, they are not proved.
 import contextlib
 import enum
 import random
+import re
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor, isqrt
 from typing import Any, Literal, TypeAlias, final
 
@@ -18,11 +20,12 @@ from boundlab.errors import SpecError
 from boundlab.prove._context import OWN_AXIOMS, Context, Fact, Shared, VectorFact
 from boundlab.prove._free_models import FreeModel, free_model
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import REFUSED, Number, ProofError, Scalar, scalar, shape, variable
+from boundlab.prove._scalars import FIRST, REFUSED, Number, ProofError, Scalar, scalar, shape, variable
 from boundlab.prove._search import derive, with_squares
 from boundlab.prove._terms import Claim, Lin, equal, expr
 from boundlab.prove._witness import Witness, refute
 from boundlab.prove.setting import Setting
+from boundlab.recheck import Finding
 from boundlab.recheck.kernel import Range
 from boundlab.theorems import Theorem, at_lowest
 
@@ -662,3 +665,127 @@ class Script:
 def _sorted(uses: Iterable[Uses]) -> tuple[list[Fact], list[VectorFact]]:
     every = list(uses)
     return [one for one in every if isinstance(one, Fact)], [one for one in every if isinstance(one, VectorFact)]
+
+
+# What a proof amounts to, by its steps and by the checker.
+
+_PROVED = "proved"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a proof; ``checker`` gives the second opinion, when it is asked for."""
+
+    script: Script
+    steps: tuple[Step, ...]
+    conclusion: Step | None
+    kernel: Kernel = field(repr=False)
+    setting: Setting | None = field(default=None, repr=False)
+    checker: Callable[["Outcome"], Finding] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def opinion(self) -> Finding | None:
+        """What the checker says of it; None where it was not asked."""
+        return None if self.checker is None else self.checker(self)
+
+    @property
+    def ends(self) -> list[Fact]:
+        """What is shown in the end: its conclusion, or all its steps where it has none."""
+        steps = self.steps if self.conclusion is None else (self.conclusion,)
+        return [step.fact for step in steps if step.fact is not None]
+
+    @property
+    def meant(self) -> tuple[Step, ...]:
+        """The steps, misprints apart: what is meant in their place is a step, too."""
+        return tuple(step for step in self.steps if not step.means)
+
+    @property
+    def proved(self) -> bool:
+        """Whether every step is proved, there is one, the last one is the theorem, and the checker agrees."""
+        return self.verdict == _PROVED
+
+    @property
+    def verdict(self) -> str:
+        """What the proof amounts to, in words: proved is only what the checker has accepted."""
+        found = self._by_steps()
+        if found != _PROVED or (self.opinion is not None and self.opinion.accepted):
+            return found
+        if self.opinion is None:
+            return "every step is proved, but nothing was checked a second time"
+        why = "; ".join(self.opinion.open) or self.opinion.reason
+        return f"every step is proved, but the checker does not accept it: {why}"
+
+    def _by_steps(self) -> str:
+        found = [step.status for step in self.steps]
+        if Status.REFUTED in found:
+            return "a step is refuted"
+        if any(status not in (Status.PROVED, Status.REMARK) for status in found):
+            return "not proved"
+        if Status.PROVED not in found:
+            return "nothing is proved"
+        if self.script.proves and (self.conclusion is None or self.conclusion.status is not Status.PROVED):
+            return "every step is proved, but not the theorem"
+        return _PROVED
+
+
+# What the letters of a claim stand for, in words and formulas, for readers; nothing is decided by it.
+
+_LETTER = re.compile(r"(?<![\w.])([A-Za-z]\w*)(\[)?")
+_INDEX = "k"
+
+
+def meanings(kernel: Kernel, setting: Setting | None) -> Mapping[str, tuple[str, str]]:
+    """Return each declared letter as it is written, such as ``x[k]``, and what it stands for.
+
+    Symbols of the theorem have their meaning there, and indices theirs in the claim: neither is among them.
+    """
+    found = dict(_named(kernel))
+    for written, meaning in () if setting is None else setting.letters.items():
+        found[written.partition("[")[0]] = written, meaning
+    declared = {*kernel.vectors.known, *kernel.context.order()}
+    slopes = dict(_slopes(kernel))
+    return {name: one for name, one in {**slopes, **found}.items() if name in declared}
+
+
+def _slopes(kernel: Kernel) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the gradients that the kernel knows."""
+    for name, slope in kernel.vectors.slopes.items():
+        index = "".join(f"_{{{one}}}" if len(str(one)) > 1 else f"_{one}" for one in slope.which)
+        at = ", ".join(slope.symbols)
+        yield name, (f"{name}[{at}]" if at else name, f"the (sub)gradient of f{index} at {slope.at}")
+
+
+def _named(kernel: Kernel) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the numbers that a proof gave names to."""
+    yield from ((name, (name, f"√({expr(value)})")) for name, value in kernel.roots.items())
+    yield from ((name, (name, str(expr(value)))) for name, value in kernel.values.items())
+    for name, family in kernel.families.items():
+        yield name, (f"{name}[{_INDEX}]", _at(family))
+    for name, exponent in kernel.exponents.items():
+        own = f"{name}[{_INDEX}]" if FIRST.names() & exponent.names() else name
+        yield name, (own, f"exp({_at(exponent)})")
+
+
+def _at(value: Scalar) -> str:
+    return str(expr(value.put(dict.fromkeys(FIRST.names(), variable(_INDEX)))))
+
+
+def letters_in(texts: Iterable[str], known: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """Return what the letters in claims stand for, in the order in which a reader meets them, with those in it."""
+    found: dict[str, str] = {}
+    waiting = list(texts)
+    while waiting:
+        for name, indexed in _LETTER.findall(waiting.pop(0)):
+            written, meaning = known.get(name, ("", ""))
+            # One letter may also be an index, or a word of a sentence.
+            if not meaning or written in found or bool(indexed) != ("[" in written):
+                continue
+            found[written] = meaning
+            waiting.append(meaning)
+    return found
+
+
+def letters(outcome: Outcome, *steps: Step) -> dict[str, str]:
+    """Return what the letters in the claims of steps stand for, of all steps by default."""
+    claims = [step.claim for step in steps or outcome.steps if step.claim is not None]
+    return letters_in((f"{claim} {claim!r}" for claim in claims), meanings(outcome.kernel, outcome.setting))

@@ -6,12 +6,9 @@ from typing import TypeAlias
 
 from boundlab.arithmetic.writing import breakable
 from boundlab.documentation import pointers
-from boundlab.prove._meanings import letters
-from boundlab.prove._scalars import Scalar, shape
+from boundlab.prove._scalars import NUMBER, Scalar, ordered, shape
 from boundlab.prove._terms import Claim, Expr
-from boundlab.prove._words import NUMBER, ordered
-from boundlab.prove.document import Step
-from boundlab.prove.outcome import Outcome
+from boundlab.prove.document import Outcome, Step, letters
 from boundlab.recheck.kernel import ONE, Atom, Monomial, Symbol, Vec
 
 _GREEK = (

@@ -5,8 +5,11 @@ Where a claim holds an exponential, its sides are balls; it is true, or false, o
 A model tests what no kernel can: the axioms and the setting. A step that is proved must hold in every model of it.
 """
 
+from __future__ import annotations
+
 import itertools
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,20 +17,353 @@ from typing import Any, TypeAlias, final
 
 import sympy
 
-from boundlab.prove._balls import PRECISIONS, Ball, Real, lower, upper
 from boundlab.prove._context import Context, Fact
 from boundlab.prove._functions import square_root
-from boundlab.prove._instance import Instance, Name, Runs, UnfitError
+from boundlab.prove._instance import Instance, Members, Name, Runs, UnfitError
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._numbers import Environment, OutsideError, SymbolNumbers
-from boundlab.prove._scalars import REFUSED, scalar
-from boundlab.prove._terms import Claim
+from boundlab.prove._scalars import FIRST, REFUSED, Scalar, scalar, shape
+from boundlab.prove._terms import Claim, Expr
 from boundlab.prove.setting import Setting
-from boundlab.recheck.kernel import Base, Range, Vec
+from boundlab.recheck.kernel import Atom, Base, Monomial, Range, Symbol, Vec
+
+# Numbers for symbols: what a scalar, an expression, a claim amounts to there, as a rational number or a ball.
+
+# Real numbers that are not rational, such as e^(1/6): between two rational ones, rounded outwards.
+
+# How many bits the ends have at first, and where a comparison stays open.
+PRECISIONS = (128, 512)
+
+
+@final
+class Ball:
+    """A number of which no more is known than that it lies in [low, high]; what is made of it, too.
+
+    Parameters
+    ----------
+    low, high
+        The ends.
+    bits
+        To so many binary digits the ends of what is made of it are rounded.
+    """
+
+    __slots__ = ("bits", "high", "low")
+
+    def __init__(self, low: Fraction, high: Fraction, bits: int) -> None:
+        self.low, self.high, self.bits = _down(low, bits), -_down(-high, bits), bits
+
+    def __bool__(self) -> bool:
+        """Whether it is certain not to be 0."""
+        return self.low > 0 or self.high < 0
+
+    def __add__(self, other: Real) -> Ball:
+        return Ball(self.low + lower(other), self.high + upper(other), self.bits)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Ball:
+        return Ball(-self.high, -self.low, self.bits)
+
+    def __sub__(self, other: Real) -> Ball:
+        return Ball(self.low - upper(other), self.high - lower(other), self.bits)
+
+    def __rsub__(self, other: Fraction) -> Ball:
+        return -self + other
+
+    def __mul__(self, other: Real) -> Ball:
+        ends = [one * end for one in (self.low, self.high) for end in (lower(other), upper(other))]
+        return Ball(min(ends), max(ends), self.bits)
+
+    __rmul__ = __mul__
+
+    def _inverse(self) -> Ball:
+        if not self:
+            raise ZeroDivisionError("a number that may be 0")
+        return Ball(1 / self.high, 1 / self.low, self.bits)
+
+    def __truediv__(self, other: Real) -> Ball:
+        return self * (other._inverse() if isinstance(other, Ball) else 1 / other)
+
+    def __rtruediv__(self, other: Fraction) -> Ball:
+        return self._inverse() * other
+
+    def __pow__(self, exponent: int) -> Real:
+        if not exponent:
+            return Fraction(1)
+        base = self if exponent > 0 else self._inverse()
+        found = base
+        for _ in range(abs(exponent) - 1):
+            found = found * base
+        return found
+
+    def __str__(self) -> str:
+        return f"about {float((self.low + self.high) / 2):.12g}"
+
+
+Real: TypeAlias = Fraction | Ball
+
+
+def lower(value: Real) -> Fraction:
+    """Return the number, or a rational one that it is not below."""
+    return value.low if isinstance(value, Ball) else value
+
+
+def upper(value: Real) -> Fraction:
+    """Return the number, or a rational one that it is not above."""
+    return value.high if isinstance(value, Ball) else value
+
+
+def _down(value: Fraction, bits: int) -> Fraction:
+    """Return a number with so many binary digits that is not larger."""
+    if not value or value.denominator.bit_length() + abs(value.numerator).bit_length() <= bits:
+        return value
+    shift = bits - abs(value.numerator).bit_length() + value.denominator.bit_length()
+    unit = Fraction(2) ** shift
+    return Fraction(math.floor(value * unit)) / unit
+
+
+def exponential(value: Real, bits: int) -> Real:
+    """Return e^value."""
+    if isinstance(value, Fraction) and not value:
+        return Fraction(1)
+    return Ball(_power(lower(value), bits)[0], _power(upper(value), bits)[1], bits)
+
+
+def _power(value: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """Return numbers between which e^value lies: a power of e^v for |v| ≤ 1, by its series."""
+    times = max(1, math.ceil(abs(value)))
+    own, term, middle, place = value / times, Fraction(1), Fraction(1), 0
+    # The rest of the series is at most 3·|its first term|.
+    while abs(term) * 2 ** (bits + 8) > 1:
+        place += 1
+        term = term * own / place
+        middle += term
+    rest = 3 * abs(term)
+    found = Ball(middle - rest, middle + rest, bits) ** times
+    return lower(found), upper(found)
+
+
+Environment: TypeAlias = Mapping[str, Fraction]
+_ZERO = Fraction(0)
+
+
+class OutsideError(UnfitError):
+    """A vector beyond the last iteration of the runs is named, or a number that has no value there."""
+
+
+class SymbolNumbers:
+    """A number for each symbol.
+
+    Parameters
+    ----------
+    values
+        Of symbols.
+    families
+        Of the members of families, by their indices.
+    """
+
+    def __init__(self, values: Mapping[str, Fraction], families: Mapping[str, Members]) -> None:
+        self.values: dict[str, Real] = dict(values)
+        self.families = dict(families)
+        self.bits = PRECISIONS[0]
+        self._read: dict[Kernel, int] = {}
+        self._exponents: set[str] = set()
+        # What symbols stand for that have no value yet, or one that is no rational number.
+        self._open: list[tuple[str, Scalar | Expr, str]] = []
+        self._rounded: list[tuple[str, Scalar | Expr, str]] = []
+        self._formulas: dict[str, Scalar] = {}
+        self._members: dict[tuple[str, int], Real] = {}
+
+    def read(self, kernel: Kernel) -> None:
+        """Give values to symbols that stand for others, in the order in which they were made."""
+        start, facts = self._read.get(kernel, 0), kernel.facts
+        self._read[kernel] = len(facts)
+        for fact in facts[start:]:
+            if fact.rule in ("name", "define", "root"):
+                self._open.append((fact.data["name"], fact.data["value"], fact.rule))
+        self._formulas |= kernel.families
+        for name, own in kernel.exponents.items():
+            if name not in self._exponents:
+                self._exponents.add(name)
+                if FIRST.names() & own.names():
+                    self._formulas[name] = own
+                else:
+                    self._open.append((name, own, "exp"))
+        self._settle()
+
+    def refine(self, bits: int) -> None:
+        """Compute balls anew, with so many bits."""
+        if bits == self.bits:
+            return
+        self.bits = bits
+        self._members.clear()
+        for name, _, _ in self._rounded:
+            del self.values[name]
+        self._open, self._rounded = self._rounded + self._open, []
+        self._settle()
+
+    def _settle(self) -> None:
+        left = []
+        for one in self._open:
+            name, value, rule = one
+            if name in self.values:
+                continue
+            try:
+                found = self.expr(value, {}) if isinstance(value, Expr) else self.number(value, {})
+            except OutsideError:
+                left.append(one)
+                continue
+            if rule == "exp":
+                found = exponential(found, self.bits)
+            elif rule == "root":
+                root = None if isinstance(found, Ball) else square_root(found)
+                if root is None:
+                    continue
+                found = root
+            self.values[name] = found
+            if isinstance(found, Ball):
+                self._rounded.append(one)
+        self._open = left
+
+    def solve(self, fact: Fact) -> None:
+        """Give a value to the one symbol that stands on the left of an equation, if it has none yet."""
+        symbols = [s for value in fact.claim.left.terms.values() for s in value.symbols]
+        if len(symbols) == 1 and symbols[0].name not in self.values:
+            self.values[symbols[0].name] = self.expr(fact.claim.right, {})
+
+    def known_family(self, name: str) -> bool:
+        """Return whether members of a family have values."""
+        return name in self.families or name in self._formulas
+
+    def member(self, name: str, place: tuple[int, ...]) -> Real:
+        """Return a member of a family, by its indices.
+
+        Raises
+        ------
+        OutsideError
+            If it has no value.
+        """
+        if name in self._formulas and len(place) == 1 and place[0] >= 0:
+            key = name, place[0]
+            if key not in self._members:
+                here = {index: Fraction(place[0]) for index in FIRST.names()}
+                own = self.number(self._formulas[name], here)
+                self._members[key] = exponential(own, self.bits) if name in self._exponents else own
+            return self._members[key]
+        found = self.families.get(name, {}).get(place)
+        if found is None:
+            raise OutsideError(f"{name}[{', '.join(map(str, place))}] has no value")
+        return found
+
+    def number(self, value: Scalar, at: Environment) -> Real:
+        """Return a scalar.
+
+        Raises
+        ------
+        OutsideError
+            If a symbol has no value, or it is divided by 0.
+        """
+        top, factors = shape(value)
+        found = self._sum(top, at)
+        for factor, count in factors:
+            below = self._sum(shape(factor).top, at)
+            if not below:
+                raise OutsideError(f"{value} is divided by 0")
+            found = found / below**count
+        return found
+
+    def _sum(self, top: tuple[tuple[Monomial, Fraction], ...], at: Environment) -> Real:
+        found: Real = _ZERO
+        for powers, value in top:
+            part: Real = value
+            for symbol, power in powers:
+                own = self._symbol(symbol, at)
+                if power < 0 and not own:
+                    raise OutsideError(f"{symbol} is 0")
+                part = part * (own if power == 1 else own**power)
+            found = found + part
+        return found
+
+    def _symbol(self, symbol: Symbol, at: Environment) -> Real:
+        value: Real
+        if symbol.indices:
+            value = self.member(symbol.name, self.whole(symbol.indices, at))
+        else:
+            known = at.get(symbol.name, self.values.get(symbol.name))
+            if known is None:
+                raise OutsideError(f"{symbol} has no value")
+            value = known
+        if symbol.exponent is None:
+            return value
+        (exponent,) = self.whole((symbol.exponent,), at)
+        if not value and exponent < 0:
+            raise OutsideError(f"{symbol} has no value")
+        return value**exponent
+
+    def between(self, known: Range, at: Environment) -> tuple[Fraction, Fraction | None] | None:
+        """Return the ends between which an index lies, None where there is no upper one; None: it has no value."""
+        raise NotImplementedError
+
+    def each(
+        self, free: Sequence[str], at: Environment, context: Context, last: Callable[[Fraction], Fraction]
+    ) -> Iterator[Environment]:
+        """Yield the values of whole symbols inside their ranges; ``last`` says how far one without an end goes."""
+        if not free:
+            yield at
+            return
+        known = context.find(free[0])
+        assert known is not None  # noqa: S101  (it is declared)
+        ends = self.between(known, at)
+        if ends is None:
+            return
+        low, high = ends
+        for value in range(int(low), int(last(low) if high is None else high) + 1):
+            if not ((known.above and value == low) or (known.below and value == high)):
+                yield from self.each(free[1:], {**at, free[0]: Fraction(value)}, context, last)
+
+    def whole(self, indices: tuple[Scalar, ...], at: Environment) -> tuple[int, ...]:
+        """Return indices, or ends of sums."""
+        found = []
+        for one in indices:
+            value = self.number(one, at)
+            if isinstance(value, Ball) or value.denominator != 1:
+                raise OutsideError("an index is not whole")
+            found.append(int(value))
+        return tuple(found)
+
+    def expr(self, value: Expr, at: Environment) -> Real:
+        """Return an expression; raises as :meth:`number`."""
+        found: Real = _ZERO
+        for weight, atom, where in self.parts(value, at):
+            found = found + weight * self._base(atom, where)
+        return found
+
+    def parts(self, value: Expr, at: Environment) -> Iterator[tuple[Real, Base, Environment]]:
+        """Yield what an expression is the sum of: weights, atoms without sums, and the values of their indices."""
+        for atom, own in value.terms.items():
+            weight = self.number(own, at)
+            for part, base, where in self._terms(atom, 0, at):
+                yield weight * part, base, where
+
+    def _terms(self, atom: Atom, place: int, at: Environment) -> Iterator[tuple[Real, Base, Environment]]:
+        if place == len(atom.ranges):
+            weight = self.number(atom.weight, at)
+            if isinstance(weight, Ball) or weight:
+                yield weight, atom.base, at
+            return
+        lo, hi = self.whole(atom.ranges[place], at)
+        for k in range(min(lo, hi), max(lo, hi)):
+            terms = self._terms(atom, place + 1, {**at, f"_{place}": Fraction(k)})
+            # A reversed sum has the opposite sign.
+            yield from terms if lo <= hi else ((-weight, base, where) for weight, base, where in terms)
+
+    def _base(self, atom: Base, at: Environment) -> Fraction:
+        if atom.kind == "one":
+            return Fraction(1)
+        raise OutsideError(f"{atom.key} is no number")
+
 
 # ("1",), ("inner", u, v) or ("value", i, u)
 Ground: TypeAlias = tuple[Any, ...]
-_ZERO = Fraction(0)
 _KEPT: dict[Any, Runs] = {}
 _MANY = 256
 FUNCTION = "f"  # that of a client
@@ -268,33 +604,24 @@ class Model(SymbolNumbers):
     def _vector(self, vector: Vec, at: Environment) -> Name:
         return vector.name, self.whole(vector.indices, at)
 
-    def places(self, names: set[str], context: Context) -> Iterator[dict[str, Fraction]]:
+    def places(self, names: set[str], context: Context) -> Iterator[Environment]:
         """Yield the values of free indices inside their ranges, up to the last iteration."""
         closed = context.closure(names)
         free = [name for name in context.order() if name in closed and name not in self.values]
-        yield from self._places(free, {}, context)
+        families = {name for name in free if (known := context.find(name)) is not None and known.arity}
+        if all(map(self.known_family, families)):
+            alone = [name for name in free if name not in families]
+            yield from self.each(alone, {}, context, lambda low: max(low, Fraction(self.last)))
 
-    def _places(self, free: list[str], at: dict[str, Fraction], context: Context) -> Iterator[dict[str, Fraction]]:
-        if not free:
-            yield at
-            return
-        known = context.find(free[0])
-        assert known is not None  # noqa: S101  (it is declared)
-        if known.arity:
-            if self.known_family(free[0]):
-                yield from self._places(free[1:], at, context)
-            return
+    def between(self, known: Range, at: Environment) -> tuple[Fraction, Fraction | None] | None:
+        """Return the ends of a range; None for a number without a value in this model."""
         if not known.integer or known.low is None:
-            return  # a number without a value in this model
+            return None
         try:
-            low = lower(self.number(known.low, at))
-            high = upper(self.number(known.high, at)) if known.high is not None else max(low, Fraction(self.last))
+            high = None if known.high is None else upper(self.number(known.high, at))
+            return lower(self.number(known.low, at)), high
         except OutsideError:
-            return
-        for value in range(int(low), int(high) + 1):
-            if (known.above and value == low) or (known.below and known.high is not None and value == high):
-                continue
-            yield from self._places(free[1:], {**at, free[0]: Fraction(value)}, context)
+            return None
 
     @property
     def last(self) -> int:

@@ -13,14 +13,12 @@ from fractions import Fraction
 from typing import Any, final
 
 from boundlab.events import Events
-from boundlab.prove._balls import upper
 from boundlab.prove._functions import Function, Huber, MaxAffine
 from boundlab.prove._instance import Instance as Instance, Noise, UnfitError
 from boundlab.prove._scalars import ProofError
 from boundlab.prove._witness import sides_told
-from boundlab.prove.document import Status, Step, statement
-from boundlab.prove.models import Model, Row, evaluate, rows
-from boundlab.prove.outcome import Outcome
+from boundlab.prove.document import Outcome, Status, Step, statement
+from boundlab.prove.models import Model, Row, evaluate, rows, upper
 from boundlab.prove.setting import Setting
 
 # What is proved is false nowhere, and what follows from other steps fails with them.

@@ -11,8 +11,7 @@ from boundlab.errors import SpecError
 from boundlab.prove._context import Context
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import REFUSED
-from boundlab.prove.document import Proof, Script, Status
-from boundlab.prove.outcome import Outcome
+from boundlab.prove.document import Outcome, Proof, Script, Status
 from boundlab.prove.potentials import BASES, GIVEN, KINDS, SIZES, written_by
 from boundlab.prove.settings import setting_of
 from boundlab.prove.trace import second_opinion

@@ -6,9 +6,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from boundlab.recheck._errors import WrongError
-from boundlab.recheck._forms import Finding, Form, Sample, Vector, gradient_bound, interpolation, number_of, text_of
-from boundlab.recheck._reading import as_dict, as_list, only
+from boundlab.recheck._forms import (
+    Finding,
+    Form,
+    Sample,
+    Vector,
+    WrongError,
+    as_dict,
+    as_list,
+    gradient_bound,
+    interpolation,
+    number_of,
+    only,
+    text_of,
+)
 
 SCHEMA = "boundlab worst-case certificate 1"
 PROOF = "boundlab proof 2"
@@ -65,7 +76,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def recheck_loaded(raw: dict[str, Any]) -> Finding:
     """Check what stands in such a file."""
     if raw["schema"] == PROOF:
-        from boundlab.recheck._proof import recheck_proof
+        from boundlab.recheck.kernel import recheck_proof
 
         return recheck_proof(raw)
     try:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, final
 
 from boundlab.recheck import _structure as read
-from boundlab.recheck._errors import WrongError
+from boundlab.recheck._forms import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, rational
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (

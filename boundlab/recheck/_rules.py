@@ -1,14 +1,16 @@
 """Rules of algebra, of instances, cases and induction, and of names for numbers."""
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 from boundlab.recheck import _structure as read
-from boundlab.recheck._errors import WrongError
+from boundlab.recheck._forms import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, of
 from boundlab.recheck._replay import (
     CLAIMED,
+    INDEX,
     Fact,
     LineRule,
     Replay,
@@ -22,6 +24,7 @@ from boundlab.recheck._replay import (
 )
 from boundlab.recheck._structure import Claim
 from boundlab.recheck._terms import (
+    FIRST,
     UNIT,
     Atom,
     Base,
@@ -292,28 +295,6 @@ def _claimed(replay: Replay, fact: Fact) -> None:
     replay.trust(f"the {min(fact.axioms)}, which is only claimed", fact)
 
 
-ALGEBRA: dict[str, LineRule] = {
-    "combine": LineRule(_combine),
-    "square": LineRule(_square, 0),
-    "scale": LineRule(_scale, 2),
-    "times": LineRule(_times, 1),
-    "end": LineRule(_end, 0),
-    "against": LineRule(_against, 1),
-    "replace": LineRule(_replace),
-    "suppose": LineRule(_suppose, 0),
-    "induction": LineRule(_induction, 1),
-    "at": LineRule(_at, 1),
-    "join": LineRule(_join, 0),
-    "lowest": LineRule(_lowest, 1),
-    "name": LineRule(_name, 0),
-    "root": LineRule(_root, 0),
-    "define": LineRule(_define, 1),
-    "by squares": LineRule(_by_squares, 1),
-    "norms": LineRule(_norms, 2),
-    "claimed": LineRule(_claimed, 0, own=None),
-}
-
-
 # Rules of equations between vectors.
 
 
@@ -345,9 +326,6 @@ def _nothing(replay: Replay, fact: Fact) -> None:
         raise WrongError("it is an equation of vectors")
     same(fact.left, own, "its left side")
     same(fact.right, {}, "its right side")
-
-
-EQUATIONS: dict[str, LineRule] = {"combine vectors": LineRule(_combined), "nothing": LineRule(_nothing, 1)}
 
 
 # Rules of finite sums.
@@ -483,17 +461,6 @@ def _windows(replay: Replay, fact: Fact) -> None:
 def _says(fact: Fact, value: Number) -> bool:
     own = number_in(fact.says.body)
     return own is not None and (own == value or (fact.says.equality and own == -value))
-
-
-SUMS: dict[str, LineRule] = {
-    "total": LineRule(_total, 1),
-    "telescope": LineRule(_telescope, 0),
-    "split": LineRule(_split, 0),
-    "shift": LineRule(_shift, 0),
-    "windows": LineRule(_windows),
-    "split vector": LineRule(_split, 0),
-    "empty vector": LineRule(_empty, 0),
-}
 
 
 # Rules of noise and of random events, by the times and the law that the file declares.
@@ -659,8 +626,157 @@ def _with(atom: Atom, vectors: list[Combination]) -> Combination:
     return {Atom(Base("value", (new,), atom.base.function, atom.base.indices)): ONE}
 
 
-CHANCE: dict[str, LineRule] = {
+# Rules of families of named numbers, and of symbols that stand for e^v.
+
+
+def _for_every_index(fact: Fact, index: str, value: Number, here: Context) -> Number:
+    """Return a value by the index of its family, a symbol that runs through all whole numbers ≥ 0."""
+    its = here.find(index)
+    if not its.integer or its.arity or its.low != ZERO or its.above or its.high is not None or index in here.fixed:
+        raise WrongError(f"{index} is to run through all whole numbers ≥ 0")
+    for other in here.closure(value.names()) - {index}:
+        if index in here.needs(other):
+            raise WrongError(f"{other} depends on {index}")
+    fact.names.update(here.closure(value.names()))
+    return value.put({index: of(Symbol(FIRST))})
+
+
+def _family(replay: Replay, fact: Fact) -> None:
+    value, index, here = read.number(fact.data.get("value"), "value"), replay.name(fact, "index"), fact.context
+    replay.has_value(value, here)
+    own = _for_every_index(fact, index, value, here)
+    name, known = declared(replay, fact, value.names() - {index}, family=True)
+    _one_index(replay, fact, name)
+    for gap, strict in known.gaps(own.put({FIRST: of(Symbol(INDEX))})):
+        here.need(gap, f"{name} may lie outside its range", strict=strict)
+    replay.families[name] = own
+    equation(fact, scalar(of(Symbol(name, (of(Symbol(index)),)))), scalar(value))
+
+
+def _one_index(replay: Replay, fact: Fact, name: str) -> None:
+    known = fact.context.find(name)
+    ends = [end for end in (known.low, known.high) if end is not None]
+    if fact.context is not replay.root or known.arity != 1 or not known.guarded or known.integer:
+        raise WrongError(f"{name} has one index, and its range is that of indices ≥ 0")
+    if any(FIRST in end.names() for end in ends):
+        raise WrongError(f"the range of {name} depends on its index")
+
+
+def _unname(replay: Replay, fact: Fact) -> None:
+    (one,) = fact.premises
+    names = [read.name(raw, "unnamed") for raw in read.as_list(fact.data.get("unnamed"), "unnamed")]
+    for name in names:
+        if name not in replay.values and name not in replay.families:
+            raise WrongError(f"{name} is no name of a number")
+    alike(fact, one, lambda side: functools.reduce(functools.partial(_with_values, replay, fact), names, side))
+
+
+def _with_values(replay: Replay, fact: Fact, side: Combination, name: str) -> Combination:
+    def new(symbol: Symbol) -> Number | None:
+        if name not in symbol.names():
+            return None
+        if symbol.name != name or symbol.exponent is not None or any(name in i.names() for i in symbol.indices):
+            raise WrongError(f"{name} occurs in {symbol.key}")
+        if name in replay.values:
+            return replay.values[name]
+        (index,) = symbol.indices
+        fact.context.need(index, f"{name} is named for indices ≥ 0, and this one may be negative")
+        return replay.families[name].put({FIRST: index})
+
+    if any(name in atom.names() for atom in side):
+        raise WrongError(f"{name} occurs in the terms of a sum or in an index")
+    return plus(*({atom: value.mapped(new)} for atom, value in side.items()))
+
+
+# ---------------------------------------------------------------------- powers of e
+
+
+def exponent_of(replay: Replay, own: Number, here: Context) -> Number:
+    """Return v of a product of powers of symbols that stand for powers of e, which is e^v; raises if it is none."""
+    top, below = list(own.upper.terms()), list(own.bottom.terms())
+    if len(top) != 1 or len(below) != 1 or top[0][1] != 1 or below[0][1] != 1:
+        raise WrongError(f"{own.key} is no product of powers of exponentials")
+    found = ZERO
+    for powers, sign in ((top[0][0], 1), (below[0][0], -1)):
+        for symbol, count in powers.items():
+            if symbol.name not in replay.exponents:
+                raise WrongError(f"{symbol.key} stands for no power of e")
+            value = replay.exponents[symbol.name]
+            for index in symbol.indices:
+                here.need(index, "the index of an exponential may be negative")
+                value = value.put({FIRST: index})
+            times = ONE if symbol.exponent is None else symbol.exponent
+            for _ in range(count):
+                found = found + value * times if sign > 0 else found - value * times
+    return found
+
+
+def _exponential(replay: Replay, fact: Fact, key: str) -> tuple[Number, Number]:
+    """Return a power of e that a fact was made with, and its exponent."""
+    own = replay.number(fact, key)
+    found = exponent_of(replay, own, fact.context)
+    replay.use(fact, found)
+    return own, found
+
+
+def _tangent(replay: Replay, fact: Fact) -> None:
+    own, value = _exponential(replay, fact, "of")
+    above(fact, scalar(own - ONE - value))
+
+
+def _monotone(replay: Replay, fact: Fact) -> None:
+    (small, v), (large, w) = _exponential(replay, fact, "small"), _exponential(replay, fact, "large")
+    fact.context.need(w - v, "the exponents may be in the other order")
+    above(fact, scalar(large - small))
+
+
+def _chord(replay: Replay, fact: Fact) -> None:
+    (own, v), (end, s), share = (
+        *(_exponential(replay, fact, key) for key in ("of", "end")),
+        replay.number(fact, "share"),
+    )
+    if v != share * s:
+        raise WrongError(f"the exponent of {own.key} is {v.key}, not {share.key} times {s.key}")
+    fact.context.need(share, "a share may be negative")
+    fact.context.need(ONE - share, "a share may be larger than 1")
+    above(fact, minus(scalar(ONE - share + share * end), scalar(own)))
+
+
+# All but axioms, by name.
+RULES: dict[str, LineRule] = {
+    "combine": LineRule(_combine),
+    "square": LineRule(_square, 0),
+    "scale": LineRule(_scale, 2),
+    "times": LineRule(_times, 1),
+    "end": LineRule(_end, 0),
+    "against": LineRule(_against, 1),
+    "replace": LineRule(_replace),
+    "suppose": LineRule(_suppose, 0),
+    "induction": LineRule(_induction, 1),
+    "at": LineRule(_at, 1),
+    "join": LineRule(_join, 0),
+    "lowest": LineRule(_lowest, 1),
+    "name": LineRule(_name, 0),
+    "root": LineRule(_root, 0),
+    "define": LineRule(_define, 1),
+    "by squares": LineRule(_by_squares, 1),
+    "norms": LineRule(_norms, 2),
+    "claimed": LineRule(_claimed, 0, own=None),
+    "combine vectors": LineRule(_combined),
+    "nothing": LineRule(_nothing, 1),
+    "total": LineRule(_total, 1),
+    "telescope": LineRule(_telescope, 0),
+    "split": LineRule(_split, 0),
+    "shift": LineRule(_shift, 0),
+    "windows": LineRule(_windows),
+    "split vector": LineRule(_split, 0),
+    "empty vector": LineRule(_empty, 0),
     "orthogonal": LineRule(_orthogonal, 0, _NOISE),
     "uncorrelated": LineRule(_uncorrelated, 0, _NOISE),
     "mixture": LineRule(_mixture, 0, own=None),
+    "name family": LineRule(_family, 0),
+    "unname": LineRule(_unname, 1),
+    "exp tangent": LineRule(_tangent, 0),
+    "exp monotone": LineRule(_monotone, 0),
+    "exp chord": LineRule(_chord, 0),
 }

@@ -7,10 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
-from boundlab.recheck._errors import WrongError
-from boundlab.recheck._forms import number_of
+from boundlab.recheck._forms import WrongError, as_dict as as_dict, as_list as as_list, number_of, only as only
 from boundlab.recheck._numbers import ONE, Number, NumberError, Symbol, of, once, sum_of_products
-from boundlab.recheck._reading import as_dict as as_dict, as_list as as_list, only as only
 from boundlab.recheck._terms import Atom, Base, Combination, Open, Vec, minus, plus, product, times
 
 _NAME = re.compile(r"([^\W\d_]\w*'*|@[0-9ik]|_[0-9])\Z")

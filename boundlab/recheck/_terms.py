@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, final
 
-from boundlab.recheck._errors import WrongError
+from boundlab.recheck._forms import WrongError
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, of, once, rational, spend
 
 Values: TypeAlias = Mapping[str, Number]

@@ -224,16 +224,7 @@ def test_what_is_planted_is_found_and_nothing_else(name: str, tmp_path: Path) ->
     assert {identity: letter for identity, letter in found.items() if letter in "fs"} == expected
 
 
-def test_a_sign_that_only_z3_shows_is_said_so(tmp_path: Path) -> None:
-    weak = "(sigma_g - 7*sigma)**2*(3*sigma_g - 5*B)**2"
-    theorem = own_theorem(
-        tmp_path,
-        metric="ergodic-gap",
-        assumptions='"lipschitz", "bounded-variance", "bounded-heterogeneity"',
-        conditions="",
-        term=f"R/K**4*(B + {weak}/B**3)",
-    )
-    found = {one.id: one for one in check(theorem, ["monotone"])}
-    assert found["monotone.R"].verdict == "passed (z3)"
-    assert found["monotone.R"].as_dict()["verdict"] == "passed (z3)"
-    assert "passed" in {one.verdict for one in check(own_theorem(tmp_path), ["monotone"])}
+def test_a_factor_that_is_0_on_a_curve_has_a_certificate(tmp_path: Path) -> None:
+    # 1 − 2αμ + α²L² ≥ (1 − αμ)², which is 0 where α = 1/μ.
+    found = check(own_theorem(tmp_path, conditions="", term="R**2*(1 - 2*alpha*mu + alpha**2*L**2)**K"), ["monotone"])
+    assert {one.verdict for one in found if one.id in ("monotone.mu", "monotone.L", "monotone.R")} == {"passed"}

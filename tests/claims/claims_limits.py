@@ -14,7 +14,7 @@ from command_examples import LAW
 from page_numbers import ROOT, claim
 
 import boundlab as bl
-from boundlab import files, options
+from boundlab import files, options, signs
 from boundlab.arithmetic import recurrence, writing
 from boundlab.audit import _audit
 from boundlab.checks import _time, _view
@@ -29,7 +29,6 @@ from boundlab.instance import from_case, plan
 from boundlab.metrics import _aggregation
 from boundlab.problems import data, least_squares
 from boundlab.recheck import _numbers
-from boundlab.signs import _prover
 from boundlab.sweep import plan as plans
 from boundlab.testing import _bound, _problem
 from boundlab.theorems import _conditions, _toml, area_recursion
@@ -55,16 +54,15 @@ def power(value: float, base: int = 10) -> str:
     "docs/checks.md",
     "# terms of a polynomial and # parts of a formula with its definitions put in, both predicted before "
     "anything is multiplied out; #^# bits of a"
-    " number; # multiplications for a cover; # of z3's own steps for a question and # for a theorem.",
+    " number; # multiplications for a cover.",
 )
 def work_of_checks() -> list[str]:
-    counts = (written.MAX_TERMS, _view._LARGEST, _prover._WORK, _prover.LIMIT, _prover.TOTAL)
+    counts = (written.MAX_TERMS, _view._LARGEST, signs._WORK)
     terms, parts, *others = (f"{count:,}" for count in counts)
-    assert _prover.SECONDS == 60
     return [terms, parts, "2", f"{log2(written.MAX_BITS):g}", *others]
 
 
-@claim("docs/checks.md", "or # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)")
+@claim("docs/checks.md", "after # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)")
 def patience_of_checks() -> list[str]:
     return [f"{_time.LAST_RESORT:g}", "10", f"{10 * _time.LAST_RESORT:g}"]
 

@@ -9,7 +9,7 @@ import pytest
 from proof_files import HEAVY, SMALL, outcome, registered
 
 from boundlab.prove import Fact, scalar
-from boundlab.prove._words import NUMBER
+from boundlab.prove._scalars import NUMBER
 from boundlab.prove.coq import _HEAD, _Lemma, combinations, coq_source
 
 PROOFS = [one.id for one in registered().values() if not one.printed]

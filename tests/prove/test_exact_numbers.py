@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from boundlab.prove import variable
-from boundlab.prove._balls import PRECISIONS, Ball, exponential
 from boundlab.prove._functions import (
     Huber,
     MaxAffine,
@@ -22,7 +21,7 @@ from boundlab.prove._functions import (
 )
 from boundlab.prove._instance import Noise
 from boundlab.prove._scalars import REFUSED
-from boundlab.prove.models import Row
+from boundlab.prove.models import PRECISIONS, Ball, Row, exponential
 
 F = Fraction
 ABS = MaxAffine((((F(1),), F(0)), ((F(-1),), F(0))))

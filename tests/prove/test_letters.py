@@ -8,7 +8,7 @@ from proof_files import registered
 from boundlab.pages.proofs import proof_page, step_page
 from boundlab.pages.terminal import terminal
 from boundlab.prove import letters, run
-from boundlab.prove._meanings import letters_in, meanings
+from boundlab.prove.document import letters_in, meanings
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem

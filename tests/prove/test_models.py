@@ -11,9 +11,8 @@ from setting_facts import models as models_of, setting
 from boundlab.prove import Context, Kernel, Script, equal, expr, finite_sum, squared
 from boundlab.prove._functions import MaxAffine, Quadratic
 from boundlab.prove._instance import Instance, Noise
-from boundlab.prove._numbers import SymbolNumbers
 from boundlab.prove._witness import refute
-from boundlab.prove.models import Model, UnfitError, evaluate, holds, settled
+from boundlab.prove.models import Model, SymbolNumbers, UnfitError, evaluate, holds, settled
 from boundlab.prove.settings import setting_of
 from boundlab.registry import lookup
 

@@ -8,7 +8,7 @@ from setting_facts import models, setting
 from boundlab.prove import equal, squared
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove.models import Model, evaluate, holds
-from boundlab.prove.settings._afl_dga_instances import AFL_DGA
+from boundlab.prove.settings._arriving import AFL_DGA
 from boundlab.prove.settings.afl_dga import events_of, work_of
 
 F = Fraction

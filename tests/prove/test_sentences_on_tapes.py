@@ -10,9 +10,9 @@ import pytest
 from boundlab.classes import MOVE, Combination, Formal, X, own_runs
 from boundlab.options import Options
 from boundlab.prove import ProofError
-from boundlab.prove._numbers import OutsideError, SymbolNumbers
 from boundlab.prove._scalars import scalar
 from boundlab.prove._terms import Lin
+from boundlab.prove.models import OutsideError, SymbolNumbers
 from boundlab.prove.settings import setting_of
 from boundlab.registry import lookup
 from boundlab.theorems import load_theorem

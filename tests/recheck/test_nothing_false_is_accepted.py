@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from boundlab.recheck._numbers import begin
-from boundlab.recheck._proof import RULES
 from boundlab.recheck._replay import Replay
-from boundlab.recheck.kernel import REFUSALS
+from boundlab.recheck.kernel import REFUSALS, RULES
 
 HERE = Path(__file__).parent
 FILES = {path.stem: json.loads(path.read_text(encoding="utf-8"))["right"] for path in (HERE / "wrong").glob("*.json")}

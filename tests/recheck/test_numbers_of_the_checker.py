@@ -13,7 +13,7 @@ from hypothesis import assume, example, given, strategies as st
 from proof_files import file_of
 
 from boundlab.recheck._numbers import ONE, ZERO, Number, NumberError, Symbol, begin, of, once, raised, rational, spent
-from boundlab.recheck._proof import recheck_proof
+from boundlab.recheck.kernel import recheck_proof
 
 K = of(Symbol("k"))
 X, Y, Q = Symbol("x"), Symbol("y"), Symbol("q")

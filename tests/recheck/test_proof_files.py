@@ -26,7 +26,7 @@ from boundlab.cli import invoke
 from boundlab.prove import Proof, Range, Script, expr, run, scalar
 from boundlab.prove.trace import trace, write_trace
 from boundlab.recheck import Finding, recheck
-from boundlab.recheck._proof import recheck_proof
+from boundlab.recheck.kernel import recheck_proof
 
 PROOFS = [one.id for one in registered().values() if not one.printed]
 PRINTED = [one.id for one in registered().values() if one.printed]

@@ -16,8 +16,8 @@ from boundlab.prove._scalars import scalar, variable
 from boundlab.prove.trace import trace
 from boundlab.recheck import SCHEMA, _numbers, recheck_loaded
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, begin, of, rational, spent
-from boundlab.recheck._proof import recheck_proof
 from boundlab.recheck._terms import UNIT, Open, Range
+from boundlab.recheck.kernel import recheck_proof
 
 A, B, X, Y = (of(Symbol(name)) for name in "abxy")
 

@@ -18,9 +18,9 @@ from proof_files import edited
 
 import boundlab.recheck
 from boundlab.recheck import recheck_loaded
-from boundlab.recheck._errors import WrongError
+from boundlab.recheck._forms import WrongError
 from boundlab.recheck._numbers import NumberError
-from boundlab.recheck._proof import RULES
+from boundlab.recheck.kernel import RULES
 
 HERE = Path(__file__).parent
 FILES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((HERE / "wrong").glob("*.json"))}

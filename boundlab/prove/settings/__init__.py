@@ -4,16 +4,13 @@ from collections.abc import Callable
 
 from boundlab.classes import outside
 from boundlab.errors import SpecError
-from boundlab.prove._options import chosen
 from boundlab.prove._scalars import ProofError
-from boundlab.prove.setting import Setting
+from boundlab.prove.setting import Setting, chosen
 from boundlab.prove.settings.afl_dga import AflDgaSetting
-from boundlab.prove.settings.area import AreaSetting
+from boundlab.prove.settings.area import AreaSetting, DelayedSetting, GdSetting, Proximal
 from boundlab.prove.settings.buffered import BufferSetting, PrintedBuffers, StationarySetting
-from boundlab.prove.settings.delayed import DelayedSetting
 from boundlab.prove.settings.fedcompass import FedCompassSetting, PrintedFedCompass
 from boundlab.prove.settings.fedfa import FedFaSetting
-from boundlab.prove.settings.gd import GdSetting, Proximal
 from boundlab.theorems import Theorem
 
 

@@ -21,7 +21,7 @@ from boundlab.prove._instance import Instance, Members, Runs, UnfitError, replay
 from boundlab.prove._scalars import ProofError
 from boundlab.prove._terms import expr
 from boundlab.prove.setting import Setting
-from boundlab.prove.settings._afl_dga_instances import AFL_DGA
+from boundlab.prove.settings._arriving import AFL_DGA
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Condition

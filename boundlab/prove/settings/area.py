@@ -1,20 +1,71 @@
-"""AREA's numbers that are to be shown to lie where they do, and exact models: all events, passes and noise."""
+"""Exact models of algorithms whose program says what an event does: all events, passes and noise."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from boundlab.prove._context import Fact
 from boundlab.prove._functions import inner, plus, root_above
-from boundlab.prove._instance import Instance, Runs, UnfitError, replay
+from boundlab.prove._instance import (
+    Instance,
+    Runs,
+    UnfitError,
+    compiled,
+    parameters_of,
+    replay,
+    replay_tape,
+    used_runs,
+)
 from boundlab.prove._scalars import ProofError, same, scalar, variable
 from boundlab.prove._terms import expr, finite_sum
+from boundlab.prove.models import SymbolNumbers, lower
 from boundlab.prove.setting import Setting
-from boundlab.prove.settings._instances import DIMINISHING, LIPSCHITZ
-from boundlab.prove.settings._parameters import parameters_of
+from boundlab.prove.settings._instances import DELAYED, DIMINISHING, LIPSCHITZ, SMOOTH
 from boundlab.recheck.kernel import Range
 from boundlab.registry import lookup
+
+# Exact models of gradient descent, the subgradient method and SGD: all outcomes of the program itself.
+
+
+class Proximal(Setting):
+    """Gradients of f, and steps that know what is beside it."""
+
+    @property
+    def sampling(self) -> str | None:
+        """Whether all clients step, or one that is drawn."""
+        return self.theorem.core.value("sampling")
+
+
+class GdSetting(Proximal):
+    """x[k], the (sub)gradients g[i, k] of f_i at x[k], and noise e[i, k] where there is any."""
+
+    def _at(self, numbers: SymbolNumbers, name: str) -> Fraction:
+        """Return the c, or the d, of steps c/(k + d)."""
+        return Fraction(lower(numbers.number(self.reader.known[name], {})))
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances: with kinks, or smooth ones."""
+        return SMOOTH if "smooth" in self.assumed else LIPSCHITZ
+
+    def runs(self, instance: Instance) -> Runs:
+        """Replay the program."""
+        gd = lookup("algorithms", "gd")
+        own = SymbolNumbers(self.constants(instance), {})
+        c, d = (self._at(own, name) for name in "cd") if "c" in self.theorem.step else (None, Fraction(0))
+        rates = {"alpha": float(instance.alpha)} if c is None else {"c": float(c), "d": float(d)}
+        one = replace(instance, steps=1)
+        program = gd.program(parameters_of(gd, {**rates, "sampling": self.sampling}), one.n)
+        runs = replay(program, one, 0, None if c is None else lambda k: c / (k + d))
+        for k in range(one.horizon + 1):
+            runs.columns["x", (k,)] = runs.columns["register", (0, k)]
+            for i in range(one.n if self.noisy and k < one.horizon else 0):
+                runs.columns["e", (i, k)] = runs.columns["e", (i, k, 0)]
+        return self._with_points(runs, one)
+
+
+# AREA's numbers that are to be shown to lie where they do, and its passes.
 
 _ONE = scalar(1)
 
@@ -143,3 +194,25 @@ def _offset(own: Mapping[str, Fraction]) -> Fraction:
     """Return d = 48/(p·q0), where q0 = D·M·γ."""
     gamma = 2 * own["mu"] * own["L"] / (own["mu"] + own["L"])
     return 48 / (own["p_min"] * own["D"] * own["M"] * gamma)
+
+
+# Exact models of asynchronous SGD whose clients have one function, with the schedule of the instance.
+
+
+class DelayedSetting(Setting):
+    """Models x[k], gradients g[k] at them, noise e[k] of the gradient that is applied in iteration k."""
+
+    def instances(self) -> tuple[Instance, ...]:
+        """Return exact instances: who arrives is fixed, and so is of which model a gradient is."""
+        return DELAYED
+
+    def runs(self, instance: Instance) -> Runs:
+        """Replay the tape."""
+        options = (("alpha", float(instance.alpha)),)
+        tape = compiled("async_sgd", options, instance.events, instance.n, instance.horizon)
+        found = replay_tape(tape, instance, {(k,): row for (k, _), row in used_runs(tape).items()})
+        for k in range(instance.horizon + 1):
+            found.columns["x", (k,)] = found.columns["w", (k,)]
+        for k in range(instance.horizon):
+            found.columns["e", (k,)] = found.columns["e", (k, 0)]
+        return found

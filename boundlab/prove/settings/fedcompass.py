@@ -25,8 +25,8 @@ from boundlab.prove._instance import (
     used_runs,
     whole,
 )
-from boundlab.prove.settings._fedcompass_instances import FEDCOMPASS
-from boundlab.prove.settings._runs import RunsSetting, with_mean_slopes
+from boundlab.prove.settings._arriving import FEDCOMPASS
+from boundlab.prove.settings.buffered import RunsSetting, with_mean_slopes
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 

@@ -23,8 +23,8 @@ from boundlab.prove._instance import (
     replay_tape,
     whole,
 )
-from boundlab.prove.settings._fedfa_instances import FEDFA
-from boundlab.prove.settings._runs import RunsSetting, with_mean_slopes
+from boundlab.prove.settings._arriving import FEDFA
+from boundlab.prove.settings.buffered import RunsSetting, with_mean_slopes
 from boundlab.registry import lookup
 from boundlab.tape import arrived
 

@@ -1,20 +1,14 @@
-"""Facts about symbols, and what follows for signs and for monotonicity."""
+"""Signs of formulas: what is certainly ≥ 0 on the domains of its symbols, and which way it moves with one of them.
 
-import contextlib
-import importlib.util
-import json
+Everything here is bounded by counts, never by a clock: predicted numbers of terms, multiplications of a search. The
+same question has the same answer on every machine.
+"""
+
 import math
-import select
-import subprocess
-import sys
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from fractions import Fraction
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, Literal, final
 
 import numpy as np
 import sympy
@@ -25,146 +19,6 @@ from boundlab.formulas.choice import Choice
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import SymbolInfo, apart, ordered
 from boundlab.formulas.written import MAX_TERMS, powers as count_powers, substitute
-
-# How a sign is known.
-
-
-class SignProof(IntEnum):
-    """How it is shown that an expression is ≥ 0; what is not shown counts as False.
-
-    A conclusion from several signs is known as well as the worst of them: ``min``.
-    """
-
-    NOT = 0
-    BY_SOLVER = 1  # z3 says that the contrary has no solution, and nobody has checked that
-    BY_CERTIFICATE = 2  # coefficients ≥ 0, or a cover of the orthant by cones that was checked again
-
-
-# z3 behind a pipe: questions with a counted limit, to a process that can be killed.
-
-# In z3's own steps: of one question, and of all questions to one solver.
-LIMIT = 300_000
-TOTAL = 3_000_000
-# The clock is the last resort only: a question takes a second or two.
-SECONDS = 60.0
-# Of a coefficient that is asked about: Python writes no number of more than 4,300 digits.
-_MOST_BITS = 14_000
-_SCRIPT = Path(__file__).with_name("_ask_z3.py")
-
-
-class NoAnswerError(UndecidedError):
-    """z3 was stopped by the clock, or died; its answer is not known, and is not the same on every machine."""
-
-
-@final
-class Solver:
-    """z3, started at the first question; where it is not installed nothing is shown.
-
-    Parameters
-    ----------
-    limit, total
-        Most steps of z3 for one question and for all of them together, as z3 counts them.
-    seconds
-        After how long one question is given up, whatever z3 does.
-    """
-
-    def __init__(self, limit: int = LIMIT, total: int = TOTAL, seconds: float = SECONDS) -> None:
-        self._limit, self._left, self._seconds = limit, total, seconds
-        self._process: subprocess.Popen[bytes] | None = None
-        self._trouble = ""
-        self._known: dict[Any, bool] = {}
-
-    def nonnegative(self, variables: int, terms: Mapping[tuple[int, ...], tuple[int, int]]) -> bool:
-        """Return whether z3 shows that a polynomial is ≥ 0 where all variables are.
-
-        Parameters
-        ----------
-        terms
-            Powers, shape (variables,), → numerator and denominator of the coefficient.
-
-        Raises
-        ------
-        NoAnswerError
-            If z3 dies, or answers within no reasonable time.
-        """
-        key = tuple(sorted(terms.items()))
-        if key not in self._known:
-            limit = min(self._limit, self._left)
-            self._known[key] = limit > 0 and self._ask(variables, terms, limit)
-        return self._known[key]
-
-    def _ask(self, variables: int, terms: Mapping[tuple[int, ...], tuple[int, int]], limit: int) -> bool:
-        if self._trouble:
-            raise NoAnswerError(self._trouble)
-        if importlib.util.find_spec("z3") is None:
-            return False
-        if any(abs(part).bit_length() > _MOST_BITS for fraction in terms.values() for part in fraction):
-            return False
-        rows = [[list(powers), *fraction] for powers, fraction in terms.items()]
-        question = json.dumps({"variables": variables, "terms": rows, "limit": limit}) + "\n"
-        try:
-            answer = self._exchange(question.encode())
-        except BaseException:
-            # An interrupt in the middle of an answer: the next question must not read it as its own.
-            self.close()
-            raise
-        self._left -= answer["count"]
-        return bool(answer["answer"] == "unsat")
-
-    def _exchange(self, question: bytes) -> Any:
-        if self._process is None:
-            self._process = _start()
-            weakref.finalize(self, _stop, self._process)
-        pipe_in, pipe_out = self._process.stdin, self._process.stdout
-        assert pipe_in is not None and pipe_out is not None  # noqa: S101, PT018  as _start opens them
-        try:
-            pipe_in.write(question)
-            pipe_in.flush()
-            ready, _, _ = select.select([pipe_out], [], [], self._seconds)
-            line = pipe_out.readline() if ready else b""
-        except BrokenPipeError:
-            ready, line = [pipe_out], b""
-        if not line:
-            late = f"z3 gave no answer within {self._seconds:g} s, and was stopped"
-            self._trouble = "z3 ended without an answer" if ready else late
-            raise NoAnswerError(self._trouble)
-        return json.loads(line)
-
-    def close(self) -> None:
-        """End z3's process, if there is one; a later question starts another."""
-        if self._process is not None:
-            _stop(self._process)
-            self._process = None
-
-    def __enter__(self) -> "Solver":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-def _start() -> subprocess.Popen[bytes]:
-    # A session of its own: an interrupt from the keyboard comes to us, and we end the process.
-    return subprocess.Popen(
-        [sys.executable, "-P", str(_SCRIPT)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        process.kill()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
-    process.wait()
-
 
 # Covers of the orthant by cones in which a polynomial has no negative coefficient, and their second check.
 #
@@ -286,29 +140,42 @@ def _holds(polynomial: PolyElement, cut: Cut | None) -> bool:
     return _holds(polynomial.compose(x, x + y), cut.first) and _holds(polynomial.compose(y, x + y), cut.second)
 
 
-# The sign of a polynomial in variables ≥ 0: coefficients, a cover by cones, z3; the first that shows it.
+# The sign of a polynomial in variables ≥ 0: coefficients, means, a cover by cones, squares; the first that shows it.
 
-# Beyond this, neither a search for a cover nor z3 has much of a chance.
+# Beyond this, a search for a cover has not much of a chance.
 _TERMS, _VARIABLES, _DEGREE = 40, 6, 8
 _TRIED = 48
 
 
-def polynomial_sign(polynomial: PolyElement, solver: Solver | None) -> SignProof:
-    """Return how a polynomial with rational coefficients is shown to be ≥ 0 where all its variables are ≥ 0."""
+def polynomial_sign(polynomial: PolyElement) -> bool:
+    """Return whether a polynomial with rational coefficients is shown to be ≥ 0 where all its variables are ≥ 0."""
     if all(coefficient >= 0 for coefficient in polynomial.values()):
-        return SignProof.BY_CERTIFICATE
+        return True
     if polynomial.is_ground:
-        return SignProof.NOT
+        return False
     small = _reduced(polynomial)
     if len(small) > _TERMS or small.ring.ngens > _VARIABLES or max(map(sum, small)) > _DEGREE or _negative(small):
-        return SignProof.NOT
-    cut = find_cover(small)
-    if cut is not None and covers(small, cut):
-        return SignProof.BY_CERTIFICATE
-    if solver is None:
-        return SignProof.NOT
-    terms = {powers: (int(value.numerator), int(value.denominator)) for powers, value in small.items()}
-    return SignProof.BY_SOLVER if solver.nonnegative(small.ring.ngens, terms) else SignProof.NOT
+        return False
+    if _below_means(small) or ((cut := find_cover(small)) is not None and covers(small, cut)):
+        return True
+    number, parts = small.sqf_list()
+    odd = math.prod((part for part, count in parts if count % 2), start=small.ring.ground_new(number))
+    return any(count > 1 for _, count in parts) and polynomial_sign(odd)
+
+
+def _below_means(polynomial: PolyElement) -> bool:
+    """Return whether each negative term is at most the geometric mean of two positive ones: c·m ≤ p·s + c²/(4p)·t.
+
+    Here m² = s·t; no part of a positive term is used twice.
+    """
+    left = {powers: value for powers, value in polynomial.items() if value > 0}
+    for powers, value in ((powers, value) for powers, value in polynomial.items() if value < 0):
+        pairs = ((one, tuple(2 * a - b for a, b in zip(powers, one, strict=True))) for one in left)
+        found = next((pair for pair in pairs if value**2 <= 4 * left[pair[0]] * left.get(pair[1], 0)), None)
+        if found is None:
+            return False
+        left[found[1]] -= value**2 / (4 * left.pop(found[0]))
+    return True
 
 
 def _reduced(polynomial: PolyElement) -> PolyElement:
@@ -539,21 +406,10 @@ _JUMPS = (*_EXTREMA, sympy.floor, sympy.ceiling, sympy.Abs, Choice)  # no slope 
 _NO_POLYNOMIAL = (*_JUMPS, sympy.log)
 
 
-class Trend(NamedTuple):
-    """How an expression moves with a symbol: 1, −1, 0, or None where that is not shown; and how it is shown."""
-
-    direction: Direction | None
-    shown: SignProof
-
-
-_UNKNOWN = Trend(None, SignProof.NOT)
-_STILL = Trend(0, SignProof.BY_CERTIFICATE)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Prover:
-    """Facts about the symbols, and what follows for signs. It never guesses: ``SignProof.NOT`` means "no proof".
+    """Facts about the symbols, and what follows for signs. It never guesses: False and None mean "no proof".
 
     Parameters
     ----------
@@ -563,14 +419,11 @@ class Prover:
         Larger lower ends than those of the domains.
     facts
         What symbols are by conditions: α ≤ 1/L makes α = 1/(L·(1 + t)) with t ≥ 0.
-    solver
-        z3, for what has no certificate; without it only certificates count.
     """
 
     symbols: Mapping[str, SymbolInfo]
     at_least: Mapping[str, int] = field(default_factory=dict)
     facts: Mapping[sympy.Symbol, sympy.Expr] = field(default_factory=dict)
-    solver: Solver | None = None
     _known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def shifted(self, expression: sympy.Expr) -> sympy.Expr:
@@ -602,164 +455,116 @@ class Prover:
                 values[by_name[large]] = (above + fresh) / (1 + fresh) if bounded else above + fresh
         return substitute(expression, values)
 
-    def nonnegative(self, expression: sympy.Expr) -> SignProof:
-        """Return how an expression is shown to be ≥ 0 on the domains.
-
-        Raises
-        ------
-        NoAnswerError
-            If z3 had to be stopped by the clock.
-        """
+    def nonnegative(self, expression: sympy.Expr) -> bool:
+        """Return whether an expression is shown to be ≥ 0 on the domains."""
         key = "sign", expression
         if key not in self._known:
             self._known[key] = self._nonnegative(expression)
-        found: SignProof = self._known[key]
+        found: bool = self._known[key]
         return found
 
-    def _nonnegative(self, expression: sympy.Expr) -> SignProof:
+    def _nonnegative(self, expression: sympy.Expr) -> bool:
         if expression.is_nonnegative:
-            return SignProof.BY_CERTIFICATE
+            return True
         if isinstance(expression, sympy.Max):
-            return _any(self.nonnegative, (*expression.args, sympy.Add(*expression.args)))
+            return any(map(self.nonnegative, (*expression.args, sympy.Add(*expression.args))))
         if isinstance(expression, sympy.Min):
-            return _all(self.nonnegative, expression.args)
-        if expression.is_Mul and (found := _all(self.nonnegative, expression.args)):
-            return found
-        if expression.is_Pow:
-            found = SignProof.BY_CERTIFICATE if _square(expression) else self.nonnegative(expression.args[0])
-            if found:
-                return found
+            return all(map(self.nonnegative, expression.args))
+        if expression.is_Mul and all(map(self.nonnegative, expression.args)):
+            return True
+        if expression.is_Pow and (_square(expression) or self.nonnegative(expression.args[0])):
+            return True
         if expression.has(*_NO_POLYNOMIAL):
-            return SignProof.NOT
+            return False
         try:
             moved = self.shifted(expression)
-            return SignProof.BY_CERTIFICATE if moved.is_nonnegative else self._of_quotient(moved)
-        except NoAnswerError:
-            raise
+            return bool(moved.is_nonnegative) or self._of_quotient(moved)
         except (UndecidedError, RecursionError):
-            return SignProof.NOT
+            return False
 
-    def _of_quotient(self, expression: sympy.Expr) -> SignProof:
+    def _of_quotient(self, expression: sympy.Expr) -> bool:
         whole = quotient(expression)
-        worst, numerator = SignProof.BY_CERTIFICATE, whole.numerator
+        numerator = whole.numerator
         for factor, power in whole.factors.items():
-            if power % 2 == 0:
-                continue
-            own = polynomial_sign(factor, self.solver)
-            if not own:
-                own, numerator = polynomial_sign(-factor, self.solver), -numerator
-            worst = min(worst, own)
-            if not worst:
-                return SignProof.NOT
-        return min(worst, polynomial_sign(numerator, self.solver))
+            if power % 2 and not polynomial_sign(factor):
+                if not polynomial_sign(-factor):
+                    return False
+                numerator = -numerator
+        return polynomial_sign(numerator)
 
-    def certain(self, expression: sympy.Expr, depth: int = 4) -> SignProof:
-        """Return how an expression with Min and Max is shown to be ≥ 0, case by case where need be."""
+    def certain(self, expression: sympy.Expr, depth: int = 4) -> bool:
+        """Return whether an expression with Min and Max is shown to be ≥ 0, case by case where need be."""
         places = sorted(expression.atoms(*_EXTREMA), key=lambda part: (-sympy.count_ops(part), str(part)))
         if not places:
             return self.nonnegative(expression)
         if depth == 0:
-            return SignProof.NOT
+            return False
         place = places[0]
         level = sympy.Dummy("level", nonnegative=True)
         trend = self.direction(expression.xreplace({place: level}), level)
 
-        def case(part: sympy.Expr) -> SignProof:
+        def case(part: sympy.Expr) -> bool:
             return self.certain(substitute(expression.xreplace({place: part}), {}), depth - 1)
 
         # It grows with a Max, which is at least each argument: one that suffices is enough. Likewise with a Min.
-        if trend.direction == (1 if isinstance(place, sympy.Max) else -1):
-            return min(trend.shown, _any(case, place.args))
-        return _all(case, place.args)
+        enough = any if trend == (1 if isinstance(place, sympy.Max) else -1) else all
+        return enough(map(case, place.args))
 
-    def direction(self, expression: sympy.Expr, symbol: sympy.Symbol) -> Trend:
-        """Return whether the expression certainly grows, falls or does not depend on the symbol.
+    def direction(self, expression: sympy.Expr, symbol: sympy.Symbol) -> Direction | None:
+        """Return whether the expression certainly grows (1), falls (−1) or does not depend on the symbol (0).
 
-        By composition: sums, products of what is ≥ 0, powers, roots, Min and Max; where that does not decide it, by
-        a certificate for the sign of the derivative.
+        None: that is not shown. By composition: sums, products of what is ≥ 0, powers, roots, Min and Max; where that
+        does not decide it, by a certificate for the sign of the derivative.
         """
         if symbol not in expression.free_symbols:
-            return _STILL
+            return 0
         if expression == symbol:
-            return Trend(1, SignProof.BY_CERTIFICATE)
+            return 1
         key = "trend", expression, symbol
         if key not in self._known:
             self._known[key] = self._direction(expression, symbol)
-        found: Trend = self._known[key]
+        found: Direction | None = self._known[key]
         return found
 
-    def _direction(self, expression: sympy.Expr, symbol: sympy.Symbol) -> Trend:
+    def _direction(self, expression: sympy.Expr, symbol: sympy.Symbol) -> Direction | None:
         found = self._composed(expression, symbol)
-        if found.direction is not None or expression.has(*_JUMPS):
+        if found is not None or expression.has(*_JUMPS):
             return found
         slope = sympy.diff(expression, symbol)
-        if shown := self.nonnegative(slope):
-            return Trend(1, shown)
-        if shown := self.nonnegative(-slope):
-            return Trend(-1, shown)
-        return _UNKNOWN
+        return 1 if self.nonnegative(slope) else -1 if self.nonnegative(-slope) else None
 
-    def _composed(self, expression: sympy.Expr, symbol: sympy.Symbol) -> Trend:
+    def _composed(self, expression: sympy.Expr, symbol: sympy.Symbol) -> Direction | None:
         parts = expression.args
         if expression.is_Add or isinstance(expression, _EXTREMA):
-            return _common(self.direction(part, symbol) for part in parts)
+            return common(self.direction(part, symbol) for part in parts)
         if expression.is_Mul:
-            turn, shown = 1, SignProof.BY_CERTIFICATE
-            for part in parts:
-                if part.is_number and part.is_negative:
-                    turn = -turn
-                    continue
-                shown = min(shown, self.nonnegative(part))
-                if not shown:
-                    return _UNKNOWN
-            return _turned(_common(self.direction(part, symbol) for part in parts), turn, shown)
-        if expression.is_Pow and symbol not in parts[1].free_symbols and (shown := self.nonnegative(parts[0])):
+            numbers = [part for part in parts if part.is_number and part.is_negative]
+            if not all(self.nonnegative(part) for part in parts if part not in numbers):
+                return None
+            return turned(common(self.direction(part, symbol) for part in parts), -1 if len(numbers) % 2 else 1)
+        if expression.is_Pow and symbol not in parts[1].free_symbols and self.nonnegative(parts[0]):
             own = self.direction(parts[0], symbol)
             if parts[1].is_number:
-                return _turned(own, 1 if parts[1].is_positive else -1, shown)
-            return _turned(own, 1, min(shown, self.nonnegative(parts[1])))
+                return turned(own, 1 if parts[1].is_positive else -1)
+            return own if self.nonnegative(parts[1]) else None
         if isinstance(expression, (sympy.exp, sympy.log, sympy.floor, sympy.ceiling)):
             return self.direction(parts[0], symbol)
-        return _UNKNOWN
+        return None
 
 
-def _all(shown: Callable[[sympy.Expr], SignProof], parts: Iterable[sympy.Expr]) -> SignProof:
-    worst = SignProof.BY_CERTIFICATE
-    for part in parts:
-        worst = min(worst, shown(part))
-        if not worst:
-            break
-    return worst
+def turned(own: Direction | None, turn: Direction) -> Direction | None:
+    """Return which way something moves that is turned ±1 of what moves so."""
+    return None if own is None else own if turn == 1 or own == 0 else -1 if own == 1 else 1
 
 
-def _any(shown: Callable[[sympy.Expr], SignProof], parts: Iterable[sympy.Expr]) -> SignProof:
-    best = SignProof.NOT
-    for part in parts:
-        best = max(best, shown(part))
-        if best is SignProof.BY_CERTIFICATE:
-            break
-    return best
-
-
-def _turned(own: Trend, turn: int, shown: SignProof) -> Trend:
-    """Return the trend times ±1, known no better than what it rests on."""
-    known = min(own.shown, shown)
-    if own.direction is None or not known:
-        return _UNKNOWN
-    if own.direction == 0 or turn == 1:
-        return Trend(own.direction, known)
-    return Trend(-1 if own.direction == 1 else 1, known)
-
-
-def _common(found: Iterable[Trend]) -> Trend:
+def common(found: Iterable[Direction | None]) -> Direction | None:
+    """Return which way a sum of parts moves; None where two of them move apart, or one is not known."""
     moving: set[Direction | None] = set()
-    shown = SignProof.BY_CERTIFICATE
     for one in found:
-        moving |= {one.direction} - {0}
-        shown = min(shown, one.shown)
+        moving |= {one} - {0}
         if None in moving or len(moving) > 1:
-            return _UNKNOWN
-    return Trend(moving.pop() if moving else 0, shown)
+            return None
+    return moving.pop() if moving else 0
 
 
 def _square(part: sympy.Expr) -> bool:
