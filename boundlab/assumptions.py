@@ -60,6 +60,7 @@ UNCONSTRAINED: Final = "unconstrained"
 COMPOSITE: Final = "composite"
 BOUNDED_DOMAIN: Final = "bounded-domain"
 BOUNDED_RUN: Final = "bounded-run"
+RUN_IN_BALL: Final = "run-in-ball"
 FIXED_TIMES: Final = "fixed-compute-times"
 UNBIASED: Final = "unbiased"
 INEXACT: Final = "inexact-gradients"
@@ -105,6 +106,10 @@ def _why_run_unbounded(problem: Any) -> str:
         return "nobody has found a bounded set that its noise does not leave; sigma=0 would fit"
     fits = "shorter steps, or full gradients of strongly convex f_i, would fit"
     return f"nobody has found a bounded set that its steps do not leave; {fits}"
+
+
+def _why_scattered(problem: Any) -> str:
+    return "" if problem.noiseless else "its noise takes each run elsewhere; sigma=0, or full batches, would fit"
 
 
 def _why_different(problem: Any) -> str:
@@ -168,6 +173,13 @@ BUILT_IN: tuple[Assumption, ...] = (
         "B, G, sigma and sigma_g are those on a bounded set that no step of the run leaves, or where the theorem says",
         check=_why_run_unbounded,
         defines=("diameter",),
+    ),
+    # Looked at run by run: see boundlab.instance.schedules.
+    Assumption(
+        RUN_IN_BALL,
+        "no server model of the run, from x0 to the last one, is further than R from the minimiser",
+        check=_why_scattered,
+        implies=("minimiser",),
     ),
     # What every theorem assumes that states none of the next two: see boundlab.instance.
     Assumption(UNBIASED, "(sub)gradients have no error beside noise of mean 0", check=_met),

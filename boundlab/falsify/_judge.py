@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import assumption
+from boundlab.assumptions import RUN_IN_BALL, assumption
 from boundlab.errors import BoundlabError, shortened
 from boundlab.falsify import _candidate as catalog, _expectation, _sides
 from boundlab.falsify._candidate import Candidate, behind_tape, tried
@@ -166,8 +166,10 @@ class Judge:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
         if not one.separable or self._weighs(one) or self.theorem.left_reads - {self.theorem.horizon_symbol}:
             return True
-        # What holds at every x is decided one by one, and so is what reads an accuracy.
+        # What holds at every x is decided one by one, and so is where a run goes, and what reads an accuracy.
         if "error" in one.problem or self.theorem.left.over.summed or self.theorem.assume or tried(self.theorem):
+            return True
+        if RUN_IN_BALL in self.theorem.core.asked:
             return True
         if one.constrained and (one.noisy or "box" in one.problem):
             return True

@@ -15,6 +15,7 @@ from boundlab.assumptions import (
     BOUNDED_RUN,
     DETERMINISTIC,
     FIXED_TIMES,
+    RUN_IN_BALL,
     UNBIASED,
     UNCONSTRAINED,
     assumption,
@@ -459,6 +460,8 @@ def check(
                 problem.require(name, theorem.id)
             elif reason := problem.why_not(name):
                 outside[name] = f"{name} is not met: problem {problem.id}: {reason}"
+            if name == RUN_IN_BALL:
+                outside |= _in_ball(theorem, algorithm, parameters, problem.n, delays, name in beyond)
             continue
         if name == "iid-events":
             reason = why_not_iid(delays, policy)
@@ -536,6 +539,26 @@ def require_declared(
         return
     if reason := undeclared_draws(algorithm, parameters, clients):
         raise AssumptionError(reason)
+
+
+def _in_ball(
+    theorem: Theorem, algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel, beyond: bool
+) -> dict[str, str]:
+    """Return what is said of a run that nobody looks at, and make sure that else one run shows all of them.
+
+    Raises
+    ------
+    AssumptionError
+        If the theorem bounds a mean over schedules: the runs that are drawn do not show where all others go.
+    """
+    if beyond:
+        return {RUN_IN_BALL: f"{RUN_IN_BALL} is not looked at"}
+    if over(theorem).averaged(algorithm, parameters, clients, delays):
+        raise AssumptionError(
+            f"{theorem.id} assumes {RUN_IN_BALL} of all runs that it takes the mean of, and no one run shows where the "
+            'others go; full gradients in a fixed order, or about = "each schedule", would fit'
+        )
+    return {}
 
 
 def _why_not_fixed(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> str:

@@ -6,6 +6,7 @@ it.
 """
 
 import functools
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,15 +20,15 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm, VirtualIterate
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.assumptions import FIXED_TIMES, assumption
+from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL, assumption
 from boundlab.case import as_json
 from boundlab.delays import DelayModel
-from boundlab.errors import AssumptionError, BoundlabError
+from boundlab.errors import AssumptionError, BoundlabError, UndecidedError
 from boundlab.formulas.assignments import arrival_statistics, of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
-from boundlab.metrics import Enclosure, Metric, range_of, terms_of, valued
+from boundlab.metrics import Enclosure, Metric, metric, range_of, terms_of, valued
 from boundlab.objective import Constant, Problem
 from boundlab.objective.weighted import Weighted
 from boundlab.tape import Tape
@@ -46,6 +47,7 @@ _REMEMBERED: Final = 64  # runs that are remembered
 _PATHS: Final = {"server": "w[t]", "virtual": "v[t]"}
 _ENDS: Final = {"segments": "w", "virtual-segments": "v"}
 _SQUARED: Final = frozenset({"G_sq"})
+_SQUARED_DISTANCE: Final = metric("squared-distance")
 _WHAT: Final = {"G_sq": "‖∇f_i‖²", "sigma_g": "‖∇f_i − ∇f‖", "sigma_g_mean": "root of the mean ‖∇f_i − ∇f‖²"}
 
 
@@ -78,13 +80,17 @@ class RunPoints:
         With the objective that is minimised.
     parameters
         The run's own, its step size among them.
+    radius
+        How far from the minimiser the theorem assumes that no server model is, unit (0, 1); None: it does not.
     """
 
     theorem: Theorem
     problem: Problem
     algorithm: Algorithm[Any]
     parameters: Any
+    radius: float | None = None
     _known: dict[tuple[bytes, int], "_SeenRun"] = field(default_factory=dict, repr=False, compare=False)
+    _away: dict[bytes, Enclosure | str] = field(default_factory=dict, repr=False, compare=False)
 
     def read(self, tape: Tape, until: int, window: int) -> dict[str, PointReading]:
         """Return the constants of a run up to the horizon ``until``, by symbol.
@@ -93,7 +99,15 @@ class RunPoints:
         ----------
         window
             N.
+
+        Raises
+        ------
+        AssumptionError
+            If the run leaves the ball that the theorem assumes it stays in, or rounding leaves that open.
         """
+        self._require_near(tape, until + window - 1)
+        if not self.wanted:
+            return {}
         key = tape.digest(), window
         if key not in self._known:
             if len(self._known) >= _REMEMBERED:
@@ -101,6 +115,42 @@ class RunPoints:
             self._known[key] = self._run(tape, window)
         run = self._known[key]
         return {name: run.reading(name, self.theorem.points[name], until) for name in self.wanted}
+
+    def _require_near(self, tape: Tape, last: int) -> None:
+        """Make sure that no server model up to an update is further from the minimiser than the radius."""
+        if self.radius is None:
+            return
+        far, key = Fraction(self.radius) ** 2, tape.digest()
+        if key not in self._away:
+            if len(self._away) >= _REMEMBERED:
+                self._away.clear()
+            self._away[key] = self._distances(tape)
+        found = self._away[key]
+        assumes = f"{self.theorem.id} assumes {RUN_IN_BALL}"
+        if isinstance(found, str):
+            raise AssumptionError(f"{assumes}, and nothing decides it: {found}")
+        for k in range(1, last + 1):  # x0 is in the ball: R is no less than its distance
+            if found.lower[k] > far:
+                away = math.sqrt(found.lower[k])
+                raise AssumptionError(
+                    f"{assumes}, and server model {k} is {away:.6g} from the minimiser, which is more than R = "
+                    f"{self.radius:.6g}; shorter steps, or a larger R, would fit"
+                )
+            if not found.upper[k] <= far:
+                raise AssumptionError(
+                    f"{assumes}, and rounding leaves open whether server model {k} is within R = {self.radius:.6g} of "
+                    "the minimiser; a slightly larger R would fit"
+                )
+
+    def _distances(self, tape: Tape) -> Enclosure | str:
+        """Return the squared distances of all server models, or why nobody knows them."""
+        from boundlab.execute.iterates import along, at_versions
+
+        ks = np.arange(tape.iterations + 1)
+        try:
+            return along(_SQUARED_DISTANCE, self.problem, at_versions(tape), self.problem.full_gradients(), ks)
+        except UndecidedError as error:
+            return str(error)
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:

@@ -21,24 +21,38 @@ class PointSet:
         How theorems and files name it.
     words
         Where gradients are bounded; T is the horizon, N the window, 1 where there is none.
+    of
+        The constants that may be about it: those that are read there.
     on_tape
         Whether one run shows all of its points; else a set is asked for that no event sequence leaves.
     """
 
     id: str
     words: str
+    of: tuple[str, ...]
     on_tape: bool = True
 
 
+_SLOPES: Final = ("B", "G", "G_sq")
+_SPREADS: Final = ("sigma_g", "sigma_g_mean")
 _BUILT_IN = (
-    PointSet("local-steps", "at the local steps of all updates that enter server updates 1 … T + N − 1"),
-    PointSet("rounds", "at each client's local steps up to the last of a round that the server reads in rounds 1 … T"),
-    PointSet("segments", "on the segments from w[0] to w[y], y < N, of all f_i, where N > 1"),
-    PointSet("virtual-segments", "on the segments from w[0] to v[t], t < N, of all f_i, with v virtual"),
-    PointSet("server", "at w[t], t < T, of all f_i"),
-    PointSet("virtual", "at v[t], t < T, of all f_i, with v virtual"),
-    PointSet("passes", "at the points of all passes that a client could begin at any server model", False),
-    PointSet("models", "at all server models that there could be, of all f_i", False),
+    PointSet("local-steps", "at the local steps of all updates that enter server updates 1 … T + N − 1", _SLOPES),
+    PointSet(
+        "rounds",
+        "at each client's local steps up to the last of a round that the server reads in rounds 1 … T",
+        _SLOPES,
+    ),
+    PointSet("segments", "on the segments from w[0] to w[y], y < N, of all f_i, where N > 1", _SLOPES),
+    PointSet("virtual-segments", "on the segments from w[0] to v[t], t < N, of all f_i, with v virtual", _SLOPES),
+    PointSet("server", "at w[t], t < T, of all f_i", _SPREADS),
+    PointSet("virtual", "at v[t], t < T, of all f_i, with v virtual", _SPREADS),
+    PointSet(
+        "passes",
+        "at the points of all passes that a client could begin at any server model",
+        (*_SLOPES, "sigma", "sigma_l"),
+        False,
+    ),
+    PointSet("models", "at all server models that there could be, of all f_i", _SPREADS, False),
 )
 POINT_SETS: Final[Mapping[str, PointSet]] = MappingProxyType({one.id: one for one in _BUILT_IN})
 
@@ -49,7 +63,7 @@ def places(words: Iterable[str]) -> str:
 
 
 def check_points(owner: str, points: Mapping[str, tuple[str, ...]], assumptions: Iterable[str]) -> None:
-    """Make sure that sets of points are known, and that the theorem says that it is about runs.
+    """Make sure that sets of points are known and fit what is read there, and that the theorem is about runs.
 
     Raises
     ------
@@ -60,5 +74,8 @@ def check_points(owner: str, points: Mapping[str, tuple[str, ...]], assumptions:
         for word in words:
             if word not in POINT_SETS:
                 raise SpecError(f"{owner}: points.{name} names no set of points: {word!r}; {nearest(word, POINT_SETS)}")
+            if name not in POINT_SETS[word].of:
+                read = ", ".join(POINT_SETS[word].of)
+                raise SpecError(f"{owner}: points.{name}: {word} is where {read} are read, and {name} is none of them")
     if points and BOUNDED_RUN not in assumptions:
         raise SpecError(f"{owner}: points are those of a run: assume {BOUNDED_RUN}, too")
