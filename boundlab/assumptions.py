@@ -108,10 +108,6 @@ def _why_run_unbounded(problem: Any) -> str:
     return f"nobody has found a bounded set that its steps do not leave; {fits}"
 
 
-def _why_scattered(problem: Any) -> str:
-    return "" if problem.noiseless else "its noise takes each run elsewhere; sigma=0, or full batches, would fit"
-
-
 def _why_different(problem: Any) -> str:
     keys = {problem.client_key(client) for client in range(problem.n)}
     alike = problem.n == 1 or (len(keys) == 1 and None not in keys)
@@ -178,7 +174,7 @@ BUILT_IN: tuple[Assumption, ...] = (
     Assumption(
         RUN_IN_BALL,
         "no server model of the run, from x0 to the last one, is further than R from the minimiser",
-        check=_why_scattered,
+        check=_why_noisy,
         implies=("minimiser",),
     ),
     # What every theorem assumes that states none of the next two: see boundlab.instance.
@@ -319,11 +315,6 @@ def assumption(name: str) -> Assumption:
 def about_the_mean(names: Iterable[str]) -> bool:
     """Return whether a theorem with these assumptions bounds a mean over random events, not each schedule."""
     return any(assumption(name).mean for name in names)
-
-
-def independent_events(names: Iterable[str]) -> bool:
-    """Return whether that mean is one over all sequences of independent events."""
-    return any(assumption(name).independent for name in names)
 
 
 def with_implied(names: Iterable[str]) -> frozenset[str]:

@@ -460,8 +460,13 @@ def check(
                 problem.require(name, theorem.id)
             elif reason := problem.why_not(name):
                 outside[name] = f"{name} is not met: problem {problem.id}: {reason}"
-            if name == RUN_IN_BALL:
-                outside |= _in_ball(theorem, algorithm, parameters, problem.n, delays, name in beyond)
+            if name == RUN_IN_BALL and name in beyond:
+                outside[name] = f"{name} is not looked at"
+            elif name == RUN_IN_BALL and over(theorem).averaged(algorithm, parameters, problem.n, delays):
+                raise AssumptionError(
+                    f"{theorem.id} assumes {name} of all runs that it takes the mean of, and no one run shows where "
+                    'the others go; full gradients in a fixed order, or about = "each schedule", would fit'
+                )
             continue
         if name == "iid-events":
             reason = why_not_iid(delays, policy)
@@ -539,26 +544,6 @@ def require_declared(
         return
     if reason := undeclared_draws(algorithm, parameters, clients):
         raise AssumptionError(reason)
-
-
-def _in_ball(
-    theorem: Theorem, algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel, beyond: bool
-) -> dict[str, str]:
-    """Return what is said of a run that nobody looks at, and make sure that else one run shows all of them.
-
-    Raises
-    ------
-    AssumptionError
-        If the theorem bounds a mean over schedules: the runs that are drawn do not show where all others go.
-    """
-    if beyond:
-        return {RUN_IN_BALL: f"{RUN_IN_BALL} is not looked at"}
-    if over(theorem).averaged(algorithm, parameters, clients, delays):
-        raise AssumptionError(
-            f"{theorem.id} assumes {RUN_IN_BALL} of all runs that it takes the mean of, and no one run shows where the "
-            'others go; full gradients in a fixed order, or about = "each schedule", would fit'
-        )
-    return {}
 
 
 def _why_not_fixed(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: DelayModel) -> str:

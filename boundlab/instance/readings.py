@@ -7,7 +7,7 @@ it.
 
 import functools
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -23,7 +23,7 @@ from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL, assumption
 from boundlab.case import as_json
 from boundlab.delays import DelayModel
-from boundlab.errors import AssumptionError, BoundlabError, UndecidedError
+from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics, of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
 from boundlab.formulas.symbols import Side, SymbolInfo
@@ -89,8 +89,7 @@ class RunPoints:
     algorithm: Algorithm[Any]
     parameters: Any
     radius: float | None = None
-    _known: dict[tuple[bytes, int], "_SeenRun"] = field(default_factory=dict, repr=False, compare=False)
-    _away: dict[bytes, Enclosure | str] = field(default_factory=dict, repr=False, compare=False)
+    _known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def read(self, tape: Tape, until: int, window: int) -> dict[str, PointReading]:
         """Return the constants of a run up to the horizon ``until``, by symbol.
@@ -104,53 +103,44 @@ class RunPoints:
         ------
         AssumptionError
             If the run leaves the ball that the theorem assumes it stays in, or rounding leaves that open.
+        UndecidedError
+            If rounding could decide at a kink.
         """
         self._require_near(tape, until + window - 1)
         if not self.wanted:
             return {}
-        key = tape.digest(), window
+        run = self._remembered((tape.digest(), window), lambda: self._run(tape, window))
+        return {name: run.reading(name, self.theorem.points[name], until) for name in self.wanted}
+
+    def _remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
         if key not in self._known:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            self._known[key] = self._run(tape, window)
-        run = self._known[key]
-        return {name: run.reading(name, self.theorem.points[name], until) for name in self.wanted}
+            self._known[key] = make()
+        return self._known[key]
 
     def _require_near(self, tape: Tape, last: int) -> None:
         """Make sure that no server model up to an update is further from the minimiser than the radius."""
         if self.radius is None:
             return
-        far, key = Fraction(self.radius) ** 2, tape.digest()
-        if key not in self._away:
-            if len(self._away) >= _REMEMBERED:
-                self._away.clear()
-            self._away[key] = self._distances(tape)
-        found = self._away[key]
-        assumes = f"{self.theorem.id} assumes {RUN_IN_BALL}"
-        if isinstance(found, str):
-            raise AssumptionError(f"{assumes}, and nothing decides it: {found}")
-        for k in range(1, last + 1):  # x0 is in the ball: R is no less than its distance
-            if found.lower[k] > far:
-                away = math.sqrt(found.lower[k])
-                raise AssumptionError(
-                    f"{assumes}, and server model {k} is {away:.6g} from the minimiser, which is more than R = "
-                    f"{self.radius:.6g}; shorter steps, or a larger R, would fit"
-                )
-            if not found.upper[k] <= far:
-                raise AssumptionError(
-                    f"{assumes}, and rounding leaves open whether server model {k} is within R = {self.radius:.6g} of "
-                    "the minimiser; a slightly larger R would fit"
-                )
+        away, far = self._remembered(tape.digest(), lambda: self._distances(tape)), Fraction(self.radius) ** 2
+        k = next((k for k in range(1, last + 1) if not away.upper[k] <= far), 0)  # x0 is no further than R
+        if k:
+            beyond = f"is {math.sqrt(away.lower[k]):.6g} from the minimiser, which is more than"
+            where = (
+                beyond if away.lower[k] > far else "may be further from the minimiser, as far as rounding tells, than"
+            )
+            raise AssumptionError(
+                f"{self.theorem.id} assumes {RUN_IN_BALL}, and server model {k} {where} R = {self.radius:.6g}; shorter "
+                "steps, or a larger R, would fit"
+            )
 
-    def _distances(self, tape: Tape) -> Enclosure | str:
-        """Return the squared distances of all server models, or why nobody knows them."""
+    def _distances(self, tape: Tape) -> Enclosure:
+        """Return the squared distances of all server models."""
         from boundlab.execute.iterates import along, at_versions
 
         ks = np.arange(tape.iterations + 1)
-        try:
-            return along(_SQUARED_DISTANCE, self.problem, at_versions(tape), self.problem.full_gradients(), ks)
-        except UndecidedError as error:
-            return str(error)
+        return along(_SQUARED_DISTANCE, self.problem, at_versions(tape), self.problem.full_gradients(), ks)
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:
