@@ -60,6 +60,7 @@ UNCONSTRAINED: Final = "unconstrained"
 COMPOSITE: Final = "composite"
 BOUNDED_DOMAIN: Final = "bounded-domain"
 BOUNDED_RUN: Final = "bounded-run"
+RUN_IN_BALL: Final = "run-in-ball"
 FIXED_TIMES: Final = "fixed-compute-times"
 UNBIASED: Final = "unbiased"
 INEXACT: Final = "inexact-gradients"
@@ -168,6 +169,13 @@ BUILT_IN: tuple[Assumption, ...] = (
         "B, G, sigma and sigma_g are those on a bounded set that no step of the run leaves, or where the theorem says",
         check=_why_run_unbounded,
         defines=("diameter",),
+    ),
+    # Looked at run by run: see boundlab.instance.schedules.
+    Assumption(
+        RUN_IN_BALL,
+        "no server model of the run, from x0 to the last one, is further than R from the minimiser",
+        check=_why_noisy,
+        implies=("minimiser",),
     ),
     # What every theorem assumes that states none of the next two: see boundlab.instance.
     Assumption(UNBIASED, "(sub)gradients have no error beside noise of mean 0", check=_met),
@@ -307,11 +315,6 @@ def assumption(name: str) -> Assumption:
 def about_the_mean(names: Iterable[str]) -> bool:
     """Return whether a theorem with these assumptions bounds a mean over random events, not each schedule."""
     return any(assumption(name).mean for name in names)
-
-
-def independent_events(names: Iterable[str]) -> bool:
-    """Return whether that mean is one over all sequences of independent events."""
-    return any(assumption(name).independent for name in names)
 
 
 def with_implied(names: Iterable[str]) -> frozenset[str]:

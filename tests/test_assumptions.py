@@ -6,7 +6,7 @@ from inspect import signature
 import pytest
 from run_makers import plan_of, tape_of
 
-from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, about_the_mean, assumption, independent_events
+from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, about_the_mean, assumption
 from boundlab.case import build_delays
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.options import Options
@@ -41,7 +41,7 @@ def test_a_theorem_about_random_events_bounds_a_mean_and_no_single_schedule(name
 
 def test_a_theorem_without_random_events_is_about_each_schedule():
     assert not about_the_mean(["smooth", "fixed-schedule", "constant-lag", "bounded-variance"])
-    assert not independent_events(["stationary-participation", "uniform-buffer"])
+    assert not any(assumption(name).independent for name in ("stationary-participation", "uniform-buffer"))
 
 
 def test_an_unknown_assumption_is_refused_with_the_nearest():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import boundlab
-from boundlab.checks._view import View
+from boundlab.checks._check import View
 from boundlab.formulas.symbols import SYMBOLS, ordered
 from boundlab.registry import registered
 
@@ -23,7 +23,7 @@ ALLOWED = {
     "which assumption defines what": {"assumptions.py": 4},
     "constants that clients pass on as they are": {"objective/_wrapped.py": 1},
     "who computes what, client by client": {"objective/facts.py": 1},
-    "values of one instance": {"checks/_instances.py": 4, "worst_case/model.py": 2, "exact/_evaluate.py": 1},
+    "values of one instance": {"checks/truths.py": 4, "worst_case/model.py": 2, "exact/_evaluate.py": 1},
     "what a function computes, under the names of its results": {
         "formulas/assignments.py": 2,
         "tape/_usage.py": 3,

@@ -87,7 +87,6 @@ LEFT_OUT = (
     "boundlab/formulas/assignments.py",
     "boundlab/prove/_witness.py",
     "boundlab/prove/latex.py",
-    "boundlab/theorems/_show.py",
     "boundlab/theorems/_toml.py",
     "problems/data.py",
     "problems/data.py",

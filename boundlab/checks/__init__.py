@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator
 
 from boundlab.checks._check import (
     CONSEQUENCES as CONSEQUENCES,
+    LAST_RESORT,
     Check as Check,
     CheckGroup as CheckGroup,
     Verdict as Verdict,
+    View as View,
     exit_code as exit_code,
     group as group,
+    time_limit,
 )
-from boundlab.checks._time import LAST_RESORT, time_limit
-from boundlab.checks._view import View as View
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.options import nearest
 from boundlab.registry import lookup, registered

@@ -5,9 +5,8 @@ from typing import Any
 
 import sympy
 
-from boundlab.checks._check import Check, group
-from boundlab.checks._instances import SMALL
-from boundlab.checks._view import View
+from boundlab.checks._check import Check, View, group
+from boundlab.checks.truths import SMALL
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.defined import Demand
 from boundlab.formulas.symbols import names_of

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 
 import sympy
 
-from boundlab.checks._check import Check, group
-from boundlab.checks._instances import SMALL
-from boundlab.checks._truths import FUNCTIONS
-from boundlab.checks._view import View
+from boundlab.checks._check import Check, View, group
+from boundlab.checks.truths import FUNCTIONS, SMALL
 from boundlab.errors import UndecidedError, shortened
 from boundlab.formulas.symbols import QUIET
 from boundlab.formulas.written import expand, leading, size, substitute

@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import sympy
 
-from boundlab.checks._check import Check, group
-from boundlab.checks._view import View
+from boundlab.checks._check import Check, View, group
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import names_of

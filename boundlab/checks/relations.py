@@ -7,10 +7,9 @@ from typing import Any
 import sympy
 
 from boundlab.algorithms import Algorithm, Staleness, StepFactor
-from boundlab.checks._check import Check, group
-from boundlab.checks._instances import SMALL
-from boundlab.checks._view import View
+from boundlab.checks._check import Check, View, group
 from boundlab.checks.scope import read_parameters
+from boundlab.checks.truths import SMALL
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, apart, names_of
 from boundlab.formulas.written import expand, leading, substitute

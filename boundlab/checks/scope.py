@@ -6,8 +6,7 @@ from typing import Any
 from boundlab.algorithms import Algorithm, without_open
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, assumption, contradiction, definers, with_implied
 from boundlab.case import delays_from
-from boundlab.checks._check import Check, group
-from boundlab.checks._view import View
+from boundlab.checks._check import Check, View, group
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.metrics import Quantity

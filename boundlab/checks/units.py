@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
-from boundlab.checks._check import Check, Consequence, group
-from boundlab.checks._view import View
+from boundlab.checks._check import Check, Consequence, View, group
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
 from boundlab.formulas.symbols import QUIET
 from boundlab.formulas.units import Units, degrees, exact_units, shown as _show

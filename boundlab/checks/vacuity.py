@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import sympy
 
-from boundlab.checks._check import Check, group
-from boundlab.checks._view import View
+from boundlab.checks._check import Check, View, group
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.symbols import QUIET
 from boundlab.metrics import Quantity, terms_of

@@ -228,6 +228,11 @@ class Candidate:
         return self.with_problem(**changes)
 
 
+def iid(p: list[float]) -> str:
+    """Return the delays with these probabilities of the clients; the server has the rest."""
+    return f"iid:p={typed(p)}"
+
+
 def _times(value: Any, factor: float, digits: int) -> Any:
     """Return a number or nested lists of numbers times a factor."""
     return shaped(value, [float(f"{entry * factor:.{digits}g}") for entry in flat(value)])

@@ -1,19 +1,89 @@
 """Structured families of schedules and of candidates on them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from importlib import resources
+from itertools import combinations, islice, pairwise, product
 from typing import Any
 
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, RELATIVE
-from boundlab.errors import SpecError
-from boundlab.falsify._candidate import Candidate, tried
-from boundlab.falsify._edges import edges
+from boundlab.assumptions import BOUNDED_DOMAIN, COMPOSITE, RELATIVE, assumption
+from boundlab.errors import BoundlabError, SpecError
+from boundlab.falsify import _candidate as catalog
+from boundlab.falsify._candidate import Candidate, iid, tried
+from boundlab.formulas.floats import evaluate
+from boundlab.formulas.symbols import names_of
+from boundlab.instance.applicability import looked_at
 from boundlab.instance.settings import open_rates, options_of, parameters as read
 from boundlab.registry import lookup, registered
-from boundlab.theorems import Theorem, over
+from boundlab.theorems import Condition, Theorem, derive, met, over
+
+# The conditions of a theorem at numbers, and where they end: at the edge of what it claims it is false first.
+
+_LOOKED_AT = np.geomspace(1e-4, 1e4, 161).tolist()  # by 12 % from one to the next
+_HALVINGS = 60
+_BESIDE = 1e-9  # a share of the edge: so far off is near enough, and sure to be on its side
+
+
+def sides(theorem: Theorem, conditions: Iterable[Condition], known: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """Return the values of both sides of conditions, floats or arrays of them.
+
+    Raises
+    ------
+    BoundlabError
+        If one has none.
+    """
+    both = [(one.quantity, one.limit) for one in conditions]
+    found = derive(theorem, known, frozenset().union(*(names_of(side) for pair in both for side in pair)), 1)
+    return [(evaluate(left, found, theorem.id), evaluate(right, found, theorem.id)) for left, right in both]
+
+
+def edges(theorem: Theorem, name: str, known: Mapping[str, float]) -> list[float]:
+    """Return the values of a symbol at which a condition on it and on known numbers just holds, in short decimals.
+
+    Parameters
+    ----------
+    name
+        Of a positive number, such as mu or alpha.
+    known
+        All other numbers that a condition may read to be looked at.
+    """
+    given = {*known, name}
+    return list(dict.fromkeys(value for one in theorem.conditions for value in _ends(theorem, one, name, known, given)))
+
+
+def _ends(theorem: Theorem, one: Condition, name: str, known: Mapping[str, float], given: set[str]) -> Iterator[float]:
+    read = theorem.read_by(names_of(one.quantity) | names_of(one.limit), given)
+    if name not in read or not read - theorem.defining().keys() <= given:
+        return
+
+    def meets(value: float) -> bool:
+        try:
+            return bool(one.meets(*sides(theorem, [one], {**known, name: value})[0]))
+        except BoundlabError:
+            return False
+
+    looks = [(value, meets(value)) for value in _LOOKED_AT]
+    for (inside, first), (outside, second) in pairwise(looks):
+        if first == second:
+            continue
+        if second:
+            inside, outside = outside, inside
+        inwards = 1.0 + math.copysign(_BESIDE, inside - outside)
+        for _ in range(_HALVINGS):
+            middle = (inside + outside) / 2.0
+            inside, outside = (middle, outside) if meets(middle) else (inside, middle)
+        short = [
+            value for digits in range(1, 6) if abs((value := float(f"{inside:.{digits}g}")) / inside - 1.0) < _BESIDE
+        ]
+        exact = {other: Fraction(number) for other, number in known.items()}
+        yield next((value for value in short if met(theorem, one, {**exact, name: Fraction(value)})), inside * inwards)
+
 
 # Settings to try: every option that the algorithm declares and that the theorem leaves open, and windows.
 
@@ -536,3 +606,182 @@ def _chosen(
         for size in sizes if lengths else (1.0,):
             # α_0 = c/d
             yield {name: size * (rest.get("d", 1.0) if name == "c" else 1.0) for name in lengths} | rest
+
+
+# Known witnesses: small instances that refuted a theorem or a wrong form of one, tried before anything else.
+
+_FILE = "witnesses.json"
+
+
+@cache
+def known() -> tuple[Mapping[str, Any], ...]:
+    """Return the witnesses of the data file.
+
+    Each has ``words`` (what it shows), ``algorithm`` (an id, or * for any), ``problem``, ``delays``, ``settings``,
+    ``iterations``, and ``rates``: values for the rates that a theorem leaves open, in 1/L where they are step sizes,
+    under ``length`` for step sizes of any name; empty where the theorem's own are taken.
+    """
+    text = resources.files("boundlab.falsify").joinpath(_FILE).read_text(encoding="utf-8")
+    return tuple(json.loads(text))
+
+
+def known_witnesses(theorem: Theorem) -> list[Candidate]:
+    """Return the witnesses that can be looked at for a theorem, in the order of the file."""
+    return [candidate for one in known() for candidate in _candidates(theorem, one)]
+
+
+def _candidates(theorem: Theorem, witness: Mapping[str, Any]) -> Iterator[Candidate]:
+    algorithm = catalog.algorithm(theorem.algorithm)
+    if witness["algorithm"] not in ("*", theorem.algorithm):
+        return
+    settings = witness["settings"]
+    if not all(name == "N" or theorem.core.varies(name) for name in settings):
+        return
+    free = {*theorem.inputs(), *theorem.settable}
+    if "N" in free:
+        settings = {"N": "1", **settings}
+    elif "N" in settings:
+        return
+    if (algorithm.server == "any") != witness["delays"].startswith("iid"):
+        return
+    step = _step(theorem, witness["rates"])
+    if step is None or (witness["problem"]["sigma"] and not noise_allowed(theorem)):
+        return
+    family = f"known witness: {witness['words']}"
+    found = Candidate(family, witness["problem"], witness["delays"], settings, step, witness["iterations"])
+    about = [name for name in theorem.core.asked if assumption(name).of == "functions"]
+    problem = looked_at(theorem, found.build())
+    if not any(problem.why_not(name) for name in about):
+        yield found
+
+
+def _step(theorem: Theorem, rates: Mapping[str, float]) -> dict[str, float] | None:
+    """Return values of the open rates, None where the witness says none that the theorem needs."""
+    found = {}
+    for name in open_rates(theorem):
+        key = name if name in rates else "length" if theorem.symbols[name].is_step_size else name
+        if key in rates:
+            found[name] = float(rates[key])
+        elif name not in theorem.settable:
+            return None
+    return found
+
+
+# Structured families for theorems about i.i.d. events (AREA).
+
+_PASSES_OF_STEPS = ("1", "2", "5", "20", "50", "3", "10")
+_HORIZONS = (1, 3, 6, 2, 4, 8, 5, 12)
+_LONG = (10, 1, 3, 100, 1000)
+_SHARES = (0.5, 0.25, 0.75, 0.1)
+_SIZES = (0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 0.001, 2.0)
+_OPTIONS = 8  # combinations of further options
+_PASSES = 3  # batches before the one of long passes
+_FORGOTTEN = 40  # iterations after which a start hardly counts
+
+
+def on_random_events(theorem: Theorem) -> Iterator[list[Candidate]]:
+    """Yield batches: few clients, few iterations and few local steps first, and early one of long passes."""
+    algorithm = catalog.algorithm(theorem.algorithm)
+    rough = "strongly-convex" not in theorem.core.assumed
+    shapes = [one for one in (_rough(theorem) if rough else _smooth()) if noise_allowed(theorem) or not one[1]["sigma"]]
+    horizons: Sequence[int] = _HORIZONS if rough else _LONG
+    local = _PASSES_OF_STEPS if theorem.core.varies("M") else ("1",)
+    others = {n: _others(theorem, algorithm, n) for n in (1, 2, 3)}
+    most = max(map(len, others.values()))
+    axes = [range(len(axis)) for axis in (shapes, local, horizons, _SHARES)]
+    places = sorted(product(*axes, range(most)), key=lambda place: (sum(place) + 2 * place[-1], place))
+    for number, (shape, steps_, last, share, other) in enumerate(places):
+        if number == _PASSES and rough and theorem.core.varies("M"):
+            yield from filter(None, [_to_and_fro(theorem, others[1])])
+        family, problem = shapes[shape]
+        n = len(problem["c"])
+        if other >= len(others[n]) or (rough and horizons[last] > 8 and n > 1):
+            continue
+        # All sequences of a noisy run are followed one by one, at every iteration up to the last.
+        longest = {1: 8, 2: 5}.get(n, 0) if rough and problem["sigma"] else None
+        if longest is not None and last:
+            continue
+        setting = {**others[n][other], **({"M": local[steps_]} if theorem.core.varies("M") else {})}
+        for unequal in (False, True)[: min(n, 2)]:
+            yield list(_batch(theorem, family, problem, setting, longest or horizons[last], _SHARES[share], unequal))
+
+
+def _to_and_fro(theorem: Theorem, others: Sequence[dict[str, str]]) -> list[Candidate]:
+    """Return |x| with steps that go just across the kink: passes of an even length end a step away, again and again.
+
+    The start is forgotten by then, so that left sides are what the local steps do.
+    """
+    rates = open_rates(theorem)
+    if len(rates) != 1 or not theorem.symbols[rates[0]].is_step_size or not others:
+        return []
+    problem = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}
+    return [
+        Candidate(
+            "|x|, to and fro", problem, iid([share]), {**others[0], "M": str(passes)}, {rates[0]: size}, _FORGOTTEN
+        )
+        for passes, size in ((2, 1.002), (4, 0.334), (10, 0.1114))
+        for share in (0.72, 0.9)
+    ]
+
+
+def _others(theorem: Theorem, algorithm: Algorithm[Any], clients: int) -> list[dict[str, str]]:
+    """Return combinations of the options beside the number of local steps."""
+    found = [
+        {name: value for name, value in one.items() if name != "M"}
+        for one in islice(settings(theorem, algorithm, clients), 8 * _OPTIONS)
+    ]
+    return [dict(one) for one in dict.fromkeys(tuple(sorted(one.items())) for one in found)][:_OPTIONS]
+
+
+def _batch(
+    theorem: Theorem,
+    family: str,
+    problem: dict[str, Any],
+    setting: dict[str, str],
+    horizon: int,
+    share: float,
+    unequal: bool,
+) -> Iterator[Candidate]:
+    n = len(problem["c"])
+    rest = 1.0 - share
+    p = [rest / n] * n if not unequal else [*([rest / (n + 2)] * (n - 1)), 3.0 * rest / (n + 2)]
+    for (weight, step), error in product(steps(theorem, horizon, _SIZES, default=True), errors(theorem)):
+        w = [[weight * one for one in row] if isinstance(row, list) else weight * row for row in problem["w"]]
+        yield Candidate(family, {**problem, "w": w, **error}, iid(p), setting, step, horizon)
+
+
+def _rough(theorem: Theorem) -> Iterable[tuple[str, dict[str, Any]]]:
+    one: dict[str, Any] = {"type": "lad", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}
+    two = {**one, "c": [0.0, 0.0], "w": [1.0, 1.0]}
+    wide = {**one, "type": "huber", "delta": 1.0} if bounded(theorem) else {**one, "type": "quadratic"}
+    return (
+        ("|x|, one client", one),
+        ("|x|, equal clients", two),
+        ("noise at the minimiser, one client", {**wide, "x0": 0.0, "sigma": 100.0}),
+        ("|x − c_i|, two centres", {**two, "c": [0.0, 1.0], "x0": 3.0}),
+        ("Huber close to |x|, one client", {**one, "type": "huber", "delta": 0.05}),
+        ("|x|, a flat client", {**two, "w": [1.0, 0.25]}),
+        ("Huber close to |x|, two centres", {**two, "type": "huber", "delta": 0.1, "c": [0.0, 1.0], "x0": 2.0}),
+        ("|x|, three clients", {**one, "c": [0.0, 0.0, 1.0], "w": [1.0, 1.0, 1.0], "x0": 2.0}),
+        ("Huber, one client", {**one, "type": "huber", "delta": 1.0}),
+        ("noise on the way, one client", {**wide, "sigma": 100.0}),
+        ("noise, two clients", {**wide, "c": [0.0, 0.0], "w": [1.0, 1.0], "x0": 0.0, "sigma": 100.0}),
+    )
+
+
+def _smooth() -> Iterable[tuple[str, dict[str, Any]]]:
+    one: dict[str, Any] = {"type": "quadratic", "c": [0.0], "w": [1.0], "x0": 1.0, "sigma": 0.0}
+    two = {**one, "c": [0.0, 1.0], "w": [1.0, 1.0]}
+    plane = {**one, "c": [[0.0, 0.0]], "w": [[0.1, 1.0]]}
+    return (
+        ("quadratic, one client", one),
+        ("quadratic with noise, one client", {**one, "sigma": 1.0}),
+        ("quadratics, two centres", two),
+        ("quadratics with noise from the minimiser", {**two, "x0": 0.5, "sigma": 1.0}),
+        ("quadratic of two curvatures, one client", {**plane, "x0": [1.0, 0.0]}),
+        ("quadratics, two curvatures", {**two, "w": [1.0, 4.0], "x0": 0.0}),
+        ("quadratics from the minimiser", {**two, "w": [1.0, 4.0], "x0": 0.8}),
+        ("quadratics, two curvatures, noise", {**two, "w": [1.0, 4.0], "x0": 2.0, "sigma": 0.1}),
+        ("noise in two directions, one client", {**plane, "x0": [0.0, 0.0], "sigma": 1.0}),
+        ("quadratics, three clients", {**one, "c": [0.0, 1.0, -1.0], "w": [1.0, 2.0, 3.0], "x0": 2.0}),
+    )

@@ -2,24 +2,36 @@
 
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import assumption
-from boundlab.errors import BoundlabError, shortened
-from boundlab.falsify import _candidate as catalog, _expectation, _sides
-from boundlab.falsify._candidate import Candidate, behind_tape, tried
+from boundlab.assumptions import RUN_IN_BALL, assumption
+from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError, shortened
+from boundlab.execute import moments
+from boundlab.expectation import batches_along, left_side, operations
+from boundlab.falsify import _candidate as catalog, _shared_runs
+from boundlab.falsify._candidate import Candidate, behind_tape, flat, iid, rounding, shaped, tried
 from boundlab.falsify._families import parameters
-from boundlab.falsify._shared_runs import SharedRun, make_shared_run
-from boundlab.falsify._sides import PROMISING, CandidateSides
+from boundlab.falsify._shared_runs import (
+    PROMISING,
+    CandidateSides,
+    SharedRun,
+    make_shared_run,
+    points_of,
+    several,
+    tapes,
+)
 from boundlab.formulas.symbols import having
+from boundlab.instance import Plan, make_plan
 from boundlab.instance.applicability import looked_at
-from boundlab.theorems import Theorem
+from boundlab.instance.schedules import Schedules
+from boundlab.metrics import Enclosure, Quantity, terms_of
+from boundlab.theorems import Theorem, once
 
 _SHARED_RUNS = 12
 # What problems are told apart by.
@@ -37,7 +49,7 @@ class Score:
     Parameters
     ----------
     lost
-        √(3P) where the left side is a lower bound, see :mod:`boundlab.falsify._noise`; else 0.
+        √(3P) where the left side is a lower bound, see :mod:`boundlab.falsify._shared_runs`; else 0.
     last
         Where the run ended, shape (d,); empty where there is no one run.
     """
@@ -155,7 +167,7 @@ class Judge:
 
     def score(self, candidate: Candidate) -> Score | None:
         """Return the score of one candidate at its own horizon, None where the theorem does not apply."""
-        found = self.scores([candidate], [_expectation.horizon(candidate)])
+        found = self.scores([candidate], [horizon(candidate)])
         return found[0] if found else None
 
     def refuse(self, reason: object, number: int = 1) -> None:
@@ -166,8 +178,10 @@ class Judge:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
         if not one.separable or self._weighs(one) or self.theorem.left_reads - {self.theorem.horizon_symbol}:
             return True
-        # What holds at every x is decided one by one, and so is what reads an accuracy.
+        # What holds at every x is decided one by one, and so is where a run goes, and what reads an accuracy.
         if "error" in one.problem or self.theorem.left.over.summed or self.theorem.assume or tried(self.theorem):
+            return True
+        if RUN_IN_BALL in self.theorem.core.asked:
             return True
         if one.constrained and (one.noisy or "box" in one.problem):
             return True
@@ -202,7 +216,7 @@ class Judge:
 
     def _one(self, candidate: Candidate, ks: Sequence[int] | None) -> list[Score]:
         try:
-            sides = _expectation.evaluate(self.theorem, candidate, ks)
+            sides = evaluate(self.theorem, candidate, ks)
         except FAILURES as error:
             self.refuse(error)
             return []
@@ -210,7 +224,7 @@ class Judge:
 
     def _group(self, group: list[Candidate], ks: Sequence[int] | None) -> list[Score]:
         try:
-            sides = _sides.evaluate(self.shared(group[0], ks), group)
+            sides = _shared_runs.evaluate(self.shared(group[0], ks), group)
         except FAILURES as error:
             if len(group) > 1:
                 return [score for one in group for score in self._group([one], ks)]
@@ -290,3 +304,273 @@ class Judge:
             lost = float(sides.lost[column])
             found.append(Score(own, left, right, float(ratio[column]), lost, sides.last[column]))
         return found
+
+
+# Candidates one by one, on any problem: by the ways of a comparison, or over all event sequences.
+
+_KEPT: Final = 256  # candidates that are asked for once more: shrinking begins again and again
+_UPDATES: Final = 512  # of a statement in seconds
+_MOST: Final = 3e7  # operations of one candidate: a tenth of a second
+
+
+def plan_of(theorem: Theorem, candidate: Candidate, ks: Sequence[int]) -> Plan:
+    """Return the plan of a comparison on the candidate.
+
+    Raises
+    ------
+    BoundlabError
+        If problem, delays, options and theorem do not fit each other.
+    """
+    return _plan_of(theorem, candidate, tuple(ks))
+
+
+@once(_KEPT)
+def _plan_of(theorem: Theorem, candidate: Candidate, ks: tuple[int, ...]) -> Plan:
+    algorithm, problem = catalog.algorithm(theorem.algorithm), candidate.build()
+    delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
+    return make_plan(
+        theorem,
+        problem,
+        delays,
+        policy,
+        candidate.iterations,
+        candidate.all_settings(),
+        ks=np.array(ks, dtype=np.int64),
+        algorithm=algorithm,
+        most=_UPDATES,
+    )
+
+
+def horizon(candidate: Candidate) -> int:
+    """Return K or T: a window of N updates looks beyond it."""
+    return candidate.iterations - int(candidate.settings.get("N", "1")) + 1
+
+
+def evaluate(theorem: Theorem, candidate: Candidate, ks: Sequence[int] | None = None) -> CandidateSides:
+    """Return both sides; the right one is inf where a condition is not met.
+
+    Raises
+    ------
+    AssumptionError
+        If problem, delays or options do not fit the theorem.
+    SpecError
+        If no exact engine applies.
+    """
+    return _evaluate(theorem, candidate, tuple(points_of(theorem, horizon(candidate), ks).tolist()))
+
+
+@once(_KEPT)
+def _evaluate(theorem: Theorem, candidate: Candidate, ks: tuple[int, ...]) -> CandidateSides:
+    points = np.array(ks)
+    nothing = CandidateSides(
+        points, np.zeros((len(points), 1)), np.full((len(points), 1), np.inf), [np.empty(0)], np.zeros(1)
+    )
+    try:
+        plan = plan_of(theorem, candidate, ks)
+    except SymbolError:
+        return nothing
+    except AssumptionError as error:
+        if any(condition.statement in str(error) for condition in theorem.conditions):
+            return nothing
+        raise
+    if plan.metric.quantity is Quantity.DISTANCE and plan.problem.optimum().distance is None:
+        raise SpecError("no unique minimiser")
+    found = left_of(plan, candidate)
+    # Nothing but its ends confirms a violation of a function without fractions.
+    ends = terms_of(plan.metric) or not (candidate.independent or plan.problem.rational({}))
+    left = found.lower if ends else found.value
+    if candidate.separable and not terms_of(plan.metric):
+        left = left - rounding(plan.metric, candidate, candidate.iterations)
+    return CandidateSides(plan.ks, left[:, None], plan.bound[:, None].copy(), [np.empty(0)], np.zeros(1))
+
+
+def left_of(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
+    """Enclose the left side at all points of a plan.
+
+    Parameters
+    ----------
+    lost
+        √(3P) of a run with normal noise that leaves the quadratic part of its functions with a probability of at most
+        P, see :class:`boundlab.falsify._shared_runs.LinearRun`: the left side is then one of quadratics, and only
+        its lower end holds.
+    """
+    noisy = candidate.noisy and not candidate.carried
+    if plan.algorithm.server == "any" or (noisy and (plan.one_schedule or not plan.own_case)):
+        return left_side(*plan.random_run, plan.iterations, plan.ks)
+    return run_by_run(plan, candidate, lost)
+
+
+def run_by_run(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure:
+    """Enclose the left side as :func:`left_of`, by each run that there may be: a way of its own to a mean over events.
+
+    Raises
+    ------
+    SpecError
+        If these are too many.
+    """
+    problem = candidate.quadratic().build() if candidate.carried else plan.problem
+    schedules = Schedules(
+        plan.theorem,
+        plan.algorithm,
+        plan.problem.n,
+        plan.delays,
+        plan.policy,
+        plan.iterations,
+        0,
+        plan.parameter_values,
+    )
+    if plan.metric.over.summed and several(schedules):  # sequence by sequence, and term by term, takes too long
+        if operations(*plan.random_run, plan.iterations) > _MOST:
+            raise SpecError("this sum takes too many operations for a search")
+        return left_side(*plan.random_run, plan.iterations, plan.ks)
+    total = np.zeros((3, len(plan.ks)))
+    for share, own in plan.summands:
+        for tape, weight in tapes(schedules, own.metric.records(plan.ks)):
+            if candidate.sampled:
+                found = batches_along(problem, tape, own.metric, plan.ks)
+            else:
+                found = moments.left_side(own.metric, problem, tape, plan.ks)
+            total += float(share) * weight * np.array([found.value, found.lower, found.upper])
+    value, lower, upper = total
+    kept = max(0.0, 1.0 - lost)
+    return Enclosure(kept * value, kept * lower * (1.0 - 1e-9), upper * (1.0 + 1e-9))
+
+
+# Local optimisation of left/right over the continuous numbers of a candidate: generations that share their runs.
+
+Floats = NDArray[np.float64]
+_LARGEST = 30.0  # of a coordinate: logarithms, logits and centres stay within what numbers can be
+_ELITE = 6
+_SHORTEST = 1e-4
+_SMALLEST = 1e-12
+_STEP = 1e-3  # by how much an integer must help
+_LARGEST_INTEGER = 500
+_SIZES = ("delta", "sigma", "ball", "l1")  # positive numbers of a problem whose coordinates do not mix
+_DATA = ("a", "y", "x0")  # numbers of a problem that is made of data
+_ENUMERATED = 12  # iterations of which all sequences of events are looked at
+
+
+def optimise(
+    score: Score, judge: Judge, over: Callable[[], bool], rng: np.random.Generator, generations: int = 14
+) -> Score:
+    """Return the best score near a candidate, with the same discrete choices.
+
+    Each generation draws points around the best one, as wide and in the directions in which the good ones lie, and
+    looks at them together: they share their runs.
+    """
+    start = to_vector(score.candidate)
+    if not len(start):
+        return score
+    best, centre, wide = score, start, 0.25
+    elite = [(score.ratio, start)]
+    size = 2 * len(start) + 8
+    for _ in range(generations):
+        if over() or wide < _SHORTEST:
+            break
+        points = centre + wide * _directions(elite, size, rng)
+        points = points[np.abs(points).max(axis=1) <= _LARGEST]
+        made = {one.key(): (one, z) for one, z in ((from_vector(score.candidate, z), z) for z in points)}
+        better = False
+        for found in judge.scores([one for one, _ in made.values()], [horizon(score.candidate)]):
+            key = replace(found.candidate, iterations=score.candidate.iterations).key()
+            elite.append((found.ratio, made[key][1]))
+            if found.ratio > best.ratio:
+                better = better or found.ratio > best.ratio * (1.0 + 1e-4)
+                best, centre = found, made[key][1]
+        elite = sorted(elite, key=lambda one: -one[0])[:_ELITE]
+        wide *= 1.5 if better else 0.4
+    return best
+
+
+def climb(score: Score, judge: Judge, over: Callable[[], bool]) -> Score:
+    """Return the best score that larger integer settings and other horizons lead to, one at a time."""
+    best, moved = score, True
+    while moved and not over():
+        moved = False
+        enumerated = judge.expectation and best.candidate.problem["type"] != "quadratic"
+        for candidate in _neighbours(best.candidate, _ENUMERATED if enumerated else _LARGEST_INTEGER):
+            found = judge.score(candidate)
+            if found is not None and found.ratio > best.ratio * (1.0 + _STEP):
+                best, moved = found, True
+                break
+            if over():
+                break
+    return best
+
+
+def _neighbours(one: Candidate, longest: int) -> Iterator[Candidate]:
+    for name, value in one.settings.items():
+        if value.isdigit() and 0 < int(value) <= _LARGEST_INTEGER:
+            yield replace(one, settings={**one.settings, name: str(2 * int(value))})
+    for last in (2 * one.iterations, one.iterations + 1, one.iterations // 2):
+        if 1 <= last <= longest:
+            yield replace(one, iterations=last)
+
+
+def _directions(elite: list[tuple[float, Floats]], size: int, rng: np.random.Generator) -> Floats:
+    """Return random directions of unit size, half of them within the differences of good points."""
+    dimension = len(elite[0][1])
+    plain = rng.standard_normal((size, dimension))
+    # Single coordinates: most of them matter little.
+    plain[: size // 3] *= rng.permutation(np.resize(np.eye(dimension), (size // 3, dimension)))
+    if len(elite) > 2:
+        apart = np.array([point - elite[0][1] for _, point in elite[1:]])
+        length = float(np.abs(apart).max()) or 1.0
+        half = size // 2
+        plain[-half:] = rng.standard_normal((half, len(apart))) @ (apart / length) + 0.05 * plain[-half:]
+    return plain
+
+
+def perturbed(candidate: Candidate, rng: np.random.Generator) -> Candidate:
+    """Return a candidate some way off, near or far."""
+    start = to_vector(candidate)
+    wide = (0.2, 0.6, 2.0)[int(rng.integers(3))]
+    return from_vector(candidate, np.clip(start + wide * rng.standard_normal(len(start)), -_LARGEST, _LARGEST))
+
+
+def to_vector(candidate: Candidate) -> Floats:
+    """Return the continuous numbers: steps, sizes and weights as logarithms, probabilities as log-odds.
+
+    The first client's centre and its first weight stay what they are: they fix the origin and a unit. Rows of data are
+    moved as they are, with their targets. Of other problems whose coordinates mix only the step sizes are moved.
+    """
+    problem = candidate.problem
+    out = [np.log(value) for value in candidate.step.values()]
+    out += flat([problem[name] for name in _DATA]) if candidate.sampled else []
+    if candidate.separable:
+        out += [np.log(problem[name]) for name in _SIZES if problem.get(name)]
+        out += np.log(np.maximum(candidate.rows("w").reshape(-1)[1:], _SMALLEST)).tolist()
+        out += candidate.rows("c")[1:].reshape(-1).tolist()
+        out += candidate.start().tolist()
+    out += [np.log(value) for value in _probabilities(candidate)]
+    return np.array(out, dtype=np.float64)
+
+
+def from_vector(candidate: Candidate, z: Floats) -> Candidate:
+    """Return the candidate with these numbers."""
+    entries = iter(z.tolist())
+    step = {name: float(np.exp(next(entries))) for name in candidate.step}
+    found = replace(candidate, step=step)
+    if candidate.sampled:
+        found = found.with_problem(**{name: shaped(candidate.problem[name], entries) for name in _DATA})
+    if candidate.separable:
+        problem: dict[str, Any] = dict(candidate.problem)
+        for name in _SIZES:
+            if problem.get(name):
+                problem[name] = float(np.exp(next(entries)))
+        w, c, start = candidate.rows("w"), candidate.rows("c"), candidate.start()
+        w.reshape(-1)[1:] = [float(np.exp(next(entries))) for _ in range(w.size - 1)]
+        c[1:] = np.reshape([next(entries) for _ in range(c[1:].size)], c[1:].shape)
+        start[:] = [next(entries) for _ in start]
+        found = replace(found, problem=problem).with_arrays(w, c, start)
+    p = _probabilities(candidate)
+    if not p:
+        return found
+    odds = np.exp(np.array([next(entries) for _ in p]))
+    return replace(found, delays=iid((odds / (1.0 + odds.sum())).tolist()))
+
+
+def _probabilities(candidate: Candidate) -> list[float]:
+    """Return p_i/p_s of i.i.d. events, or nothing."""
+    p = candidate.shares()
+    return [value / (1.0 - sum(p)) for value in p]

@@ -19,11 +19,10 @@ from boundlab.case import provenance
 from boundlab.compare import compare
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
-from boundlab.falsify import _candidate as catalog, _random_events
+from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate, local_rate, unknown
-from boundlab.falsify._expectation import horizon, left_of, plan_of, run_by_run
-from boundlab.falsify._families import noise_allowed, on_composite, problems, schedules, unvaried
-from boundlab.falsify._judge import FAILURES, Judge, Score
+from boundlab.falsify._families import noise_allowed, on_composite, on_random_events, problems, schedules, unvaried
+from boundlab.falsify._judge import FAILURES, Judge, Score, horizon, left_of, plan_of, run_by_run
 from boundlab.falsify._search import search
 from boundlab.falsify._shared_runs import several
 from boundlab.falsify._shrink import Keep, smallest
@@ -518,7 +517,7 @@ def _instances(theorem: Theorem) -> Iterator[Candidate]:
     """Yield quadratics, on which alone left sides are closed forms."""
     algorithm = catalog.algorithm(theorem.algorithm)
     if algorithm.server == "any":
-        found = chain.from_iterable(_random_events.candidates(theorem))
+        found = chain.from_iterable(on_random_events(theorem))
     else:
         noise = (False, True) if noise_allowed(theorem) else (False,)
         asked = ((one, more) for one in schedules(theorem, algorithm) for more in noise)

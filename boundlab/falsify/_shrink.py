@@ -11,11 +11,9 @@ import numpy as np
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.expectation import distinct_outcomes
 from boundlab.falsify import _candidate as catalog
-from boundlab.falsify._candidate import Candidate, flat, shaped
-from boundlab.falsify._expectation import horizon, plan_of
+from boundlab.falsify._candidate import Candidate, flat, iid, shaped
 from boundlab.falsify._families import choices, readable
-from boundlab.falsify._judge import Judge, Score
-from boundlab.falsify._optimise import iid, optimise
+from boundlab.falsify._judge import Judge, Score, horizon, optimise, plan_of
 from boundlab.instance.settings import open_rates
 from boundlab.options import numbers, parse_spec, typed
 from boundlab.theorems import Theorem

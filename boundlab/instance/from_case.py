@@ -1,6 +1,6 @@
 """A case file as a plan: the same checks as a comparison, on explicit or on random events."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
@@ -8,7 +8,7 @@ from typing import Any, Concatenate, Final, ParamSpec, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm, Event, EventProgram, InFlight, VirtualIterate, undeclared_draws
+from boundlab.algorithms import Algorithm, EventProgram, InFlight, undeclared_draws
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.rational import TooLongError
@@ -22,7 +22,6 @@ from boundlab.formulas.known_numbers import Formulas, scalar
 from boundlab.instance.plan import Plan, make_plan
 from boundlab.instance.readings import SymbolValue
 from boundlab.instance.settings import parameters, rates, split
-from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape
@@ -223,28 +222,21 @@ _WRITTEN: Final = 1e-9
 
 @final
 class FixedEvents(Algorithm[Any]):
-    """An algorithm whose every trial has the events of a case."""
+    """An algorithm whose every trial has the events of a case; all else is that of the algorithm itself."""
+
+    # What says something of other events than these stands here; the algorithm itself is asked for everything else.
+    OWN: Final = frozenset(
+        ("inner", "events", "arrivals", "draws", "sample", "program", "under", "in_one_pass", "in_flight", "averages")
+    )
 
     def __init__(self, inner: Algorithm[Any], events: Events) -> None:
         self.inner, self.events = inner, events
-        self.id, self.summary, self.server = inner.id, inner.summary, inner.server
         self.arrivals, self.draws = False, ()  # nothing is left to chance
-        self.weighs, self.rule = inner.weighs, inner.rule
-        self.parameter_type, self.step_size_symbols = inner.parameter_type, inner.step_size_symbols
-        self.single_client_values = inner.single_client_values
 
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """Option → one line on what it is."""
-        return self.inner.parameters
-
-    def read(self, options: Options) -> Any:
-        """Read the parameters."""
-        return self.inner.read(options)
-
-    def schedule(self, parameters: Any, events: Events, clients: int, records: RecordAt, iterations: int) -> Tape:
-        """Compile."""
-        return self.inner.schedule(parameters, events, clients, records, iterations)
+    def __getattribute__(self, name: str) -> Any:
+        """Return what the algorithm has of that name, apart from :data:`OWN`."""
+        own = name in FixedEvents.OWN or name.startswith("__")
+        return object.__getattribute__(self, name) if own else getattr(self.inner, name)
 
     def sample(
         self, parameters: Any, delays: DelayModel, policy: ServerPolicy, streams: Streams, clients: int, count: int
@@ -252,57 +244,10 @@ class FixedEvents(Algorithm[Any]):
         """Return the events of the case."""
         return self.events
 
-    def why_not(self, assumption: str, parameters: Any, delays: DelayModel) -> str:
-        """Say whether runs meet an assumption."""
-        return self.inner.why_not(assumption, parameters, delays)
-
-    def quantities(self, parameters: Any, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
-        """Read what theorems ask for off the tape."""
-        return self.inner.quantities(parameters, tape, until, settings)
-
-    def stays_feasible(self, parameters: Any, clients: int) -> bool:
-        """Return whether models are convex combinations of local results."""
-        return self.inner.stays_feasible(parameters, clients)
-
-    def stays_on_set(self, parameters: Any, clients: int) -> bool:
-        """Return whether gradients are taken at such points, too."""
-        return self.inner.stays_on_set(parameters, clients)
-
     def in_flight(self, parameters: Any, clients: int) -> InFlight | None:
         """Return that of the algorithm, unless the events say how old their models are."""
         given = self.events.detail and self.inner.updates_a_version(parameters) is not None
         return None if given else self.inner.in_flight(parameters, clients)
-
-    def step_factor(self, parameters: Any, tape: Callable[[], Tape]) -> Any:
-        """Return that of the algorithm."""
-        return self.inner.step_factor(parameters, tape)
-
-    def virtual_iterate(self, parameters: Any, tape: Tape) -> VirtualIterate | None:
-        """Return that of the algorithm."""
-        return self.inner.virtual_iterate(parameters, tape)
-
-    def largest_step(self, parameters: Any, clients: int) -> float | None:
-        """Return that of the algorithm."""
-        return self.inner.largest_step(parameters, clients)
-
-    def program(self, parameters: Any, clients: int) -> None:
-        """Return None: the events are known, so that nothing is to be averaged over."""
-
-    def objective_weights(self, parameters: Any, clients: int) -> tuple[Fraction, ...] | None:
-        """Return the weights of the clients in the objective."""
-        return self.inner.objective_weights(parameters, clients)
-
-    def along_mean(self, parameters: Any) -> bool:
-        """Return that of the algorithm."""
-        return self.inner.along_mean(parameters)
-
-    def drawn_events(self, parameters: Any, drawn: Sequence[Event]) -> Events:
-        """Return the events of a run whose program chose these."""
-        return self.inner.drawn_events(parameters, drawn)
-
-    def events_as_json(self, events: Events) -> list[list[Any]]:
-        """Return events as case files have them."""
-        return self.inner.events_as_json(events)
 
 
 def given(case: Case) -> dict[str, Any]:

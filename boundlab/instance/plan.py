@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.arguments import checked
 from boundlab.arithmetic.numbers import START_BITS, digits
-from boundlab.assumptions import FIXED_TIMES
+from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, InfiniteError, SilentError, SpecError, UndecidedError
 from boundlab.events import Events
@@ -549,7 +549,8 @@ def _plan(
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
     require_steps(theorem, problem, algorithm, parameters, delays)
     values |= taken(theorem, step)
-    schedules = schedules.running(problem, parameter_values)
+    ball = RUN_IN_BALL in theorem.core.asked and RUN_IN_BALL not in beyond
+    schedules = schedules.running(problem, parameter_values, values.get("R", known["R"].value) if ball else None)
     if first is not None and schedules.points is not None:
         first = schedules.tape(0)
 

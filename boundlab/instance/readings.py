@@ -6,7 +6,8 @@ it.
 """
 
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm, VirtualIterate
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.assumptions import FIXED_TIMES, assumption
+from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL, assumption
 from boundlab.case import as_json
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
@@ -27,7 +28,7 @@ from boundlab.formulas.assignments import arrival_statistics, of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
-from boundlab.metrics import Enclosure, Metric, range_of, terms_of, valued
+from boundlab.metrics import Enclosure, Metric, metric, range_of, terms_of, valued
 from boundlab.objective import Constant, Problem
 from boundlab.objective.weighted import Weighted
 from boundlab.tape import Tape
@@ -46,6 +47,7 @@ _REMEMBERED: Final = 64  # runs that are remembered
 _PATHS: Final = {"server": "w[t]", "virtual": "v[t]"}
 _ENDS: Final = {"segments": "w", "virtual-segments": "v"}
 _SQUARED: Final = frozenset({"G_sq"})
+_SQUARED_DISTANCE: Final = metric("squared-distance")
 _WHAT: Final = {"G_sq": "‖∇f_i‖²", "sigma_g": "‖∇f_i − ∇f‖", "sigma_g_mean": "root of the mean ‖∇f_i − ∇f‖²"}
 
 
@@ -78,13 +80,16 @@ class RunPoints:
         With the objective that is minimised.
     parameters
         The run's own, its step size among them.
+    radius
+        How far from the minimiser the theorem assumes that no server model is, unit (0, 1); None: it does not.
     """
 
     theorem: Theorem
     problem: Problem
     algorithm: Algorithm[Any]
     parameters: Any
-    _known: dict[tuple[bytes, int], "_SeenRun"] = field(default_factory=dict, repr=False, compare=False)
+    radius: float | None = None
+    _known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def read(self, tape: Tape, until: int, window: int) -> dict[str, PointReading]:
         """Return the constants of a run up to the horizon ``until``, by symbol.
@@ -93,14 +98,49 @@ class RunPoints:
         ----------
         window
             N.
+
+        Raises
+        ------
+        AssumptionError
+            If the run leaves the ball that the theorem assumes it stays in, or rounding leaves that open.
+        UndecidedError
+            If rounding could decide at a kink.
         """
-        key = tape.digest(), window
+        self._require_near(tape, until + window - 1)
+        if not self.wanted:
+            return {}
+        run = self._remembered((tape.digest(), window), lambda: self._run(tape, window))
+        return {name: run.reading(name, self.theorem.points[name], until) for name in self.wanted}
+
+    def _remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
         if key not in self._known:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            self._known[key] = self._run(tape, window)
-        run = self._known[key]
-        return {name: run.reading(name, self.theorem.points[name], until) for name in self.wanted}
+            self._known[key] = make()
+        return self._known[key]
+
+    def _require_near(self, tape: Tape, last: int) -> None:
+        """Make sure that no server model up to an update is further from the minimiser than the radius."""
+        if self.radius is None:
+            return
+        away, far = self._remembered(tape.digest(), lambda: self._distances(tape)), Fraction(self.radius) ** 2
+        k = next((k for k in range(1, last + 1) if not away.upper[k] <= far), 0)  # x0 is no further than R
+        if k:
+            beyond = f"is {math.sqrt(away.lower[k]):.6g} from the minimiser, which is more than"
+            where = (
+                beyond if away.lower[k] > far else "may be further from the minimiser, as far as rounding tells, than"
+            )
+            raise AssumptionError(
+                f"{self.theorem.id} assumes {RUN_IN_BALL}, and server model {k} {where} R = {self.radius:.6g}; shorter "
+                "steps, or a larger R, would fit"
+            )
+
+    def _distances(self, tape: Tape) -> Enclosure:
+        """Return the squared distances of all server models."""
+        from boundlab.execute.iterates import along, at_versions
+
+        ks = np.arange(tape.iterations + 1)
+        return along(_SQUARED_DISTANCE, self.problem, at_versions(tape), self.problem.full_gradients(), ks)
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ class Schedules:
     pinned
         What the step size of all runs was computed from, where the theorem sets it: it is the bound's, too.
     points
-        Reads the constants of a theorem along the run, once its step size is known; else None.
+        Reads what the theorem says of where a run goes, once its step size is known; None: nothing is said, or known.
     """
 
     theorem: Theorem
@@ -135,29 +135,31 @@ class Schedules:
         seen = [self.along(tape, k, values) for k in ks.tolist()]
         return frozenset(name for one in seen for name, reading in one.items() if not reading.enclosed)
 
-    def running(self, problem: Problem, options: Mapping[str, Any]) -> "Schedules":
-        """Return the same with the step sizes of the run, which a theorem along it looks at.
+    def running(self, problem: Problem, options: Mapping[str, Any], radius: float | None) -> "Schedules":
+        """Return the same with the step sizes of the run, which a theorem that says where it goes looks at.
 
         Parameters
         ----------
         options
             Of the algorithm, all of them.
+        radius
+            Of the ball that the theorem assumes the run stays in, unit (0, 1), if any.
 
         Raises
         ------
         AssumptionError
             If gradients have noise: then no run shows how large they may be.
         """
-        if not read_off_runs(self.theorem):
+        if not read_off_runs(self.theorem) and radius is None:
             return self
         found = replace(self, chosen={**options})
-        points = RunPoints(self.theorem, problem, self.algorithm, found.parameters)
+        points = RunPoints(self.theorem, problem, self.algorithm, found.parameters, radius)
         if points.wanted and not problem.noiseless:
             raise AssumptionError(
                 f"{self.theorem.id} reads {' and '.join(points.wanted)} off the run, and with noise no run shows how "
                 "large gradients may be; sigma=0, or full batches, would fit"
             )
-        return replace(found, points=points) if points.wanted else self
+        return replace(found, points=points) if points.wanted or radius is not None else self
 
     def worst(self, values: Mapping[str, Any], scheduled: Mapping[str, float], trials: int) -> dict[str, Any]:
         """Return the values, with the largest that any trial's schedule gives of what the step size depends on.

@@ -5,17 +5,6 @@ from pathlib import Path
 from boundlab.arguments import checked
 from boundlab.files import named_file
 from boundlab.registry import lookup
-from boundlab.theorems._along import (
-    ALONG_RUN as ALONG_RUN,
-    form_along_run as form_along_run,
-    read_off_runs as read_off_runs,
-)
-from boundlab.theorems._assume import (
-    POINTWISE as POINTWISE,
-    Inequality as Inequality,
-    inequality as inequality,
-    of_quantities as of_quantities,
-)
 from boundlab.theorems._bound import (
     Bound as Bound,
     Condition as Condition,
@@ -23,19 +12,46 @@ from boundlab.theorems._bound import (
     FormulaBound as FormulaBound,
     RecursionBound as RecursionBound,
 )
-from boundlab.theorems._clock import SECONDS as SECONDS
-from boundlab.theorems._conditions import at_lowest as at_lowest, met as met
-from boundlab.theorems._core import CoreStatement as CoreStatement, core as core
-from boundlab.theorems._core_words import words_of_core as words_of_core
-from boundlab.theorems._evaluate import derive as derive
-from boundlab.theorems._followed import once as once
-from boundlab.theorems._options import Option as Option, elaborated_options as elaborated_options
-from boundlab.theorems._over import MeanOver as MeanOver, about_each as about_each, certain as certain, over as over
-from boundlab.theorems._points import POINT_SETS as POINT_SETS, PointSet as PointSet, places as places
-from boundlab.theorems._statement import ANY as ANY, EACH as EACH, OTHERS as OTHERS
-from boundlab.theorems._status import ORIGINS as ORIGINS, STATUSES as STATUSES
-from boundlab.theorems._steps_at import at_steps as at_steps, reads_steps as reads_steps
-from boundlab.theorems._theorem import Theorem as Theorem
+from boundlab.theorems._evaluate import (
+    MeanOver as MeanOver,
+    Option as Option,
+    about_each as about_each,
+    at_lowest as at_lowest,
+    certain as certain,
+    derive as derive,
+    elaborated_options as elaborated_options,
+    met as met,
+    over as over,
+)
+from boundlab.theorems._statement import (
+    ANY as ANY,
+    EACH as EACH,
+    ORIGINS as ORIGINS,
+    OTHERS as OTHERS,
+    POINT_SETS as POINT_SETS,
+    POINTWISE as POINTWISE,
+    SECONDS as SECONDS,
+    STATUSES as STATUSES,
+    Inequality as Inequality,
+    PointSet as PointSet,
+    inequality as inequality,
+    of_quantities as of_quantities,
+    once as once,
+    places as places,
+)
+from boundlab.theorems._steps_at import (
+    ALONG_RUN as ALONG_RUN,
+    at_steps as at_steps,
+    form_along_run as form_along_run,
+    read_off_runs as read_off_runs,
+    reads_steps as reads_steps,
+)
+from boundlab.theorems._theorem import (
+    CoreStatement as CoreStatement,
+    Theorem as Theorem,
+    core as core,
+    words_of_core as words_of_core,
+)
 
 
 @checked

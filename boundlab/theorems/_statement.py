@@ -2,24 +2,393 @@
 
 import graphlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from functools import lru_cache, wraps
+from types import MappingProxyType
+from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, final, get_args
 
 import sympy
 
 from boundlab import assumptions as known_assumptions
+from boundlab.assumptions import BOUNDED_RUN, FIXED_TIMES
 from boundlab.errors import SpecError
+from boundlab.formulas.choice import sides
 from boundlab.formulas.defined import Demands, demands, looked_at
 from boundlab.formulas.parse import parse
-from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, having, lookup, names_of
-from boundlab.metrics import Metric, choices, metric, range_of
-from boundlab.theorems._assume import OF_NOISE, Inequality, check_inequalities
+from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, followed, having, lookup, make_symbol, names_of
+from boundlab.metrics import INDEX, Metric, choices, metric, range_of, terms_of
+from boundlab.options import nearest
 from boundlab.theorems._bound import Bound, Condition
-from boundlab.theorems._clock import reads_of, require_clock
-from boundlab.theorems._followed import defining, read_by
-from boundlab.theorems._points import check_points
-from boundlab.theorems._status import OF_PAPERS, ORIGINS, STATUSES, Origin, Status
+
+# Where a statement is from: its status, and what a file was written from.
+
+Status = Literal["as printed", "recovered, not compared with the print", "repaired", "derived here", "textbook", "user"]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+"""``recovered``: the text at hand has lost the formula; ``textbook``: true, with a proof in books; ``user``: a file."""
+
+OF_PAPERS: Final = STATUSES[:2]
+"""What a paper says itself: it need not be true."""
+
+Origin = Literal["", "print", "memory", "own"]
+ORIGINS: Final[Mapping[str, str]] = {
+    "print": "compared with the print",
+    "memory": "from memory, not compared with the print",
+    "own": "our own, under the paper's name",
+}
+"""What a file says under ``source``, in words."""
+
+
+# Facts that follow from a statement's fields alone, worked out once for each statement.
+
+Rest = ParamSpec("Rest")
+Fact = TypeVar("Fact")
+
+
+@final
+class _Same:
+    """A statement that is equal to itself alone: statements are frozen, and hold what has no hash."""
+
+    __slots__ = ("statement",)
+
+    def __init__(self, statement: Any) -> None:
+        self.statement = statement
+
+    def __hash__(self) -> int:
+        return id(self.statement)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.statement is self.statement
+
+
+def once(
+    most: int = 512,
+) -> Callable[[Callable[Concatenate[Any, Rest], Fact]], Callable[Concatenate[Any, Rest], Fact]]:
+    """Return what makes a function of a statement work out once what it gives: nobody may change that.
+
+    Such a function reads nothing but the statement's fields and its other arguments, which have hashes. What it raises
+    is raised again. A copy of a statement is another one, of which nothing is known yet.
+
+    Parameters
+    ----------
+    most
+        Results that are kept.
+    """
+
+    def of(function: Callable[Concatenate[Any, Rest], Fact]) -> Callable[Concatenate[Any, Rest], Fact]:
+        @lru_cache(maxsize=most)
+        def known(same: _Same, *rest: Rest.args, **more: Rest.kwargs) -> Fact:
+            return function(same.statement, *rest, **more)
+
+        @wraps(function)
+        def found(statement: Any, *rest: Rest.args, **more: Rest.kwargs) -> Fact:
+            return known(_Same(statement), *rest, **more)  # type: ignore[arg-type]  # they have hashes
+
+        return found  # type: ignore[return-value]  # the first argument has no name any more
+
+    return of
+
+
+@once()
+def defining(theorem: Any) -> Mapping[str, sympy.Expr]:
+    """Return how each defined symbol follows from others."""
+    own = ((name, rule, lookup(name, theorem.symbols).symbol) for name, rule in theorem.step.items())
+    return {**theorem.definitions, **{name: rule for name, rule, symbol in own if rule != symbol}}
+
+
+@once(8192)
+def read_by(theorem: Any, names: frozenset[str], known: frozenset[str]) -> frozenset[str]:
+    """Return names and all that their definitions use."""
+    rules = theorem.defining()
+    return followed(names, lambda name: theorem.reads(rules[name]) if name in rules and name not in known else ())
+
+
+# Sets of points: where a run takes the gradients that a theorem along the run bounds.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PointSet:
+    """A set of points.
+
+    Parameters
+    ----------
+    id
+        How theorems and files name it.
+    words
+        Where gradients are bounded; T is the horizon, N the window, 1 where there is none.
+    of
+        The constants that may be about it: those that are read there.
+    on_tape
+        Whether one run shows all of its points; else a set is asked for that no event sequence leaves.
+    """
+
+    id: str
+    words: str
+    of: tuple[str, ...]
+    on_tape: bool = True
+
+
+_SLOPES: Final = ("B", "G", "G_sq")
+_SPREADS: Final = ("sigma_g", "sigma_g_mean")
+_BUILT_IN = (
+    PointSet("local-steps", "at the local steps of all updates that enter server updates 1 … T + N − 1", _SLOPES),
+    PointSet(
+        "rounds",
+        "at each client's local steps up to the last of a round that the server reads in rounds 1 … T",
+        _SLOPES,
+    ),
+    PointSet("segments", "on the segments from w[0] to w[y], y < N, of all f_i, where N > 1", _SLOPES),
+    PointSet("virtual-segments", "on the segments from w[0] to v[t], t < N, of all f_i, with v virtual", _SLOPES),
+    PointSet("server", "at w[t], t < T, of all f_i", _SPREADS),
+    PointSet("virtual", "at v[t], t < T, of all f_i, with v virtual", _SPREADS),
+    PointSet(
+        "passes",
+        "at the points of all passes that a client could begin at any server model",
+        (*_SLOPES, "sigma", "sigma_l"),
+        False,
+    ),
+    PointSet("models", "at all server models that there could be, of all f_i", _SPREADS, False),
+)
+POINT_SETS: Final[Mapping[str, PointSet]] = MappingProxyType({one.id: one for one in _BUILT_IN})
+
+
+def places(words: Iterable[str]) -> str:
+    """Return what a constant is about, in words."""
+    return ", and ".join(POINT_SETS[word].words for word in words)
+
+
+def check_points(owner: str, points: Mapping[str, tuple[str, ...]], assumptions: Iterable[str]) -> None:
+    """Make sure that sets of points are known and fit what is read there, and that the theorem is about runs.
+
+    Raises
+    ------
+    SpecError
+        If not.
+    """
+    for name, words in points.items():
+        for word in words:
+            if word not in POINT_SETS:
+                raise SpecError(f"{owner}: points.{name} names no set of points: {word!r}; {nearest(word, POINT_SETS)}")
+            if name not in POINT_SETS[word].of:
+                read = ", ".join(POINT_SETS[word].of)
+                raise SpecError(f"{owner}: points.{name}: {word} is where {read} are read, and {name} is none of them")
+    if points and BOUNDED_RUN not in assumptions:
+        raise SpecError(f"{owner}: points are those of a run: assume {BOUNDED_RUN}, too")
+
+
+# Assumptions that are inequalities between quantities of a point, and hold at every x: the table [assume].
+
+# Their names are those of boundlab.objective.facts; stochastic gradients are those of a client drawn uniformly.
+POINTWISE: Final[Mapping[str, SymbolInfo]] = MappingProxyType(
+    {
+        name: make_symbol(name, meaning, domain, units, latex, unicode)
+        for name, meaning, domain, units, latex, unicode in (
+            ("gap", "f(x) − f*", "nonnegative", (1, 0), r"\left(f(x)-f^\star\right)", "(f(x) − f*)"),
+            ("slope", "‖∇f(x)‖²", "nonnegative", (2, -2), r"\|\nabla f(x)\|^2", "‖∇f(x)‖²"),
+            ("distance", "‖x − x*‖²", "nonnegative", (0, 2), r"\|x-x^\star\|^2", "‖x − x*‖²"),
+            ("inner", "⟨∇f(x), x − x*⟩", "real", (1, 0), r"\langle\nabla f(x),x-x^\star\rangle", "⟨∇f(x), x − x*⟩"),
+            ("second_moment", "E‖g(x)‖²", "nonnegative", (2, -2), r"\mathbb{E}\|g(x)\|^2", "E‖g(x)‖²"),
+            (
+                "variance",
+                "E‖g(x) − ∇f(x)‖²",
+                "nonnegative",
+                (2, -2),
+                r"\mathbb{E}\|g(x)-\nabla f(x)\|^2",
+                "E‖g(x) − ∇f(x)‖²",
+            ),
+            (
+                "mean_i(slope_i)",
+                "(1/n)Σ‖∇f_i(x)‖²",
+                "nonnegative",
+                (2, -2),
+                r"\frac1n\sum_i\|\nabla f_i(x)\|^2",
+                "(1/n)Σ‖∇f_i(x)‖²",
+            ),
+        )
+    }
+)
+OF_NOISE: Final = frozenset({"second_moment", "variance"})
+_MEAN: Final = re.compile(r"\bmean_i\s*\(\s*slope_i\s*\)")
+_PLACEHOLDER: Final = "slope_i"
+_PER_RUN: Final = ("schedule", "step", "horizon", "option")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Inequality:
+    """``smaller ≤ larger`` at every x, linear in the quantities of a point.
+
+    Parameters
+    ----------
+    smaller, larger
+        SymPy expressions over symbols and :data:`POINTWISE`.
+    statement
+        The inequality as it was written.
+
+    Raises
+    ------
+    SpecError
+        If it holds no quantity, or is not linear in them.
+    """
+
+    smaller: sympy.Expr
+    larger: sympy.Expr
+    statement: str
+    coefficients: Mapping[str, sympy.Expr] = field(init=False)
+
+    def __post_init__(self) -> None:
+        found = of_quantities(self.larger - self.smaller, self.statement)
+        if not {*found} - {""}:
+            raise SpecError(f"{self.statement!r} compares no quantity of a point; one of {', '.join(POINTWISE)}")
+        object.__setattr__(self, "coefficients", MappingProxyType(found))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return what makes it again."""
+        return Inequality, (self.smaller, self.larger, self.statement)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The symbols in the coefficients."""
+        return frozenset().union(*map(names_of, self.coefficients.values()))
+
+    def rate(self, symbol: sympy.Symbol) -> dict[str, sympy.Expr] | None:
+        """Return how the coefficients change with a symbol, or None where they are not linear in it."""
+        found = {quantity: sympy.diff(one, symbol) for quantity, one in self.coefficients.items()}
+        return None if any(symbol in one.free_symbols for one in found.values()) else found
+
+
+def of_quantities(side: sympy.Expr, statement: str) -> dict[str, sympy.Expr]:
+    """Return the coefficient of each quantity that has one, and under '' what is left.
+
+    Raises
+    ------
+    SpecError
+        If the expression is not linear in them.
+    """
+    found = {name: sympy.diff(side, info.symbol) for name, info in POINTWISE.items()}
+    found[""] = side.xreplace({info.symbol: sympy.S.Zero for info in POINTWISE.values()})
+    for name, one in found.items():
+        if mixed := names_of(one) & POINTWISE.keys():
+            raise SpecError(
+                f"{statement!r} is not linear in {name or min(mixed)}: no certificate knows such inequalities"
+            )
+    return {name: one for name, one in found.items() if one != 0}
+
+
+def inequality(text: str, symbols: Mapping[str, SymbolInfo] = SYMBOLS, where: str = "assume") -> Inequality:
+    """Read an inequality ``left >= right`` or ``left <= right`` between quantities of a point.
+
+    Raises
+    ------
+    SpecError
+        If it is none, is not linear in the quantities, or a symbol has the name of one.
+    FormulaError
+        If a side cannot be read.
+    """
+    what = f"{where}, {text!r}"
+    parts = sides(text, ">=|<=")
+    if parts is None:
+        raise SpecError(f"{what}: must be one inequality, left >= right or left <= right")
+    names = {name: info.symbol for name, info in symbols.items()}
+    names |= {_PLACEHOLDER if "(" in name else name: info.symbol for name, info in POINTWISE.items()}
+    if taken := sorted(names.keys() & symbols.keys() & {*POINTWISE, _PLACEHOLDER}):
+        raise SpecError(f"{what}: in [assume] {taken[0]} is a quantity of a point; choose another name for the symbol")
+    written = dict[sympy.Expr, Demands]()
+    texts = (parts[0], parts[2])
+    for side in texts:
+        if _PLACEHOLDER in _MEAN.sub("", side):
+            raise SpecError(f"{what}: {_PLACEHOLDER} stands in mean_i({_PLACEHOLDER}) alone")
+    left, right = (parse(_MEAN.sub(_PLACEHOLDER, side).strip(), names, what, written) for side in texts)
+    try:
+        found = Inequality(*((right, left) if parts[1] == ">=" else (left, right)), text)
+    except SpecError as error:
+        raise SpecError(f"{where}: {error}") from None
+    lost = {name for needed in written.values() for one in looked_at(needed) for name in names_of(one.of)} - found.reads
+    if lost:
+        raise SpecError(f"{what}: {min(lost)} cancels; leave it out")
+    return found
+
+
+def check_inequalities(
+    where: str,
+    assume: Mapping[str, Inequality],
+    symbols: Mapping[str, SymbolInfo],
+    read_by: Mapping[str, frozenset[str]],
+) -> None:
+    """Refuse names that are none, and coefficients that are not the same number at every x of every run.
+
+    Parameters
+    ----------
+    read_by
+        For each inequality the symbols that its coefficients read, their definitions included.
+
+    Raises
+    ------
+    SpecError
+        Naming the inequality.
+    """
+    from boundlab.assumptions import ASSUMPTIONS
+
+    for name in assume:
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,30}", name) or name in ASSUMPTIONS or name in symbols:
+            raise SpecError(
+                f"{where}: assume.{name}: choose a name of letters and digits, and of no symbol or assumption"
+            )
+        for other in sorted(read_by[name]):
+            if other not in symbols:
+                raise SpecError(f"{where}: assume.{name}: unknown symbol {other!r}; {nearest(other, symbols)}")
+            if symbols[other].vector or symbols[other].role in _PER_RUN:
+                raise SpecError(f"{where}: assume.{name} reads {other}, which is not one number of the problem")
+
+
+# Left sides that are those of the last update within some seconds.
+
+SECONDS: Final = "seconds"
+"""The symbol that says within which time a left side is that of the last update."""
+
+
+def reads_of(left: Metric) -> frozenset[str]:
+    """Return the symbols in the range and the weights of a left side, and the seconds within which it is looked at.
+
+    How many updates there are in that time is read off the run.
+    """
+    found, clock = range_of(left), frozenset({SECONDS} if left.in_seconds else ())
+    if found is None:
+        return clock.union(*(names_of(one.times) for one in terms_of(left)))
+    read = clock.union(*map(names_of, found.formulas)) - {INDEX[found.counter].name}
+    return read - {found.counter} if clock else read
+
+
+def require_clock(
+    name: str, counter: str, assumptions: Collection[str], read: Collection[str], *, fixed: bool, larger: bool
+) -> None:
+    """Make sure that a statement in seconds has a clock, and reads nowhere how many updates there are.
+
+    Parameters
+    ----------
+    name, counter
+        Its id, and the symbol that counts updates.
+    read
+        What bound, step, conditions and definitions read.
+    fixed, larger
+        Whether step or weights depend on the horizon, and whether it counts something larger or is about growth.
+
+    Raises
+    ------
+    SpecError
+        If not.
+    """
+    if FIXED_TIMES not in assumptions:
+        raise SpecError(f"{name}: a statement in seconds assumes {FIXED_TIMES}; name it under assumptions")
+    if larger:
+        raise SpecError(f"{name}: generous and growth are for bounds of updates, not for {SECONDS}; leave them out")
+    if fixed or counter in read:
+        raise SpecError(
+            f"{name}: {counter} is read off the run, the updates within {SECONDS}: no step, bound, condition, "
+            f"definition or weight reads it; say {SECONDS} in its place"
+        )
+
 
 ANY: Final = "any"
 """The word for an option that a theorem leaves open."""
@@ -228,8 +597,9 @@ class Statement:
         """Make sure that constants are unknown, and that what they do not depend on is something that moves."""
         if self.growth and not self.shape:
             raise SpecError(f"{self.id}: growth is of a shape, whose constants are unknown; write shape = true")
-        if self.growth and self.assume:
-            raise SpecError(f"{self.id}: growth looks along families of problems, and assume at one; leave one out")
+        if self.growth and (self.assume or known_assumptions.RUN_IN_BALL in self.assumptions):
+            other = "assume" if self.assume else known_assumptions.RUN_IN_BALL
+            raise SpecError(f"{self.id}: growth looks along families of problems, and {other} at one; leave one out")
         for name in self.growth:
             lookup(name, self.symbols)
             if name in rules or self.growth.count(name) > 1:

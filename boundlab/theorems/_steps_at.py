@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import sympy
 
 from boundlab.formulas.defined import Demand, Demands, Least, demands
 from boundlab.formulas.folds import IndexFold, StepAt
 from boundlab.metrics import INDEX, QUANTITIES, Metric, compose, range_of
+from boundlab.registry import find
 from boundlab.theorems._bound import FormulaBound
-from boundlab.theorems._core import demanded
-from boundlab.theorems._theorem import Theorem
+from boundlab.theorems._statement import POINT_SETS
+from boundlab.theorems._theorem import Theorem, demanded
 
 _K = INDEX["K"]
 
@@ -102,3 +103,19 @@ def _weighing(metric: Metric, weights: sympy.Expr) -> Metric:
     assert over is not None  # noqa: S101  (it has weights)
     (quantity,) = (name for name, kind in QUANTITIES.items() if kind is metric.quantity)
     return compose(quantity, over.kind, counter=over.counter, begin=over.begin, end=over.end, weights=weights)
+
+
+# Theorems along the run: the same claims, whose constants bound gradients at certain points of the run alone.
+
+ALONG_RUN: Final = ".along-run"
+
+
+def form_along_run(theorem: Theorem) -> Theorem | None:
+    """Return the registered form of a theorem along the run, or None if there is none."""
+    found = find("theorems", f"{theorem.id}{ALONG_RUN}")
+    return found if isinstance(found, Theorem) else None
+
+
+def read_off_runs(theorem: Theorem) -> frozenset[str]:
+    """Return the constants that are read off each run."""
+    return frozenset(name for name, words in theorem.points.items() if all(POINT_SETS[word].on_tape for word in words))

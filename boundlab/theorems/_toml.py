@@ -2,7 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from pkgutil import resolve_name
@@ -11,24 +12,394 @@ from typing import Any, Final, get_args
 
 import sympy
 
+from boundlab.algorithms import VARIABLES, Algorithm
 from boundlab.assumptions import assumption
-from boundlab.errors import BoundlabError, SpecError
+from boundlab.errors import BoundlabError, FormulaError, SpecError, UndecidedError
 from boundlab.files import decimal, other_kind, read_text
 from boundlab.formulas.choice import sides
-from boundlab.formulas.defined import Demands
-from boundlab.formulas.folds import NAMES, STEP_AT
-from boundlab.formulas.parse import FUNCTIONS
-from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol
-from boundlab.metrics import INDEX, index_symbol, metric
+from boundlab.formulas.defined import Demand, Demands, demands
+from boundlab.formulas.folds import NAMES, STEP_AT, StepAt
+from boundlab.formulas.parse import FUNCTIONS, parse
+from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
+from boundlab.formulas.units import degrees
+from boundlab.formulas.written import letter_of_latex, substitute
+from boundlab.greek import COMMANDS
+from boundlab.metrics import (
+    INDEX,
+    INDICES,
+    KINDS,
+    MODEL,
+    QUANTITIES,
+    Counter,
+    Metric,
+    Quantity,
+    Term,
+    compose,
+    compose_sum,
+    index_symbol,
+    metric,
+)
 from boundlab.options import nearest
 from boundlab.registry import find, lookup, running
-from boundlab.theorems._assume import Inequality, inequality
 from boundlab.theorems._bound import Bound, Condition, FormulaBound
-from boundlab.theorems._clock import SECONDS
-from boundlab.theorems._left import formula as _formula, known as _known, left_side, reached
-from boundlab.theorems._over import over
-from boundlab.theorems._steps_at import at_steps, reads_steps
+from boundlab.theorems._evaluate import over
+from boundlab.theorems._statement import OTHERS, SECONDS, Inequality, inequality
+from boundlab.theorems._steps_at import at_steps, put_in, reads_steps
 from boundlab.theorems._theorem import Theorem
+
+# The left side in a file: one quantity, or the terms of a sum.
+
+_LEFT_KEYS: Final = ("quantity", "over", "index", "reach", "weights", "from", "to")
+_SECONDS: Final = "seconds"
+_REACHED: Final[Mapping[str, str]] = {
+    "last": "best-expected", "mean": "best-mean", **{one: one for one in KINDS if one.startswith("best")}
+}  # fmt: skip
+_TERM_KEYS: Final = ("quantity", "point", "times")
+_SUMMED: Final[Mapping[str, Quantity]] = {one.name.lower(): one for one in Quantity}
+
+
+def left_side(
+    said: Mapping[str, Any] | Sequence[Mapping[str, Any]], symbols: Mapping[str, SymbolInfo], where: str
+) -> Metric:
+    """Read the table [left], or the tables [[left]] that are added.
+
+    Raises
+    ------
+    SpecError
+        If a key is unknown, or a value none that it can have.
+    FormulaError
+        If a formula cannot be read.
+    """
+    return _left(said, symbols, where) if isinstance(said, Mapping) else _sum(said, symbols, where)
+
+
+def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
+    """Read a left side: a quantity, how the iterates enter, what the index counts, which models, their weights.
+
+    With ``reach`` some model within so many seconds or iterations is to have a small left side: the best one.
+    """
+    known(table, _LEFT_KEYS, f"{where}, left")
+    words = {"quantity": QUANTITIES, "over": KINDS, "index": (*INDICES.values(), _SECONDS)}
+    said = {"over": "last", "index": "iteration", **table}
+    if "quantity" not in said:
+        raise SpecError(f"{where}, left: quantity is missing; one of {', '.join(QUANTITIES)}")
+    for key, allowed in words.items():
+        if said[key] not in allowed:
+            raise SpecError(f"{where}, left.{key}: {said[key]!r} is none; {nearest(str(said[key]), allowed)}")
+    counter: Counter = next((letter for letter, name in INDICES.items() if name == said["index"]), "T")
+    index, own = INDEX[counter], dict(symbols)
+    if index.name in own:
+        raise SpecError(f"{where}, symbols.{index.name}: in [left] {index.name} counts the models; choose another name")
+    own[index.name] = index_symbol(index.name)
+    formulas: dict[str, sympy.Expr] = {}
+    for key in ("from", "to", "weights"):
+        if key in table:
+            found = formula(table[key], own, f"{where}, left.{key}", {})
+            formulas[key] = found.subs(own[index.name].symbol, index)
+            if key != "weights" and index in formulas[key].free_symbols:
+                raise SpecError(f"{where}, left.{key}: {index.name} counts from it; it cannot depend on {index.name}")
+    if any(formulas[key].has(StepAt) for key in ("from", "to") if key in formulas):
+        raise SpecError(f"{where}, left: from and to count models, and read no alpha_at")
+    _refuse_vectors(formulas.values(), own, where)
+    other = {"K": "T", "T": "K"}[counter]
+    if any(other in names_of(one) for one in formulas.values()):
+        raise SpecError(f"{where}, left: {other} is read, but the index counts {counter}; see index")
+    if "reach" in table:
+        if said["over"] not in _REACHED:
+            raise SpecError(f"{where}, left: reach is for a left side over {', '.join(_REACHED)}")
+        if said["over"] != "last":
+            said["over"] = _REACHED[said["over"]]
+        elif not formulas:  # else they are refused
+            said["over"], formulas = _REACHED["last"], {"from": sympy.S.Zero, "to": own[counter].symbol}
+    try:
+        return compose(
+            said["quantity"],
+            said["over"],
+            in_seconds=said["index"] == _SECONDS,
+            counter=counter,
+            begin=formulas.get("from"),
+            end=formulas.get("to"),
+            weights=formulas.get("weights"),
+        )
+    except SpecError as error:
+        raise SpecError(f"{where}, left: {error}") from None
+
+
+def _sum(tables: Sequence[Mapping[str, Any]], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
+    """Read the terms of a left side: a quantity, at which point, times what."""
+    terms = []
+    for place, table in enumerate(tables, 1):
+        name = f"{where}, left {place}"
+        known(table, _TERM_KEYS, name)
+        quantity, point = table.get("quantity"), table.get("point", MODEL)
+        if not isinstance(quantity, str) or quantity not in _SUMMED:
+            raise SpecError(f"{name}: quantity must be one of {', '.join(_SUMMED)}, got {quantity!r}")
+        if not isinstance(point, str):
+            raise SpecError(f"{name}: point must be text, such as {MODEL!r}; got {point!r}")
+        times = formula(table.get("times", 1), symbols, f"{name}: times", {})
+        _refuse_vectors((times,), symbols, where)
+        if times.has(StepAt):
+            raise SpecError(f"{name}: times = {times} is one number, and alpha_at(k) another one at each k")
+        if {"K", "T"} & names_of(times):
+            raise SpecError(f"{name}: times = {times} reads the horizon; terms have the same coefficients at every K")
+        terms.append(Term(times, _SUMMED[quantity], point))
+    if terms[0].times.free_symbols or not terms[0].times.is_positive:
+        raise SpecError(f"{where}, left 1: times must be a number above 0: the first term says what units they have")
+    try:
+        return compose_sum(terms)
+    except SpecError as error:
+        raise SpecError(f"{where}, left: {error}") from None
+
+
+def _refuse_vectors(formulas: Iterable[sympy.Expr], symbols: Mapping[str, SymbolInfo], where: str) -> None:
+    each = sorted({one for rule in formulas for one in names_of(rule) if one in symbols and symbols[one].vector})
+    if each:
+        raise SpecError(f"{where}, left: {each[0]} is one number per client, and left sides read none of these")
+
+
+def reached(
+    left: Mapping[str, Any],
+    terms: Mapping[str, sympy.Expr],
+    symbols: Mapping[str, SymbolInfo],
+    where: str,
+    written: dict[sympy.Expr, Demands],
+) -> tuple[dict[str, sympy.Expr], sympy.Expr]:
+    """Return the right side of a statement with ``reach`` and the seconds or iterations that its terms make.
+
+    Raises
+    ------
+    SpecError
+        If ``reach`` is no positive symbol.
+    """
+    name = left["reach"]
+    if not isinstance(name, str) or name not in symbols or not symbols[name].symbol.is_positive:
+        raise SpecError(f"{where}, left.reach must name a positive symbol, such as eps under [symbols]; got {name!r}")
+    total = sympy.Add(*terms.values())
+    written[total] = tuple(one for term in terms.values() for one in written.get(term) or demands(term))
+    return {name: symbols[name].symbol}, total
+
+
+def known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    """Refuse keys that a table does not have."""
+    for key in table:
+        if key not in keys:
+            raise SpecError(f"{where}: unknown key {key!r}; {nearest(key, keys)}")
+
+
+def formula(
+    text: object, symbols: Mapping[str, SymbolInfo], what: str, written: dict[sympy.Expr, Demands]
+) -> sympy.Expr:
+    """Read a formula, or a number, over symbols; what it demands as it is written goes to ``written``."""
+    if isinstance(text, (int, float)) and not isinstance(text, bool):
+        text = repr(text)
+    own = {name: info.symbol for name, info in symbols.items()}
+    return parse(text, own, what, written)  # type: ignore[arg-type]
+
+
+# How a file may write its symbols: as one letter with accents and indices, which is that of no other symbol in use.
+#
+# What is displayed is to be read as the formula that it stands for: a letter called ``K − 1`` or ``σ²``, a Greek
+# capital that looks like a Latin one, or LaTeX that draws something else, would show another statement than the one
+# compared.
+
+_ACCENTS = "bar hat tilde dot ddot vec check breve acute grave overline mathcal mathbf mathrm mathbb mathit"
+_VARIANTS = ("varepsilon", "vartheta", "varpi", "varrho", "varsigma", "varphi")
+_ANY_GREEK = rf"\\(?:{'|'.join((*COMMANDS, *_VARIANTS))})(?![A-Za-z])"
+_LETTER = rf"(?:[A-Za-z]|{_ANY_GREEK}|\\ell(?![A-Za-z]))"
+_BASE = rf"(?:{_LETTER}|\\(?:{_ACCENTS.replace(' ', '|')})(?:\{{{_LETTER}\}}|(?![A-Za-z]) ?{_LETTER}| {_LETTER}))"
+_WORD = rf"(?:{_ANY_GREEK}|\\(?:max|min|star|ell|prime)(?![A-Za-z])|\\(?:mathrm|text)\{{[A-Za-z0-9 ]+\}})"
+_INDEX = rf"(?:[A-Za-z0-9*+-]|{_WORD}|\{{(?:[A-Za-z0-9*+,' -]|{_WORD})+\}})"
+# A raised number would be read as a power.
+_IN_LATEX = re.compile(rf"{_BASE}'*(?:_{_INDEX}|\^(?!\{{?[0-9+-]){_INDEX}){{0,2}}'*")
+_PLAIN = re.compile(r"[A-Za-z\u0370-\u03ffℓ][\u0300-\u036f]*[′*]*(?:_[A-Za-z0-9]{1,12}|[₀-₉₊₋ₐ-ₜ]{1,12})?[′*]*")
+# Letters of other alphabets that look like Latin ones.
+_LIKE = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ\u03f3ικνορυχ\u03f2ℓ′", "ABEZHIKMNOPTYXCjikvopuxcl'")
+
+
+def checked_letter(text: str, what: str) -> str:
+    """Return a letter in Unicode; raise unless it is one, with accents and indices."""
+    if text and not _PLAIN.fullmatch(unicodedata.normalize("NFD", text)):
+        raise SpecError(
+            f"{what} must be one Latin or Greek letter with accents and indices, such as τ̄_max; got {text!r}"
+        )
+    return text
+
+
+def checked_latex(text: str, what: str) -> str:
+    r"""Return a letter in LaTeX; raise unless it is one, with accents and indices."""
+    if text and not _IN_LATEX.fullmatch(text):
+        raise SpecError(
+            rf"{what} must be one letter in LaTeX with accents and indices, such as \bar\tau_{{\max}}; got {text!r}"
+        )
+    return text
+
+
+def refuse_lookalikes(own: Iterable[str], read: Iterable[str], symbols: Mapping[str, SymbolInfo], where: str) -> None:
+    """Refuse letters of a file's own symbols that look like those of others in use.
+
+    Parameters
+    ----------
+    own
+        The names that the file declares.
+    read
+        All names that its formulas read.
+    """
+    seen: dict[str, str] = {}
+    names = sorted(read)
+    for name in [*(one for one in names if one not in own), *(one for one in names if one in own)]:
+        info = symbols[name]
+        shown = {_skeleton(one) for one in (name, info.unicode, letter_of_latex(info.latex))}
+        if name in own:
+            for one in sorted(shown & seen.keys()):
+                raise SpecError(f"{where}, symbols.{name}: it is written like {seen[one]}; choose another letter")
+        seen |= dict.fromkeys(shown, name)
+
+
+def _skeleton(text: str) -> str:
+    """Return what a reader sees of a letter."""
+    plain = unicodedata.normalize("NFKC", text.translate(_LIKE)).translate(_LIKE)
+    return re.sub(r"[_ ]|mathrm", "", plain).replace("\\", "")
+
+
+# Steps that a file gives as formulas of k, in the words of algorithms.
+
+_NO_UNITS = (sympy.S.Zero, sympy.S.Zero)
+_LOOKED_AT = 100  # models at which a divisor of a step is looked at
+
+
+def step_of_each(
+    formulas: Mapping[str, dict[str, sympy.Expr]],
+    options: dict[str, str],
+    symbols: Mapping[str, SymbolInfo],
+    others: Sequence[str],
+    written: Mapping[sympy.Expr, Demands],
+    algorithm: str,
+    where: str,
+) -> tuple[sympy.Expr | None, sympy.Expr | None]:
+    """Put a step that is another one in each iteration into the words of algorithms.
+
+    These are c/(k + d), and alpha times the option :attr:`boundlab.algorithms.Algorithm.rule`.
+
+    Returns
+    -------
+    step
+        That of iteration k as a formula; None where an option says what it is, or the schedule does.
+    rule
+        The factor of alpha, where symbols stand in it.
+
+    Raises
+    ------
+    SpecError
+        If it is neither, or if another formula (or a text of ``others``) reads it.
+    """
+    step, k = formulas["step"], INDEX["K"]
+    found = SYMBOLS["c"].symbol / (k + SYMBOLS["d"].symbol) if "c" in step else SYMBOLS["alpha"].symbol
+    known = find("algorithms", algorithm)
+    option = "" if known is None else known.rule
+    for name, rule in list(step.items()):
+        index = {one for one in rule.free_symbols if one.name not in symbols}
+        if "tau" in symbols and "tau" in names_of(rule) and known is not None and "tau" in known.rule_variables:
+            raise SpecError(
+                f"{where}, step.{name}: tau is the staleness of the update in hand; call your symbol otherwise"
+            )
+        place = f"{where}, step.{name}"
+        _require_kept(rule, written.get(rule, ()), symbols, place)
+        if not index:
+            continue
+        if name != "alpha" or len(index) > 1 or option in options:
+            raise SpecError(
+                f"{place}: alpha alone may depend on one of k (or t) and tau, and then there is no option {option}"
+            )
+        rules = (*formulas["definitions"].values(), *formulas["terms"].values())
+        read = [str(one) for one in rules if name in names_of(put_in(one, sympy.S.Zero))]
+        read += [one for one in others if re.search(rf"\b{name}\b", one)]
+        stale = VARIABLES["tau"] in index
+        if read:
+            each = "tau" if stale else "k"
+            raise SpecError(
+                f"{place}: alpha is another one at each {each}, so that {read[0]} cannot read it; write it out"
+            )
+        (one,) = index
+        variable = VARIABLES["tau" if stale else "k"]
+        rule = found = rule.subs(one, variable)
+        c, d = (None, sympy.S.Zero) if stale else _falling(rule, k)
+        if c is not None:
+            del step[name]
+            step |= {"c": c, "d": d}
+            return found, None
+        _require_read(known, variable, place)
+        step[name], factor = _factored(rule, variable, symbols, place)
+        free = names_of(factor)
+        if not stale and "T" in free:
+            raise SpecError(f"{place}: {rule} reads T; the horizon in it is K, of a left side over iterations")
+        if "K" in free:
+            step["K"] = SYMBOLS["K"].symbol
+        if not free & symbols.keys() - {"K", "n" if stale else "K"}:
+            options[option] = str(factor)
+            factor = None
+        return None if stale else found, factor
+    return (None if {option, OTHERS} & options.keys() else found), None
+
+
+def _require_read(algorithm: Algorithm[Any] | None, variable: sympy.Symbol, place: str) -> None:
+    """Make sure that the algorithm has steps that depend on a variable."""
+    if algorithm is None:
+        return
+    if variable.name not in algorithm.rule_variables:
+        example = algorithm.examples(1).get(algorithm.rule, ())
+        have = f"of which it says how ({algorithm.rule}), as in {example[-1]}" if example else "none that change"
+        raise SpecError(f"{place}: steps of {algorithm.id} do not depend on {variable}; it has steps {have}")
+
+
+def _factored(
+    rule: sympy.Expr, variable: sympy.Symbol, symbols: Mapping[str, SymbolInfo], place: str
+) -> tuple[sympy.Expr, sympy.Expr]:
+    """Return a step size, and what it is multiplied by for each value of the variable: a number without units."""
+    alpha, rest = sympy.factor(rule).as_independent(variable, as_Add=False)
+    try:
+        plain = (degrees(rest, {**symbols, variable.name: index_symbol(variable.name)}) or _NO_UNITS) == _NO_UNITS
+    except FormulaError as error:
+        raise SpecError(f"{place}: {error}") from None
+    if not plain:
+        try:
+            alpha = substitute(rule, {variable: sympy.S.Zero})
+        except UndecidedError:
+            alpha = sympy.S.Zero
+        if alpha == 0 or (isinstance(alpha, sympy.Min) and 0 in alpha.args):
+            raise SpecError(
+                f"{place}: {rule} is 0, or has no value, at {variable} = 0; there a step has the size alpha"
+            )
+        rest = rule / alpha
+    sign = -1 if alpha.could_extract_minus_sign() else 1
+    return sign * alpha, sign * rest
+
+
+def _require_kept(rule: sympy.Expr, written: Demands, symbols: Mapping[str, SymbolInfo], place: str) -> None:
+    """Refuse a step in which a divisor cancels that is 0 at some k: there the formula has no value as it is written."""
+    for one in (each for each in written if isinstance(each, Demand)):  # in a Min 1/0 is a limit that is not there
+        index = [symbol for symbol in one.of.free_symbols if symbol.name not in symbols]
+        rest = one.of.as_independent(*index, as_Add=False)[1] if index else sympy.S.One
+        for k in range(_LOOKED_AT) if len(rest.free_symbols) == 1 else ():
+            at = {index[0]: sympy.Integer(k)}
+            if rest.subs(at) == 0 and _has_value(rule, at):
+                raise SpecError(f"{place}: {one.of} is 0 at {index[0]} = {k}, and the step has no value there")
+
+
+def _has_value(rule: sympy.Expr, at: Mapping[sympy.Symbol, sympy.Expr]) -> bool:
+    try:
+        return substitute(rule, at).is_finite is not False
+    except UndecidedError:
+        return False
+
+
+def _falling(rule: sympy.Expr, k: sympy.Symbol) -> tuple[sympy.Expr | None, sympy.Expr | None]:
+    """Return c and d of c/(k + d), None where a step is not so."""
+    top, below = map(sympy.expand, sympy.fraction(sympy.together(rule)))
+    if k in top.free_symbols or not below.is_polynomial(k) or sympy.degree(below, k) != 1:
+        return None, None
+    slope, rest = below.coeff(k, 1), below.coeff(k, 0)
+    return sympy.simplify(top / slope), sympy.simplify(rest / slope)
+
 
 _ALGORITHM = "area"
 _LARGEST = 1 << 20
@@ -117,7 +488,7 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
             f"{where}: direction: terms bound the left side from above, for every function; a lower bound cannot be "
             "stated, but boundlab worst-case computes the largest left side of a class"
         )
-    _known(data, _KEYS, where)
+    known(data, _KEYS, where)
     for key, kind, noun in (
         *((key, str, "text") for key in _TEXT),
         *((key, dict, "a table") for key in _TABLES),
@@ -143,7 +514,7 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     steps = {**{name: index for name, index in indices.items() if name not in symbols}, **symbols}
     formulas = {
         table: {
-            name: _formula(text, steps if table == "step" else symbols, f"{where}, {table}.{name}", written)
+            name: formula(text, steps if table == "step" else symbols, f"{where}, {table}.{name}", written)
             for name, text in data.get(table, {}).items()
         }
         for table in ("step", "definitions", "terms")
@@ -155,8 +526,6 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     algorithm = data.get("algorithm", _ALGORITHM)
     steps_k = rule = None
     if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
-        from boundlab.theorems._steps_in_files import step_of_each
-
         own = [*(holds for holds, _ in inequalities), *(str(value) for one in lefts for value in one.values())]
         steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
     for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
@@ -241,8 +610,6 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
 def _require_clear(theorem: Theorem, own: Mapping[str, Any], where: str) -> None:
     """Refuse a file that leaves two readings, where it is read."""
     if own:
-        from boundlab.theorems._letters import refuse_lookalikes
-
         refuse_lookalikes(own, theorem.read, theorem.symbols, where)
     if find("algorithms", theorem.algorithm) is not None:
         over(theorem)
@@ -303,8 +670,6 @@ def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], wher
 def _letters(data: Mapping[str, Any], where: str) -> dict[str, str]:
     found = _entries(data, "letters", lambda value: isinstance(value, str), "text, a letter in LaTeX", where)
     if found:
-        from boundlab.theorems._letters import checked_latex
-
         for name, letter in found.items():
             checked_latex(letter, f"{where}: letters.{name}")
     return found
@@ -357,7 +722,6 @@ def _choices(data: Mapping[str, Any], where: str) -> None:
 def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
     if not table:
         return SYMBOLS
-    from boundlab.theorems._letters import checked_latex, checked_letter
 
     found = dict(SYMBOLS)
     for name, fields in table.items():
@@ -368,7 +732,7 @@ def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
             raise SpecError(f"{place}: {name} is built in ({SYMBOLS[name].meaning}); choose another name")
         if not isinstance(fields, dict):
             raise SpecError(f"{place} must be a table with meaning, domain and units")
-        _known(fields, _SYMBOL_KEYS, place)
+        known(fields, _SYMBOL_KEYS, place)
         for key in ("meaning", "domain", "latex", "unicode"):
             if not isinstance(fields.get(key, ""), str) or (key == "meaning" and not fields.get(key)):
                 raise SpecError(f"{place}: {key} must be text")
@@ -402,7 +766,7 @@ def _conditions(found: Any, where: str) -> list[tuple[str, str]]:
     for one in tables:
         if not isinstance(found, list) or not isinstance(one, dict) or {*map(type, one.values())} != {str}:
             raise SpecError(f"{where}: conditions must be a list of texts, got {found!r}")
-        _known(one, ("holds", "says"), f"{where}, conditions")
+        known(one, ("holds", "says"), f"{where}, conditions")
     return [(one.get("holds", ""), one.get("says", one.get("holds", ""))) for one in tables]
 
 
@@ -413,5 +777,5 @@ def _condition(
     if found is None:
         raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right or left < right")
     what = f"{where}, condition {text!r}"
-    quantity, limit = (_formula(side, symbols, what, written) for side in (found[0], found[2]))
+    quantity, limit = (formula(side, symbols, what, written) for side in (found[0], found[2]))
     return Condition(quantity, limit, says, strict=found[1] == "<")

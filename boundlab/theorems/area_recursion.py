@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.theorems._bound import RecursionBound
-from boundlab.theorems._conditions import ROUNDED
+from boundlab.theorems._evaluate import ROUNDED
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

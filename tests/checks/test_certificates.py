@@ -10,15 +10,14 @@ import pytest
 import sympy
 from hypothesis import given, settings, strategies as st
 
-from boundlab.checks._instances import (
+from boundlab.checks._check import View, time_limit
+from boundlab.checks.truths import (
     SMALL,
     UNEQUAL,
     UNEQUAL_SQUARED_GRADIENT,
     reused,
     reused_squared_gradient,
 )
-from boundlab.checks._time import time_limit
-from boundlab.checks._view import View
 from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import SYMBOLS, symbol

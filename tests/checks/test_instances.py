@@ -3,7 +3,7 @@
 import pytest
 from run_makers import tape_of
 
-from boundlab.checks._instances import ALONE
+from boundlab.checks.truths import ALONE
 from boundlab.options import Options
 from boundlab.registry import registered
 

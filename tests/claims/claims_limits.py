@@ -17,13 +17,13 @@ import boundlab as bl
 from boundlab import files, options, signs
 from boundlab.arithmetic import recurrence, writing
 from boundlab.audit import _audit
-from boundlab.checks import _time, _view
+from boundlab.checks import _check
 from boundlab.cli import invoke
 from boundlab.compare import judge, run as compared
 from boundlab.compare.sharp import _TOLD
 from boundlab.exact import _evaluate, _rows
 from boundlab.expectation import AFFORDABLE, _enumeration, _graph, _walk
-from boundlab.falsify import _expectation
+from boundlab.falsify import _judge
 from boundlab.formulas import folds, written
 from boundlab.instance import from_case, plan
 from boundlab.metrics import _aggregation
@@ -31,7 +31,7 @@ from boundlab.problems import data, least_squares
 from boundlab.recheck import _numbers
 from boundlab.sweep import plan as plans
 from boundlab.testing import _bound, _problem
-from boundlab.theorems import _conditions, _toml, area_recursion
+from boundlab.theorems import _evaluate as evaluated, _toml, area_recursion
 from boundlab.traces import _summary
 from boundlab.verdict import ExitCode
 from boundlab.worst_case import certificate, model, result, specification
@@ -57,14 +57,14 @@ def power(value: float, base: int = 10) -> str:
     " number; # multiplications for a cover.",
 )
 def work_of_checks() -> list[str]:
-    counts = (written.MAX_TERMS, _view._LARGEST, signs._WORK)
+    counts = (written.MAX_TERMS, _check._LARGEST, signs._WORK)
     terms, parts, *others = (f"{count:,}" for count in counts)
     return [terms, parts, "2", f"{log2(written.MAX_BITS):g}", *others]
 
 
 @claim("docs/checks.md", "after # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)")
 def patience_of_checks() -> list[str]:
-    return [f"{_time.LAST_RESORT:g}", "10", f"{10 * _time.LAST_RESORT:g}"]
+    return [f"{_check.LAST_RESORT:g}", "10", f"{10 * _check.LAST_RESORT:g}"]
 
 
 @claim("docs/checks.md")
@@ -186,12 +186,12 @@ def durations_rounded_up() -> list[str]:
 
 @claim("docs/theorems.md", "A run has # updates at most (# in searches).")
 def updates_in_seconds() -> list[str]:
-    return [f"{plan.MOST_UPDATES:,}", str(_expectation._UPDATES)]
+    return [f"{plan.MOST_UPDATES:,}", str(_judge._UPDATES)]
 
 
 @claim("docs/theorems.md", "and lets conditions pass up to #.")
 def conditions_pass() -> list[str]:
-    return [power(_conditions.ROUNDED)]
+    return [power(evaluated.ROUNDED)]
 
 
 @claim(

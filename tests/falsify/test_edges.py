@@ -6,9 +6,9 @@ import pytest
 
 from boundlab.errors import UndecidedError
 from boundlab.falsify import _result, falsify
-from boundlab.falsify._edges import edges
+from boundlab.falsify._families import edges
 from boundlab.falsify._judge import Judge
-from boundlab.falsify._worst import asks
+from boundlab.falsify._search import worst_cases
 from boundlab.theorems import Theorem, load_theorem
 
 # Polyak's parameters: true of quadratics, false of f' = 25x, x + 24, 25x − 24 from 3.3 (Lessard, Recht and Packard).
@@ -51,7 +51,7 @@ def test_what_a_condition_reads_beside_known_numbers_has_no_edge(tmp_path: Path)
 
 
 def test_worst_cases_are_asked_at_the_edge_first(tmp_path: Path) -> None:
-    first = next(asks(Judge(heavy_ball(tmp_path, "L <= 25*mu"), float("inf"))))
+    first = next(worst_cases(Judge(heavy_ball(tmp_path, "L <= 25*mu"), float("inf"))))
     assert first.constants == {"mu": "0.04"}
 
 

@@ -11,8 +11,8 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.exact import evaluate
 from boundlab.falsify import Candidate, falsify
 from boundlab.falsify._judge import Judge
+from boundlab.falsify._search import answer, worst_cases
 from boundlab.falsify._shrink import Sizes, near_one, shrink, smallest
-from boundlab.falsify._worst import answer, asks
 from boundlab.theorems import load_theorem
 
 
@@ -199,7 +199,7 @@ def test_the_closest_instance_is_reported_as_the_theorem_counts(tmp_path: Path) 
 
 def test_worst_cases_are_asked_about_random_events_too() -> None:
     scorer = judge("area.theorem8.repaired")
-    for ask, _ in zip(asks(scorer), range(4), strict=False):
+    for ask, _ in zip(worst_cases(scorer), range(4), strict=False):
         answer(scorer, ask)
     assert scorer.tried.total() == 4
     assert not scorer.refused

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from boundlab.errors import BoundlabError
-from boundlab.falsify import Candidate, _families, _fit, _noise, _random_events
-from boundlab.falsify._expectation import horizon, plan_of
+from boundlab.falsify import Candidate, _families, _search, _shared_runs
 from boundlab.falsify._families import noise_allowed, settings
-from boundlab.falsify._judge import Judge
-from boundlab.falsify._shared_runs import make_shared_run, tapes
-from boundlab.falsify._sides import constants_of, step_size
+from boundlab.falsify._judge import Judge, horizon, plan_of
+from boundlab.falsify._shared_runs import constants_of, make_shared_run, step_size, tapes
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import _read, parameters
 from boundlab.registry import registered
@@ -26,7 +24,7 @@ _SOME = 6
 
 def some(theorem: Theorem) -> list[Candidate]:
     """Return different problems on different schedules."""
-    return list(islice(_fit._bases(Judge(theorem, float("inf"))), _SOME))
+    return list(islice(_search._bases(Judge(theorem, float("inf"))), _SOME))
 
 
 def said(make: Any, *given: Any) -> Any:
@@ -136,7 +134,7 @@ def test_how_far_noise_spreads_does_not_depend_on_what_else_is_looked_at(name: s
     assert noise_allowed(theorem)
     scorer = Judge(theorem, float("inf"))
     if scorer.expectation:
-        batches = list(islice((one for one in _random_events.candidates(theorem) if one[0].tailed), 10))
+        batches = list(islice((one for one in _families.on_random_events(theorem) if one[0].tailed), 10))
     else:
         schedules = islice(_families.schedules(theorem, scorer.algorithm), 6)
         batches = [_families.problems(theorem, schedule, 8, 0, noise=True) for schedule in schedules]
@@ -148,8 +146,8 @@ def test_how_far_noise_spreads_does_not_depend_on_what_else_is_looked_at(name: s
         if not usable:
             continue
         shared = scorer.shared(usable[0][0])
-        together = _noise.widest(shared, [one for one, _ in usable], np.array([size for _, size in usable]))
-        alone = [_noise.widest(shared, [one], np.array([size]))[0] for one, size in usable]
+        together = _shared_runs.widest(shared, [one for one, _ in usable], np.array([size for _, size in usable]))
+        alone = [_shared_runs.widest(shared, [one], np.array([size]))[0] for one, size in usable]
         np.testing.assert_allclose(together, alone, rtol=1e-13)
         looked += len(usable)
     assert looked > 5

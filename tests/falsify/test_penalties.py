@@ -10,8 +10,7 @@ from boundlab.errors import BoundlabError, SpecError
 from boundlab.falsify import Candidate, falsify
 from boundlab.falsify._candidate import Columns, Layout
 from boundlab.falsify._families import quiet
-from boundlab.falsify._judge import Judge
-from boundlab.falsify._optimise import from_vector, to_vector
+from boundlab.falsify._judge import Judge, from_vector, to_vector
 from boundlab.formulas.symbols import symbol
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem

@@ -11,7 +11,7 @@ from sympy import Integer
 
 from boundlab import errors
 from boundlab.cli import invoke
-from boundlab.falsify import Candidate, _expectation, _result, _sides, falsify
+from boundlab.falsify import Candidate, _judge, _result, _shared_runs, falsify
 from boundlab.falsify._judge import Judge
 from boundlab.formulas.symbols import symbol
 from boundlab.metrics import Enclosure
@@ -52,8 +52,8 @@ def test_what_fails_is_counted_and_ends_nothing(
 
     room, name = {
         "confirm": (_result, "left_of"),
-        "evaluate": (_sides, "run_columns"),
-        "alone": (_expectation, "plan_of"),
+        "evaluate": (_shared_runs, "run_columns"),
+        "alone": (_judge, "plan_of"),
     }[where]
     monkeypatch.setattr(room, name, fails)
     theorem = load_theorem("area.theorem8.repaired") if where == "alone" else wrong()

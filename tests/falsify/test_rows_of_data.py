@@ -19,10 +19,8 @@ from boundlab.exact import evaluate
 from boundlab.expectation import batches_along, left_side
 from boundlab.falsify import Candidate, Falsification, falsify
 from boundlab.falsify._candidate import flat, shaped
-from boundlab.falsify._expectation import evaluate as sides_of, plan_of
 from boundlab.falsify._families import noisy, quiet
-from boundlab.falsify._judge import Judge
-from boundlab.falsify._optimise import from_vector, to_vector
+from boundlab.falsify._judge import Judge, evaluate as sides_of, from_vector, plan_of, to_vector
 from boundlab.falsify._shrink import _MOVES, fine
 from boundlab.metrics import METRICS
 from boundlab.theorems import FormulaBound, Theorem, load_theorem

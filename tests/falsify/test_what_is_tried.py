@@ -8,7 +8,7 @@ import pytest
 from wrong_theorems import WRONG
 
 from boundlab.errors import MissingExtraError
-from boundlab.falsify import Candidate, _families, _fit, _random_events, _search, _worst, falsify, minimise
+from boundlab.falsify import Candidate, _families, _search, falsify, minimise
 from boundlab.falsify._families import noisy, quiet, readable
 from boundlab.falsify._judge import Judge
 from boundlab.falsify._shrink import _exchanges, _sooner
@@ -56,8 +56,8 @@ def test_noise_at_the_minimiser_begins_there(clients: int) -> None:
 def test_worst_cases_of_several_clients_say_how_far_these_are_apart(name: str) -> None:
     scorer = judge(name)
     read = {*scorer.theorem.inputs(), *scorer.theorem.settable}
-    apart = {one for one in _worst._APART if one in read}
-    found = list(_worst.asks(scorer))
+    apart = {one for one in _search._APART if one in read}
+    found = list(_search.worst_cases(scorer))
     assert {ask.clients for ask in found} == {1, 2}
     for ask in found:
         assert apart & set(ask.constants) == (apart if ask.clients > 1 else set())
@@ -69,9 +69,9 @@ def test_every_worst_case_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> 
 
     def answer(one: Judge, ask: int) -> None:  # every third has no answer
         asked.append(ask)
-        one.tried[_worst.FAMILY] += ask % 3 > 0
+        one.tried[_search.WORST] += ask % 3 > 0
 
-    monkeypatch.setattr(_worst, "answer", answer)
+    monkeypatch.setattr(_search, "answer", answer)
     asks: Any = iter(range(1, 9))
     answered = 0
     while _search._ask(found, asks):
@@ -84,7 +84,7 @@ def test_without_a_solver_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch)
     def missing(*_: object) -> None:
         raise MissingExtraError("no solver")
 
-    monkeypatch.setattr(_worst, "answer", missing)
+    monkeypatch.setattr(_search, "answer", missing)
     found, asks = _search._Best(judge("classics.gd.convex")), iter(range(5))
     assert not _search._ask(found, asks)  # type: ignore[arg-type]
     assert not list(asks)
@@ -135,9 +135,11 @@ def test_an_option_that_does_nothing_is_left_out_and_one_that_asks_for_another_i
 
 def test_conditions_are_tried_on_every_kind_of_schedule() -> None:
     scorer = judge("classics.gd.convex")
-    kinds = {(one[0], one[1]) for one in islice(_families.schedules(scorer.theorem, scorer.algorithm), _fit._SCHEDULES)}
+    kinds = {
+        (one[0], one[1]) for one in islice(_families.schedules(scorer.theorem, scorer.algorithm), _search._SCHEDULES)
+    }
     assert len(kinds) > len({clients for _, clients in kinds})
-    assert {(one.family.rsplit("; ", 1)[1], one.clients) for one in _fit._bases(scorer)} == kinds
+    assert {(one.family.rsplit("; ", 1)[1], one.clients) for one in _search._bases(scorer)} == kinds
 
 
 OPEN_PASSES = [
@@ -156,7 +158,7 @@ OPEN_PASSES = [
 def test_passes_of_several_steps_end_across_the_kink_early_in_a_search(name: str) -> None:
     # A step α just across 0 and one back: what M local steps add is all that is left, with a factor M in true bounds.
     theorem = load_theorem(name)
-    early = [one for batch in islice(_random_events.candidates(theorem), 5) for one in batch]
+    early = [one for batch in islice(_families.on_random_events(theorem), 5) for one in batch]
     some = [one for one in early if one.family == "|x|, to and fro"]
     assert len({one.settings["M"] for one in some}) > 2
     own = dict(theorem.bound.expressions())

@@ -9,6 +9,7 @@ from boundlab.events import Events
 from boundlab.instance.fitting import fitting
 from boundlab.instance.from_case import FixedEvents
 from boundlab.instance.settings import options_of, own_parameters, rates, split
+from boundlab.options import Options
 from boundlab.registry import lookup, registered
 from boundlab.theorems import at_lowest, load_theorem
 
@@ -69,20 +70,13 @@ def test_rates_are_the_algorithms_step_sizes_and_what_the_theorem_sets(theorem: 
     assert rates(statement, lookup("algorithms", statement.algorithm)) == names
 
 
-ONLY_ITS_OWN = {"server_rate", "figures", "events_for", "policy", "read_events", "examples", "averages", "in_one_pass",
-                "on_composite", "one_event", "weights", "completed", "as_drawn", "reacts", "details",
-                "updates_a_version", "follows", "under"}  # fmt: skip
-
-
 def test_an_algorithm_with_the_events_of_a_case_answers_as_the_algorithm_itself():
-    public = {name for name, value in vars(Algorithm).items() if callable(value) and not name.startswith("_")}
-    # What only the algorithm itself asks of itself, what a run shows, what a case has already read, and what is asked
-    # where a delay model may say how old updates are: events of a case say that by themselves.
-    assert public - set(vars(FixedEvents)) <= ONLY_ITS_OWN
     inner = lookup("algorithms", "fedcompass")
     fixed = FixedEvents(inner, Events(np.empty(0), np.empty(0, dtype=np.int32)))
     assert (fixed.arrivals, fixed.draws) == (False, ())  # nothing is left to chance
-    for name in Algorithm.__annotations__.keys() - {"arrivals", "draws"}:
+    assert fixed.program(fixed.read(Options("fedcompass", {"eta": 1})), 2) is None
+    public = {name for name in (*vars(Algorithm), *Algorithm.__annotations__) if not name.startswith("_")}
+    for name in public - FixedEvents.OWN:
         assert getattr(fixed, name) == getattr(inner, name)
 
 

@@ -429,7 +429,7 @@ def test_the_key_changes_with_the_form_of_a_theorem_that_may_be_asked_in_its_pla
         before = key(asked)
         other = replace(form, id=form.id, points={name: (*words, "segments") for name, words in form.points.items()})
         with monkeypatch.context() as patched:
-            patched.setattr("boundlab.theorems._along.find", lambda _kind, _id, other=other: other)
+            patched.setattr("boundlab.theorems._steps_at.find", lambda _kind, _id, other=other: other)
             plan._theorem.cache_clear()
             assert core(other).sha256 != core(form).sha256
             assert key(asked) != before, form.id
