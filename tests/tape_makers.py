@@ -1,13 +1,14 @@
 """Tapes of any kind, for tests of what reads them."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
 from boundlab.events import Events
 from boundlab.execute import Combine, Update, own_numbers, rows, starts
-from boundlab.objective import Oracle
+from boundlab.objective import Oracle, Problem
 from boundlab.tape import Affine, Descend, Initial, Op, Record, Tape
 
 NUMBERS = st.sampled_from([-1.0, -0.5, 0.0, 0.25, 0.5, 1.0])
@@ -77,22 +78,54 @@ def gradient(client: int, x: np.ndarray) -> np.ndarray:
     return np.tanh(x * (client + 1) / 3.0) - 0.1 * client
 
 
-def one_by_one(tape: Tape, x0: np.ndarray) -> tuple[dict[int, np.ndarray], list[np.ndarray]]:
-    """Execute a tape row by row; return the registers that were written, and what is shown."""
+class Run(NamedTuple):
+    """What a tape does: its registers, its records, and the models before and after each row of local steps."""
+
+    registers: dict[int, np.ndarray]
+    shown: list[np.ndarray]
+    starts: list[np.ndarray]
+    ends: list[np.ndarray]
+
+    def models(self, tape: Tape) -> list[np.ndarray]:
+        """Return the server's model of each version, from a tape that records all iterations."""
+        versions = tape.record.version.tolist()
+        return [self.shown[versions.index(version)] for version in range(int(tape.version[-1]) + 1)]
+
+
+def interpreted(tape: Tape, x0: np.ndarray, step: Callable[[Update[float], np.ndarray, float], np.ndarray]) -> Run:
+    """Execute a tape row by row, in the plainest way, with a function that takes one local step."""
     registers = {place: one for place, one in enumerate(starts(tape, x0, np.zeros_like(x0))) if one is not None}
-    shown = []
+    run = Run(registers, [], [], [])
     for row in rows(tape, own_numbers(tape)):
         match row:
             case Combine():
                 registers[row.dst] = sum((c * registers[s] for c, s in row.terms), np.zeros_like(x0))
             case Update():
                 x = registers[row.src]
+                run.starts.append(x)
                 for size in row.sizes:
-                    x = x - size * gradient(row.client, x)
+                    x = step(row, x, size)
+                run.ends.append(x)
                 registers[row.dst] = x
             case _:
-                shown.append(registers[row.src])
-    return registers, shown
+                run.shown.append(registers[row.src])
+    return run
+
+
+def one_by_one(tape: Tape, x0: np.ndarray) -> tuple[dict[int, np.ndarray], list[np.ndarray]]:
+    """Execute a tape with steps along :func:`gradient`; return the registers that were written, and what is shown."""
+    return interpreted(tape, x0, lambda row, x, size: x - size * gradient(row.client, x))[:2]
+
+
+def interpret(tape: Tape, problem: Problem) -> Run:
+    """Execute a tape with the full gradients of a problem, its proximal map behind each, or with proximal steps."""
+    f, h = problem.gradient_part, problem.simple
+
+    def step(row: Update[float], x: np.ndarray, size: float) -> np.ndarray:
+        x = problem.prox(row.client, x, size) if row.implicit else x - size * f.gradient(row.client, x)
+        return x if h is None or row.implicit else h.prox(x, size)
+
+    return interpreted(tape, problem.x0.astype(np.float64), step)
 
 
 class Some(Oracle):

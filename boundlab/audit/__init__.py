@@ -3,16 +3,14 @@
 ``audit(theorem)`` asks :mod:`boundlab.api`; the verdict follows from the answers alone.
 """
 
-from boundlab.audit._audit import Audit as Audit
+from boundlab.audit._audit import Audit as Audit, audit as audit
 from boundlab.audit._evidence import (
+    Asked as Asked,
     Evidence as Evidence,
     Panel as Panel,
     ProofEvidence as ProofEvidence,
     Repair as Repair,
-    Search as Search,
     Undecided as Undecided,
-    WorstCaseEvidence as WorstCaseEvidence,
 )
-from boundlab.audit._gather import audit as audit
+from boundlab.audit._page import claim as claim
 from boundlab.audit._ruling import Ruling as Ruling
-from boundlab.audit._sections import claim as claim

@@ -1,104 +1,35 @@
-"""The report card: the evidence with its verdict, to look at in every medium."""
+"""Asks every question about a theorem, in the order in which answers help, within a budget of seconds."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+import itertools
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, TypeVar, final
 
-from boundlab.api import Shown, reported
-from boundlab.arithmetic.writing import Sentence
-from boundlab.audit._commands import commands, statement_hash
-from boundlab.audit._evidence import Evidence
-from boundlab.audit._first_false_step import first_false_step
-from boundlab.audit._ruling import Ruling, apart, rule
-from boundlab.audit._sections import claim, sections, tone
-from boundlab.errors import visible
-from boundlab.pages.blocks import Block, Commands, Line, Tone, line, words
-from boundlab.pages.theorem import source_of
-from boundlab.registry import command_line
+import numpy as np
+
+from boundlab import api
+from boundlab.api import Decided, Evaluated, Searched, Shown, Worst, reported
+from boundlab.arguments import checked
+from boundlab.arithmetic.rational import ENGINE, rational
+from boundlab.assumptions import RELATIVE
+from boundlab.audit._evidence import Asked, Evidence, OnCase, Panel, ProofEvidence, Repair, Undecided
+from boundlab.audit._page import brief, fields, sections
+from boundlab.audit._ruling import Ruling, rule
+from boundlab.case import Case, RandomEvents, load_case, other_cases, own_case, plain, provenance, read_case
+from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError, UndecidedError, visible
+from boundlab.events import Events
+from boundlab.instance.fitting import CompareOptions
+from boundlab.options import count, number
+from boundlab.pages.blocks import Block, Line, line
+from boundlab.prove.on_instance import Instance, broken, instance_of
+from boundlab.registry import command_line, lookup
+from boundlab.theorems import Theorem
 from boundlab.verdict import ExitCode
-
-if TYPE_CHECKING:
-    from boundlab.audit._evidence import Evidence, ProofEvidence, Repair
-    from boundlab.prove import Step
-
-
-# An audit in ten lines, to be pasted into a review.
-
-_MOST = 2
-_FUNCTIONS = ("f_", "where ", "minimum ")
-_SHOWING = ("boundlab show ", "boundlab check ")
-
-
-def brief(audit: "Evidence") -> Iterator[Block]:
-    """Yield statement, verdict, instance, both numbers, what is wrong in the proof, what is true, and the commands."""
-    theorem, ruling = audit.theorem, rule(audit)
-    yield words((theorem.id, "code"), f", {source_of(theorem)}: {'; '.join(claim(theorem))}")
-    # The instance, its numbers and the repairs have lines of their own.
-    own = ("counterexample", "smallest counterexample", "repaired")
-    said = "; ".join(one for one in ruling.reasons if not one.startswith(own))
-    yield words((ruling.lead, tone(audit)), f": {said}" if said else "")
-    yield from _instance(audit)
-    for one in audit.proofs:
-        step, steps = first_false_step(one), len(one.outcome.meant)
-        whose = "the paper's proof" if one.outcome.script.printed else f"proof {one.outcome.script.id}"
-        if step is not None:
-            where = f"{whose} ({steps} steps) goes wrong first where {step.name} ("
-            yield words(where, step.at, f"): {step.status.value}, {_by(one, step)}")
-        elif not one.settles:
-            yield words(f"{whose} ({steps} steps): {one.outcome.verdict}")
-    for repair in audit.repairs:
-        yield words("true instead: " if repair.proved else "registered instead: ", *_repaired(repair))
-    if audit.gaps:
-        gaps = dict.fromkeys(f"{gap.what} ({gap.why})" for gap in audit.gaps)
-        yield words(f"not decided: {'; '.join([*gaps][:_MOST])}")
-    deciding = [one for one in commands(audit) if not one.startswith(_SHOWING)]
-    yield Commands((*deciding[:_MOST], command_line("audit", audit.typed)))
-    version = audit.provenance.get("boundlab", "")
-    yield words((f"boundlab {version}, seed {audit.seed}, statement {statement_hash(theorem)[:16]}", "dim"))
-
-
-def _by(one: "ProofEvidence", step: "Step") -> str:
-    """Return where a step is false; where that is not the counterexample, which step is false there."""
-    at = one.broken
-    if at is None or at.first is None:
-        return "by an instance of its own"
-    there = "there" if at is one.seen[0] else f"on the counterexample {at.case_file}"
-    if at.first.step.name == step.name:
-        return f"{there} {at.first.where}"
-    other = f"{at.first.step.name} ({at.first.step.at})"
-    return f"by an instance of its own; {there} it is {other} that fails, {at.first.where}"
-
-
-def _instance(audit: "Evidence") -> Iterator[Block]:
-    """Yield the instance that was looked at, and both sides there."""
-    counter, exact, search = audit.theorem.horizon_symbol, audit.exact, audit.search
-    if exact is not None:
-        left, right = apart(exact.left, exact.right)
-        yield words(f"instance: {exact.sentence or f'{audit.case_text}, {counter} = {exact.k}'}")
-        if exact.derivation is not None:  # a reader of the review has no list of problems
-            said = [one.text for one in exact.derivation.sections[0].items if isinstance(one, Sentence)]
-            yield words("; ".join(one for one in said if one.startswith(_FUNCTIONS)))
-        yield words(_sides(left, right, exact.left > exact.right, exact.kind))
-    elif search is not None and search.found.best is not None:
-        one = search.found.best
-        left, right = apart(one.left, one.right)
-        yield words(f"instance: {one.words()}, {counter} = {one.iterations}")
-        yield words(_sides(left, right, one.left > one.right, one.kind))
-
-
-def _sides(left: str, right: str, above: bool, kind: str) -> str:
-    return f"there left side {left} {'>' if above else '≤'} {right} bound ({kind})"
-
-
-def _repaired(repair: "Repair") -> Iterator[tuple[str, Tone] | str]:
-    yield repair.theorem.id, "code"
-    yield f", {repair.theorem.title}{' (proved)' if repair.proved else ''}"
-    if repair.on_case is not None:
-        left, right = apart(repair.on_case.left, repair.on_case.right)
-        yield (
-            f"; there {left} ≤ {right}" if repair.on_case.left <= repair.on_case.right else f"; there {left} > {right}"
-        )
 
 
 @final
@@ -165,6 +96,454 @@ class Audit(Evidence, Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
-        from boundlab.audit.fields import fields
-
         return fields(self)
+
+
+Found = TypeVar("Found")
+_SEARCH = 0.4  # of the budget, for a theorem that names no counterexample
+_LONGEST_SEARCH = 10.0  # seconds for each repair
+_SHORTEST_SEARCH = 1.0
+_PANEL_TRIALS = 40
+_STRETCH = 4  # of the horizon of a counterexample, for a curve that goes on
+_WORST_HORIZON = 2
+_GRADIENTS = ("G", "G_sq")  # bounds of gradients, which a worst case is asked for
+_BUDGETS = (1.0, 3600.0)
+_MOST_CANDIDATES = 10**6
+_LONGER = "a larger --budget"
+_BY_HAND = "no option: an argument by hand, or a file of the theorem with conditions that settle it"
+_WAYS: tuple[tuple[type[BoundlabError], str], ...] = (
+    (MissingExtraError, "the extra that is named there, installed"),
+    (AssumptionError, "no budget; a file of the theorem in which that is otherwise"),
+    (UndecidedError, "no budget; an argument by hand, or a simpler instance"),
+)
+
+
+@checked
+def audit(
+    theorem: str | Path | Theorem,
+    budget: float = 60.0,
+    *,
+    candidates: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Audit:
+    """Ask everything about a theorem, and return its report card.
+
+    Parameters
+    ----------
+    budget
+        About how many seconds; what was not asked when they are spent is listed as not decided.
+    candidates
+        About how many instances each search tries; then the clock has no say in what they find.
+    seed
+        Of searches and samples.
+    jobs
+        Processes of the searches.
+    progress
+        Told what is asked.
+
+    Raises
+    ------
+    BoundlabError
+        If there is no such theorem, or an option is wrong.
+    """
+    statement = api.theorem(theorem)
+    seconds = number(budget, "budget")
+    if not _BUDGETS[0] <= seconds <= _BUDGETS[1]:
+        raise SpecError(f"budget must be between {_BUDGETS[0]:g} and {_BUDGETS[1]:g} seconds, got {budget}")
+    limit = None if candidates is None else count(candidates, "candidates", 1, _MOST_CANDIDATES)
+    typed = statement.id if isinstance(theorem, Theorem) else str(theorem)
+    asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, progress or (lambda _: None))
+    return Audit.of(asker.ask())
+
+
+class _Questions:
+    """One audit while it is made."""
+
+    def __init__(
+        self,
+        theorem: Theorem,
+        typed: str,
+        budget: float,
+        candidates: int | None,
+        seed: int,
+        jobs: int | None,
+        say: Callable[[str], None],
+    ) -> None:
+        self.theorem, self.typed, self.budget, self.seed, self.jobs, self.say = (
+            theorem,
+            typed,
+            budget,
+            seed,
+            jobs,
+            say,
+        )
+        self.candidates = candidates
+        self.started = time.monotonic()
+        self.gaps: list[Undecided] = []
+
+    def spent(self) -> float:
+        """Return the seconds that have gone by."""
+        return time.monotonic() - self.started
+
+    def answer(
+        self, what: str, question: Callable[[], Found], theorem: Theorem | None = None, *, must: bool = False
+    ) -> Found | None:
+        """Ask one question, of a repair where one is given; what has no answer, or is asked no more, is a gap."""
+        of = "" if theorem is None or theorem is self.theorem else theorem.id
+        if self.spent() > self.budget and not must:
+            self.gaps.append(Undecided(what, self.late(), _LONGER, of))
+            return None
+        self.say(f"{what}: {of}" if of else what)
+        try:
+            return question()
+        except BoundlabError as error:
+            if error.exit_code == ExitCode.UNFORESEEN:
+                raise
+            why = str(error)
+            own = next((lead for lead in (f"{of}: ", f"{of} ") if of and why.startswith(lead)), "")
+            self.gaps.append(Undecided(what, why.removeprefix(own), _decided_by(error), of))
+            return None
+
+    def late(self) -> str:
+        """Return why a question was not asked."""
+        return f"not asked: the {self.budget:g} s of the budget were spent"
+
+    def ask(self) -> Evidence:
+        """Ask everything."""
+        self.say("checks of the formula")
+        checks = api.check(self.theorem)
+        self._undecided_checks(checks)
+        case, case_file = self._own_case()
+        both = partial(api.exact, self.theorem)
+        exact = self.answer("both sides on its own counterexample", partial(both, case), must=True) if case else None
+        search = None
+        if exact is None or exact.verdict != "violated":
+            search = self._search(self.theorem, self.typed, self.budget * _SEARCH)
+            found = None if search is None else search.found.case
+            if search is not None and found is not None:
+                case, case_file = read_case(dict(found), has_theorem=True), ""
+                what = f"both sides on the instance of the search ({search.command})"
+                exact = self.answer(what, partial(both, case), must=True)
+        proofs = self._on_counterexamples(self._proofs(self.theorem), case, case_file, exact)
+        empty = any(one.id == "scope.nonempty" for one in checks.failed)  # no setting would fit
+        panel = None if empty else self._panel(self.theorem, self.typed, case)
+        repairs = self._repairs(case, panel)
+        return Evidence(
+            self.theorem,
+            self.typed,
+            self.budget,
+            self.seed,
+            self.spent(),
+            checks,
+            case.raw if case else None,
+            case_words(case) if case else "",
+            case_file,
+            exact,
+            search,
+            proofs,
+            repairs,
+            panel,
+            tuple(self.gaps),
+            provenance(self.theorem),
+        )
+
+    # ------------------------------------------------------------------ the theorem
+
+    def _undecided_checks(self, checks: api.Checks) -> None:
+        unknown = (one for one in checks.checks if one.verdict == "unknown")
+        self.gaps += [Undecided(f"check {one.id}", one.witness, _BY_HAND) for one in unknown]
+
+    def _own_case(self) -> tuple[Case | None, str]:
+        """Return the theorem's own counterexample with its file, where it names one."""
+        file = self.theorem.refuted_by
+
+        def read() -> Case:
+            return load_case(own_case(self.theorem), has_theorem=True)
+
+        found = self.answer("its own counterexample", read, must=True) if file else None
+        return found, "" if found is None else file
+
+    def _search(self, theorem: Theorem, typed: str, seconds: float) -> Asked[Searched] | None:
+        def search() -> Asked[Searched]:
+            left = min(max(seconds, _SHORTEST_SEARCH), max(self.budget - self.spent(), _SHORTEST_SEARCH))
+            found = api.falsify(
+                theorem, left, candidates=self.candidates, seed=self.seed, jobs=self.jobs, progress=self.say
+            )
+            count = self.candidates or max(sum(found.tried.values()), 1)
+            return Asked(found, command_line("falsify", typed, "--candidates", str(count), "--seed", str(self.seed)))
+
+        return self.answer("a search for a counterexample", search, theorem)
+
+    def _proofs(self, theorem: Theorem) -> tuple[ProofEvidence, ...]:
+        """Decide the registered proofs, of a theorem that is the registered one of its id and no namesake."""
+        names = theorem.proofs if _is_registered(theorem) else ()
+        found = [self.answer(f"the proof {one}", partial(api.prove, one), theorem) for one in names]
+        return tuple(
+            ProofEvidence(one, one.proved and one.script.proves == theorem.id) for one in found if one is not None
+        )
+
+    def _on_counterexamples(
+        self, proofs: tuple[ProofEvidence, ...], case: Case | None, case_file: str, exact: api.Evaluated | None
+    ) -> tuple[ProofEvidence, ...]:
+        """Return the proofs that fail with their steps on the counterexample; on others where none fails there."""
+        if case is None or exact is None or exact.verdict != "violated":
+            return proofs
+        return tuple(
+            one if one.outcome.proved else replace(one, seen=tuple(self._seen(one.outcome, case, case_file, exact)))
+            for one in proofs
+        )
+
+    def _seen(self, proof: api.Decided, case: Case, case_file: str, exact: api.Evaluated) -> list[OnCase]:
+        what, path = "the proof's steps on the counterexample", Path(case_file) if case_file else None
+        leading = self.answer(what, lambda: on_case(proof, case, exact, path))
+        found = [] if leading is None else [leading]
+        if leading is not None and path is not None and not leading.decided:
+            self.answer(what, lambda: found.extend(self._others(proof)), must=True)
+        return found
+
+    def _others(self, proof: api.Decided) -> Iterator[OnCase]:
+        """Yield the theorem's other counterexamples on which steps are false, to the first where one is decided."""
+        for path in other_cases(self.theorem):
+            case = load_case(path, has_theorem=True)
+            found = on_case(proof, case, api.exact(self.theorem, case), path)
+            if found.false:
+                yield found
+            if found.decided:
+                return
+
+    # ------------------------------------------------------------------ a comparison
+
+    def _panel(self, theorem: Theorem, typed: str, case: Case | None) -> Panel | None:
+        """Compare on the problem of the case, or on the first small one that the theorem admits."""
+        if theorem.shape:
+            why = "a printed O(·) has no constants to compare with"
+            self.gaps.append(Undecided("a comparison", why, "a file of the theorem with the constants written out"))
+            return None
+        tries = [around(theorem, case, stretch) for stretch in (_STRETCH, 1)] if case else []
+        own = "the problem and the delays of the counterexample" if theorem.refuted_by else "the instance above"
+        small, why, by = "a small problem that the theorem admits", "", ""
+        given = [(one, own) for one in tries if one is not None] + [(one, small) for one in defaults(theorem)]
+        for setting, chosen in given:
+            if self.spent() > self.budget:
+                why, by = why or self.late(), _LONGER
+                break
+            self.say("a comparison")
+            try:
+                return self._compared(typed, setting, chosen)
+            except BoundlabError as error:
+                why = why or str(error)
+        by = by or f"{command_line('compare', typed)} with a --problem, --delays and --set that meet it"
+        self.gaps.append(Undecided("a comparison", f"no setting that was tried fits: {why}", by))
+        return None
+
+    def _compared(self, typed: str, setting: CompareOptions, chosen: str) -> Panel:
+        result = api.compare(setting.theorem, **setting.asked(), trials=_PANEL_TRIALS, seed=self.seed)
+        sample = "--trials", str(_PANEL_TRIALS), "--seed", str(self.seed)
+        return Panel(result, setting.command(typed, *sample), setting, chosen)
+
+    # ------------------------------------------------------------------ what is true in its place
+
+    def _repairs(self, case: Case | None, panel: Panel | None) -> tuple[Repair, ...]:
+        names = self.theorem.repaired_by
+        known = [self.answer(f"the repair {one}", partial(lookup, "theorems", one), must=True) for one in names]
+        repairs = [Repair(one, self._proofs(one)) for one in known if one is not None]
+        found = [self._beside(one, case, panel) for one in repairs]
+        left = max(self.budget - self.spent(), 0.0) / max(len(found), 1)
+        return tuple(
+            replace(one, search=self._search(one.theorem, one.theorem.id, min(left, _LONGEST_SEARCH))) for one in found
+        )
+
+    def _beside(self, one: Repair, case: Case | None, panel: Panel | None) -> Repair:
+        """Return a repair with its own sides on the counterexample, in the comparison, and in the worst case."""
+        theorem = one.theorem
+        if case is not None:
+            both = self.answer("both sides on the counterexample", partial(api.exact, theorem, case), theorem)
+            one = replace(one, on_case=both)
+        if panel is not None:
+            setting = replace(panel.setting, theorem=theorem)
+            compare = partial(self._compared, theorem.id, setting, panel.chosen)
+            one = replace(one, panel=self.answer("the comparison", compare, theorem))
+        what = f"the worst case at {theorem.horizon_symbol} = {_WORST_HORIZON}"
+        return replace(one, worst=self.answer(what, partial(_worst, theorem, panel), theorem))
+
+
+def _worst(theorem: Theorem, panel: Panel | None) -> Asked[Worst]:
+    """Return the worst case at a small horizon, with the settings of a comparison.
+
+    Raises
+    ------
+    AssumptionError
+        If there is none.
+    """
+    given = for_a_class(theorem, panel.setting.settings if panel is not None else {})
+    iid = panel.setting.delays if panel is not None and "iid-events" in theorem.core.assumed else None
+    found = api.worst_case(theorem, _WORST_HORIZON, delays=iid, settings=given)
+    if found.verdict == "not applicable":
+        raise AssumptionError(found.reason)
+    words = ["worst-case", theorem.id, "--iterations", str(_WORST_HORIZON)]
+    words += [] if iid is None else ["--delays", iid]
+    words += [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
+    return Asked(found, command_line(*words))
+
+
+def for_a_class(theorem: Theorem, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return settings for a whole class: gradients up to 1, and the theorem's own step where it has one."""
+    own = {name for name in theorem.step if name in theorem.defining()}
+    kept = {name: value for name, value in settings.items() if name not in own}
+    return {name: "1" for name in _GRADIENTS if name in theorem.inputs(kept)} | kept
+
+
+def _decided_by(error: BoundlabError) -> str:
+    """Return what would give a question an answer that ended in this error."""
+    found = (words for kind, words in _WAYS if isinstance(error, kind))
+    return next(found, "what the reason asks for, given to the command of that question")
+
+
+def _is_registered(theorem: Theorem) -> bool:
+    """Return whether a theorem is the registered one of its id: a namesake has no share in its proofs."""
+    try:
+        found = lookup("theorems", theorem.id)
+    except BoundlabError:
+        return False
+    return bool(found is theorem or found == theorem)
+
+
+# At which problem, delays and settings a theorem is compared, in the words of the command line.
+
+_PROBLEMS = ("lad:x0=3", "huber:c=[0,1],x0=2", "quadratic:clients=2,dimension=2")
+_DELAYS = ("iid:p_s=0.5", "exponential", "deterministic:rates=[2,1]")
+_HORIZON = 50
+_STEPS = 0.05
+_CURVE = (1, 2, 4, 8)
+_LONGEST = 400  # the horizon of a curve: each of its points is a run of its own
+
+
+def word(value: Any) -> str:
+    """Return a number, text or a list as the command line reads it back to the last digit."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case float():
+            return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        case list() | tuple():
+            return f"[{','.join(map(word, value))}]"
+    return str(value)
+
+
+def spec(given: Mapping[str, Any]) -> str:
+    """Return ``NAME:key=value,…`` of an object with a type."""
+    own = ",".join(f"{key}={word(value)}" for key, value in given.items() if key != "type")
+    return f"{given['type']}:{own}" if own else str(given["type"])
+
+
+def _delays(case: Case) -> str | None:
+    given = case.raw.get("delays", case.raw.get("law", {}).get("delays"))
+    if given is None:
+        return None
+    return spec(given) if isinstance(given, dict) else str(given)
+
+
+def _problem(case: Case) -> str:
+    x0 = {"x0": case.raw["x0"]} if "x0" in case.raw else {}
+    return spec({**case.raw["problem"], **x0})
+
+
+def case_words(case: Case) -> str:
+    """Return a case in a few words, from what it says and not from its note; dots stand for digits left out."""
+    n = case.problem.n
+    parts = [f"{n} client{'s' * (n > 1)}", _problem(case)]
+    delays = _delays(case)
+    parts += [f"delays {delays}"] if delays else []
+    given = {**case.raw.get("parameters", {}), **case.raw.get("settings", {})}
+    words = ", ".join([*parts, *(f"{name} = {word(value)}" for name, value in given.items())])
+    return re.sub(r"(\d\.\d{6})\d+", r"\1…", words)
+
+
+def around(theorem: Theorem, case: Case, stretch: int) -> CompareOptions | None:
+    """Return the setting of a case, at longer horizons; None where the case has no law of delays.
+
+    Parameters
+    ----------
+    stretch
+        How many times as long; where the step is chosen for its horizon, several horizons up to that, and on to twice.
+    """
+    delays = _delays(case)
+    if delays is None or case.iterations is None:
+        return None
+    server = case.raw.get("server", case.raw.get("law", {}).get("server"))
+    given = {**case.raw.get("parameters", {}), **case.raw.get("settings", {})}
+    longest = case.iterations * (2 * stretch if stretch > 1 else 1)
+    ks: int | list[int] = case.iterations * stretch
+    if theorem.horizon == "fixed":
+        several = [case.iterations * one for one in _CURVE if case.iterations * one <= min(longest, _LONGEST)]
+        ks = several if len(several) > 1 else case.iterations
+    settings = {name: word(value) for name, value in given.items()}
+    return CompareOptions(theorem, _problem(case), delays, server if isinstance(server, str) else None, ks, settings)
+
+
+def defaults(theorem: Theorem) -> Iterator[CompareOptions]:
+    """Yield small settings, with a small step where the theorem leaves it open."""
+    steps = {name: word(_STEPS) for name in theorem.step if name not in theorem.defining()}
+    relative = "relative:" * (RELATIVE in theorem.core.errors)
+    error = f",error={relative}0.1" if len(theorem.core.errors) == 1 else ""  # no problem with errors is of both kinds
+    for problem, delays in itertools.product(_PROBLEMS, _DELAYS):
+        yield CompareOptions(theorem, f"{problem}{error}", delays, None, _HORIZON, steps)
+
+
+# A printed proof on a counterexample of its theorem: the first of its steps that is false there.
+
+
+def on_case(proof: Decided, case: Case, exact: Evaluated, path: Path | None) -> OnCase:
+    """Compute the open steps of a proof on a case, where the case is one of the runs that the proof is about."""
+    name, text = "" if path is None else path.name, case_words(case)
+    try:
+        return OnCase(name, text, exact, broken(proof, instance_on(proof, case, exact), (exact.left, exact.right)))
+    except BoundlabError as error:
+        taken = () if proof.setting is None else proof.setting.restrictions
+        why = f"the proof takes {', '.join(taken)}, and this is no such run ({error})" if taken else str(error)
+        return OnCase(name, text, exact, why=why)
+
+
+def instance_on(proof: Decided, case: Case, exact: Evaluated) -> Instance:
+    """Return a case as an instance of a proof's setting.
+
+    Raises
+    ------
+    SpecError
+        If it has no such form.
+    """
+    raw = case.raw
+    start = {"x0": raw["x0"]} if "x0" in raw else {}
+    model = case.problem.rational({**raw["problem"], **start})
+    bends = None if model is None else model.bends()
+    if model is None or bends is None or exact.kind != "exact":
+        raise SpecError("they are computed for Huber losses and absolute values on a line, where both sides are exact")
+    signs = model.sign_noise()
+    if signs is None and not case.problem.noiseless:
+        raise SpecError("its noise has more than two values")
+    given = {**raw.get("parameters", {}), **raw.get("settings", {})}
+    options = {name: plain(value) for name, value in given.items()}
+    noise = Fraction(0) if signs is None else signs[0]
+    step = _step(exact, case.algorithm.step_size_symbols)
+    return instance_of(proof, bends, model.x0, step, exact.k, _events(case, exact.k), options, noise)
+
+
+def _step(exact: Evaluated, names: Iterable[str]) -> Fraction:
+    try:
+        return next(Fraction(str(exact.values[name])) for name in names if name in exact.values)
+    except (StopIteration, ValueError):
+        raise SpecError("its step is no rational number") from None
+
+
+def _events(case: Case, horizon: int) -> Events | tuple[Fraction, ...]:
+    """Return who acts when, or with which probabilities clients arrive."""
+    if not isinstance(case.events, RandomEvents):
+        return case.events
+    p = [rational(float(one), ENGINE) for one in getattr(case.events.delays, "p", ())]
+    if p and None not in p:
+        return tuple(one for one in p if one is not None)
+    if case.problem.n > 1:
+        raise SpecError("the law of its events is none of independent events")
+    return Events(np.arange(1.0, horizon + 1), np.zeros(horizon, dtype=np.int32))  # the one client arrives

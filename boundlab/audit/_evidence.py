@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Generic, TypeVar, final
 
 from boundlab.api import Checks, Compared, Decided, Evaluated, Horizons, Searched, Worst
-from boundlab.audit._on_a_case import OnCase
 from boundlab.instance.fitting import CompareOptions
+from boundlab.prove.on_instance import Broken
 from boundlab.registry import command_line
 from boundlab.theorems import Theorem
+
+Found = TypeVar("Found", Searched, Worst, Compared | Horizons)
 
 
 @final
@@ -32,43 +34,69 @@ class Undecided:
     of: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[Found]):
+    """Result of one question, with the command that repeats it."""
+
+    found: Found
+    command: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {"command": self.command, **self.found.as_dict()}
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """One comparison with simulated or computed errors.
+class Panel(Asked[Compared | Horizons]):
+    """One comparison with simulated or computed errors, at several horizons where the step is chosen for the horizon.
 
     Parameters
     ----------
-    result
-        At one horizon, or at several where the step is chosen for the horizon.
-    command
-        What repeats it.
     setting, chosen
         At which problem, delays and settings; and why at these, in words that follow "on".
     """
 
-    result: Compared | Horizons
-    command: str
     setting: CompareOptions
     chosen: str
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class Search:
-    """A search for a counterexample, with the command that repeats it."""
-
-    found: Searched
-    command: str
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {"command": self.command, "chosen": self.chosen, **self.found.as_dict()}
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class WorstCaseEvidence:
-    """The worst function of a class at a small horizon, with the command that repeats it."""
+class OnCase:
+    """Steps of a proof on a counterexample.
 
-    found: Worst
-    command: str
+    Parameters
+    ----------
+    case_file, case_text
+        The counterexample; the file is empty where it was found in this audit.
+    exact
+        Both sides of the theorem there.
+    false
+        The steps that are false there; see :func:`boundlab.prove.on_instance.broken`.
+    why
+        Why none was computed; empty where they were.
+    """
+
+    case_file: str
+    case_text: str
+    exact: Evaluated
+    false: tuple[Broken, ...] = ()
+    why: str = ""
+
+    @property
+    def first(self) -> Broken | None:
+        """The first step that is false there and decided, or the first at all."""
+        return next((one for one in self.false if one.decided), self.false[0] if self.false else None)
+
+    @property
+    def decided(self) -> bool:
+        """True if the first step is false for certain."""
+        return self.first is not None and self.first.decided
 
 
 @final
@@ -93,9 +121,8 @@ class ProofEvidence:
     @property
     def broken(self) -> OnCase | None:
         """The first counterexample on which a step is false; one that is decided goes first."""
-        every = [one for one in self.seen if one.first is not None]
-        decided = (one for one in every if one.first is not None and one.first.decided)
-        return next(decided, every[0] if every else None)
+        every = [one for one in self.seen if one.false]
+        return next((one for one in every if one.decided), every[0] if every else None)
 
     @property
     def command(self) -> str:
@@ -117,8 +144,8 @@ class Repair:
     theorem: Theorem
     proofs: tuple[ProofEvidence, ...] = ()
     on_case: Evaluated | None = None
-    search: Search | None = None
-    worst: WorstCaseEvidence | None = None
+    search: Asked[Searched] | None = None
+    worst: Asked[Worst] | None = None
     panel: Panel | None = None
 
     @property
@@ -129,8 +156,8 @@ class Repair:
     @property
     def contradicted(self) -> bool:
         """True if any of the questions asked finds this theorem false, too."""
-        said = [self.on_case, self.search.found if self.search else None, self.panel.result if self.panel else None]
-        return any(one is not None and one.verdict == "violated" for one in (*said, self.worst and self.worst.found))
+        said = [one.found for one in (self.search, self.panel, self.worst) if one is not None]
+        return any(one is not None and one.verdict == "violated" for one in (self.on_case, *said))
 
 
 @dataclass(frozen=True, repr=False)
@@ -175,9 +202,18 @@ class Evidence:
     case_text: str
     case_file: str
     exact: Evaluated | None
-    search: Search | None
+    search: Asked[Searched] | None
     proofs: tuple[ProofEvidence, ...]
     repairs: tuple[Repair, ...]
     panel: Panel | None
     gaps: tuple[Undecided, ...]
     provenance: Mapping[str, Any]
+
+    @property
+    def instance(self) -> tuple[str, Any] | None:
+        """The instance that was looked at, in words, and its two sides: the case, else the closest of the search."""
+        counter, exact, search = self.theorem.horizon_symbol, self.exact, self.search
+        if exact is not None:
+            return exact.sentence or f"{self.case_text}, {counter} = {exact.k}", exact
+        best = None if search is None else search.found.best
+        return None if best is None else (f"{best.words()}, {counter} = {best.iterations}", best)

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, final
+from typing import Any, Final, Literal, final
 
+from boundlab.audit._evidence import Evidence
 from boundlab.errors import shortened
 from boundlab.exact import apart as apart
 from boundlab.verdict import ExitCode, Verdict
-
-if TYPE_CHECKING:
-    from boundlab.audit._evidence import Evidence
 
 _NOTHING: Final = "applies to no instance that was tried"
 Word = Literal[
@@ -91,7 +89,7 @@ class Ruling:
         return ExitCode.REFUTED if self.by_formula else _CODES[self.word]
 
 
-def rule(audit: "Evidence") -> Ruling:
+def rule(audit: Evidence) -> Ruling:
     """Return the verdict that the evidence allows, and no stronger one."""
     if audit.theorem.shape:
         return _of_shape(audit)
@@ -123,7 +121,7 @@ def _most(refused: Mapping[str, int]) -> str:
     return max(refused, key=lambda why: refused[why], default="")
 
 
-def _of_shape(audit: "Evidence") -> Ruling:
+def _of_shape(audit: Evidence) -> Ruling:
     """Return what is said of a printed O(·): an argument alone speaks against its constants, or a family of cases."""
     against = [f"with universal constants false {one}" for one in _arguments(audit)]
     growth = None if audit.search is None else audit.search.found.growth
@@ -134,44 +132,51 @@ def _of_shape(audit: "Evidence") -> Ruling:
     return Ruling("says nothing that a number could refute", reasons, bool(against))
 
 
-def _arguments(audit: "Evidence") -> Iterator[str]:
+def _arguments(audit: Evidence) -> Iterator[str]:
     found = [one.id for one in audit.checks.failed if one.consequence == "claim false"]
     if found:
         yield f"by the formula alone ({', '.join(found)})"
 
 
-def _refutations(audit: "Evidence") -> Iterator[str]:
+def _refutations(audit: Evidence) -> Iterator[str]:
     """Yield what refutes the theorem: numbers that are computed, or a sample at its level."""
     exact, search, panel = audit.exact, audit.search, audit.panel
     counter = audit.theorem.horizon_symbol
     if exact is not None and exact.verdict is Verdict.VIOLATED:
-        left, right = apart(exact.left, exact.right)
-        how = "in floating point" if exact.kind == "numeric" else exact.kind
         what = "counterexample" if audit.theorem.refuted_by or search is None else search.found.called
-        said = exact.sentence or f"{audit.case_text}, {counter} = {exact.k}: {left} > {right}"
-        yield f"{what}: {said} ({how})"
+        said = exact.sentence or f"{audit.case_text}, {counter} = {exact.k}: {sides(exact, '>')}"
+        yield f"{what}: {said} ({_how(exact.kind)})"
     elif _found(audit) and search is not None and search.found.best is not None:
         one = search.found.best
-        left, right = apart(one.left, one.right)
-        kind = "in floating point" if one.kind == "numeric" else one.kind
-        yield f"{search.found.called}: {one.words()}, {counter} = {one.iterations}: {left} > {right} ({kind})"
-    elif panel is not None and panel.result.verdict is Verdict.VIOLATED:
-        yield panel.result.reason
+        where = f"{one.words()}, {counter} = {one.iterations}"
+        yield f"{search.found.called}: {where}: {sides(one, '>')} ({_how(one.kind)})"
+    elif panel is not None and panel.found.verdict is Verdict.VIOLATED:
+        yield panel.found.reason
 
 
-def _found(audit: "Evidence") -> bool:
+def sides(one: Any, sign: str = "") -> str:
+    """Return both sides with as many digits as tell them apart, and a sign between them: by default how they stand."""
+    left, right = apart(one.left, one.right)
+    return f"{left} {sign or ('>' if one.left > one.right else '≤')} {right}"
+
+
+def _how(kind: str) -> str:
+    return "in floating point" if kind == "numeric" else kind
+
+
+def _found(audit: Evidence) -> bool:
     """Return whether a search has found a violation that exact numbers on its case do not take back."""
     found = audit.search is not None and audit.search.found.violated
     return found and (audit.exact is None or audit.exact.verdict is not Verdict.HOLDS)
 
 
-def _proofs(audit: "Evidence") -> Iterator[str]:
+def _proofs(audit: Evidence) -> Iterator[str]:
     for one in audit.proofs:
         if one.settles:
             yield f"by {one.outcome.script.id}, all {len(one.outcome.steps)} steps down to the theorem"
 
 
-def vacuities(audit: "Evidence") -> Iterator[str]:
+def vacuities(audit: Evidence) -> Iterator[str]:
     """Yield where the claim is true for trivial reasons."""
     for one in audit.checks.checks:
         if one.consequence == "claim vacuous":
@@ -179,7 +184,7 @@ def vacuities(audit: "Evidence") -> Iterator[str]:
             yield region[1] if region else f"as {one.id} says"
 
 
-def _repaired(audit: "Evidence") -> Iterator[str]:
+def _repaired(audit: Evidence) -> Iterator[str]:
     """Yield which repairs are proved here, and which are registered only."""
     good = [one.theorem.id for one in audit.repairs if one.proved and not one.contradicted]
     other = [one.theorem.id for one in audit.repairs if not one.proved and not one.contradicted]
@@ -189,7 +194,7 @@ def _repaired(audit: "Evidence") -> Iterator[str]:
         yield f"repaired{' also' if good else ''}, as registered, with no proof decided here: {', '.join(other)}"
 
 
-def _tried(audit: "Evidence") -> Iterator[str]:
+def _tried(audit: Evidence) -> Iterator[str]:
     """Yield what was tried without refuting the theorem; nothing where nothing was decided."""
     exact, search, panel = audit.exact, audit.search, audit.panel
     decided = [one for one in audit.checks.checks if one.verdict not in ("unknown", "not applicable", "failed")]
@@ -201,8 +206,8 @@ def _tried(audit: "Evidence") -> Iterator[str]:
         )
     if exact is not None and exact.verdict is Verdict.HOLDS:
         yield f"left/right {apart(exact.ratio, 1.0)[0]} on the instance below ({exact.kind})"
-    if panel is not None and panel.result.verdict in (Verdict.HOLDS, Verdict.CONSISTENT):
-        yield f"{panel.result.verdict} on the comparison below"
+    if panel is not None and panel.found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT):
+        yield f"{panel.found.verdict} on the comparison below"
     if decided and not audit.checks.failed:
         suspicious = sum(one.verdict == "suspicious" for one in audit.checks.checks)
         yield f"{len(decided)} checks, none failed{f', {suspicious} suspicious' * bool(suspicious)}"

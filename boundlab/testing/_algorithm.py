@@ -1,43 +1,598 @@
-"""All checks of one algorithm; of its options: they are the documented ones, each has an effect, staleness damps."""
+"""All checks of one algorithm: its options, its runs under several delays, and their tapes.
+
+Of its options: they are the documented ones, each has an effect, and staleness functions damp. Of a run: its events,
+their tape, what it does to a small problem, and what updates become.
+"""
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from fractions import Fraction
+from functools import cache, cached_property, partial
 from itertools import pairwise, product
 from operator import attrgetter
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.algorithms import Algorithm, Staleness
-from boundlab.algorithms.example_options import Setting, surroundings
-from boundlab.case import build_delays
+from boundlab.algorithms import Algorithm, Staleness, example_options, undeclared_draws
+from boundlab.arithmetic.recurrence import Weights
+from boundlab.assumptions import Assumption
+from boundlab.case import build_delays, build_problem, delays_from
 from boundlab.delays import DelayModel
-from boundlab.errors import SpecError
+from boundlab.errors import BoundlabError, CaseError, SpecError
+from boundlab.events import Events
+from boundlab.execute import Combine, Show, Update, own_numbers, rows, starts
+from boundlab.execute.floats import run
 from boundlab.formulas.symbols import SYMBOLS
+from boundlab.objective import Array, Problem
 from boundlab.options import Options
 from boundlab.randomness import Streams
-from boundlab.tape import NOTHING, Tape
-from boundlab.testing import _schedule
-from boundlab.testing._check import Check, about, at_each, expect, named, reads_declared, spoken
-from boundlab.testing._schedule import ITERATIONS, NEGLIGIBLE, REFUSED, CompiledRun, Subject
+from boundlab.registry import registered
+from boundlab.tape import NOTHING, RecordAt, Tape, usage, verify, verify_identities
+from boundlab.testing._check import Check, about, at_each, at_most, equal, expect, named, reads_declared, spoken
+
+Floats = NDArray[np.float64]
+Vectors = list[Array]
+NEGLIGIBLE = 1e-12  # a coefficient that rounding may have left of 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The server's models as combinations.
+
+    Parameters
+    ----------
+    models
+        Shape (versions + 1, 1 + updates): the coefficients of x0 and of each row of ``descend``.
+    read
+        Shape (updates,): whether an instruction reads the update, or what was made of it, once it has arrived.
+    held
+        Shape (updates,): whether it stands in a register at the end.
+    depth
+        Shape (versions + 1,): the most local steps that lie behind each model, one after the other.
+    """
+
+    models: Floats
+    read: NDArray[np.bool_]
+    held: NDArray[np.bool_]
+    depth: NDArray[np.int64]
+
+    @property
+    def entering(self) -> Floats:
+        """The coefficients with which each update moves the model, shape (versions, updates)."""
+        out: Floats = np.diff(self.models[:, 1:], axis=0)
+        return out
+
+
+def reading(tape: Tape, *, ends: bool = False) -> Reading:
+    """Read a tape that records all iterations: whatever the functions are, a register is a combination of these.
+
+    Parameters
+    ----------
+    ends
+        Whether the combinations are of the ends of updates in place of their moves, each its end minus its start.
+    """
+    arrival = tape.descend.arrival
+    unit, shown = np.eye(1 + len(arrival)), []
+    registers: list[Any] = starts(tape, unit[0], np.zeros(1 + len(arrival)))
+    read, held = np.zeros((2, len(arrival)), dtype=np.bool_)
+    depth = np.zeros(1 + len(arrival), dtype=np.int64)  # the local steps behind x0 and behind each end
+    for row, event in zip(rows(tape, own_numbers(tape)), tape.event.tolist(), strict=True):
+        sources = [src for _, src in row.terms] if isinstance(row, Combine) else [row.src]
+        for value in (registers[src] for src in sources):
+            read |= _holds(value)[1:] & (arrival >= 0) & (arrival <= event)
+        match row:
+            case Combine(dst, terms):
+                registers[dst] = sum((c * registers[src] for c, src in terms), start=np.zeros(1 + len(arrival)))
+            case Update():
+                x, own = registers[row.src], unit[1 + row.row]
+                depth[1 + row.row] = len(row.sizes) + depth[_holds(x)].max(initial=0)
+                registers[row.dst] = own if ends else x + own
+            case Show():
+                shown.append(registers[row.src])
+    for register in registers:
+        held |= False if register is None else _holds(register)[1:]
+    models = of_versions(tape, shown)
+    return Reading(np.array(models), read, held, np.array([depth[_holds(one)].max(initial=0) for one in models]))
+
+
+def of_versions(tape: Tape, shown: Vectors) -> Vectors:
+    """Return the server's model of each version, of the records of all iterations."""
+    versions = tape.record.version.tolist()
+    return [shown[versions.index(version)] for version in range(int(tape.version[-1]) + 1)]
+
+
+def _holds(combination: Array) -> NDArray[np.bool_]:
+    """Return which coefficients are not 0."""
+    return np.abs(combination) > NEGLIGIBLE
+
+
+# Algorithms with the settings and the delays under which they are looked at, and their runs there.
+
+ITERATIONS = 8
+REFUSED = (SpecError, CaseError)  # of what does not go together
+_DELAYS = ("exponential:spread=5", "deterministic", "pareto:spread=3", "iid")
+_LONGEST = 64  # times as many events as the algorithm thinks that the iterations take
+
+
+@final
+@dataclass(frozen=True)
+class CompiledRun:
+    """An algorithm, its parameters, and events on a small problem.
+
+    Parameters
+    ----------
+    who
+        How messages begin.
+    most
+        Iterations of the long tape, or more than the events hold.
+    delays
+        What the events are drawn from, where they are.
+    """
+
+    who: str
+    algorithm: Algorithm[Any]
+    parameters: Any
+    events: Events
+    problem: Problem
+    most: int
+    delays: DelayModel | None = None
+
+    @cached_property
+    def long(self) -> Tape:
+        """The long tape with all records."""
+        return self.tape()
+
+    @cached_property
+    def models(self) -> Vectors:
+        """Records of the long tape with full gradients."""
+        return self.shown()[1]
+
+    @cached_property
+    def linear(self) -> Reading:
+        """Its models as combinations of the moves of updates."""
+        return reading(self.long)
+
+    def tape(self, iterations: int | None = None, records: RecordAt | None = None) -> Tape:
+        """Compile, by default to the long tape with all records, and let :func:`boundlab.tape.verify` look at it."""
+        most = self.most if iterations is None else iterations
+        shown = RecordAt() if records is None else records
+        with about(f"{self.who}: {most} iterations do not compile"):
+            tape = self.algorithm.schedule(self.parameters, self.events, self.problem.n, shown, most)
+            verify(tape)
+            verify_identities(tape)
+        return tape
+
+    def shown(self, records: RecordAt | None = None, iterations: int | None = None) -> tuple[Tape, Vectors]:
+        """Return the tape and what it shows with full gradients in floats."""
+        tape, seen = self.tape(iterations, records), []
+        with np.errstate(over="ignore", invalid="ignore"):
+            run(tape, self.problem.x0, self.problem.full_gradients(), lambda _row, x: seen.append(x.copy()))
+        return tape, seen
+
+    def quantities(self, until: int) -> dict[str, float]:
+        """Return what theorems read off the long tape over its first server updates."""
+        return self.algorithm.quantities(self.parameters, self.long, until, {})
+
+
+@final
+@dataclass(frozen=True)
+class Subject:
+    """An algorithm with the settings and delays under which it is looked at.
+
+    Parameters
+    ----------
+    algorithm
+        Which one.
+    options
+        The one setting to look at; None: those that its examples make.
+    clients
+        n; None: 3, or 1 where the algorithm is about one client.
+    delays
+        Models for so many clients; none: exponential, deterministic, Pareto and i.i.d. ones.
+    server
+        The policy as it is typed; None: what goes with the algorithm and the delays.
+    drawn
+        How many drawn combinations of options are looked at.
+    """
+
+    algorithm: Algorithm[Any]
+    options: Mapping[str, Any] | None = None
+    clients: int | None = None
+    delays: Sequence[DelayModel] = ()
+    server: str | None = None
+    drawn: int = 4
+    _made: dict[tuple[str, str, int, int], CompiledRun] = field(default_factory=dict)
+
+    @property
+    def who(self) -> str:
+        """How messages begin."""
+        return f"algorithm {getattr(self.algorithm, 'id', type(self.algorithm).__name__)}"
+
+    @cached_property
+    def n(self) -> int:
+        """The number of clients."""
+        if self.clients is not None:
+            return self.clients
+        refused: list[BoundlabError] = []
+        for clients in (3, 1):
+            try:
+                self.schedule(self.options_for(clients)[0], self._models(clients)[0])
+            except REFUSED as error:
+                refused.append(error)
+            else:
+                return clients
+        raise AssertionError(f"{self.who}: {refused[0]}")
+
+    @cached_property
+    def models(self) -> Sequence[DelayModel]:
+        """The delay models."""
+        return self._models(self.n)
+
+    @cached_property
+    def settings(self) -> Sequence[Mapping[str, Any]]:
+        """The simplest setting first."""
+        return self.options_for()
+
+    @cached_property
+    def schedules(self) -> list[CompiledRun]:
+        """The first setting under every delay model, each other one under one of them, by turns."""
+        simple, *others = self.settings
+        turned = [(setting, self.models[number % len(self.models)]) for number, setting in enumerate(others)]
+        return [*(self.schedule(simple, model) for model in self.models), *self.runs(turned)]
+
+    def options_for(self, clients: int | None = None) -> Sequence[Mapping[str, Any]]:
+        """Return the settings for so many clients, by default n, the simplest first."""
+        if self.options is not None:
+            return [self.options]
+        return example_options.settings(self.who, self.algorithm, clients or self.n, self.drawn)
+
+    def schedule(
+        self, setting: Mapping[str, Any], model: DelayModel, iterations: int = ITERATIONS, trial: int = 0
+    ) -> CompiledRun:
+        """Return a setting under a delay model.
+
+        Raises
+        ------
+        SpecError
+            If the options do not go together, or not with so many clients.
+        """
+        key = example_options.words(setting), f"{model.n} {model.spec()}", iterations, trial
+        if key not in self._made:
+            self._made[key] = self._compile(setting, model, iterations, trial)
+        return self._made[key]
+
+    def runs(
+        self, places: Iterable[tuple[Mapping[str, Any], DelayModel]], iterations: int = ITERATIONS
+    ) -> Iterator[CompiledRun]:
+        """Yield settings under delay models that they go with: not a buffer that so few clients never fill."""
+        for setting, model in places:
+            try:
+                yield self.schedule(setting, model, iterations)
+            except REFUSED:
+                continue
+
+    def _models(self, n: int) -> Sequence[DelayModel]:
+        return self.delays or [delays_from(spec, n) for spec in _DELAYS]
+
+    def _compile(self, setting: Mapping[str, Any], model: DelayModel, iterations: int, trial: int) -> CompiledRun:
+        """Sample enough events for all iterations."""
+        a, n, who = self.algorithm, model.n, self.words(setting, model)
+        parameters = a.read(Options(a.id, setting))
+        count = first = max(a.events_for(parameters, n, iterations), 1)
+        while True:
+            events = self.sample(setting, model, count, trial)
+            try:
+                made = a.schedule(parameters, events, n, NOTHING, iterations).iterations
+            except REFUSED:
+                raise
+            except BoundlabError as error:
+                raise AssertionError(f"{who}: {iterations} iterations do not compile: {error}") from error
+            if made >= iterations:
+                return CompiledRun(who, a, parameters, events, _small(n), iterations, model)
+            expect(count < _LONGEST * first, f"{who}: {count} events make {made} of {iterations} iterations")
+            count *= 2
+
+    def words(self, setting: Mapping[str, Any], model: DelayModel | None = None) -> str:
+        """Return how messages about a setting begin, perhaps under a delay model."""
+        under = "" if model is None else f" under {model.id} delays"
+        return f"{self.who} with {example_options.words(setting)}{under}"
+
+    def sample(self, setting: Mapping[str, Any], model: DelayModel, count: int, trial: int = 0) -> Events:
+        """Return the first events of a trial; a count that the server's policy may set is set by it."""
+        a, server = self.algorithm, self.server
+        if server is None and a.server == "any" and "count" in setting:
+            server = f"count:every={setting['count']}"
+        policy = a.policy(server, model)
+        return a.sample(a.read(Options(a.id, setting)), model, policy, Streams(7, trial), model.n, count)
+
+
+@cache
+def _small(n: int) -> Problem:
+    """Return the problem on which schedules of so many clients are executed."""
+    return build_problem("quadratic", {"clients": n, "dimension": 2, "mu": 0.25, "L": 1})
+
+
+_ROUNDING = 1e-10  # of the largest number of two trajectories, at least of 1
+_CHOSEN = np.array([0, 2, 3, ITERATIONS])
+
+
+def round_trip(at: CompiledRun) -> None:
+    """Check that events survive a case file."""
+    raw = at.algorithm.events_as_json(at.events)
+    expect(len(raw) == len(at.events), f"events_as_json gives {len(raw)} of {len(at.events)} events")
+    with about("read_events does not read what events_as_json gives"):
+        again = at.algorithm.read_events(json.loads(json.dumps(raw)), at.problem.n, "events_as_json")
+    same_events("read_events of events_as_json", again, at.events)
+
+
+def same_events(what: str, found: Events, expected: Events) -> None:
+    """Check that events are the same, to the last digit."""
+    for name in ("time", "actor", "detail"):
+        one, other = getattr(found, name), getattr(expected, name)
+        same = one == other if name == "detail" else np.array_equal(one, other)
+        expect(same, f"{what} gives other events: their {name} differs")
+
+
+def repeats(at: CompiledRun) -> None:
+    """Check that a program is the same whenever it is compiled, and that its iterates are finite."""
+    again, tape = at.tape(), at.long
+    same = np.array_equal(again.affine.coef, tape.affine.coef) and np.array_equal(again.op, tape.op)
+    expect(same, "the same events are compiled twice, and make two programs")
+    expect(np.isfinite(at.models).all(), f"one of {len(at.models)} iterates is not finite; take smaller steps")
+
+
+def records(at: CompiledRun, chosen: NDArray[np.int64] = _CHOSEN) -> None:
+    """Check that all, chosen and averaged iterates, and those after each event, are of one run."""
+    tape, models = at.shown()
+    ks = tape.record.iteration.tolist()
+    expect(ks == list(range(len(ks))), f"RecordAt() must show the iterations 0, 1, 2, …; it shows {ks}")
+    wanted = [k for k in ks if k in chosen]
+    picked = _shown(at, f"RecordAt({chosen.tolist()})", RecordAt(chosen), wanted)
+    for k, x in zip(wanted, picked, strict=True):
+        expect(x.tolist() == models[k].tolist(), f"iterate {k} differs where only some are shown")
+    means = _shown(at, "RecordAt(average=True)", RecordAt(average=True), ks[1:])
+    for k, mean in enumerate(means, 1):
+        what = f"the average of {k} iterates and their mean"
+        equal(what, mean, np.mean(models[:k], axis=0), scale=1.0, rounding=_ROUNDING)
+    for closed in (False, True) if len(ks) > 1 else ():
+        # No two weights are equal, and the first model does not count.
+        weights = Weights.of([Fraction(k * k, 3) for k in ks], closed=closed, what="RecordAt")
+        shown = ks[2 - closed :]
+        asked = RecordAt(np.array(shown, dtype=np.int64), average=True, weights=weights)
+        means = _shown(at, "RecordAt with weights", asked, shown)
+        for k, mean in zip(shown, means, strict=True):
+            parts = [float(weights.at(j)) for j in range(k + closed)]
+            expected = np.average(models[: k + closed], axis=0, weights=parts)
+            equal(f"a weighted average of {k + closed} iterates", mean, expected, scale=1.0, rounding=_ROUNDING)
+    each, last = at.shown(RecordAt(events=True))
+    size = len(each.events)
+    expect(len(last) == size, f"RecordAt(events=True) shows {len(last)} models after {size} events")
+    for k in each.record.iteration.tolist():
+        expect(k in ks, f"RecordAt(events=True) names iteration {k}, which there is not")
+    if size:
+        same = last[-1].tolist() == models[-1].tolist()
+        expect(same, "the model after the last event is not the last one")
+
+
+def _shown(at: CompiledRun, words: str, asked: RecordAt, wanted: list[int]) -> list[Array]:
+    """Return the models of records, once these are of the iterations that are wanted."""
+    tape, models = at.shown(asked)
+    found = tape.record.iteration.tolist()
+    expect(found == wanted, f"{words} shows the iterations {found}, not {wanted}")
+    return models
+
+
+def beginnings(at: CompiledRun, asked: Iterable[int] = (0, 1, ITERATIONS // 2, ITERATIONS)) -> None:
+    """Check that tapes of fewer iterations are the beginning of the long one, and end with the event that counts."""
+    long = at.long
+    for some in asked:
+        short = at.tape(some)
+        expected = min(some, long.iterations)
+        what = f"of {long.iterations} iterations {some} were asked for"
+        expect(short.iterations == expected, f"{what}, {short.iterations} were compiled")
+        size = len(short.events)
+        if some <= long.iterations:
+            # Where the server is an actor of its own every event is an iteration.
+            last = some if at.algorithm.server == "any" else int(np.argmax(long.version >= some))
+            expect(size == last, f"{what}; the tape ends after event {size}, and event {last} completes them")
+        first = f"the first {some} iterations"
+        same = np.array_equal(short.version, long.version[: size + 1])
+        expect(same, f"{first} have other versions where more are asked for")
+        models = at.shown(iterations=some)[1]
+        same = [x.tolist() for x in models] == [x.tolist() for x in at.models[: len(models)]]
+        expect(same, f"{first} are others where more are asked for")
+        used = long.uses.version < int(short.version[-1])
+        for name in ("update", "version", "weight"):
+            same = np.array_equal(getattr(short.uses, name), getattr(long.uses, name)[used])
+            expect(same, f"{first} use other updates where more are asked for: {name}")
+
+
+def uses(at: CompiledRun) -> None:
+    """Check x_s^{t+1} − x_s^t = Σ weight·(end − start) over the uses of version t, where the table is filled."""
+    tape = at.long
+    if not len(tape.uses.update):
+        return
+    found = np.diff(at.linear.models, axis=0)  # column 0 is x0
+    said = np.zeros_like(found)
+    np.add.at(said, (tape.uses.version, 1 + tape.uses.update), tape.uses.weight)
+    off = np.abs(said - found)
+    version, column = np.unravel_index(int(np.argmax(off)), off.shape)
+    of = f"(end − start) of update {column - 1}, of client {tape.descend.client[column - 1]}" if column else "x0"
+    words = f"server update {version} moves by {found[version, column]:.10g}·{of}"
+    near = off[version, column] <= 1e-9 * max(1.0, float(np.abs(found).max()))
+    expect(near, f"{words}; the use table says {said[version, column]:.10g}")
+
+
+def plain(at: CompiledRun) -> bool | None:
+    """Return whether an empty use table could be filled; None where this run does not tell.
+
+    An empty table is for algorithms whose messages are not the moves of updates. Where updates come late and each moves
+    one server model, with a weight above 0, they are.
+    """
+    tape, found = at.long, at.linear.entering
+    late = (tape.version[tape.descend.arrival] > tape.descend.version) & (tape.descend.arrival >= 0)
+    enters = np.abs(found) > NEGLIGIBLE
+    if len(tape.uses.update) or not enters[:, late].any():
+        return None
+    return bool((found > -NEGLIGIBLE).all() and (enters.sum(axis=0) <= 1).all())
+
+
+def arrivals(at: CompiledRun) -> None:
+    """Check that every update that arrives is used, read or kept by the server, or dropped with a note that says so."""
+    tape = at.long
+    arrived = tape.descend.arrival >= 0
+    used, dropped = np.zeros((2, len(arrived)), dtype=np.bool_)
+    used[tape.uses.update] = True
+    for row in np.asarray(tape.notes.get("dropped", ()), dtype=np.int64).tolist():
+        noted = f"update {row} is noted as dropped, and"
+        expect(0 <= row < len(arrived), f"{noted} there is none")
+        expect(arrived[row], f"{noted} has not arrived")
+        expect(not used[row], f"{noted} stands in the use table")
+        dropped[row] = True
+    for row in np.flatnonzero(arrived & ~(dropped | used | at.linear.read | at.linear.held)).tolist():
+        expect(
+            False,
+            f"update {row}, of client {tape.descend.client[row]}, arrives with event {tape.descend.arrival[row]}, and "
+            f"nothing reads it; where it is to be ignored, it is `dropped`",
+        )
+
+
+def quantities(at: CompiledRun) -> None:
+    """Check that quantities are finite, and those of the use table what that says, at several horizons."""
+    rate, last = at.algorithm.server_rate(at.parameters), int(at.long.version[-1])
+    expect(rate is None or rate > 0.0, f"server_rate() is {rate}, which must be > 0")
+    for until in sorted({1, (last + 1) // 2, last} & set(range(1, last + 1))):
+        found, table = at.quantities(until), usage(at.long, until, rate)
+        for name, value in found.items():
+            expect(np.isfinite(value).all(), f"quantity {name} is {value}")
+        said = {} if table is None else table.symbols()
+        for name in sorted(said.keys() & found.keys() - at.algorithm.redefines):
+            equal(f"quantity {name} and a count in the use table", found[name], said[name], scale=1e-3)
+
+
+def client_weights(tape: Tape) -> NDArray[np.float64]:
+    """Return the sum of each client's weights in each server update, shape (versions, n), off the use table."""
+    weights = np.zeros((int(tape.version[-1]), tape.clients))
+    np.add.at(weights, (tape.uses.version, tape.descend.client[tape.uses.update]), tape.uses.weight)
+    return weights
+
+
+def averages(at: CompiledRun) -> None:
+    """Check that server models are averages of local passes, and how many lie behind each, where that is said."""
+    tape = at.long
+    said = at.algorithm.averages(at.parameters, at.problem.n)
+    if not at.algorithm.stays_feasible(at.parameters, at.problem.n):
+        return
+    found = reading(tape, ends=True)
+    what = "0 ≤ the weights of passes in a server model, by stays_feasible()"
+    at_most(what, -found.models, 0.0, scale=1e-3)
+    total = found.models.sum(axis=1)
+    equal("the sum of the weights of passes in a server model and 1", total, np.ones_like(total))
+    size = float(tape.descend.step_size.max(initial=0.0)) * float(tape.local.max(initial=1.0))
+    largest = at.algorithm.largest_step(at.parameters, at.problem.n)
+    if largest is not None:
+        at_most("the largest step ≤ largest_step()", size, largest)
+    if said is None:
+        return
+    at_most("the largest step ≤ that of averages()", size, said.step_size)
+    ks = tape.record.iteration
+    steps, most = found.depth[tape.record.version], said.steps * said.depth(ks)
+    for k, found_steps, allowed in zip(ks.tolist(), steps.tolist(), most.tolist(), strict=True):
+        words = f"averages() says at most {allowed} local steps behind iterate {k}"
+        expect(found_steps <= allowed, f"{words}; there are {found_steps}")
+
+
+def in_flight(at: CompiledRun) -> None:
+    """Check how much is on its way, where that is said: when updates began and entered, and what they weigh."""
+    said, tape = at.algorithm.in_flight(at.parameters, at.problem.n), at.long
+    if said is None:
+        return
+    begun, enters, weight = tape.descend.version[tape.uses.update], tape.uses.version, tape.uses.weight
+    expect(bool((weight >= 0.0).all()), "in_flight() is about weights ≥ 0")
+    size = float(tape.descend.step_size.max(initial=0.0)) * float(tape.local.max(initial=1.0))
+    at_most("the largest step ≤ that of in_flight()", size, said.step_size)
+    at_most("the local steps of an update ≤ those of in_flight()", tape.descend.steps, said.steps)
+    for version in range(int(tape.version[-1])):
+        for what, which, most in (
+            ("begun", begun == version, said.begun),
+            ("pending", (begun < version) & (enters >= version), said.pending),
+            ("used", enters == version, said.used),
+        ):
+            at_most(f"weights {what} at version {version}", float(weight[which].sum()), most)
+
+
+def weights(at: CompiledRun) -> None:
+    """Check the weights of the objective, exactly; and on rounds of everybody, where they are the clients' shares."""
+    n, tape = at.problem.n, at.long
+    p = at.algorithm.objective_weights(at.parameters, n)
+    if p is not None:
+        expect(len(p) == n, f"objective_weights() gives {len(p)} weights for {n} clients")
+        expect(sum(p) == 1, f"objective_weights() sum to {sum(p)}, not to 1")
+        expect(min(p) > 0, f"objective_weights() hold {min(p)}, and each must be > 0")
+    fresh = (tape.descend.version[tape.uses.update] == tape.uses.version).all()
+    same = len(set(tape.descend.steps[tape.uses.update].tolist())) == 1
+    each = client_weights(tape)
+    if not (fresh and same and sorted(used_clients(tape)) == [*np.ndindex(each.shape)]):
+        return
+    shares = each / each.sum(axis=1, keepdims=True)
+    if np.ptp(shares, axis=0).max() <= NEGLIGIBLE:  # else they are drawn, and say nothing each
+        expected = np.full(n, 1.0 / n) if p is None else np.array([float(one) for one in p])
+        what = "the clients' shares of a server update that nobody misses and objective_weights()"
+        equal(what, shares, np.broadcast_to(expected, shares.shape))
+
+
+def used_clients(tape: Tape) -> list[tuple[int, int]]:
+    """Return the server update and the client of each use."""
+    return list(zip(tape.uses.version.tolist(), tape.descend.client[tape.uses.update].tolist(), strict=True))
+
+
+def draws(at: CompiledRun) -> None:
+    """Check that what trials differ in while arrivals are sure is declared: a statement is about its mean, or not."""
+    reason = undeclared_draws(at.algorithm, at.parameters, at.problem.n)
+    expect(not reason, reason)
+
+
+def run_assumptions() -> dict[str, Assumption]:
+    """Return the assumptions on runs, those of plug-ins among them."""
+    return {name: one for name, one in registered("assumptions").items() if one.of == "run"}
+
+
+def promises(at: CompiledRun) -> None:
+    """Check what an assumption on runs says of every single run, where ``why_not`` says that it is met."""
+    tape = at.long
+    if at.delays is None or not len(tape.uses.update):
+        return
+    met = {one for one in run_assumptions() if not at.algorithm.why_not(one, at.parameters, at.delays)}
+    pairs = used_clients(tape)
+    if "uniform-buffer" in met:
+        expect(len(set(pairs)) == len(pairs), "uniform-buffer is met, but a client is twice in a server update")
+    if "uniform-sampling" in met:
+        one = len({version for version, _ in pairs}) == len(pairs)
+        expect(one, "uniform-sampling is met, but a server update uses several updates")
+    if "equal-weights" in met:
+        found = tape.uses.weight
+        equal("equal-weights is met; the weight of an update and 1/n", found, 0.0 * found + 1.0 / at.problem.n)
+
+
+# The algorithm as a whole, in all of its settings.
 
 _FEW, _MANY = 9, 80  # events
 _LONG = 40  # iterations, until clients have arrived several times
 # "model (default): …", "local steps (default 1)", "…; default constant": the word is what stands for an absent option.
 _DEFAULTS = (r"(\S+) \(default\b", r"\(default:? ([^\s,;)]+)[^()]*\)", r"default:? ([^\s,;)]+)\)?$")
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _CLOSE = 1e-9
 _close = partial(np.allclose, rtol=0.0, atol=_CLOSE)
 _TRIALS = (1, 2, 3)
 _COMBINATIONS = 24
 
 
-def checks(subject: Subject) -> Iterator[Check]:
+def algorithm_checks(subject: Subject) -> Iterator[Check]:
     """Return the checks, those first whose failure explains others."""
     left_out = () if subject.options is None else _OF_ALL_OPTIONS
     return named(subject.who, {name: part for name, part in _CHECKS.items() if part not in left_out}, subject)
@@ -65,12 +620,12 @@ def _declared_in(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
     for name in algorithm.step_size_symbols:
         expect(name in says, f"step_size_symbols names {name}, which is not an option")
     expect(algorithm.server != "count" or "count" in says, "server is 'count', but there is no option count")
-    for field in fields(kind):
-        usual = field.default_factory() if field.default_factory is not MISSING else field.default
-        spelt = field.name not in says and bool(given)  # perhaps by given options of other names
-        if usual is not MISSING and field.name not in given and not spelt:
-            value = getattr(found, field.name)
-            expect(value == usual, f"without the option {field.name} it is {value!r}; its default is {usual!r}")
+    for one in fields(kind):
+        usual = one.default_factory() if one.default_factory is not MISSING else one.default
+        spelt = one.name not in says and bool(given)  # perhaps by given options of other names
+        if usual is not MISSING and one.name not in given and not spelt:
+            value = getattr(found, one.name)
+            expect(value == usual, f"without the option {one.name} it is {value!r}; its default is {usual!r}")
     for name, word in _documented(says):
         try:
             explicit = found if name in given else algorithm.read(Options(algorithm.id, {**given, name: word}))
@@ -113,7 +668,7 @@ def _differ(subject: Subject, name: str, some: Sequence[str]) -> bool:
     return most < 2
 
 
-def _places(subject: Subject) -> Iterator[tuple[Setting, DelayModel, int, int]]:
+def _places(subject: Subject) -> Iterator[tuple[example_options.Setting, DelayModel, int, int]]:
     """Yield where values may differ: in which setting, under which delays, in how many iterations, in which trial.
 
     Horizons are short, too, for methods that are told one; there are several trials, since two draws may happen to be
@@ -122,10 +677,10 @@ def _places(subject: Subject) -> Iterator[tuple[Setting, DelayModel, int, int]]:
     first, *others = subject.models
     runs = [(first, ITERATIONS, 0), (first, 2, 0), *((first, ITERATIONS, trial) for trial in _TRIALS)]
     runs += [(model, ITERATIONS, 0) for model in others]
-    for run in runs:
-        for setting in surroundings(subject.who, subject.algorithm, subject.n, subject.drawn):
-            yield setting, *run
-    for setting in surroundings(subject.who, subject.algorithm, subject.n, _COMBINATIONS):
+    for place in runs:
+        for setting in example_options.surroundings(subject.who, subject.algorithm, subject.n, subject.drawn):
+            yield setting, *place
+    for setting in example_options.surroundings(subject.who, subject.algorithm, subject.n, _COMBINATIONS):
         yield setting, first, ITERATIONS, 0
 
 
@@ -220,7 +775,7 @@ def _answers(subject: Subject) -> None:
     for setting in subject.settings:
         parameters = subject.algorithm.read(Options(subject.algorithm.id, setting))
         for model in subject.models:
-            for name in _schedule.run_assumptions():
+            for name in run_assumptions():
                 said = subject.algorithm.why_not(name, parameters, model)
                 sentence = isinstance(said, str) and (said == "" or len(said.split()) > 3)
                 who = f"{subject.who} under {model.id} delays"
@@ -240,19 +795,7 @@ def _begins(subject: Subject) -> None:
             size = len(short)
             expect(size >= _FEW, f"{size} events are sampled where {_FEW} are asked for")
             expect(len(long) >= size, f"{len(long)} events are sampled where {_MANY} are asked for")
-            _schedule.same_events(f"sample({_MANY})", long.head(size), short)
-
-
-def _in_one_pass(subject: Subject) -> None:
-    """Check that a tape that is made while events are drawn is that of these events."""
-    a = subject.algorithm
-    for at in subject.runs(product(subject.settings, subject.models)):
-        assert at.delays is not None  # noqa: S101  (for the type checker: they are what runs are drawn from)
-        words = at.problem.n, at.delays, at.most, NOTHING, Streams(7, 0)
-        made = a.in_one_pass(at.parameters, *words)
-        if made is not None:
-            other = a.schedule(at.parameters, at.events, at.problem.n, NOTHING, at.most)
-            expect(_fingerprint(made) == _fingerprint(other), f"{at.who}: in_one_pass makes another tape")
+            same_events(f"sample({_MANY})", long.head(size), short)
 
 
 def _forgotten(subject: Subject) -> None:
@@ -261,7 +804,7 @@ def _forgotten(subject: Subject) -> None:
         places = [(setting, model) for model in subject.models]
         if any(len(at.long.uses.update) for at in subject.runs(places)):
             continue
-        told = {_schedule.plain(at) for at in subject.runs(places, _LONG)} - {None}
+        told = {plain(at) for at in subject.runs(places, _LONG)} - {None}
         words = "every server update is a sum of weight·(end − start) of updates that arrived"
         who = subject.words(setting)
         expect(told != {True}, f"{who}: {words}, and the use table is empty: say `uses` of its event")
@@ -293,7 +836,7 @@ def _not_alone(at: CompiledRun, said: Mapping[str, int]) -> Iterator[str]:
         if name in quantities and quantities[name] != value:
             yield f"{name} is {quantities[name]:g}, and single_client_values say {value:g}"
     size = float(tape.descend.step_size[0])
-    for k, (x, y) in enumerate(pairwise(at.executed.models(tape))):
+    for k, (x, y) in enumerate(pairwise(of_versions(tape, at.models))):
         if not np.allclose(y, x - size * at.problem.gradient(0, x), rtol=1e-9, atol=1e-12):
             yield f"server update {k} is no gradient step"
             break
@@ -305,25 +848,23 @@ _CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "options are read as they are declared, and again from JSON": _declared,
     "every assumption on runs is answered": _answers,
     "more events begin with the same ones": _begins,
-    "events and tape in one pass are those in two": _in_one_pass,
-    "events survive a case file": _each(_schedule.round_trip),
-    "a second interpreter executes the tape": _each(_schedule.readers),
-    "a shorter run is the beginning of a longer one": _each(_schedule.beginnings),
-    "all records show one run": _each(_schedule.records),
-    "the use table is what moves the server's model": _each(_schedule.uses),
+    "events survive a case file": _each(round_trip),
+    "the same events make the same program": _each(repeats),
+    "a shorter run is the beginning of a longer one": _each(beginnings),
+    "all records show one run": _each(records),
+    "the use table is what moves the server's model": _each(uses),
     "no use is forgotten": _forgotten,
-    "every arrival is used, kept or dropped explicitly": _each(_schedule.arrivals),
-    "quantities are what a count finds": _each(_schedule.quantities),
-    "server models are the averages that it says": _each(_schedule.averages),
-    "no more is on its way than it says": _each(_schedule.in_flight),
-    "what trials draw is declared": _each(_schedule.draws),
-    "the objective has the weights of the updates": _each(_schedule.weights),
+    "every arrival is used, kept or dropped explicitly": _each(arrivals),
+    "quantities are what a count finds": _each(quantities),
+    "server models are the averages that it says": _each(averages),
+    "no more is on its way than it says": _each(in_flight),
+    "what trials draw is declared": _each(draws),
+    "the objective has the weights of the updates": _each(weights),
     "assumptions that are met show in every run": at_each(
-        lambda subject: subject.runs(product(subject.settings, subject.models)), _schedule.promises
+        lambda subject: subject.runs(product(subject.settings, subject.models)), promises
     ),
     "every option has an effect": _effects,
     "staleness functions damp by the staleness": _damping,
     "alone and without delay it is gradient descent": _alone,
-    "its program of one event makes the iterates of the tape": _each(_schedule.program),
 }
 _OF_ALL_OPTIONS = (_effects, _damping, _alone)  # where no setting is given

@@ -1,22 +1,16 @@
 """Checks of one problem: what it can do beyond values and gradients, its noise, its constants, its minimum."""
 
-import importlib.util
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import InexactError, exact_array
-from boundlab.arithmetic.problem import RationalProblem
 from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, choices
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.objective import OF_OBJECTIVE, Oracle, Problem, ProblemType
+from boundlab.objective import Oracle, Problem, ProblemType
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
@@ -27,7 +21,6 @@ from boundlab.testing._check import (
     Check,
     Floats,
     SamplePoints,
-    about,
     at_each,
     at_most,
     equal,
@@ -39,8 +32,6 @@ from boundlab.testing._check import (
 )
 
 _SIZE = 0.25  # of steps
-_BITS = 256
-_POINTS = [0, 3, 6]  # of the sample, since rational numbers are slow
 
 
 def batches(at: SamplePoints) -> None:
@@ -152,151 +143,6 @@ def least_squares(at: SamplePoints) -> None:
         values += weight * each / (2.0 * p.n)
     equal("the gradients of least_squares() and gradient(i, x)", slopes, at.gradients, scale=at.steepest)
     equal("the values of least_squares() and value(x)", values, at.values, scale=at.largest)
-
-
-def tensors(at: SamplePoints) -> None:
-    """Check the problem on tensors, where torch is installed: values, gradients and stochastic steps."""
-    if importlib.util.find_spec("torch") is None:
-        return
-    import torch
-
-    p = at.problem
-    twin = p.tensors(torch.device("cpu"), torch.float64)
-    if twin is None:
-        return
-    X = torch.from_numpy(np.ascontiguousarray(at.points))
-    equal("on tensors: values(X)", twin.values(X).numpy(), at.values, scale=at.largest)
-    mean = at.gradients.mean(axis=0)
-    equal("on tensors: full_gradients(X)", twin.full_gradients(X).numpy(), mean, scale=at.steepest)
-    clients, one = torch.arange(p.n), np.ones((p.n, 1), dtype=np.int64)
-    draws = twin.draws(3, torch.zeros(1, dtype=torch.int64), clients[:, None], torch.full((p.n, 1), 2), one)
-    oracle, x = p.oracle(Streams(3)), at.points[-1]
-    numbers_ = oracle.draws(np.arange(p.n), np.full(p.n, 2), 1)
-    sizes = torch.full((1,), _SIZE, dtype=torch.float64)
-    for client in range(p.n):
-        moved, expected = X[-1:].clone(), np.array(x)
-        twin.step(moved, clients[client : client + 1], draws[client][:, 0], sizes)
-        oracle.step(expected, client, numbers_[client][0], _SIZE)
-        what = f"on tensors: a stochastic step of client {client}"
-        equal(what, moved.numpy()[0], expected, scale=at.steepest + at.size)
-
-
-def rational(at: SamplePoints, options: Mapping[str, Any]) -> None:
-    """Check the twin in rational numbers against the floats.
-
-    Parameters
-    ----------
-    options
-        Those that rebuild the problem.
-    """
-    twin = at.problem.rational(options)
-    if twin is None:
-        return
-    with about("in rational numbers"):
-        _exact_functions(at, twin)
-        _exact_constants(at, twin)
-        _exact_minimum(at, twin)
-        _same_form("quadratic()", twin.quadratic(), at.problem.quadratic())
-        _same_form("least_squares()", twin.least_squares(), at.problem.least_squares())
-        noise, given = twin.sign_noise(), at.problem.sign_noise
-        expect(noise is None or given is not None, "sign_noise() is given, but the problem has none")
-        if noise is not None and given is not None:  # the twin has none where it is not rational
-            equal("sign_noise()", _floats(noise), given)
-
-
-def _exact_functions(at: SamplePoints, twin: RationalProblem) -> None:
-    """Compare x0, values, gradients, descent and proximal steps."""
-    p, step = at.problem, numbers.rational(Fraction(_SIZE))
-    expect((twin.n, twin.d) == (p.n, p.d), f"n, d = {twin.n}, {twin.d}; the problem's are {p.n}, {p.d}")
-    equal("x0", _floats(twin.x0), p.x0)
-    points = exact_array(at.points[_POINTS])
-    equal("value(x)", _numbers(map(twin.value, points)), at.values[_POINTS], scale=at.largest)
-    for client in range(p.n):
-        for place, point in zip(_POINTS, points, strict=True):
-            x, slope = at.points[place], at.gradients[client, place]
-            equal(f"gradient({client}, x)", _numbers(twin.gradient(client, point)), slope, scale=at.steepest)
-            words, reach = f"({client}, x, {_SIZE})", norms(x) + at.steepest
-            found = _numbers(twin.descend(client, point, step))
-            equal(f"descend{words} and x − {_SIZE}·gradient", found, x - _SIZE * slope, scale=reach)
-            try:
-                pair = _numbers(twin.prox(client, point, step)), p.prox(client, x, _SIZE)
-            except (AssumptionError, InexactError):
-                continue
-            equal(f"prox{words}", *pair, scale=reach)
-
-
-def _exact_constants(at: SamplePoints, twin: RationalProblem) -> None:
-    """Compare constants: those that are certified may only err on their side."""
-    known, best = at.problem.constants(), at.optimum
-    certain = best is not None and best.distance is not None
-    for name, value in twin.constants().items():
-        if name not in known or (name in OF_OBJECTIVE and not certain):  # the twin may have a minimiser of its own
-            continue
-        found, given, what = float(value), known[name], f"constant {name}"
-        if given.side == "exact":
-            equal(what, found, given.value)
-        elif given.side == "upper":
-            at_most(f"{what} ≤ the certified one", found, given.value)
-        else:
-            at_most(f"{what} ≥ the certified one", given.value, found)
-
-
-def _exact_minimum(at: SamplePoints, twin: RationalProblem) -> None:
-    """Compare f* with the certified one."""
-    exact, best = twin.minimum(), at.optimum
-    if exact is None or best is None:
-        return
-    least = float(exact.value)
-    at_most("f* ≤ the certified one", least, best.value, scale=at.largest)
-    at_most("the certified f* ≤ f* + gap", best.value, least + best.gap, scale=at.largest)
-
-
-def _same_form(name: str, found: Any, expected: Any) -> None:
-    """Compare matrices, or rows and targets, in fractions with those in floats, part by part."""
-    expect((found is None) == (expected is None), f"{name} must be None for both or for neither")
-    for part in () if found is None else fields(found):
-        one, other = (getattr(form, part.name) for form in (found, expected))
-        if part.name == "direction":  # of any length: the covariance says the same
-            one, other = found.covariance(), expected.covariance()
-        by_client = isinstance(other, tuple)  # their rows differ in number
-        for a, b in zip(one, other, strict=True) if by_client else ((one, other),):
-            equal(f"{part.name} of {name}", _floats(a), b)
-
-
-def rounding(at: SamplePoints) -> None:
-    """Check how far the problem says that rounding may put its value and its gradient off, in more digits."""
-    p, twin = at.problem, at.problem.in_balls()
-    for x in [] if twin is None else at.points[_POINTS]:
-        known = p.rounding(x)
-        if twin is None or known is None:
-            return
-        with numbers.digits(_BITS), about("in the very numbers of its floats"):
-            point = exact_array(x)
-            at_most("the error of value(x) ≤ that of rounding(x)", _apart([p.value(x)], [twin.value(point)]), known[0])
-            lost = _apart(p.full_gradient(x), twin.full_gradient(point))
-            at_most("the error of ∇f(x) ≤ that of rounding(x)", lost, known[1])
-            for client in range(p.n):
-                bounds = p.step_bounds(client)
-                if bounds is not None and not bounds.kinks:
-                    lost = _apart(p.gradient(client, x), twin.gradient(client, point))
-                    what = f"the error of gradient({client}, x) ≤ that of step_bounds({client})"
-                    at_most(what, lost, bounds.error(x, norms(x)))
-
-
-def _apart(floats: Iterable[float], exact: Iterable[Any]) -> float:
-    """Return from above how far a vector of floats is from that of exact numbers or balls."""
-    off = [float(abs(numbers.ball(b) - float(a)).upper()) for a, b in zip(floats, exact, strict=True)]
-    return float(norms(off))
-
-
-def _numbers(x: Iterable[Any]) -> list[float]:
-    """Return exact numbers as floats."""
-    return [float(numbers.fraction(entry)) for entry in x]
-
-
-def _floats(x: Any) -> ArrayLike:
-    """Return fractions, or lists of them, as floats."""
-    return np.array(x, dtype=np.float64)
 
 
 # Checks of stochastic gradients: whose they are, their mean, and how large they are.
@@ -611,14 +457,13 @@ def _keys(at: SamplePoints) -> None:
 
 
 def _rebuilt(samples: Sequence[SamplePoints], family: ProblemType) -> None:
-    """Check that spec() is JSON and rebuilds the same problem, and the twin in rational numbers that goes with it."""
+    """Check that spec() is JSON and rebuilds the same problem."""
     at, p = samples[0], samples[0].problem
-    options, again = rebuilt(at.who, p, family.build)
+    _, again = rebuilt(at.who, p, family.build)
     found, expected = ((one.dtype, one.noiseless) for one in (again, p))
     expect(found == expected, f"spec() rebuilds dtype, noiseless = {found} in place of {expected}")
     same(at, again, "spec()", [Fraction(1)] * p.n, rounding=0.0)
     expect(again.value(at.points[-1]) == p.value(at.points[-1]), "spec() rebuilds a problem with other values")
-    rational(at, options)
 
 
 _at = partial(at_each, lambda samples: samples[:1])
@@ -638,8 +483,6 @@ _CHECKS: Mapping[str, Callable[..., None]] = {
     "stochastic gradients are unbiased, and their noise as small as is said": _at(moments),
     "gradients jump only at kinks": _at(kinks),
     "its matrices, or rows and targets, are the problem": _everywhere(quadratic, least_squares),
-    "rounding is as small as is said": _everywhere(rounding),
     "the scaled problem is the problem": _at(scaled),
-    "the problem on tensors is the problem": _at(tensors),
-    "its spec rebuilds it, and its rational twin is the problem": _rebuilt,
+    "its spec rebuilds it": _rebuilt,
 }

@@ -39,7 +39,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.tape import Tape
-from boundlab.testing import _algorithm
+from boundlab.testing._algorithm import Subject, algorithm_checks, same_events
 from boundlab.testing._check import (
     Check,
     about,
@@ -53,7 +53,6 @@ from boundlab.testing._check import (
     spoken,
 )
 from boundlab.testing._problem import problem_checks
-from boundlab.testing._schedule import Subject, same_events
 from boundlab.theorems import Theorem, load_theorem
 
 # All checks of one delay model.
@@ -535,11 +534,10 @@ def algorithm(
     """Check that an algorithm keeps what :class:`boundlab.algorithms.Algorithm` promises.
 
     Its options are read as they are declared. More events begin with the same ones, and survive a case file. The tape
-    is verified, and executed by a second interpreter; a shorter one is the beginning of a longer one, and all records
-    show one run. The use table is what moves the server's model, and none of it is forgotten; every update that arrives
-    is used, kept or dropped by a note. Quantities are what another count finds; averages, weights of the objective
-    and assumptions that are met show in the runs, and a program of one event makes them. Every option has an effect,
-    staleness functions damp by the staleness, and what ``alone`` says is so.
+    is verified; a shorter one is the beginning of a longer one, and all records show one run. The use table is what
+    moves the server's model, and none of it is forgotten; every update that arrives is used, kept or dropped by a note.
+    Quantities are those of the use table; averages, weights of the objective and assumptions that are met show in the
+    runs. Every option has an effect, staleness functions damp by the staleness, and what ``alone`` says is so.
 
     Parameters
     ----------
@@ -564,7 +562,7 @@ def algorithm(
     >>> algorithm(lookup("algorithms", "async_sgd"))
     >>> algorithm(lookup("algorithms", "fedbuff"), {"eta_l": 0.1, "count": 2})
     """
-    _run(_algorithm.checks(Subject(a, options, clients, delays, server, drawn)))
+    _run(algorithm_checks(Subject(a, options, clients, delays, server, drawn)))
 
 
 def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None:
@@ -573,9 +571,9 @@ def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None
     At random points around x0 and x*, at three scales: gradients are those of the values (tangents, parabolas, finite
     differences), batches, proximal and local steps are those of single points, equal keys mean equal functions;
     constants are on their sides, L along the steepest curvature that power iteration finds; no descent falls below the
-    certified f*; the oracle repeats itself, is unbiased, and its noise is at most sigma; the quadratic form, the scaled
-    problem, the tensors and the rational twin are the problem itself, and ``spec`` rebuilds it. Random points can
-    refute a constant, they cannot prove it.
+    certified f*; the oracle repeats itself, is unbiased, and its noise is at most sigma; the quadratic form and the
+    scaled problem are the problem itself, and ``spec`` rebuilds it. Random points can refute a constant, they cannot
+    prove it.
 
     Parameters
     ----------
@@ -684,7 +682,7 @@ def checks(obj: object, **given: Any) -> tuple[Check, ...]:
     """
     match obj:
         case Algorithm():
-            return tuple(_algorithm.checks(Subject(obj, **given)))
+            return tuple(algorithm_checks(Subject(obj, **given)))
         case Problem() | ProblemType():
             return tuple(problem_checks(obj, **given))
         case DelayModel() | DelayType():

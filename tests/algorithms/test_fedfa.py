@@ -17,6 +17,7 @@ from algorithm_makers import (
     scenarios,
 )
 from hypothesis import given, strategies as st
+from tape_makers import interpret
 
 from boundlab.algorithms.fedfa import response_error, share_bias
 from boundlab.case import Case, build_delays
@@ -26,7 +27,6 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, Tape, arrived, usage
-from boundlab.testing._schedule import interpret
 
 FEDFA = lookup("algorithms", "fedfa")
 

@@ -28,7 +28,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.tape import Initial, RecordAt, Tape
-from boundlab.testing._schedule import Subject
+from boundlab.testing._algorithm import Subject
 
 ALGORITHMS = sorted(registered("algorithms"))
 THIRDS = tuple(Fraction(j, 3) for j in range(40))

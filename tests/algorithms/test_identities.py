@@ -20,6 +20,7 @@ from algorithm_makers import (
     trajectory_of,
 )
 from hypothesis import given, settings, strategies as st
+from tape_makers import interpret
 
 from boundlab.arithmetic.recurrence import Weights
 from boundlab.case import Case, build_delays, build_problem
@@ -32,8 +33,8 @@ from boundlab.registry import lookup, registered
 from boundlab.simulate.simulation import simulate
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
-from boundlab.testing import _schedule as schedule
-from boundlab.testing._schedule import CompiledRun, interpret
+from boundlab.testing import _algorithm as checks
+from boundlab.testing._algorithm import CompiledRun
 from boundlab.testing.strategies import arrivals
 
 FEW = settings(max_examples=15)
@@ -254,7 +255,7 @@ def test_the_table_of_uses_is_what_moves_the_server_model(algorithm: str, data: 
     if of_models:
         assert len(tape.uses.update) == 0
         return
-    schedule.uses(schedule_of(case))
+    checks.uses(schedule_of(case))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -263,7 +264,7 @@ def test_the_table_of_uses_is_what_moves_the_server_model(algorithm: str, data: 
 def test_averages_and_chosen_records_show_the_same_run(algorithm: str, data: Any) -> None:
     scenario: Scenario = data.draw(scenarios(algorithm))
     chosen = np.unique(data.draw(st.lists(st.integers(0, 30), min_size=1)))
-    schedule.records(schedule_of(scenario.case()), chosen)
+    checks.records(schedule_of(scenario.case()), chosen)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -271,7 +272,7 @@ def test_averages_and_chosen_records_show_the_same_run(algorithm: str, data: Any
 @FEW
 def test_a_shorter_tape_is_the_beginning_of_the_longer(algorithm: str, data: Any, asked: int) -> None:
     scenario: Scenario = data.draw(scenarios(algorithm))
-    schedule.beginnings(schedule_of(scenario.case()), [asked])
+    checks.beginnings(schedule_of(scenario.case()), [asked])
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

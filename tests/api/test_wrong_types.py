@@ -11,7 +11,7 @@ import pytest
 from command_examples import CASE, PLAN, TRACE
 
 import boundlab as bl
-from boundlab.audit import _gather
+from boundlab.audit import _audit
 from boundlab.errors import BoundlabError, SpecError
 
 VALUES: dict[str, Any] = {
@@ -111,7 +111,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for file, text in (("case.json", json.dumps(CASE)), ("plan.toml", PLAN), ("trace.csv", TRACE)):
         Path(file).write_text(text)
-    monkeypatch.setattr(_gather._Questions, "ask", asked)
+    monkeypatch.setattr(_audit._Questions, "ask", asked)
     monkeypatch.setattr("boundlab.sweep.results.run", asked)
 
 

@@ -15,9 +15,8 @@ from own_theorem import own_theorem
 
 import boundlab as bl
 from boundlab.audit import Audit, ProofEvidence, Ruling
-from boundlab.audit._comparison import comparison
-from boundlab.audit._gather import for_a_class
-from boundlab.audit._settings import around, case_words
+from boundlab.audit._audit import around, case_words, for_a_class
+from boundlab.audit._page import comparison
 from boundlab.case import read_case
 from boundlab.cli import invoke
 from boundlab.cli._app import application
@@ -275,7 +274,7 @@ def test_every_command_on_the_page_is_one(each: Audit) -> None:
 def test_the_comparisons_command_gives_the_pages_verdict(area: Audit, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     assert area.panel is not None
-    assert invoke(shlex.split(area.panel.command)[1:]) == area.panel.result.verdict.exit_code
+    assert invoke(shlex.split(area.panel.command)[1:]) == area.panel.found.verdict.exit_code
 
 
 def test_the_command_shows_the_verdict_and_writes_whole_files(tmp_path: Path, capsys: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from boundlab.audit._commands import how_to_have, origins
+from boundlab.audit._page import how_to_have, origins
 from boundlab.cli import invoke
 from boundlab.registry import registered, using
 from boundlab.theorems import core, load_theorem

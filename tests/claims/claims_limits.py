@@ -250,11 +250,6 @@ def lines_of_the_example() -> list[str]:
     return re.findall(r"splitlines\(\)\) < (\d+)", test)
 
 
-@claim("docs/plugins.md", "in # bits, values and gradients are as near")
-def bits_of_a_twin() -> list[str]:
-    return [str(_problem._BITS)]
-
-
 @claim("docs/plugins.md", "and once in # a client for its mean, by Chebyshev's inequality")
 def false_alarms_of_an_oracle() -> list[str]:
     return [f"{_problem._CHEBYSHEV:g}"]

@@ -11,7 +11,7 @@ from boundlab.events import Events
 from boundlab.options import Options
 from boundlab.registry import lookup
 from boundlab.tape import RecordAt
-from boundlab.testing._schedule import Subject
+from boundlab.testing._algorithm import Subject
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))

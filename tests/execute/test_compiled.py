@@ -28,7 +28,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.simulation import NUMPY, Backend
 from boundlab.tape import RecordAt, Tape
-from boundlab.testing._schedule import CompiledRun, Subject
+from boundlab.testing._algorithm import CompiledRun, Subject
 
 pytest.importorskip("numba", reason="numba is not installed: pip install boundlab[fast]")
 

@@ -10,6 +10,7 @@ import pytest
 from core_files import as_toml
 from page_makers import page_of, texts
 from run_makers import plan_of
+from tape_makers import interpret
 
 import boundlab as bl
 from boundlab.case import problem_from
@@ -21,7 +22,6 @@ from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem, QuadraticForm
 from boundlab.registry import registered
 from boundlab.tape import RecordAt, Tape
-from boundlab.testing._schedule import interpret
 from boundlab.theorems import load_theorem, read_off_runs
 from boundlab.verdict import Verdict
 

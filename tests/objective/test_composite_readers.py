@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from tape_makers import programs
+from tape_makers import interpret, programs
 
 from boundlab.arithmetic import numbers
 from boundlab.case import build_delays, build_problem, load_case, problem_from
@@ -31,7 +31,6 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt, Tape
-from boundlab.testing._schedule import interpret
 from boundlab.theorems import load_theorem
 
 SIMPLE = ("l1=0.4", "box=[-1,1.5]", "ball=1.25")

@@ -14,7 +14,7 @@ from page_makers import RESULTS, page_of, result_of, texts
 from rich.console import Console
 
 import boundlab as bl
-from boundlab.audit._sections import claim
+from boundlab.audit._page import claim
 from boundlab.pages import page
 from boundlab.pages.blocks import (
     GAP,

@@ -11,8 +11,7 @@ import pytest
 from boundlab.algorithms import Algorithm, Averages, Parameters, Staleness, option
 from boundlab.algorithms.area import Area
 from boundlab.algorithms.fedasync import FedAsync
-from boundlab.algorithms.fedbuff import FedBuff, FedBuffParameters
-from boundlab.algorithms.fresh import Ringmaster, RingmasterParameters
+from boundlab.algorithms.fedbuff import FedBuff
 from boundlab.algorithms.gd import Gd
 from boundlab.algorithms.incremental import Incremental
 from boundlab.algorithms.sfedavg import SFedAvg
@@ -140,10 +139,6 @@ def fickle(self: FedBuff, parameters: Any, delays: Any, policy: Any, _streams: A
     return FedBuff.sample(self, parameters, delays, policy, Streams(count), clients, count)
 
 
-def wider(given: RingmasterParameters) -> RingmasterParameters:
-    return replace(given, threshold=given.threshold + 1)
-
-
 def broken(kind: type[Algorithm[Any]], **changes: Any) -> Any:
     return type("Broken", (kind,), changes)()
 
@@ -222,30 +217,6 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
     "averages that are none": (
         broken(Area, averages=lambda *_: Averages(20, 0.03, 9, 0)),
         r"averages\(\) says at most 0 local steps behind",
-    ),
-    "a program of another algorithm": (
-        broken(
-            FedAsync,
-            one_event=lambda _, parameters, n: FedAsync().program(parameters, n),
-            program=lambda _, parameters, n: FedAsync().program(replace(parameters, beta=0.3), n),
-        ),
-        "the iterates of program\\(\\) and of the tape differ",
-    ),
-    "a program that ignores less": (
-        broken(
-            Ringmaster,
-            one_event=lambda _, given, n: Ringmaster().program(given, n),
-            program=lambda _, given, n: Ringmaster().program(wider(given), n),
-        ),
-        r"program\(\) makes \d+ iterations, the tape 8",
-    ),
-    "a program that ignores nothing": (
-        broken(
-            Ringmaster,
-            one_event=lambda _, given, n: Ringmaster().program(given, n),
-            program=lambda _, given, n: FedBuff().program(FedBuffParameters(given.local), n),
-        ),
-        r"program\(\) makes \d+ iterations, the tape 8",
     ),
     "models that are no averages": (
         broken(FedBuff, stays_feasible=lambda *_: True),

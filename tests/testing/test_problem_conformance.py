@@ -204,22 +204,6 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"oracle": lambda self, _streams: FullGradients(self)},
         r"sigma of quadratic\(\) is 0.5, but the oracle gives full gradients",
     ),
-    "twin that is no quadratic": (
-        {
-            "rational": lambda self, _options: make(
-                "huber", c=self.b.tolist(), x0=self.x0.tolist(), delta=9.0
-            ).rational({})
-        },
-        r"in rational numbers: value\(x\) differ",
-    ),
-    "twin": (
-        {"rational": lambda self, _options: Bowls.rational(replace(self, b=self.b + 1.0), {})},
-        r"in rational numbers: value\(x\) differ",
-    ),
-    "constant of the twin": (
-        {"rational": lambda self, _options: Bowls.rational(replace(self, sigma=0.75), {})},
-        "in rational numbers: constant sigma differ: 0.75 and 0.5",
-    ),
     "optimum": ({"optimum": moved_optimum}, r"value\(x\*\) and the value of optimum\(\) differ"),
     "assumptions": ({"assumptions": forgetful}, r"assumptions\(\) must answer bounded-below, .*; it answers"),
     "constant out of place": (
@@ -301,13 +285,9 @@ def test_a_gap_that_is_too_small_for_the_slope_is_killed() -> None:
     def start(self: Problem) -> Mapping[str, Constant]:
         return {**type(good).constants(self), "zeta": Constant(0.2, "upper", "by hand")}
 
-    conform.problem(rebuilt(good, optimum=lambda self: near(self, 0.005 + 1e-12), constants=start, rational=no_twin))
+    conform.problem(rebuilt(good, optimum=lambda self: near(self, 0.005 + 1e-12), constants=start))
     with pytest.raises(AssertionError, match=r"‖∇f\(x̂\)‖ ≤ √\(2·L·gap\) of optimum\(\) fails: 0.1 is above 0.09"):
-        conform.problem(rebuilt(good, optimum=lambda self: near(self, 0.0045), constants=start, rational=no_twin))
-
-
-def no_twin(*_: object) -> None:
-    """Return no problem in rational numbers."""
+        conform.problem(rebuilt(good, optimum=lambda self: near(self, 0.0045), constants=start))
 
 
 @dataclass

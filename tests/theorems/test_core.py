@@ -127,8 +127,7 @@ def test_two_files_with_the_same_core_get_the_same_answer(name: str, delays: str
 OF_THE_FILE = {
     "checks/scope.py",
     "pages/theorem.py",
-    "audit/_changes.py",
-    "audit/_commands.py",
+    "audit/_page.py",
     "testing/conform.py",
 }
 RAW = re.compile(r"\b(?:theorem|statement|t)\.(?:options|parameters|assumptions|about)\b")
