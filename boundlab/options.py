@@ -268,7 +268,10 @@ def numbers(text: object, what: str) -> list[float]:
             raise SpecError(f"{what}: {error}") from None
         entries: list[object] = [word for line in raw.splitlines() for word in _words(line)]
     elif isinstance(text, str):
-        entries = [word for word in text.strip().strip("[]").replace(",", " ").split() if word]
+        parts = text.strip().strip("[]").split(",")
+        if len(parts) > 1 and not all(map(str.strip, parts[:-1])):  # a comma at the end says that it is a list
+            raise SpecError(f"{what} has a comma with no number before it, got {_cut(text)}")
+        entries = [word for part in parts for word in part.split()]
     elif isinstance(text, (list, tuple)):
         entries = list(text)
     else:
