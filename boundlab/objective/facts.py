@@ -93,12 +93,15 @@ def _strong_convexity(problem: "Problem", constants: Mapping[str, Constant]) -> 
     return least if least is None or own is None else np.maximum(least, own)
 
 
+def _at_optimum(problem: "Problem", constants: Mapping[str, Constant]) -> Floats | None:
+    """Return ‖∇f_i(x*)‖ from above: 0, and no rounding above it, where zeta says that x* minimises every f_i."""
+    norms, apart = problem.gradient_norms_at_optimum(), constants.get("zeta")
+    return norms if norms is None or apart is None or apart.value > 0.0 else np.zeros_like(norms)
+
+
 def _gaps(problem: "Problem", constants: Mapping[str, Constant]) -> Floats | None:
     """Return f_i(x*) − inf f_i from above, by ‖∇f_i(x*)‖²/(2μ_i) and L_i·zeta²/2."""
-    norms, mu, L = (
-        problem.gradient_norms_at_optimum(),
-        *(one(problem, constants) for one in (_strong_convexity, _smoothness)),
-    )
+    norms, mu, L = (one(problem, constants) for one in (_at_optimum, _strong_convexity, _smoothness))
     found = []
     if norms is not None and mu is not None and (mu > 0).all():
         found.append(norms**2 / (2 * mu))
@@ -111,7 +114,7 @@ _RULES: Mapping[str, Callable[["Problem", Mapping[str, Constant]], Floats | None
     "L_i": _smoothness,
     "mu_i": _strong_convexity,
     "sigma_i": lambda problem, constants: _of_all(problem, constants, "sigma"),
-    "G_star": lambda problem, _: problem.gradient_norms_at_optimum(),
+    "G_star": _at_optimum,
     "gap_i": _gaps,
 }
 
