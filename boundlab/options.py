@@ -268,10 +268,13 @@ def numbers(text: object, what: str) -> list[float]:
             raise SpecError(f"{what}: {error}") from None
         entries: list[object] = [word for line in raw.splitlines() for word in _words(line)]
     elif isinstance(text, str):
-        parts = text.strip().strip("[]").split(",")
-        if len(parts) > 1 and not all(map(str.strip, parts[:-1])):  # a comma at the end says that it is a list
-            raise SpecError(f"{what} has a comma with no number before it, got {_cut(text)}")
-        entries = [word for part in parts for word in part.split()]
+        # A comma at the end says that it is a list; a gap before it is no number.
+        entries = [
+            word
+            for inside in [text.strip().strip("[]").strip().removesuffix(",")]
+            for part in (inside.split(",") if inside else [])
+            for word in part.split() or [part]
+        ]
     elif isinstance(text, (list, tuple)):
         entries = list(text)
     else:

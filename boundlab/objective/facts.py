@@ -93,15 +93,12 @@ def _strong_convexity(problem: "Problem", constants: Mapping[str, Constant]) -> 
     return least if least is None or own is None else np.maximum(least, own)
 
 
-def _at_optimum(problem: "Problem", constants: Mapping[str, Constant]) -> Floats | None:
-    """Return ‖∇f_i(x*)‖ from above: 0, and no rounding above it, where zeta says that x* minimises every f_i."""
-    norms, apart = problem.gradient_norms_at_optimum(), constants.get("zeta")
-    return norms if norms is None or apart is None or apart.value > 0.0 else np.zeros_like(norms)
-
-
 def _gaps(problem: "Problem", constants: Mapping[str, Constant]) -> Floats | None:
     """Return f_i(x*) − inf f_i from above, by ‖∇f_i(x*)‖²/(2μ_i) and L_i·zeta²/2."""
-    norms, mu, L = (one(problem, constants) for one in (_at_optimum, _strong_convexity, _smoothness))
+    norms, mu, L = (
+        problem.gradient_norms_at_optimum(),
+        *(one(problem, constants) for one in (_strong_convexity, _smoothness)),
+    )
     found = []
     if norms is not None and mu is not None and (mu > 0).all():
         found.append(norms**2 / (2 * mu))
@@ -114,7 +111,12 @@ _RULES: Mapping[str, Callable[["Problem", Mapping[str, Constant]], Floats | None
     "L_i": _smoothness,
     "mu_i": _strong_convexity,
     "sigma_i": lambda problem, constants: _of_all(problem, constants, "sigma"),
-    "G_star": _at_optimum,
+    # 0, and no rounding above it, where zeta says that x* minimises every f_i.
+    "G_star": lambda problem, constants: (
+        norms
+        if (norms := problem.gradient_norms_at_optimum()) is None or "zeta" not in constants
+        else norms * (constants["zeta"].value > 0.0)
+    ),
     "gap_i": _gaps,
 }
 
