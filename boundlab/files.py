@@ -102,7 +102,7 @@ def read_text(path: Path, error: type[BoundlabError], largest: int = LARGEST) ->
             raw = stream.read(largest + 1)  # files of /proc say that they are empty
         if len(raw) > largest:
             raise error(f"{path} is larger than {largest >> 20} MiB")
-        return raw.decode("utf-8")
+        return raw.decode("utf-8-sig")  # Windows begins a text with a byte order mark
     except OSError as reason:
         raise error(f"cannot read {path}: {_why(reason)}") from None
     except UnicodeDecodeError:

@@ -268,7 +268,13 @@ def numbers(text: object, what: str) -> list[float]:
             raise SpecError(f"{what}: {error}") from None
         entries: list[object] = [word for line in raw.splitlines() for word in _words(line)]
     elif isinstance(text, str):
-        entries = [word for word in text.strip().strip("[]").replace(",", " ").split() if word]
+        # A comma at the end says that it is a list; a gap before it is no number.
+        entries = [
+            word
+            for inside in [text.strip().strip("[]").strip().removesuffix(",")]
+            for part in (inside.split(",") if inside else [])
+            for word in part.split() or [part]
+        ]
     elif isinstance(text, (list, tuple)):
         entries = list(text)
     else:

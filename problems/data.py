@@ -168,13 +168,12 @@ def choose(
         raise SpecError(f"{where} has the columns {shown}; say which one is the target: target=NAME")
     if wanted.columns:
         features = [one for word in wanted.columns for one in places("columns", word)]
-        used = [*features, target] if weight is None else [*features, target, weight]
-        more = [labels[one] for one, often in Counter(used).items() if often > 1]
-        if more:
-            raise SpecError(f"{where}: columns names {more[0]!r} twice, or as a feature and the target; name it once")
     else:
         every = range(len(names)) if columns is None else columns
         features = [one for one in every if one not in (target, by, weight)]
+    used = [*features, target] if weight is None else [*features, target, weight]
+    if more := [labels[one] for one, often in Counter(used).items() if often > 1]:
+        raise SpecError(f"{where}: {more[0]!r} is named twice among columns, target and sample_weight; name it once")
     if not features:
         raise DataError(f"{where} has no column left for the features; a sample needs a feature and a target")
     return Chosen(target, tuple(features), by, weight, labels)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from boundlab.errors import CaseError, OutputError
-from boundlab.files import folder, json_text, read_json, replacing, write_json
+from boundlab.files import folder, json_text, read_json, read_text, replacing, write_json
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -24,6 +24,13 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         half()
     assert json.loads(target.read_text()) == {"a": 1}
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path):
+    for text in ("{}", "\ufeff{}"):
+        (tmp_path / "case.json").write_text(text, encoding="utf-8")
+        assert read_text(tmp_path / "case.json", CaseError) == "{}"
+        assert read_json(tmp_path / "case.json", CaseError) == {}
 
 
 def test_a_missing_folder_is_one_clear_line(tmp_path):

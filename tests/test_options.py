@@ -47,6 +47,8 @@ def test_numbers_come_from_text_lists_and_files(tmp_path):
     [
         ("", "empty list"),
         ("1,x", "entry 2 must be a number"),
+        ("1,,2", "entry 2 must be a number, got ''"),
+        ("[,1]", "entry 1 must be a number"),
         ("1,inf", "must be a finite number"),
         ("1/0", "must be a number"),
         ("@/nowhere/rates", "cannot read"),

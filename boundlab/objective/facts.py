@@ -108,7 +108,12 @@ _RULES: Mapping[str, Callable[["Problem", Mapping[str, Constant]], Floats | None
     "L_i": _smoothness,
     "mu_i": _strong_convexity,
     "sigma_i": lambda problem, constants: _of_all(problem, constants, "sigma"),
-    "G_star": lambda problem, _: problem.gradient_norms_at_optimum(),
+    # 0, and no rounding above it, where zeta says that x* minimises every f_i.
+    "G_star": lambda problem, constants: (
+        norms
+        if (norms := problem.gradient_norms_at_optimum()) is None or "zeta" not in constants
+        else norms * (constants["zeta"].value > 0.0)
+    ),
     "gap_i": _gaps,
 }
 

@@ -540,7 +540,7 @@ class Statement:
             (f"the option {OTHERS}", self.options.get(OTHERS, ANY), (ANY,)),
         ):
             if value not in allowed:
-                words = ", ".join(str(one) for one in allowed if one is not None)
+                words = ", ".join(str(one) for one in allowed if one not in {None, ""})
                 raise SpecError(f"{self.id}: {what} must be one of {words}, got {value!r}")
         if not self.step or ("c" in self.step) != ("d" in self.step) or {"alpha", "c"} <= set(self.step):
             raise SpecError(

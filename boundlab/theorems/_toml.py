@@ -509,6 +509,14 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     if not all(isinstance(one, dict) for one in lefts):
         raise SpecError(f"{where}: left must be a table [left], or several [[left]]; got {data['left']!r}")
     symbols = _symbols(data.get("symbols", {}), where)
+    for name in (*data.get("definitions", ()), *data.get("step", ()), *data.get("settable", ())):
+        if name in symbols and symbols[name].vector:
+            raise SpecError(f"{where}: {name} is one number per client, whose values are those of the problem")
+        if name not in symbols:
+            raise SpecError(
+                f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; "
+                f"{nearest(name, symbols)}"
+            )
     written: dict[sympy.Expr, Demands] = {}
     indices = {name: index_symbol(name) for name in (*(one.name for one in INDEX.values()), "tau")}
     steps = {**{name: index for name, index in indices.items() if name not in symbols}, **symbols}
@@ -528,14 +536,6 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
         own = [*(holds for holds, _ in inequalities), *(str(value) for one in lefts for value in one.values())]
         steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
-    for name in (*formulas["definitions"], *formulas["step"], *data.get("settable", ())):
-        if name in symbols and symbols[name].vector:
-            raise SpecError(f"{where}: {name} is one number per client, whose values are those of the problem")
-        if name not in symbols:
-            raise SpecError(
-                f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; "
-                f"{nearest(name, symbols)}"
-            )
     left = left_side(data["left"], symbols, where) if data.get("left") else None
     conditions = [_condition(*one, symbols, where, written) for one in inequalities]
     if "reach" in lefts[0]:

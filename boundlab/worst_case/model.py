@@ -200,7 +200,11 @@ def function_class(theorem: Theorem, values: Mapping[str, Any], clients: int) ->
         If a constant is missing.
     """
     assumed = theorem.core.assumed
-    for name in sorted(name for name in set(theorem.core.asked) - _KNOWN if assumption(name).of == "functions"):
+    for name in sorted(
+        name
+        for name in {*theorem.core.asked} - _KNOWN
+        if assumption(name).of == "functions" and (name, clients) != ("one-function", 1)
+    ):
         raise AssumptionError(f"{theorem.id} assumes {name}, of which worst-case knows no interpolation inequalities")
 
     def constant(name: str, why: str, *, zero: bool = False) -> Fraction:

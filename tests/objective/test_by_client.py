@@ -48,6 +48,16 @@ def test_a_client_is_as_steep_as_it_is():
     assert (found["gap_i"] >= [4.5, 1.5]).all(), "from above"
 
 
+@pytest.mark.parametrize("kind", ["quadratic", "logistic", "least-squares"])
+def test_one_client_has_no_gradient_at_its_minimiser(kind):
+    """∇f_1(x*) = ∇f(x*) = 0, also where x* is known up to rounding: a theorem that needs ∇f_i(x*) = 0 is about it."""
+    options = {"features": [[1.0, 0.3], [0.2, -1.0], [-0.7, 0.4]], "targets": [1, 0, 1], "owners": [0, 0, 0], "nu": 0.1}
+    problem = make(kind, clients=1) if kind == "quadratic" else make(kind, **options)
+    found = by_client(problem, NAMES)
+    assert problem.gradient_norms_at_optimum()[0] > 0.0
+    assert found["G_star"].tolist() == found["gap_i"].tolist() == [0.0]
+
+
 def test_kinks_have_no_curvature():
     problem = make("lad", clients=3)
     assert by_client(problem, NAMES).keys() <= {"sigma_i"}

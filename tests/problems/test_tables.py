@@ -74,8 +74,10 @@ def test_features_are_by_default_all_columns_but_the_target_and_by(table: str) -
         (Wanted("lable"), "has no column 'lable' for target; did you mean label?"),
         (Wanted("6"), "has no column '6' for target; known: "),
         (Wanted("0"), "has no column '0' for target; known: "),
-        (Wanted("label", ("a", "a")), "columns names 'a' twice"),
-        (Wanted("label", ("a", "label")), "columns names 'label' twice, or as a feature and the target"),
+        (Wanted("label", ("a", "a")), "'a' is named twice among columns, target and sample_weight"),
+        (Wanted("label", ("a", "label")), "'label' is named twice among columns"),
+        (Wanted("label", sample_weight="label"), "'label' is named twice among columns"),
+        (Wanted("label", ("a", "b"), sample_weight="b"), "'b' is named twice among columns"),
         (Wanted("label", ("a",), "dev"), "has no column 'dev' for by; did you mean device?"),
     ],
 )

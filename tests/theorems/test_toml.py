@@ -105,6 +105,12 @@ def _without(line: str) -> str:
         (GOOD.replace("sigma**2", "p"), FormulaError, "p is one number per client; write p[i] in a mean_i(…)"),
         (GOOD.replace('"alpha*sigma**2/2"', "[1]"), FormulaError, "terms.noise: a formula must be text, got list"),
         (GOOD.replace('alpha = "alpha"', 'omega = "alpha"'), SpecError, "omega is defined but unknown"),
+        (
+            GOOD.replace("[definitions]", '[definitions]\nrho = "1/w"').replace("sigma**2", "sigma**2*rho"),
+            SpecError,
+            "rho is defined but unknown; add [symbols.rho] with meaning and units",
+        ),
+        ('source = "dream"' + GOOD, SpecError, "source must be one of print, memory, own, got 'dream'"),
         (GOOD + '\n[parameters]\nM = "W"', SpecError, "parameters.M must name a symbol, got 'W'"),
         (GOOD + '\n[parameters]\nM = "n"', SpecError, "no formula reads n, so that M stands at its default; leave"),
         (GOOD + '\n[parameters]\nM = "M"\nreply = "Q"', SpecError, "no formula reads Q, so that reply stands"),

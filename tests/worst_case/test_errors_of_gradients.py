@@ -53,6 +53,16 @@ def close(found: WorstCase, value: Fraction) -> bool:
 
 # --------------------------------------------------------------------------------------- values that a hand derives
 
+
+def test_one_client_has_one_function() -> None:
+    """With ‖e‖ ≤ ε‖∇f(x)‖ the gap falls by the factor 1 − (1 − ε²)μ/L; two clients would be two functions."""
+    one = claim("gap", (*STRONG, RELATIVE, "one-function"), 1 / L, (1 - (1 - eps**2) * mu / L) ** K * F0)
+    told = {"mu": 0.5, "L": 1, "eps_g": 0.5, "F0": 1}
+    assert worst_case(one, 1, told).outcome is HOLDS
+    with pytest.raises(AssumptionError, match="assumes one-function, of which worst-case knows no"):
+        worst_case(one, 1, {**told, "n": 2})
+
+
 Q = 1 - mu / L
 DISTANCE = (Q**K * R + (1 - Q**K) * delta / mu) ** 2
 ATTAINED: dict[str, tuple[Theorem, tuple[int, ...], dict[str, float], Callable[[int], Fraction]]] = {
