@@ -1,4 +1,4 @@
-"""AREA's Theorem 7 with explicit constants, first part: one pass, from docs/theory/area-proofs.md.
+"""AREA's Theorem 7 with explicit constants, first part: one pass, from docs/theory/area.md#the-proofs.
 
 Every exponential is a power of F[k] = e^(q_k/(6M)), with q_k = α_k·M·γ = 48/(p·τ) and τ = k + d, so that F[k]^M is the
 page's e^(q_k/6), or of w = e^(1/6).

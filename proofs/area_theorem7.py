@@ -1,4 +1,4 @@
-"""AREA's Theorem 7 with explicit constants: docs/theory/area-proofs.md, step by step; one pass is in another module."""
+"""AREA's Theorem 7 with explicit constants: docs/theory/area.md#the-proofs; one pass is in another module."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -300,7 +300,7 @@ def _finish(proof: Proof, v: PassNames, form: _TheoremForm, last: Fact, left: An
     proof.conclude(proof.step("(E7.4)", left <= bound, multipliers=[(1, last), (by, same)]))
 
 
-_SOURCE = "derived for boundlab; docs/theory/area-proofs.md"
+_SOURCE = "derived for boundlab; docs/theory/area.md#the-proofs"
 PROOFS = (
     Script(
         "area.theorem7.onepass",

@@ -75,7 +75,7 @@ def _python() -> Iterator[str]:
     yield from (
         "## Tests for authors",
         "",
-        "`boundlab.testing`; [docs/testing.md](../docs/testing.md) shows them at work.",
+        "`boundlab.testing`; [Tests for authors](../docs/plugins.md#tests-for-authors) shows them at work.",
         "",
     )
     yield from _documented(f"boundlab.testing.{name}" for name in testing.__all__)

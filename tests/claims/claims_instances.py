@@ -19,7 +19,7 @@ _WORDS = {3: "three", 4: "fourth", 5: "fifth", 6: "six"}
 # ---------------------------------------------------------------------- composite
 
 
-@claim("docs/composite.md", r"move from 0 to the mean of # and #, and stay at #, while $x^\star=#$")
+@claim("docs/theorems.md", r"move from 0 to the mean of # and #, and stay at #, while $x^\star=#$")
 def mean_of_proximal_steps() -> list[str]:
     def step(x: Fraction, centre: int) -> Fraction:
         y = x - (x - centre)  # of 1/L on ½(x − c)²
