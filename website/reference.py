@@ -16,8 +16,8 @@ import typer
 import boundlab
 from boundlab import api, testing
 from boundlab.cli._app import application
+from boundlab.cli.docs import names, text_of
 from boundlab.cli.listing import tables
-from boundlab.cli.schemas import names, text_of
 from boundlab.pages.blocks import Block, line, table
 from boundlab.pages.markdown import escaped, markdown
 from boundlab.registry import KINDS, TYPES

@@ -5,6 +5,7 @@ import re
 import sys
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -29,7 +30,11 @@ NEXT = {
 TAKEN = ("boundlab", "numpy", "scipy", "sympy", "flint", "typer", "rich", "pytest", "hypothesis", "torch", "matplotlib")
 
 
-def new(kind: option.Begun, name: option.Name, out: option.NewFolder = Path()) -> ExitCode:
+def new(
+    kind: Annotated[str, option.argument("|".join(NEXT), "What to start.", option.complete.words(NEXT))],
+    name: Annotated[str, option.argument("NAME", "Its id: letters, digits, -, _ and dots.")],
+    out: Annotated[Path, option.file("--out DIR", "The folder of the two files.")] = Path(),
+) -> ExitCode:
     """Start a theorem, an algorithm, … of your own.
 
     The file works as it stands. A test comes with it.
