@@ -160,7 +160,7 @@ def letters_of_a_line() -> list[str]:
 
 @claim(
     "docs/theorems.md",
-    "ranges that hold no model, more than # weighed models, and weights that differ by more than # binary digits",
+    "ranges without a model, more than # weighed models, and weights that differ by more than # binary digits",
 )
 def weighed_models() -> list[str]:
     return [f"{_aggregation._MOST:,}", str(recurrence._ROOM)]

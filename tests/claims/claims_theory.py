@@ -31,7 +31,7 @@ def not_at_the_edge() -> list[str]:
     return [f"{found['bound'] ** 2:.3g}", f"{found['bound']:.3f}", f"{found['mean']:.3f}", f"{repaired['bound']:.4g}"]
 
 
-@claim(AREA, "On Algorithm 2's own start this one instance holds, at # of the bound.")
+@claim(AREA, "With Algorithm 2's own start the bound holds on this one instance, at #.")
 def not_at_the_edge_own_start() -> list[str]:
     return [f"{far_from_the_edge('area.theorem8.printed-start')['ratio']:.3f}"]
 
