@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from boundlab.cli.schemas import text_of
+from boundlab.cli.docs import text_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "json.md"
 _BEGIN, _END = "<!-- keys: written by python -m benchmarks.json_keys --write -->\n", "<!-- end of keys -->"

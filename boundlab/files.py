@@ -22,7 +22,7 @@ RESULT = "result.json"
 SCHEMA = "boundlab/{}/1"  # what a document of boundlab's says of itself; the number changes where a key changes
 _KINDS = {  # by ending
     ".toml": "a TOML file holds a theorem, for boundlab show, check, compare …, or the plan of a sweep",
-    ".json": "a JSON file holds a case, for boundlab exact and replay, or a certificate, for boundlab recheck",
+    ".json": "a JSON file holds a case, for boundlab exact and run, or a certificate, for worst-case --recheck",
     ".py": "a Python file is a plug-in, boundlab --plugin FILE …, which boundlab doctor FILE checks",
 }
 _ROW = re.compile(r"\[\n(?:\s*[-\d.eE+]+,?\n)+\s*(?:\"\w*\"\n\s*)?\]")  # of numbers, or an event: one line

@@ -19,7 +19,7 @@ bl.theorem(closed)
 # %% [markdown]
 # ## The bound and the run
 #
-# Theorem 7 of the paper is printed as an 𝒪(·). Two forms with all constants are derived and proved in `docs/theory/area-proofs.md`: a closed form with four named terms, and the recursion from which it is rounded. Both hold for the same steps α_k = c/(k + d), so one run meets both. Every constant (μ, L, σ, ζ, R) comes from the data with a certificate, and from the side on which it may err.
+# Theorem 7 of the paper is printed as an 𝒪(·). Two forms with all constants are derived and proved in `docs/theory/area.md#the-proofs`: a closed form with four named terms, and the recursion from which it is rounded. Both hold for the same steps α_k = c/(k + d), so one run meets both. Every constant (μ, L, σ, ζ, R) comes from the data with a certificate, and from the side on which it may err.
 
 # %%
 asked = {"iterations": 2000, "trials": 10, "M": 5}

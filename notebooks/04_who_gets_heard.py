@@ -180,4 +180,4 @@ assert all(abs(ends[kind, "FedBuff"] - 1 / 3) < 0.005 for kind in delays)
 # %% [markdown]
 # More time and smaller steps bring FedBuff nearer to its bias, and AREA nearer to the minimiser. AREA pays elsewhere: under heavy-tailed delays a client may be away for a large part of the run, and until it is back its old message holds the model where it is.
 #
-# There are theorems on this: the repaired bounds of FedBuff and FedCompass have a term for unequal shares (`docs/theory/fedbuff.md`, `docs/theory/fedcompass.md`), FedStaleWeight's shares have closed forms (the notebook on its mechanism), and AREA's bounds have no such term, and need none.
+# There are theorems on this: the repaired bounds of FedBuff and FedCompass have a term for unequal shares (`docs/theory/fedstaleweight.md#fedbuff-and-the-other-baselines`, `docs/theory/fedcompass.md`), FedStaleWeight's shares have closed forms (the notebook on its mechanism), and AREA's bounds have no such term, and need none.

@@ -285,4 +285,4 @@ assert proof.steps[-1].status.value == "unproved"
 proof.steps[-1].how
 
 # %% [markdown]
-# From here: `boundlab new theorem NAME` begins a file of your own with a test, `boundlab new proof NAME` a proof, and `pytest --boundlab-theorem mine.toml` keeps it under test (`docs/tutorial.md`, `docs/testing.md`).
+# From here: `boundlab new theorem NAME` begins a file of your own with a test, `boundlab new proof NAME` a proof, and `pytest --boundlab-theorem mine.toml` keeps it under test (`docs/tutorial.md`, `docs/plugins.md#tests-for-authors`).

@@ -1,4 +1,4 @@
-"""AREA's Theorem 7 with explicit constants: docs/theory/area-proofs.md, step by step; one pass is in another module."""
+"""AREA's Theorem 7 with explicit constants: docs/theory/area.md#the-proofs; one pass is in another module."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ from boundlab.prove import (
     variable,
 )
 
-# AREA's Theorem 7 with explicit constants, first part: one pass, from docs/theory/area-proofs.md.
+# AREA's Theorem 7 with explicit constants, first part: one pass, from docs/theory/area.md#the-proofs.
 #
 # Every exponential is a power of F[k] = e^(q_k/(6M)), with q_k = α_k·M·γ = 48/(p·τ) and τ = k + d, so that F[k]^M is
 # the page's e^(q_k/6), or of w = e^(1/6).
@@ -468,7 +468,7 @@ def _finish(proof: Proof, v: PassNames, form: _TheoremForm, last: Fact, left: An
     proof.conclude(proof.step("(E7.4)", left <= bound, multipliers=[(1, last), (by, same)]))
 
 
-_SOURCE = "derived for boundlab; docs/theory/area-proofs.md"
+_SOURCE = "derived for boundlab; docs/theory/area.md#the-proofs"
 PROOFS = (
     Script(
         "area.theorem7.onepass",

@@ -14,7 +14,7 @@ import typer
 
 from boundlab.audit import _ruling as ruling
 from boundlab.checks import _check as checks
-from boundlab.cli import FORMER, recheck
+from boundlab.cli import FORMER, prove
 from boundlab.cli._app import application
 from boundlab.formulas.symbols import DOMAINS, Role, Side
 from boundlab.prove.document import Status
@@ -186,9 +186,9 @@ def test_every_command_and_option_that_a_page_shows_is_there():
     assert missing(PAGES, look) == {}
 
 
-def test_what_a_symbol_of_ones_own_may_be_is_listed():
+def test_what_a_new_symbol_may_be_is_listed():
     page = (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8")
-    paragraph = next(part for part in page.split("\n\n") if part.startswith("A symbol of one's own"))
+    paragraph = next(part for part in page.split("\n\n") if part.startswith("A new symbol"))
     for domain in DOMAINS.values():
         assert f"`{domain.id}` ({domain.rule})" in " ".join(paragraph.split())
     for word in (*get_args(Role), *get_args(Side)):
@@ -197,7 +197,7 @@ def test_what_a_symbol_of_ones_own_may_be_is_listed():
 
 def test_every_word_of_a_verdict_is_on_the_page_of_verdicts():
     page = (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
-    said = {*Verdict, *get_args(checks.Verdict), *(one.value for one in Status), *recheck.CODES, *get_args(ruling.Word)}
+    said = {*Verdict, *get_args(checks.Verdict), *(one.value for one in Status), *prove.CODES, *get_args(ruling.Word)}
     assert {word for word in said | set(UNANSWERED) if f"`{word}`" not in page} == set()
 
 

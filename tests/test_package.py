@@ -103,7 +103,7 @@ def test_the_addresses_stand_wherever_they_are_needed():
     assert re.findall(r"(?m)^repository-code: (.*)$", citation) == [f'"{REPOSITORY}"'] * bool(REPOSITORY)
     assert not any(address.endswith("/") for address in named.values())
     source = f"@ git+{REPOSITORY or 'REPOSITORY'}@v{__version__}"
-    for page in ("theorem.yml", "testing.md"):
+    for page in ("theorem.yml", "plugins.md"):
         assert source in (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 

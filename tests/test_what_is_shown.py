@@ -84,7 +84,7 @@ def labels(result: Comparison, path: Path, monkeypatch: Any) -> list[str]:
         seen.extend(" ".join(text.get_text().split()) for legend in legends for text in legend.get_texts())
 
     monkeypatch.setattr(plots, "save_figure", keep)
-    plots.plot_comparison(result, path)
+    plots.save_plot(lambda pair: plots.draw_comparison(result, pair), path, 9.6, 6.4, panel=True)
     return seen
 
 

@@ -16,8 +16,8 @@ import typer
 import boundlab
 from boundlab import api, testing
 from boundlab.cli._app import application
+from boundlab.cli.docs import names, text_of
 from boundlab.cli.listing import tables
-from boundlab.cli.schemas import names, text_of
 from boundlab.pages.blocks import Block, line, table
 from boundlab.pages.markdown import escaped, markdown
 from boundlab.registry import KINDS, TYPES
@@ -75,7 +75,7 @@ def _python() -> Iterator[str]:
     yield from (
         "## Tests for authors",
         "",
-        "`boundlab.testing`; [docs/testing.md](../docs/testing.md) shows them at work.",
+        "`boundlab.testing`; [Tests for authors](../docs/plugins.md#tests-for-authors) shows them at work.",
         "",
     )
     yield from _documented(f"boundlab.testing.{name}" for name in testing.__all__)

@@ -12,8 +12,6 @@ from boundlab.verdict import ExitCode
 if TYPE_CHECKING:
     import pandas
 
-    from boundlab.pages import Block
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Checks(Shown):
@@ -50,12 +48,6 @@ class Checks(Shown):
         suspicious = [one.id for one in self.checks if one.verdict == "suspicious"]
         more = f"; suspicious: {', '.join(suspicious)}" if suspicious else ""
         return f"{self.theorem.id}: {self.verdict}: {failed}{more}"
-
-    def page(self, verbose: bool = False) -> "list[Block]":
-        """Return the table; ``verbose``: with what passed and what does not apply."""
-        from boundlab.pages import page
-
-        return page(self, verbose=verbose)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

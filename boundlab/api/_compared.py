@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from boundlab.options import Axis
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict, counted, joint_verdict
 
-if TYPE_CHECKING:
-    from boundlab.pages import Block
-
 Column = NDArray[Any]
 
 
@@ -27,12 +24,6 @@ class Compared(Tabular, Comparison):
     def line(self) -> str:
         """Return theorem, problem and verdict."""
         return f"{self.plan.theorem.id} on {self.plan.problem.id}: {self.headline}: {self.explanation}"
-
-    def page(self, terms: bool = False) -> "list[Block]":
-        """Return the tables and the verdict; ``terms``: with the terms of the bound."""
-        from boundlab.pages import page
-
-        return page(self, terms=terms)
 
     def columns(self) -> dict[str, Column]:
         """Return a row for each iteration: the left side with its limits, the bound, its terms."""
@@ -130,12 +121,6 @@ class Horizons(Tabular):
         first, last = self.iterations[0], self.iterations[-1]
         theorem = self.theorem
         return f"{theorem.id} at {len(self.comparisons)} horizons {first} … {last}: {self.headline}: {self.reason}"
-
-    def page(self, terms: bool = False) -> "list[Block]":
-        """Return a line for each horizon, and the verdict; ``terms``: with the terms of the bound."""
-        from boundlab.pages import page
-
-        return page(self, terms=terms)
 
     def columns(self) -> dict[str, Column]:
         """Return a row for each horizon, with its verdict."""

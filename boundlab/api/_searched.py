@@ -1,14 +1,9 @@
 """A search for a counterexample, to look at."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from boundlab.api._shown import Shown
 from boundlab.falsify import Falsification
-
-if TYPE_CHECKING:
-    from boundlab.pages import Block
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,9 +24,3 @@ class Searched(Shown, Falsification):
             return f"{self.theorem.id}: {self.verdict}: {self.growth.family}: {self.growth.why}: {self.best.words()}"
         words = f"{self.called}, left/right {self.best.ratio:.4g}: {self.best.words()}"
         return f"{self.theorem.id}: {self.verdict}: {tried}; {words}"
-
-    def page(self, typed: str = "", written: Path | None = None) -> "list[Block]":
-        """Return what was tried and what was found; ``typed``, ``written``: the theorem and the case file, as given."""
-        from boundlab.pages import page
-
-        return page(self, typed=typed, written=written)

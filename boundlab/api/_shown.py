@@ -29,11 +29,18 @@ class Shown:
     def line(self) -> str:
         """Return what came out, in one line."""
 
-    def page(self) -> "list[Block]":
-        """Return what the command line prints, as blocks; see :mod:`boundlab.pages`."""
+    def page(self, *given: Any, **options: Any) -> "list[Block]":
+        """Return what the command line prints, as blocks; see :mod:`boundlab.pages`.
+
+        Parameters
+        ----------
+        given, options
+            ``terms`` of comparisons: with the terms of the bound. ``verbose`` of checks: with what passed and what does
+            not apply. ``typed`` and ``written`` of searches: the theorem and the case file, as the user gave them.
+        """
         from boundlab.pages import page
 
-        return page(self)
+        return page(self, *given, **options)
 
     def __repr__(self) -> str:
         """Say what came out, in one line."""
@@ -90,8 +97,8 @@ class Report(Shown):
         """Return what came out, in one line."""
         return self.text
 
-    def page(self) -> "list[Block]":
-        """Return what the command line prints, as blocks."""
+    def page(self, *_given: Any, **_options: Any) -> "list[Block]":
+        """Return what the command line printed, as blocks."""
         return list(self.blocks)
 
     def as_dict(self) -> dict[str, Any]:

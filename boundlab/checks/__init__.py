@@ -1,6 +1,6 @@
 """Checks of a theorem by its formula and its metadata alone: seconds, and no simulation.
 
-docs/checks.md says what each check means, with the mathematics.
+docs/audit.md#checks-by-the-formula-alone says what each check means, with the mathematics.
 """
 
 import traceback

@@ -2,7 +2,7 @@
 
 All assumptions are closed under both scalings: from (f, step, x0) they make another problem that the claim is
 about, whose run is the same one in other units. A part of a bound with other degrees than the left side can therefore
-be scaled away; see docs/checks.md.
+be scaled away; see docs/audit.md#checks-by-the-formula-alone.
 """
 
 import itertools

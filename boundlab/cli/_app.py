@@ -1,6 +1,7 @@
 """The Typer application."""
 
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,25 +14,25 @@ from boundlab.cli.terminal import epilog, summary
 # The commands in the groups and the order of the help: where each stands, and an example of its arguments.
 _GROUPS = {
     "Is it true?": {
-        "audit": ("audit:audit", "area.theorem8 --html area.html"),
-        "check": ("check:check", "area.theorem7 --only units"),
+        "audit": ("judges:audit", "area.theorem8 --html area.html"),
+        "check": ("judges:check", "area.theorem7 --only units"),
         "compare": (
-            "compare:compare",
+            "judges:compare",
             "area.theorem8 --problem lad:x0=3 --delays iid:p_s=0.5 --iterations 6 --set M=50 --trials 400",
         ),
-        "falsify": ("falsify:falsify", "area.theorem8 --budget 60"),
+        "falsify": ("judges:falsify", "area.theorem8 --budget 60"),
         "prove": ("prove:prove", "area.theorem8.repaired --step 'a pass'"),
-        "exact": ("exact:exact", "area.theorem8"),
-        "worst-case": ("worst_case:worst_case", "area.theorem8 --iterations 5 --p 0.5 --set M=3"),
+        "exact": ("judges:exact", "area.theorem8"),
+        "worst-case": ("judges:worst_case", "area.theorem8 --iterations 5 --p 0.5 --set M=3"),
     },
     "My system": {
         "run": (
-            "runs:run",
+            "system:run",
             "area --problem softmax:clients=10 --delays exponential:spread=10 --set alpha=0.5 --iterations 2000",
         ),
-        "trace": ("traces:trace", "log.csv --map time=ts,client=device --out trace.csv"),
-        "constants": ("constants:constants", "logistic:data=breast_cancer,clients=4,nu=0.1,batch=1"),
-        "optimal-rate": ("optimal_rate:optimal_rate", "--rates 10,10,2.5 --objective per-time --server-cost 0.01"),
+        "trace": ("system:trace", "log.csv --map time=ts,client=device --out trace.csv"),
+        "constants": ("system:constants", "logistic:data=breast_cancer,clients=4,nu=0.1,batch=1"),
+        "optimal-rate": ("system:optimal_rate", "--rates 10,10,2.5 --objective per-time --server-cost 0.01"),
     },
     "Many": {"sweep": ("sweep:sweep", "plan.toml --out results --jobs 2")},
     "Write and look": {
@@ -97,8 +98,10 @@ def _options(
     _version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
-    plugin: option.PluginFiles = None,
-    _debug: option.Debug = False,
+    plugin: Annotated[
+        list[Path] | None, option.file("--plugin FILE.py", "Run this file and use what it registers; may be repeated.")
+    ] = None,
+    _debug: Annotated[bool, option.named("--debug", "Show the traceback of an unexpected error.")] = False,
 ) -> None:
     if plugin:
         from boundlab.registry import using

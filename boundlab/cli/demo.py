@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,7 +35,9 @@ _LONG = 5000
 
 
 def demo(
-    out: option.DemoFolder = Path("demo"), seed: option.Seed = Default.SEED, as_json: option.AsJson = False
+    out: Annotated[Path, option.file("--out DIR", "Where the plot and the case files go.")] = Path("demo"),
+    seed: option.Seed = Default.SEED,
+    as_json: option.AsJson = False,
 ) -> None:
     """Take a tour: a false theorem, five papers, real data.
 
@@ -46,7 +48,7 @@ def demo(
     from boundlab.case import problem_from
     from boundlab.pages.blocks import figure
     from boundlab.pages.comparison import comparison_page
-    from boundlab.pages.plots import case_name, check_format, plot_comparison
+    from boundlab.pages.plots import case_name, check_format, draw_comparison, save_plot
     from boundlab.pages.terminal import print_page
     from boundlab.pages.theorem import source_of
     from boundlab.server_rate import optimal_rate
@@ -118,7 +120,9 @@ def demo(
 
     def write() -> None:
         write_folder(out, document, cases, (_PLOT,))
-        plot_comparison(explicit, out / _PLOT, others=(recursion.plan,))
+        save_plot(
+            lambda pair: draw_comparison(explicit, pair, others=(recursion.plan,)), out / _PLOT, 9.6, 6.4, panel=True
+        )
 
     deliver(ExitCode.STANDS, [out / name for name in (_PLOT, *cases, RESULT)], show, write, quiet=as_json)
     if not as_json:

@@ -1,30 +1,41 @@
-"""``boundlab docs``."""
+"""``boundlab docs``: the pages of the documentation, and the JSON Schemas."""
 
+import json
 import re
+from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from boundlab.cli import _options as option
+from boundlab.cli._complete import schema_names as names
+from boundlab.cli.terminal import print_json, print_page
 from boundlab.documentation import page_files
 from boundlab.errors import SpecError, visible
 from boundlab.options import nearest
 
 
-def docs(page: option.Page = None, schema: option.Schema = False) -> None:
+def docs(
+    page: Annotated[
+        str | None,
+        option.argument("[PAGE]", "verdicts, theorems, area#anchor, …; default: a list.", option.complete.pages),
+    ] = None,
+    schema: Annotated[
+        bool,
+        option.named("--schema", "Print the JSON Schema named instead: case, theorem, result, …; default: a list."),
+    ] = False,
+) -> None:
     """Print a page of the documentation, or a JSON Schema.
 
     A page is Markdown; PAGE#SECTION prints one section. Without a name all are listed. The schemas (draft 2020-12) are
     of files that boundlab reads or writes; TOML is read as data.
     """
     if schema:
-        from boundlab.cli.schemas import schema as print_schema
-
         print_schema(page)
         return
     pages = page_files()
     if page is None:
-        from boundlab.cli.terminal import print_page
         from boundlab.pages.blocks import table
 
         print_page([table("", ("page", "title"), [(name, _title(path)) for name, path in pages.items()], whole=(0,))])
@@ -65,3 +76,27 @@ def _section(name: str, text: str, anchor: str) -> str:
 def anchor_of(heading: str) -> str:
     """Return the anchor under which Markdown's readers know a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+def text_of(name: str) -> str:
+    """Return one as JSON text."""
+    return files("boundlab").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
+
+
+def print_schema(name: str | None) -> None:
+    """Print the JSON Schema (draft 2020-12) of that name, or list all.
+
+    Raises
+    ------
+    SpecError
+        If there is none of that name.
+    """
+    if name is None:
+        from boundlab.pages.blocks import table
+
+        rows = [(one, json.loads(text_of(one))["description"]) for one in names()]
+        print_page([table("", ("schema", "of"), rows, whole=(0,))])
+    elif name in names():
+        print_json(json.loads(text_of(name)))
+    else:
+        raise SpecError(f"there is no schema of {name!r}; {nearest(name, names())}")

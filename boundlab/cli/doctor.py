@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from boundlab.__about__ import __version__
 from boundlab.cli import _options as option
@@ -36,7 +36,12 @@ _PACKAGES = (
 )
 
 
-def doctor(plugin: option.Plugin = None, as_json: option.AsJson = False) -> ExitCode:
+def doctor(
+    plugin: Annotated[
+        Path | None, option.file_argument("[PLUGIN.py]", "A plug-in. It is run, and its objects are tested.")
+    ] = None,
+    as_json: option.AsJson = False,
+) -> ExitCode:
     """Show what is installed, and test a plug-in.
 
     It also shows what cannot be loaded. The objects of PLUGIN.py are tested for conformance to their interfaces.

@@ -1,7 +1,7 @@
 """``boundlab list``."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from boundlab.cli import _options as option
 from boundlab.cli.terminal import print_json, print_page, show
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from boundlab.registry import Kind, Registration
 
 T = TypeVar("T")
+LISTED = ("theorems", "algorithms", "problems", "delays", "metrics", "assumptions", "checks", "proofs", "symbols")
 
 
 def list_command(
-    what: option.Listed = "theorems",
-    word: option.Word = None,
-    problem: option.For = None,
+    what: Annotated[str, option.argument(f"[{'|'.join(LISTED)}]", None, option.complete.words(LISTED))] = "theorems",
+    word: Annotated[str | None, option.argument("[WORD]", "Only objects with this word in the id or summary.")] = None,
+    problem: Annotated[
+        str | None,
+        option.named("--for PROBLEM", "Show which theorems apply to this problem.", option.complete.specs("problems")),
+    ] = None,
     delays: option.Delays = "",
     as_json: option.AsJson = False,
 ) -> None:

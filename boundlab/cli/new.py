@@ -6,6 +6,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated
 
 import typer
 
@@ -31,7 +32,13 @@ TAKEN = ("boundlab", "numpy", "scipy", "sympy", "flint", "typer", "rich", "pytes
 
 
 def new(
-    kind: option.Begun, name: option.Name, out: option.NewFolder = Path(), latex: option.Drafted = None
+    kind: Annotated[str, option.argument("|".join(NEXT), "What to start.", option.complete.words(NEXT))],
+    name: Annotated[str, option.argument("NAME", "Its id: letters, digits, -, _ and dots.")],
+    out: Annotated[Path, option.file("--out DIR", "The folder of the two files.")] = Path(),
+    latex: Annotated[
+        Path | None,
+        option.file("--latex FILE", "Draft a theorem from the one in a LaTeX file; you tick its assumptions."),
+    ] = None,
 ) -> ExitCode:
     """Start a theorem, an algorithm, … of your own.
 

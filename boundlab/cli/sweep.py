@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -16,20 +17,58 @@ from boundlab.verdict import ExitCode
 
 def sweep(
     context: typer.Context,
-    swept: option.Swept,
-    out: option.SweepFolder = None,
+    swept: Annotated[
+        Path,
+        option.file_argument("PLAN.toml|DIR", "A plan to ask (boundlab docs sweep), or the folder of a sweep to show."),
+    ],
+    out: Annotated[
+        Path | None, option.file("--out DIR", "The folder of the answers. What is there is not asked again.")
+    ] = None,
     jobs: option.Jobs = None,
-    shard: option.Shard = None,
-    dask: option.DaskAddress = None,
-    again: option.Again = None,
-    dry_run: option.DryRun = False,
-    where: option.Where = None,
-    heat: option.Heat = None,
-    curve: option.Curve = False,
-    plot: option.SweepPlot = None,
-    csv: option.CsvFile = None,
-    parquet: option.ParquetFile = None,
-    against: option.Against = None,
+    shard: Annotated[str | None, option.named("--shard i/n", "Only the i-th of n parts of the cells.")] = None,
+    dask: Annotated[
+        str | None, option.named("--dask ADDRESS", "Use a Dask cluster: tcp://HOST:8786, or its scheduler file.")
+    ] = None,
+    again: Annotated[
+        str | None,
+        option.named(
+            "--again WHICH",
+            "Ask failed cells again, or stale ones (answered by other versions).",
+            option.complete.words(("failed", "stale")),
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        option.named(
+            "--dry-run", "Only show how many cells there are, which do not apply, and about how long it takes."
+        ),
+    ] = False,
+    where: Annotated[
+        str | None,
+        option.named("--where SQL", "Of DIR: rows for which this is true: \"verdict = 'violated' AND M > 5\"."),
+    ] = None,
+    heat: Annotated[
+        str | None,
+        option.named(
+            "--heat x=NAME,y=NAME", "Of DIR: draw verdicts and slack over two coordinates, such as x=M,y=alpha."
+        ),
+    ] = None,
+    curve: Annotated[
+        bool, option.named("--curve", "Of DIR: draw bounds and bands over the iterations, one panel a cell.")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        option.file(
+            "--plot FILE", "Of DIR: where the picture goes (png, svg, pdf). Default: heat.png or curve.png in DIR."
+        ),
+    ] = None,
+    csv: Annotated[Path | None, option.file("--csv FILE", "Of DIR: write these rows, or all.")] = None,
+    parquet: Annotated[
+        Path | None, option.file("--parquet FILE", "Of DIR: write these rows, or all, for pandas, polars or DuckDB.")
+    ] = None,
+    against: Annotated[
+        Path | None, option.file("--against DIR", "Of DIR: show what differs from another sweep.")
+    ] = None,
     require: option.Require = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,

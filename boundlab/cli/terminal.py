@@ -46,7 +46,7 @@ _WORD, _LINE = 300, 2000  # letters of a complaint
 _BESIDE = "an assumption of the theorem is not met, or it has no constants to compare with"
 _RUNS = "the algorithm cannot run on the problem"
 _RIGHT = "--recheck: every line of the file is right, and nothing is taken on trust"
-_WRONG = "--recheck: a line is wrong, so that the file proves nothing"
+_WRONG = "--recheck: a line is wrong, so the file proves nothing"
 _TRUSTED = "--recheck: no line is wrong, but something is taken on trust, or no theorem is named"
 
 # The codes of a command that have a meaning of its own; 2, 70 and 130 mean the same for every command.
@@ -83,12 +83,12 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.STANDS: "the certified worst case is at most the bound; --fit: each multiplier has a closed form; "
             + _RIGHT,
             ExitCode.REFUTED: f"a function of the class exceeds the bound, certified; {_WRONG}",
-            ExitCode.UNDECIDED: "not decided: no certified value is on either side, however near (tight to …); or the "
+            ExitCode.UNDECIDED: "not decided: no certified value decides, even if it is near (tight to …); or the "
             f"theorem is about noise, and the bound holds without it; {_TRUSTED}",
             ExitCode.NOT_APPLICABLE: "the bound and the program are not about the same runs",
         },
         "prove": {
-            ExitCode.STANDS: f"every step is proved, and the theorem where there is one; {_RIGHT}",
+            ExitCode.STANDS: f"every step is proved, and so is the theorem, if there is one; {_RIGHT}",
             ExitCode.REFUTED: f"a step is refuted by an instance of the theorem's setting; {_WRONG}",
             ExitCode.UNDECIDED: f"a step is not proved, or the theorem is not; {_TRUSTED}",
         },

@@ -1,6 +1,6 @@
 """``boundlab show`` and ``boundlab eval``."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,13 +11,16 @@ from boundlab.files import named_file
 
 
 def show(
-    theorem: option.Theorem, latex: option.BoundLatex = False, core: option.Core = False, as_json: option.AsJson = False
+    theorem: option.Theorem,
+    latex: Annotated[bool, option.named("--latex", "Print the bound as LaTeX.")] = False,
+    core: Annotated[bool, option.named("--core", "Print the complete statement and its hash.")] = False,
+    as_json: option.AsJson = False,
 ) -> None:
     """Show a theorem: assumptions, step size, bound, symbols."""
     from boundlab.cli._kept import keep, kept, key_of
 
     if latex and as_json:
-        raise SpecError("--latex prints LaTeX, and no JSON: leave one of the two out")
+        raise SpecError("give --latex or --json, not both")
     asked, file = ["show", theorem, latex, core, as_json], named_file(theorem, ".toml")
     key = key_of(asked, file)
     shown = kept(key)
@@ -58,7 +61,7 @@ def evaluate(
     theorem: option.Theorem,
     settings: option.Settings = None,
     terms: option.Terms = False,
-    csv: option.Csv = False,
+    csv: Annotated[bool, option.named("--csv", "Print CSV instead of a table.")] = False,
     as_json: option.AsJson = False,
 ) -> None:
     """Evaluate a bound at numbers, vectors and grids."""

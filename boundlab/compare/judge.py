@@ -482,8 +482,8 @@ def _consistent(plan: Plan, sides: Sides) -> str:
         return f"at {where} the left side and the bound agree to every digit computed; elsewhere it is below"
     agreed = int(np.count_nonzero(sides.agreed & sides.open))
     return (
-        f"at {agreed} of {points} points rounding is not enclosed; recomputed at another precision the value is "
-        "below the bound, too"
+        f"at {agreed} of {points} points rounding is not enclosed; recomputed at another precision, the value "
+        "is also below the bound"
     )
 
 
@@ -547,7 +547,7 @@ def _level(left: Band) -> str:
 
 def _no_spread(left: Band) -> str:
     """Say that a band without width is no certainty."""
-    return "; all trials gave the same value, so that the band has no width" if (left.upper <= left.mean).all() else ""
+    return "; all trials gave the same value, so the band has no width" if (left.upper <= left.mean).all() else ""
 
 
 def _everywhere(plan: Plan) -> str:

@@ -602,18 +602,18 @@ def falsify(
         raise SpecError(f"the number of candidates must be ≥ 1, got {limit}")
     if seen := sorted(read_off_runs(theorem)):
         raise AssumptionError(
-            f"{theorem.id} reads {' and '.join(seen)} off each run, and a search shares its runs among problems; "
-            "compare holds it against one run after the other"
+            f"{theorem.id} reads {' and '.join(seen)} off each run, but a search shares runs between "
+            "problems; boundlab compare reads each run"
         )
     if any("models" in words for words in theorem.points.values()):
         raise AssumptionError(
-            f"{theorem.id} takes its constants on a set of each run's own steps, and a search shares its runs among "
-            "problems; compare holds it against one run after the other"
+            f"{theorem.id} takes its constants on a set of each run's own steps, but a search shares runs "
+            "between problems; boundlab compare reads each run"
         )
     if theorem.left.over.at_mean:
         raise AssumptionError(
-            f"{theorem.id} is about the mean iterate, and a search adds up what single runs show; compare --exact and "
-            "exact compute it"
+            f"{theorem.id} is about the mean iterate, but a search adds up single runs; compare --exact and exact "
+            "compute it"
         )
     if theorem.shape and not theorem.growth:
         raise AssumptionError(
@@ -624,8 +624,8 @@ def falsify(
     if names := unknown(theorem):
         told = " and ".join(f"{name} ({theorem.symbols[name].meaning})" for name in names)
         raise AssumptionError(
-            f"{theorem.id}: nothing says what {told} may be, so that no instance refutes it; write a number or a "
-            f"definition into the theorem, or look at values of your own with boundlab compare --set {names[0]}=…"
+            f"{theorem.id}: nothing says what {told} may be, so no instance refutes it; write a number or a "
+            f"definition into the theorem, or try values with boundlab compare --set {names[0]}=…"
         )
     begin = time.monotonic()
     # No problem meets assumptions that contradict each other: a few instances say so as well as many.

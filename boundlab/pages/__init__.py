@@ -26,14 +26,14 @@ _PAGES: Final = {
 }
 
 
-def page(result: Any, **options: Any) -> list[Block]:
+def page(result: Any, *given: Any, **options: Any) -> list[Block]:
     """Return the page of a result, or of a theorem.
 
     Parameters
     ----------
     result
         What a question of :mod:`boundlab.api` returns.
-    options
+    given, options
         ``terms`` of comparisons, ``verbose`` of checks, ``theorem`` of exact values, ``typed`` and ``written`` of
         searches: see the function that makes the page.
 
@@ -45,6 +45,6 @@ def page(result: Any, **options: Any) -> list[Block]:
     for kind in type(result).__mro__:
         if kind.__name__ in _PAGES:
             module, name = _PAGES[kind.__name__]
-            found: list[Block] = getattr(import_module(f"boundlab.pages.{module}"), name)(result, **options)
+            found: list[Block] = getattr(import_module(f"boundlab.pages.{module}"), name)(result, *given, **options)
             return found
     raise TypeError(f"a {type(result).__name__} has no page")

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -100,6 +100,31 @@ def save_figure(figure: Any, path: Path) -> None:
             raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
+def save_plot(
+    draw: Callable[[Any], object], path: Path, width: float = 7.0, height: float = 4.6, *, panel: bool = False
+) -> None:
+    """Draw on the axes of a new figure, and write it.
+
+    Parameters
+    ----------
+    draw
+        Told the axes; with ``panel`` two.
+
+    Raises
+    ------
+    SpecError
+        If the file's ending is not one that can be drawn.
+    MissingExtraError
+        If matplotlib is not installed.
+    OutputError
+        If the file cannot be written.
+    """
+    check_format(path)
+    figure, axes = new_figure(width, height, panel=panel)
+    draw(axes)
+    save_figure(figure, path)
+
+
 def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
     """Return the axes to draw on: those given, or those of a new figure of pyplot, which a notebook shows.
 
@@ -180,22 +205,6 @@ def draw_run(result: "Simulation", name: str, ax: Any = None) -> Any:
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(fontsize=8, handlelength=3.5)
     return axes
-
-
-def plot_rates(result: "OptimalRate", path: Path) -> None:
-    """Draw both objectives into a file; see :func:`draw_rates`.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    OutputError
-        If the file cannot be written.
-    """
-    check_format(path)
-    figure, axes = new_figure()
-    draw_rates(result, axes)
-    save_figure(figure, path)
 
 
 def draw_rates(result: "OptimalRate", ax: Any = None) -> Any:
@@ -328,24 +337,6 @@ class _Picture:
 def plain(text: str) -> str:
     """Return a text of which matplotlib reads no character as mathematics."""
     return text.replace("$", r"\$")
-
-
-def plot_comparison(
-    result: Comparison, path: Path, terms: bool = False, others: "Sequence[Comparison | Plan]" = ()
-) -> None:
-    """Draw a comparison into a file; see :func:`draw_comparison`.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    OutputError
-        If the file cannot be written.
-    """
-    check_format(path)
-    figure, pair = new_figure(9.6, 6.4, panel=True)
-    draw_comparison(result, pair, terms, others)
-    save_figure(figure, path)
 
 
 def draw_comparison(

@@ -2,7 +2,7 @@
 
 It iterates, for each client and the server, a bound on the mean square X, Y, S and on the mean norm x, y, s
 of the distance to the moving targets x*_i,k = x* − α_k·M·∇f_i(x*), with the coupling lemma of
-docs/theory/area-proofs.md.
+docs/theory/area.md#the-proofs.
 """
 
 from collections.abc import Iterator, Mapping
@@ -136,7 +136,7 @@ def recursion(
 
     Source
     ------
-    Derived here; docs/theory/area-proofs.md, section "The recursion".
+    Derived here; docs/theory/area.md#the-recursion.
     """
     wanted = np.asarray(ks, dtype=np.int64)
     if wanted.size == 0:

@@ -1,4 +1,4 @@
-"""Traces of one's own: logs are read, summarised, tested for independence, and fitted by the laws of delays."""
+"""Traces of your system: logs are read, summarised, tested for independence, and fitted by the laws of delays."""
 
 from collections.abc import Mapping
 from pathlib import Path

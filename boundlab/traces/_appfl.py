@@ -1,4 +1,4 @@
-"""Logs of APPFL's simulator of virtual time, in its two layouts (docs/traces.md)."""
+"""Logs of APPFL's simulator of virtual time, in its two layouts (docs/data.md#traces-the-delays-of-your-system)."""
 
 import re
 from collections.abc import Iterator

@@ -45,12 +45,12 @@ def extras_in_all() -> str:
     return f"`all` for these {WORDS[len(named)]};"
 
 
-@claim("docs/testing.md")
+@claim("docs/plugins.md")
 def families_of_problems() -> str:
     return f"small convex problems of {WORDS[len(FAMILIES)]} families"
 
 
-@claim("docs/design.md")
+@claim("docs/about.md")
 def judges() -> str:
     rows = re.findall(r"^\| \d+ \| `\w+` \| a judge: ", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.M)
     return f"the {WORDS[len(rows)]} judges;"

@@ -19,7 +19,7 @@ _WORDS = {3: "three", 4: "fourth", 5: "fifth", 6: "six"}
 # ---------------------------------------------------------------------- composite
 
 
-@claim("docs/composite.md", r"move from 0 to the mean of # and #, and stay at #, while $x^\star=#$")
+@claim("docs/theorems.md", r"move from 0 to the mean of # and #, and stay at #, while $x^\star=#$")
 def mean_of_proximal_steps() -> list[str]:
     def step(x: Fraction, centre: int) -> Fraction:
         y = x - (x - centre)  # of 1/L on ½(x − c)²
@@ -68,14 +68,14 @@ def printed_start() -> list[str]:
     return [M, *shares, K, *root, f"{found['alpha']:.4f}"]
 
 
-@claim(AREA, r"and then stays at $1-2\alpha=#$.")
+@claim(AREA, r"and stays at $1-2\alpha=#$.")
 def printed_start_stays() -> list[str]:
     return [f"{1 - 2 * moved_once()['alpha']:.3f}"]
 
 
 @claim(
     AREA,
-    r"mean over $k<#$ is $w=\frac1{#(p-q)}\big(\frac pq(1-p^{#})-\frac qp(1-q^{#})\big)=#$. Between the two points",
+    r"mean over $k<#$ is $w=\frac1{#(p-q)}\big(\frac pq(1-p^{#})-\frac qp(1-q^{#})\big)=#$. $f$ is linear between",
 )
 def printed_start_waits() -> list[str]:
     return [*[setting("area.theorem8.printed-start")[2]] * 4, f"{moved_once()['w']:.4f}"]
@@ -123,7 +123,7 @@ def one_path() -> str:
     over = comparisons(left, right)[1]
     terms = any_step.terms
     return (
-        rf"$M={M}$, $p=p_s={tex(p_s)}$, $K={K}$: $\alpha={tex(alpha)}$, a pass reaches 0 and stays there, and only"
+        rf"$M={M}$, $p=p_s={tex(p_s)}$, $K={K}$: $\alpha={tex(alpha)}$, a pass reaches 0 and stays there. Only"
         rf" client, client, aggregation, of probability ${tex(moved)}$, moves $x_{{s,{K - 1}}}$: $\mathbb E f(\bar"
         rf" x_{K})={tex(1 - moved)}+{tex(moved)}\cdot{tex(late)}={tex(left)}$, above the bound $\sqrt{{{right**2}}}="
         rf"\frac{{{over[2]}}}{{{over[3]}}}$. *With any step:* $M={any_step.values['M']}$, $\alpha="
@@ -132,7 +132,7 @@ def one_path() -> str:
     )
 
 
-@claim(AREA, r"$M=#$, $p=#$: a client's pass reaches $x_s$ after its next arrival and an aggregation")
+@claim(AREA, r"$M=#$, $p=#$: a client's pass reaches $x_s$ only after its next arrival and an aggregation")
 def three_iterations() -> list[str]:
     return [*setting("area.theorem8.smallest")[:2]]
 
@@ -323,8 +323,8 @@ def unequal_rates_by_hand() -> str:
         rf"{two_slopes('fedfa.theorem1', where)} The server goes to {round_again} and round again, always where"
         rf" $f'={tex(slope_of(one))}$. $F_0={in_quarters(values['F0'])}$, $\tau_{{\max}}={values['tau_max']}$,"
         rf" $G={values['G_sq']}$, $\sigma_g={tex(values['sigma_g'])}$: after {values['T']} updates"
-        rf" ${tex(left)}>{terms}={tex(right)}$. `boundlab exact fedfa.theorem1 --derivation` writes that out; in a"
-        rf" window of two {window.values['T']} updates give ${tex(window.sides[0])}>{tex(window.sides[1])}$."
+        rf" ${tex(left)}>{terms}={tex(right)}$. `boundlab exact fedfa.theorem1 --derivation` prints it. With a"
+        rf" window of two, {window.values['T']} updates give ${tex(window.sides[0])}>{tex(window.sides[1])}$."
     )
 
 

@@ -1,4 +1,4 @@
-"""What docs/gpu.md says of kernels and tiles."""
+"""What docs/sweep.md#many-trials-at-once-on-a-cpu-or-a-gpu says of kernels and tiles."""
 
 import re
 from typing import Any
@@ -15,12 +15,12 @@ def _of(module: str) -> Any:
     return pytest.importorskip(f"boundlab.{module}")
 
 
-@claim("docs/gpu.md", "a block of up to # rounds in one launch, # coordinates of a tape in each program")
+@claim("docs/sweep.md", "a block of up to # rounds in one launch, # coordinates of a tape in each program")
 def block_of_a_kernel() -> list[str]:
     return [str(_of("execute.kernels")._ROUNDS), str(_of("execute.kernels").BLOCK)]
 
 
-@claim("docs/gpu.md", "these three with more than # coordinates, # classes, or # numbers of data a step")
+@claim("docs/sweep.md", "these three with more than # coordinates, # classes, or # numbers of data a step")
 def reach_of_the_linear_kernel() -> list[str]:
     return [
         f"{_of('execute.kernels')._LONGEST:,}",
@@ -29,18 +29,18 @@ def reach_of_the_linear_kernel() -> list[str]:
     ]
 
 
-@claim("docs/gpu.md", "multiples of # numbers: then # bytes are loaded and stored")
+@claim("docs/sweep.md", "multiples of # numbers: then # bytes are loaded and stored")
 def alignment() -> list[str]:
     return 2 * [str(_of("execute.kernels")._ALIGNED)]
 
 
-@claim("docs/gpu.md", "with Triton # or newer")
+@claim("docs/sweep.md", "with Triton # or newer")
 def triton() -> list[str]:
     return [".".join(map(str, _of("execute.lockstep")._TRITON))]
 
 
 @claim(
-    "docs/gpu.md",
+    "docs/sweep.md",
     "A tile is up to # trials: as many as # MiB of registers hold, or #, and as # GiB of tapes leaves, but # at least.",
 )
 def tile() -> list[str]:
@@ -54,7 +54,7 @@ def tile() -> list[str]:
     ]
 
 
-@claim("docs/gpu.md", "filled up to a multiple of # where # trials are within the # MiB")
+@claim("docs/sweep.md", "filled up to a multiple of # where # trials are within the # MiB")
 def grain_of_a_tile() -> list[str]:
     return [
         str(_of("simulate.tensors").LEAST),
@@ -63,12 +63,12 @@ def grain_of_a_tile() -> list[str]:
     ]
 
 
-@claim("docs/gpu.md", "tiles of more than # trials")
+@claim("docs/sweep.md", "tiles of more than # trials")
 def tiles_that_no_gpu_has_seen() -> list[str]:
     return [str(_of("simulate.tensors").LEAST)]
 
 
-@claim("docs/gpu.md", "leaves what NumPy leaves, up to # of the largest number")
+@claim("docs/sweep.md", "leaves what NumPy leaves, up to # of the largest number")
 def agreement_of_devices() -> list[str]:
     test = (ROOT / "tests" / "execute" / "test_device.py").read_text(encoding="utf-8")
     (apart,) = re.findall(r"atol=(1e-\d+) \* max", test)

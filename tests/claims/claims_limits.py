@@ -51,7 +51,7 @@ def power(value: float, base: int = 10) -> str:
 
 
 @claim(
-    "docs/checks.md",
+    "docs/audit.md",
     "# terms of a polynomial and # parts of a formula with its definitions put in, both predicted before "
     "anything is multiplied out; #^# bits of a"
     " number; # multiplications for a cover.",
@@ -62,12 +62,12 @@ def work_of_checks() -> list[str]:
     return [terms, parts, "2", f"{log2(written.MAX_BITS):g}", *others]
 
 
-@claim("docs/checks.md", "after # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)")
+@claim("docs/audit.md", "after # seconds of processor time for a group of checks (BOUNDLAB_PATIENCE=# makes it #)")
 def patience_of_checks() -> list[str]:
     return [f"{_check.LAST_RESORT:g}", "10", f"{10 * _check.LAST_RESORT:g}"]
 
 
-@claim("docs/checks.md")
+@claim("docs/audit.md")
 def codes_of_check() -> str:
     assert (ExitCode.REFUTED, ExitCode.UNDECIDED, ExitCode.USAGE) == (1, 3, 2)
     return "Exit code 0: no check failed; 1: one failed; 3: nothing could be decided; 2: bad input."
@@ -158,7 +158,7 @@ def letters_of_a_line() -> list[str]:
 
 @claim(
     "docs/theorems.md",
-    "ranges that hold no model, more than # weighed models, and weights that differ by more than # binary digits",
+    "ranges without a model, more than # weighed models, and weights that differ by more than # binary digits",
 )
 def weighed_models() -> list[str]:
     return [f"{_aggregation._MOST:,}", str(recurrence._ROOM)]
@@ -209,17 +209,17 @@ def two_shuffled_passes() -> list[str]:
     return [str(part) for end in ends for part in end.as_integer_ratio()] + [f"{float(sum(ends) / 2):.4g}"]
 
 
-@claim("docs/traces.md", "boundlab takes α = #.")
+@claim("docs/data.md", "boundlab takes α = #.")
 def level_of_independence() -> list[str]:
     return [f"{1 - inspect.signature(_summary.departure).parameters['level'].default:g}"]
 
 
-@claim("docs/traces.md", "parametric bootstrap: # samples of the fitted law")
+@claim("docs/data.md", "parametric bootstrap: # samples of the fitted law")
 def samples_of_the_bootstrap() -> list[str]:
     return [str(_summary._DRAWS)]
 
 
-@claim("docs/traces.md", "Of more than # durations, # drawn from them are tested.")
+@claim("docs/data.md", "Of more than # durations, # drawn from them are tested.")
 def durations_that_are_tested() -> list[str]:
     return 2 * [f"{_summary._SAMPLE:,}"]
 
@@ -256,7 +256,7 @@ def false_alarms_of_an_oracle() -> list[str]:
 
 
 @claim(
-    "docs/testing.md",
+    "docs/plugins.md",
     "with probability `false_alarm` at most (#), over all samples of the call together. A pilot of # trials chooses "
     "the number of trials: enough to notice a left side that exceeds the bound by `gap` (# %)",
 )
@@ -265,7 +265,7 @@ def what_a_sample_can_see() -> list[str]:
     return [power(_bound.FALSE_ALARM), str(_bound._PILOT), f"{100 * gap:g}"]
 
 
-@claim("docs/testing.md", "`--boundlab-candidates N` | about how many instances the search looks at (#)")
+@claim("docs/plugins.md", "`--boundlab-candidates N` | about how many instances the search looks at (#)")
 def candidates_of_the_plugin() -> list[str]:
     return [str(_bound.CANDIDATES)]
 
@@ -290,33 +290,33 @@ def affordable() -> list[str]:
     return [str(AFFORDABLE)[0], power(AFFORDABLE / int(str(AFFORDABLE)[0]))]
 
 
-@claim("docs/worst-case.md", "or between two that are # apart")
+@claim("docs/exact.md", "or between two that are # apart")
 def apart() -> list[str]:
     return [re.findall(r"by more than (2⁻[⁰-⁹¹²³]+)", inspect.getsource(specification))[0]]
 
 
-@claim("docs/worst-case.md", "by that share, at most # | # |")
+@claim("docs/exact.md", "by that share, at most # | # |")
 def tight() -> list[str]:
     return [power(result.TIGHT), str(int(ExitCode.UNDECIDED))]
 
 
-@claim("docs/worst-case.md", "**Size.** At most # points")
+@claim("docs/exact.md", "**Size.** At most # points")
 def points_of_a_program() -> list[str]:
     return [str(model.LARGEST)]
 
 
-@claim("docs/worst-case.md", "certificates of attained bounds are sought up to #. If the optima")
+@claim("docs/exact.md", "certificates of attained bounds are sought up to #. If the optima")
 def points_of_an_attained_bound() -> list[str]:
     return [str(certificate._LARGEST)]
 
 
-@claim("docs/worst-case.md", "At most # points (K = # of gradient descent), seconds for each")
+@claim("docs/exact.md", "At most # points (K = # of gradient descent), seconds for each")
 def horizon_of_a_program() -> list[str]:
     # Its points are x_0, a gradient at each iterate, and x* = 0 is none.
     return [str(model.LARGEST), str(model.LARGEST - 2)]
 
 
-@claim("docs/theory/area-proofs.md", r"It costs some microseconds an iteration, so $K\le10^#$.")
+@claim("docs/theory/area.md", r"It costs some microseconds an iteration, so $K\le10^#$.")
 def longest_recursion() -> list[str]:
     return [f"{log10(area_recursion.MAX_ITERATIONS):g}"]
 

@@ -318,7 +318,7 @@ def theorem_tests() -> str:
 
 
 @claim(
-    "docs/testing.md",
+    "docs/plugins.md",
     "descent.toml: search: violated: at K = # the left side # is above the bound # (exact: …) instance: # "
     "client, f_i(x) ="
     " w_i·huber(x − c_i), w = [#], c = [#], delta = #, sigma = #, x0 = #, delays deterministic, alpha = #",
@@ -330,6 +330,6 @@ def search_against_a_wrong_constant() -> list[str]:
     return NUMBER.findall(line) + NUMBER.findall(instance.replace("x0", "x"))
 
 
-@claim("docs/testing.md", "# violated, # holds, # passed", nightly=True)
+@claim("docs/plugins.md", "# violated, # holds, # passed", nightly=True)
 def theorem_tests_in_the_end() -> list[str]:
     return list(re.findall(r"(\d+) violated, (\d+) holds, (\d+) passed", theorem_tests())[0])

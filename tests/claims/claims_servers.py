@@ -55,7 +55,7 @@ def figure_22() -> list[str]:
     return [str(figure((12, 0), (12, 1), (late, 2))[-1][2]) for late in (15.2, 16.2)]
 
 
-@claim(FEDCOMPASS, r"so that $\lfloor(12-0.9)/0.1\rfloor=#$ (floats give #).")
+@claim(FEDCOMPASS, r"so $\lfloor(12-0.9)/0.1\rfloor=#$ (floats give #).")
 def time_is_exact() -> list[str]:
     exact = (shortest_decimal(12.0) - shortest_decimal(0.9)) // shortest_decimal(0.1)
     return [str(exact), f"{(12 - 0.9) // 0.1:g}"]

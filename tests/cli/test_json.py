@@ -13,7 +13,7 @@ from benchmarks.json_keys import described
 from boundlab.case import load_case, read_case
 from boundlab.cli import JSON_FILES, invoke
 from boundlab.cli._app import application
-from boundlab.cli.schemas import text_of
+from boundlab.cli.docs import text_of
 from boundlab.errors import CaseError
 from boundlab.files import read_json
 from boundlab.registry import lookup, registered

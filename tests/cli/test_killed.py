@@ -88,7 +88,7 @@ def test_finished_trials_survive_an_interrupt(
     def interrupting(*_arguments: object) -> Iterator[Callable[[int], None]]:
         yield lambda done: signal.raise_signal(signal.SIGINT) if done == 7 else None
 
-    for name in ("compare", "runs"):
+    for name in ("judges", "system"):
         monkeypatch.setattr(f"boundlab.cli.{name}.progress", interrupting)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # even where a shell runs this in its background
     try:

@@ -13,7 +13,7 @@ from command_fuzz import CASES, THEOREM
 
 from benchmarks.json_keys import PAGE, described, page
 from boundlab.cli import invoke
-from boundlab.cli.schemas import names, text_of
+from boundlab.cli.docs import names, text_of
 from boundlab.theorems._toml import _KEYS
 
 ROOT = Path(__file__).parents[2]

@@ -237,7 +237,7 @@ def test_a_triton_that_tests_have_not_compiled_with_is_none(
 
 
 def test_the_documentation_says_what_kernels_and_tiles_cover() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "gpu.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "sweep.md").read_text(encoding="utf-8")
     inside = re.findall(r"^\| (`.+?) \| inside", text, flags=re.MULTILINE)
     known = [set(re.findall(r"`([a-z-]+)`", row)) for row in inside]
     numbers = {loss_of(kind, 1.0).number: kind for kind in get_args(Kind)}

@@ -75,7 +75,7 @@ def test_what_averages_over_runs_says_that_it_does_not_know_it(tmp_path: Path) -
         bl.compare(said, f"{TWO},sigma=1", "deterministic", iterations=3, exact=False)
     with pytest.raises(SpecError, match="mean-distance is computed by moments, and problem huber is no quadratic"):
         bl.compare(said, "huber:c=[0,2],x0=3", "deterministic", iterations=3)
-    with pytest.raises(AssumptionError, match="about the mean iterate, and a search adds up what single runs show"):
+    with pytest.raises(AssumptionError, match="about the mean iterate, but a search adds up single runs"):
         falsify(said, limit=10)
     with pytest.raises(SpecError, match="needs a left side that is a mean of recorded quantities"):
         bl.worst_case(said, 2, settings={"L": "1"})

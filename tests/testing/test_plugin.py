@@ -58,7 +58,7 @@ def last_line_of_the_workflow() -> list[str]:
     """Return the command of the five-line file that tests the theorem."""
     text = (ROOT / "docs" / "theorem.yml").read_text(encoding="utf-8")
     assert len(text.splitlines()) == 5
-    assert text in (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    assert text in (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"run: 'pytest (.*)'", text)
     return shlex.split(command)
 

@@ -90,7 +90,7 @@ class Setting:
         }
 
 
-@shows("area-proofs", "P7.1")
+@shows("area", "P7.1")
 def test_the_first_contraction_is_at_most_1_and_the_offset_at_least_96() -> None:
     for seed, n, M in CASES:
         one = Setting(seed, n, M)
@@ -107,7 +107,7 @@ def test_the_first_contraction_is_at_most_1_and_the_offset_at_least_96() -> None
     assert (edge.derived["q0"], edge.derived["d_eff"]) == pytest.approx((1, 96), rel=1e-14)
 
 
-@shows("area-proofs", "P7.2")
+@shows("area", "P7.2")
 @pytest.mark.parametrize("ratio", [0.01, 0.5, 1.0])
 def test_squares_of_the_contraction(ratio: float) -> None:
     mu, L = ratio, 1.0
@@ -118,7 +118,7 @@ def test_squares_of_the_contraction(ratio: float) -> None:
     assert below(1 - a * gamma, np.exp(-a * gamma))
 
 
-@shows("area-proofs", "P7.3", "P7.4")
+@shows("area", "P7.3", "P7.4")
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("k", [0, 40, 5000])
 def test_one_pass_to_the_target(seed: int, n: int, M: int, k: int) -> None:
@@ -135,7 +135,7 @@ def test_one_pass_to_the_target(seed: int, n: int, M: int, k: int) -> None:
         assert b**2 / (q * HALF) == pytest.approx(third)
 
 
-@shows("area-proofs", "P7.5")
+@shows("area", "P7.5")
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("k", [0, 3, 1000])
 def test_the_targets_move_little(seed: int, n: int, M: int, k: int) -> None:
@@ -151,7 +151,7 @@ def test_the_targets_move_little(seed: int, n: int, M: int, k: int) -> None:
             assert below(squares(z - after[i]).mean(), right)
 
 
-@shows("area-proofs", "P7.6", "P7.7")
+@shows("area", "P7.6", "P7.7")
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("k", [0, 100])
 def test_the_weights_are_those_for_which_one_iteration_contracts(seed: int, n: int, M: int, k: int) -> None:
@@ -179,7 +179,7 @@ def test_the_weights_are_those_for_which_one_iteration_contracts(seed: int, n: i
         state = after if len(after.probability) < 3000 else state
 
 
-@shows("area-proofs", "P7.8")
+@shows("area", "P7.8")
 def test_one_iteration_contracts_as_six_powers_of_the_clock() -> None:
     p = np.array([[1e-3], [0.1], [0.5]])
     tau = 48 / p * np.geomspace(1, 1e6, 50)
@@ -194,7 +194,7 @@ def test_one_iteration_contracts_as_six_powers_of_the_clock() -> None:
     assert (1 - p * (1 - np.exp(-q / 6)) > 1 - 8 / tau)[:, 0].all()
 
 
-@shows("area-proofs", "P7.9", "P7.10", "P7.11", "P7.12", "P7.13", "P7.14")
+@shows("area", "P7.9", "P7.10", "P7.11", "P7.12", "P7.13", "P7.14")
 @pytest.mark.parametrize("start", ["analysis", "algorithm"])
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 def test_all_iterations_and_the_registered_bound(seed: int, n: int, M: int, start: str) -> None:
@@ -231,7 +231,7 @@ def test_all_iterations_and_the_registered_bound(seed: int, n: int, M: int, star
         assert below(one.weighted(state, K + 1), (1 + 1 / tau) * one.weighted(state, K) + moved)
 
 
-@shows("area-proofs", "P7.11")
+@shows("area", "P7.11")
 @pytest.mark.parametrize("r", [3, 4])
 @pytest.mark.parametrize("d", [1.0, 96.0])
 def test_sums_of_powers_are_below_their_integral(r: int, d: float) -> None:
@@ -239,7 +239,7 @@ def test_sums_of_powers_are_below_their_integral(r: int, d: float) -> None:
         assert below(((np.arange(K) + d) ** r).sum(), (K + d) ** (r + 1) / (r + 1))
 
 
-@shows("area-proofs", "E7.1", "E7.2", "E7.3", "E7.4")
+@shows("area", "E7.1", "E7.2", "E7.3", "E7.4")
 @pytest.mark.parametrize("seed", range(40))
 def test_the_rounded_constants(seed: int) -> None:
     rng = np.random.default_rng(seed)

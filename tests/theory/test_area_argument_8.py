@@ -22,7 +22,7 @@ def points(seed: int) -> Floats:
     return np.asarray(scales * np.random.default_rng(100 + seed).normal(size=(7, 2)))
 
 
-@shows("area-proofs", "T8.1")
+@shows("area", "T8.1")
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("alpha", [0.03, 1.0])
 def test_one_local_step(seed: int, n: int, M: int, alpha: float) -> None:
@@ -35,7 +35,7 @@ def test_one_local_step(seed: int, n: int, M: int, alpha: float) -> None:
             assert below(squares(after).mean(1), right.mean(1) + alpha**2 * (f.sigma**2 + f.B**2))
 
 
-@shows("area-proofs", "T8.2", "T8.3")
+@shows("area", "T8.2", "T8.3")
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("alpha", [0.03, 1.0])
 def test_lemma_21_and_one_pass(seed: int, n: int, M: int, alpha: float) -> None:
@@ -49,7 +49,7 @@ def test_lemma_21_and_one_pass(seed: int, n: int, M: int, alpha: float) -> None:
         assert below(squares(path[-1]).mean(1), right)
 
 
-@shows("area-proofs", "T8.1", "T8.2", "T8.3")
+@shows("area", "T8.1", "T8.2", "T8.3")
 @pytest.mark.parametrize("M", [1, 2, 5])
 def test_a_linear_function_makes_equalities_of_a_step_of_lemma_21_and_of_a_pass(M: int) -> None:
     f, alpha = area.linear(np.random.default_rng(M), sigma=0.7), 0.3
@@ -80,7 +80,7 @@ def random_states(seed: int, n: int) -> area.States:
     return area.States(server, x, y, np.ones(1), np.zeros((1, 2)))
 
 
-@shows("area-proofs", "T8.4", "T8.5", "T8.6")
+@shows("area", "T8.4", "T8.5", "T8.6")
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("more", range(4))
 def test_one_iteration(seed: int, n: int, M: int, more: int) -> None:
@@ -97,7 +97,7 @@ def test_one_iteration(seed: int, n: int, M: int, more: int) -> None:
     assert below(left, here - 2 * alpha * M * gap + alpha**2 * M * (f.sigma**2 + M * f.B**2))
 
 
-@shows("area-proofs", "T8.7", "T8.8")
+@shows("area", "T8.7", "T8.8")
 @pytest.mark.parametrize("start", ["analysis", "algorithm"])
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("alpha", [0.05, 0.6])
@@ -128,7 +128,7 @@ def test_all_iterations_from_both_starts_and_the_registered_bounds(
         assert BY_ID[name].evaluate({**values, "K": K}).total == pytest.approx(A / (2 * alpha * M * K) + alpha * C / 2)
 
 
-@shows("area-proofs", "T8.9")
+@shows("area", "T8.9")
 @pytest.mark.parametrize("seed", range(20))
 def test_the_step_for_the_horizon_makes_the_two_parts_equal(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -42,7 +42,7 @@ def drift(f: Clients, i: int, a: float, M: int) -> float:
     return float(a**2 * f.L * norms(slope_at_best(f, i)) * sum(r**j for m in range(1, M) for j in range(m)))
 
 
-@shows("area-proofs", "C7.1")
+@shows("area", "C7.1")
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_gradient_step_contracts(seed: int, share: float) -> None:
@@ -59,7 +59,7 @@ def test_a_gradient_step_contracts(seed: int, share: float) -> None:
     )
 
 
-@shows("area-proofs", "C7.2", "C7.3")
+@shows("area", "C7.2", "C7.3")
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 def test_the_noisy_pass_stays_near_the_noise_free_one(seed: int, n: int, M: int, share: float) -> None:
@@ -80,7 +80,7 @@ def test_the_noisy_pass_stays_near_the_noise_free_one(seed: int, n: int, M: int,
             assert below(mean, np.minimum(first, t * size + a * f.sigma * np.sqrt(S_M)))
 
 
-@shows("area-proofs", "C7.2")
+@shows("area", "C7.2")
 @pytest.mark.parametrize("M", [1, 4])
 def test_a_parabola_with_noise_makes_the_coupling_an_equality(M: int) -> None:
     f, x, a = area.parabola(0.8, sigma=0.5), points(0), 0.7
@@ -89,7 +89,7 @@ def test_a_parabola_with_noise_makes_the_coupling_an_equality(M: int) -> None:
     assert apart == pytest.approx(t**2 * squares(x) + a**2 * f.sigma**2 * S_M, rel=1e-12)
 
 
-@shows("area-proofs", "C7.4", "C7.5")
+@shows("area", "C7.4", "C7.5")
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 def test_the_noise_free_pass_stays_near_equal_steps(seed: int, n: int, M: int, share: float) -> None:
@@ -105,7 +105,7 @@ def test_the_noise_free_pass_stays_near_equal_steps(seed: int, n: int, M: int, s
         assert below(b, a**2 * f.L**2 * zeta * M * (M - 1) / 2)
 
 
-@shows("area-proofs", "C7.5")
+@shows("area", "C7.5")
 def test_the_drift_of_two_steps_is_attained() -> None:
     # Where the gradient at x* = 0 and the curvature L point the same way, a·(∇f(0) − ∇f(−a∇f(0))) = a²·L·∇f(0).
     one = np.ones((2, 1))
@@ -182,7 +182,7 @@ def all_below(left: Moments, right: Moments) -> bool:
 Choice = Literal["analysis", "algorithm"]
 
 
-@shows("area-proofs", "R7.1", "R7.2", "R7.3", "R7.4", "R7.5")
+@shows("area", "R7.1", "R7.2", "R7.3", "R7.4", "R7.5")
 @pytest.mark.parametrize("choice", ["analysis", "algorithm"])
 @pytest.mark.parametrize("diminishing", [True, False])
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
@@ -227,7 +227,7 @@ def test_the_recursion_bounds_every_moment_of_every_iteration(
     assert found == pytest.approx(seen, rel=1e-11)
 
 
-@shows("area-proofs", "R7.1")
+@shows("area", "R7.1")
 @pytest.mark.parametrize("M", [1, 3])
 def test_for_one_parabola_the_squares_are_exact(M: int) -> None:
     f, p, alpha = area.parabola(0.8, sigma=0.5), np.array([0.4]), 0.7

@@ -1,0 +1,248 @@
+"""The commands about a problem and delays without a theorem: run, trace, constants, optimal-rate."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from boundlab.cli import _options as option
+from boundlab.cli.terminal import console, deliver, print_json, print_page, progress, show, writable
+from boundlab.files import named_file, schema, write_json
+from boundlab.options import LOG_FORMS, Default, Objective, number, numbers
+from boundlab.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from boundlab.pages.blocks import Block
+
+
+_NOISE = "full gradients: the noise of this problem is left out, so this is not the run that a sampled trial has seen"
+
+
+def run(
+    context: typer.Context,
+    algorithm: Annotated[
+        str,
+        option.argument(
+            "ALGORITHM|CASE.json",
+            "an id (boundlab list algorithms) or a case file",
+            option.complete.ids("algorithms", ".json"),
+        ),
+    ],
+    problem: option.Problem = Default.PROBLEM,
+    delays: option.Delays = Default.DELAYS,
+    server: option.Server = None,
+    settings: option.Settings = None,
+    iterations: option.Iterations = Default.ITERATIONS,
+    trials: option.Trials = Default.RUN_TRIALS,
+    seed: option.Seed = Default.SEED,
+    backend: option.Backend = Default.BACKEND,
+    device: option.Device = None,
+    jobs: option.Jobs = None,
+    quiet: option.Quiet = False,
+    as_json: option.AsJson = False,
+    out: Annotated[Path | None, option.file("--out FILE", "Also write the JSON here.")] = None,
+    csv: Annotated[Path | None, option.file("--csv FILE", "Also write each trial's metrics here, as CSV.")] = None,
+    trace_out: Annotated[
+        Path | None, option.file("--trace-out FILE", "Also write the first trial as a trace, CSV.")
+    ] = None,
+) -> ExitCode:
+    """Simulate an algorithm under delays, or replay a case file.
+
+    Shows the error, how often clients arrive, and staleness. A case file lists its events: they are run with full
+    gradients, and the trajectory is printed.
+    """
+    from boundlab.api import run as ask
+    from boundlab.registry import registered
+    from boundlab.simulate.work import stoppable
+
+    case = Path(algorithm) if "/" in algorithm else named_file(algorithm, ".json")
+    if case is not None and algorithm not in registered("algorithms"):
+        option.form(context, "run CASE.json", "algorithm", "as_json", "out")
+        return _replay(case, as_json, out)
+    option.alone(quiet, json=as_json)
+    files = writable(out, csv, trace_out)
+    with progress("trials", trials) as tick, stoppable():
+        result = ask(
+            algorithm,
+            problem,
+            delays,
+            server=server,
+            iterations=iterations,
+            trials=trials,
+            seed=seed,
+            backend=backend,
+            device=device,
+            jobs=jobs,
+            settings=option.settings_map(settings),
+            progress=tick,
+        )
+
+    def write() -> None:
+        if out is not None:
+            write_json(out, result.as_dict())
+        if csv is not None:
+            result.save_csv(csv)
+        if trace_out is not None:
+            result.save_trace(trace_out)
+
+    def show_ran(_files: Sequence[Path]) -> None:
+        show(result, result.page, quiet=quiet, as_json=as_json)
+
+    return deliver(ExitCode.STANDS, files, show_ran, write, quiet=as_json or quiet)
+
+
+def _replay(case: Path, as_json: bool, out: Path | None) -> ExitCode:
+    """Run one explicit list of events with full gradients and print the trajectory."""
+    from boundlab.case import load_case, replay
+
+    files = writable(out)
+    given = load_case(case)
+    noisy = not given.problem.noiseless
+    result: dict[str, Any] = {"schema": schema("trajectory"), "trajectory": replay(given)}
+    result |= {"note": _NOISE} if noisy else {}
+
+    def show_found(_files: Sequence[Path]) -> None:
+        if as_json:
+            print_json(result)
+            return
+        from boundlab.pages.run import trajectory_page
+
+        print_page(trajectory_page(result["trajectory"]))
+        if noisy:
+            console().print(_NOISE)
+
+    def write() -> None:
+        write_json(files[0], result)
+
+    return deliver(ExitCode.STANDS, files, show_found, write, quiet=as_json)
+
+
+def trace(
+    log: Annotated[Path, option.file_argument("FILE", "The log of a system, or a trace; .gz may be compressed.")],
+    form: Annotated[
+        str,
+        option.named(
+            "--as FORM",
+            "csv (default), or appfl: the simulator of virtual time of APPFL.",
+            option.complete.words(LOG_FORMS),
+        ),
+    ] = "csv",
+    columns: Annotated[
+        str | None,
+        option.named(
+            "--map KEY=NAME,…",
+            "Your names of the columns time, client, dispatch, version, steps, status and staleness.",
+        ),
+    ] = None,
+    fit: Annotated[
+        bool, option.named("--fit", "Print the law of delays that fits the durations best, as --delays takes it.")
+    ] = False,
+    out: Annotated[Path | None, option.file("--out TRACE.csv", "Write a trace for --delays trace:file=….")] = None,
+    quiet: option.Quiet = False,
+    as_json: option.AsJson = False,
+) -> ExitCode:
+    """Read a log of your system: rates, durations, staleness.
+
+    With --out the log becomes a trace, which runs can follow. With --fit the laws of delays are fitted to the
+    durations, and the best one is printed.
+    """
+    from boundlab.api import fit as ask_fit, trace as ask
+
+    option.alone(quiet, json=as_json)
+    option.alone(fit, "--fit prints a law, and --out writes a trace", out=out)
+    if fit:
+        law = ask_fit(log, form, option.columns_map(columns))
+        show(law, law.page, quiet=quiet, as_json=as_json)
+        return ExitCode.STANDS
+    files = writable(out)
+    result = ask(log, form, option.columns_map(columns))
+
+    def write() -> None:
+        result.save(files[0])
+
+    def show_found(_files: object) -> None:
+        show(result, result.page, quiet=quiet, as_json=as_json)
+
+    return deliver(ExitCode.STANDS, files, show_found, write, quiet=as_json or quiet)
+
+
+def constants(
+    about: Annotated[
+        str, option.argument("PROBLEM", "NAME:key=value,… (boundlab list problems)", option.complete.specs("problems"))
+    ],
+    quiet: option.Quiet = False,
+    as_json: option.AsJson = False,
+) -> ExitCode:
+    """Certify the constants of a problem, and the steps they allow."""
+    from boundlab.api import constants as constants_of
+
+    option.alone(quiet, json=as_json)
+    found = constants_of(about)
+    show(found, found.page, quiet=quiet, as_json=as_json)
+    return ExitCode.STANDS
+
+
+def optimal_rate(
+    rates: Annotated[str, option.named("--rates LIST", "Client rates λ_i: 10,10,2.5, or @FILE, one or more a line.")],
+    objective: Annotated[
+        str,
+        option.named(
+            "--objective",
+            "per-iteration (fixed K, as in the paper) or per-time (fixed wall-clock time).",
+            option.complete.words(get_args(Objective)),
+        ),
+    ] = Default.OBJECTIVE,
+    server_cost: Annotated[
+        float, option.named("--server-cost C", "per-time: the time of one aggregation.")
+    ] = Default.SERVER_COST,
+    epsilon: Annotated[
+        float, option.named("--epsilon", "per-time: how close to the limit the bound must come.")
+    ] = Default.EPSILON,
+    derivation: Annotated[
+        bool, option.named("--derivation", "Show the derivation; the kernel of prove decides each step.")
+    ] = False,
+    plot: Annotated[Path | None, option.file("--plot FILE", "Draw the curves (png, svg, pdf).")] = None,
+    quiet: option.Quiet = False,
+    as_json: option.AsJson = False,
+) -> ExitCode:
+    """Find the server rate that makes the bound of AREA smallest.
+
+    The bound is that of Theorem 8, and the rate is λ_s.
+    """
+    from boundlab.api import optimal_rate as best_rate
+
+    option.alone(quiet, json=as_json, derivation=derivation)
+    given = numbers(rates, "rates")
+    if plot is not None:
+        from boundlab.pages.plots import check_format
+
+        check_format(plot)
+    files = writable(plot)
+    result = best_rate(given, objective, number(server_cost, "--server-cost"), number(epsilon, "--epsilon"))  # type: ignore[arg-type]
+    steps = _derivation() if derivation else []
+
+    def page() -> "list[Block]":
+        from boundlab.pages.blocks import words
+
+        return [*result.page(), *(words(f"{step['verdict']:>9}  {step['statement']}") for step in steps)]
+
+    def show_found(_files: Sequence[Path]) -> None:
+        show(result, page, quiet=quiet, as_json=as_json, beside={"derivation": steps} if derivation else {})
+
+    def write() -> None:
+        from boundlab.pages.plots import save_plot
+
+        save_plot(result.plot, files[0])
+
+    return deliver(ExitCode.STANDS, files, show_found, write, quiet=as_json or quiet)
+
+
+def _derivation() -> list[dict[str, Any]]:
+    from boundlab.prove import run
+    from boundlab.registry import lookup
+
+    return [
+        {"name": step.name, "statement": step.says, "verdict": step.status.value, "detail": step.how}
+        for step in run(lookup("proofs", "area.optimal-rate")).steps
+    ]
