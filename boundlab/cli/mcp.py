@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from boundlab.__about__ import __version__
-from boundlab.cli.schemas import text_of
+from boundlab.cli.docs import text_of
 from boundlab.documentation import page_files
 from boundlab.errors import SpecError
 from boundlab.verdict import ExitCode
