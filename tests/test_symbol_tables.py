@@ -27,7 +27,6 @@ ALLOWED = {
     "what a function computes, under the names of its results": {
         "formulas/assignments.py": 2,
         "tape/_usage.py": 3,
-        "testing/_schedule.py": 1,
     },
     "what theorems along the run read off gradients": {"instance/readings.py": 2},
     "the order in which a proof names symbols": {"prove/setting.py": 1},
