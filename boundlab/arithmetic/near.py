@@ -225,12 +225,14 @@ NEAR: Final = Operations(
 )  # fmt: skip
 
 
+@_quiet
 def strayed(found: Any, meant: Near) -> Any:
     """Return how far floats of whatever origin may be from the numbers that are meant, entry by entry.
 
     What is found another time, with sums in another order, may be as far on the other side: errors count twice.
     """
-    return (np.abs(found - meant.value) + 2.0 * meant.off) * _UP
+    away = (np.abs(found - meant.value) + 2.0 * meant.off) * _UP
+    return np.where(np.isnan(away), np.inf, away)[()]
 
 
 @_quiet
