@@ -158,7 +158,7 @@ def test_other_mistakes_about_weights_get_one_line(tmp_path: Path) -> None:
     data = {"data": f"csv:{tmp_path / 'rows.csv'}", "target": "y", "clients": 1}
     with pytest.raises(SpecError, match="has no column 'v' for sample_weight"):
         make("logistic", **data, sample_weight="v")
-    with pytest.raises(SpecError, match="columns names 'w' twice"):
+    with pytest.raises(SpecError, match="'w' is named twice among columns, target and sample_weight"):
         make("logistic", **data, sample_weight="w", columns=["a", "w"])
     with pytest.raises(SpecError, match="2 numbers in sample_weight, but 6 targets"):
         weighted("logistic", [1.0, 2.0])
