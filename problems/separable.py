@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = {"huber": 20_000, "lad": 20_000, "pseudo-huber": 1000}  # d: seconds where there are few clients
 _LARGEST = 200_000_000  # entries of w and of c: 1.6 GB each
+_AT_THE_END = 1e-9  # how far beyond 2/(ν + L) a step may be
 _PART = 32_768  # coordinates whose temporary arrays stay in a processor's second cache
 _PAIRS = {"huber": 100_000_000, "lad": 100_000_000, "pseudo-huber": 10_000_000}  # n²·d: seconds
 
@@ -336,9 +337,10 @@ class OfRisk(InvariantSets):
 
     - If α·w_i·ν ≤ 1, then ‖x − αg‖ ≤ (1 − αw_iν)‖x‖ + αw_i·s ≤ max(‖x‖, s/ν): balls around 0 with a radius of s/ν or
       more keep their points.
-    - For a smooth loss the drawn function is w_iν-strongly convex and w_i(ν + ℓ)-smooth, ℓ = curvature·max‖a_j‖². If
-      α·w_i·(2ν + ℓ) ≤ 2, a step brings any two points nearer by the factor 1 − αw_iν (Nesterov, Introductory Lectures,
-      Theorem 2.1.12), so ‖x − αg(x) − z‖ ≤ (1 − αw_iν)‖x − z‖ + α‖g(z)‖: balls around z with a radius of
+    - For a smooth loss the drawn function is w_iν-strongly convex and w_i(ν + ℓ)-smooth, ℓ = curvature·max‖a_j‖². A
+      step brings any two points nearer by the factor max(1 − αw_iν, αw_i(ν + ℓ) − 1), the first one where
+      α·w_i·(2ν + ℓ) ≤ 2 (Nesterov, Introductory Lectures, Theorem 2.1.12). There
+      ‖x − αg(x) − z‖ ≤ (1 − αw_iν)‖x − z‖ + α‖g(z)‖: balls around z with a radius of
       max ‖g(z)‖/(w_iν) or more keep their points. The maximum over mini-batches is at most that over single samples,
       since ‖·‖ is convex. z is the solver's point.
     - Late gradients pull, too: for g_k = w_k(G_k + νy_k) with ‖y_k − x‖ ≤ D and t = Σ s_kw_k with t·ν ≤ 1,
@@ -365,9 +367,13 @@ class OfRisk(InvariantSets):
         if most * self.of.nu <= 1.0:
             radius = max(distance(self.of.x0, origin), float((self._slope / self.of.nu).upper))
             found.append(InvariantBall(origin, radius, "the regulariser pulls back as much as the loss can push"))
-        if self.of.loss.smooth and most * (2.0 * self.of.nu + self._curvature) <= 2.0:
+        # How much nearer a step brings two points, of αw_iν: 1 up to 2/(ν + L), at which end rounding does not decide,
+        # and (2 − αw_iL)/(αw_iν) beyond.
+        nearer = min(1.0, float(((2.0 - most * Near(self.of.nu + self._curvature)) / (most * Near(self.of.nu))).lower))
+        if self.of.loss.smooth and nearer >= 1.0 - _AT_THE_END:
             best = plain(self.of.optimum().x)
-            radius = max(distance(self.of.x0, best), float((self._largest_gradient(best) / self.of.nu).upper))
+            pushed = self._largest_gradient(best) / (self.of.nu * Near(nearer))
+            radius = max(distance(self.of.x0, best), float(pushed.upper))
             found.append(InvariantBall(best, radius, "every step contracts"))
         return found
 

@@ -89,8 +89,6 @@ LEFT_OUT = (
     "boundlab/prove/latex.py",
     "boundlab/theorems/_toml.py",
     "problems/data.py",
-    "problems/data.py",
-    "problems/data.py",
 )
 
 

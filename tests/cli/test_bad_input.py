@@ -187,7 +187,7 @@ def test_a_seed_below_0_is_refused_by_every_command(
 
 def test_latex_and_json_are_not_both_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["show", "area.theorem8", "--latex", "--json"]) == 2
-    assert "--latex prints LaTeX, and no JSON" in capsys.readouterr().err
+    assert "give --latex or --json, not both" in capsys.readouterr().err
 
 
 def test_a_bad_backend_of_matplotlib_is_said_before_the_work(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from boundlab.sweep import plan
 from boundlab.sweep.drive import Folder, Lines, answered, exit_code, read_shard
 from boundlab.sweep.plan import SweepPlan, answer, command, key
 from boundlab.sweep.results import Swept, results, sweep
-from boundlab.theorems import ALONG_RUN, core
+from boundlab.theorems import ALONG_RUN, POINT_SETS, core
 
 PLAN: dict[str, Any] = {
     "theorems": ["area.theorem8", "area.theorem8.repaired"],
@@ -427,7 +427,11 @@ def test_the_key_changes_with_the_form_of_a_theorem_that_may_be_asked_in_its_pla
         asked = replace(cell, theorem=form.id.removesuffix(ALONG_RUN))
         plan._theorem.cache_clear()
         before = key(asked)
-        other = replace(form, id=form.id, points={name: (*words, "segments") for name, words in form.points.items()})
+        wider = {
+            name: (*words, "segments") if name in POINT_SETS["segments"].of else words
+            for name, words in form.points.items()
+        }
+        other = replace(form, id=form.id, points=wider)
         with monkeypatch.context() as patched:
             patched.setattr("boundlab.theorems._steps_at.find", lambda _kind, _id, other=other: other)
             plan._theorem.cache_clear()
