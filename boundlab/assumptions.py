@@ -242,10 +242,10 @@ BUILT_IN: tuple[Assumption, ...] = (
     # A lag that is not constant is found when the schedule is read.
     Assumption(
         "constant-lag",
-        "every update is used the same number of server updates after it was begun",
+        "every update is used the same number of server updates after it was begun, x_(−j) = x0",
         "run",
         by_construction=True,
-        fits="fedfa with mode=param and deterministic delays of equal rates would fit",
+        fits="async_sgd with --delays staleness:constant=3 would fit, or fedfa with mode=param and equal rates",
         defines=("lag", "C_lag"),
     ),
 )

@@ -18,7 +18,7 @@ from boundlab.objective import Problem
 from boundlab.options import Options, number
 from boundlab.randomness import Streams
 from boundlab.simulate.work import compile_trial
-from boundlab.tape import NOTHING, RecordAt, Tape
+from boundlab.tape import NOTHING, RecordAt, Tape, constant_lag
 from boundlab.theorems import Evaluation, Theorem, certain, over, read_off_runs
 
 
@@ -117,10 +117,11 @@ class Schedules:
             )
         found = self.algorithm.quantities(self.parameters, tape, last, look)
         if "constant-lag" in self.theorem.core.assumed and "lag" not in found:
-            lag = assumption("constant-lag")
-            raise AssumptionError(
-                f"{self.theorem.id} assumes constant-lag ({lag.words}), which this schedule does not meet; {lag.fits}"
-            )
+            if (lag := constant_lag(tape, last)) is None:
+                one = assumption("constant-lag")
+                said = f"{self.theorem.id} assumes constant-lag ({one.words})"
+                raise AssumptionError(f"{said}, which this schedule does not meet; {one.fits}")
+            found = {**found, "lag": lag}
         wanted = {*self.theorem.inputs(), *self.theorem.settable} - set(self.theorem.step)
         found = {name: value for name, value in found.items() if name in wanted}
         along = self.along(tape, until, values)

@@ -83,6 +83,18 @@ def usage(tape: Tape, until: int, rate: float | None = None) -> Usage | None:
     )
 
 
+def constant_lag(tape: Tape, until: int) -> int | None:
+    """Return how many server updates ago all that the first ``until`` ones use was begun; None where that differs.
+
+    What is begun with x0 counts as begun with x_(−j) = x0: update k lags behind by as much as it can, min(lag, k).
+    """
+    used = tape.uses.version < until
+    version = tape.uses.version[used]
+    staleness = version - tape.descend.version[tape.uses.update[used]]
+    lag = int(staleness.max(initial=0))
+    return lag if len(version) and (staleness == np.minimum(version, lag)).all() else None
+
+
 def arrivals(tape: Tape, until: int) -> dict[str, float]:
     """Return what theorems read where each arrival is a server update, whatever it does with the model, by symbol.
 

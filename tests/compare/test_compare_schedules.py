@@ -9,6 +9,7 @@ from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute.floats import run
 from boundlab.randomness import Streams
+from boundlab.tape import constant_lag
 from boundlab.verdict import Verdict
 
 NOISY = "huber:clients=4,dimension=2,sigma=0.3,x0=2"
@@ -154,3 +155,26 @@ def test_symbols_that_the_schedule_decides_may_be_set_on_the_safe_side_only():
     with pytest.raises(AssumptionError, match="tau_max = 3 is set, but the schedule has tau_max = 19"):
         plan_of("fedbuff.rf1", NOISY, "exponential", tau_max=3)
     assert plan_of("fedbuff.rf1", NOISY, "exponential", tau_max=100).values["tau_max"] == 100
+
+
+@pytest.mark.parametrize(("delays", "n"), [("staleness:constant=3", 1), ("deterministic:rates=[1,1,1,1]", 4)])
+def test_a_constant_delay_diverges_above_the_step_that_a_hand_computes(delays: str, n: int, tmp_path) -> None:
+    """x_(k+1) = x_k − αx_(k−3), x_(−j) = x_0: z⁴ = z³ − α leaves the unit circle at α = 2·sin(π/14) = 0.445."""
+    file = tmp_path / "delay.toml"
+    file.write_text(
+        'id = "delay"\nalgorithm = "async_sgd"\nmetric = "squared-distance"\nsettable = ["alpha"]\n'
+        'assumptions = ["strongly-convex", "smooth", "minimiser", "deterministic", "one-function", "constant-lag"]\n'
+        'conditions = ["alpha*L <= 1"]\n[step]\nalpha = "1/(2*L)"\n[terms]\nbound = "R**2"\n'
+    )
+    problem = f"quadratic:A={[[[1]]] * n},b={[[0]] * n},x0=1".replace(" ", "")
+    ends = {
+        step: verdict_of(str(file), problem, delays, iterations=4000, alpha=step).ratio[-1] for step in (0.44, 0.45)
+    }
+    assert ends[0.44] < 1e-6
+    assert ends[0.45] > 1e6
+
+
+def test_a_lag_that_changes_is_not_constant() -> None:
+    drawn = plan_of("classics.delayed-sgd", "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=1,sigma=0", "exponential")
+    tape = run_trial(drawn, 0, 0)[2]
+    assert constant_lag(tape, tape.iterations) is None
