@@ -99,7 +99,9 @@ def test_a_name_that_nothing_has_is_one_line(command: str, name: str, kind: str,
         assert "one of your own is known with --plugin FILE.py, or BOUNDLAB_PLUGINS" in err
 
 
-@pytest.mark.parametrize("command", [name for name, found in COMMANDS.items() if found.params[0].name == "theorem"])
+@pytest.mark.parametrize(
+    "command", [name for name, found in COMMANDS.items() if [one.name for one in found.params][:1] == ["theorem"]]
+)
 def test_a_plugin_whose_theorem_is_about_another_plugin_is_told_so(
     command: str, place: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
