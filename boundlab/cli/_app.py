@@ -83,7 +83,7 @@ def application(asked: str | None = None) -> typer.Typer:
         place, example = _COMMANDS[name]
         module, function = place.split(":")
         command = getattr(import_module(f"boundlab.cli.{module}"), function)
-        app.command(name, epilog=epilog(name, f"{name} {example}"))(command)
+        app.command(name, epilog=epilog(name, f"{name} {example}".strip()))(command)
     return app
 
 

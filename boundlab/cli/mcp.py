@@ -27,10 +27,10 @@ only `prove` proves a theorem. `inconclusive` says nothing. A tool ends after `s
 
 
 def mcp() -> None:
-    """Serve the questions to an assistant, over standard input and output.
+    """Serve the questions to an assistant.
 
-    Tools of the Model Context Protocol: check, falsify, compare, exact, constants, prove, show and find. Each runs in a
-    process of its own, and ends after the seconds that the call gives it.
+    Tools of the Model Context Protocol, over standard input and output: check, falsify, compare, exact, constants,
+    prove, show and find. Each runs in a process of its own, and ends after the seconds that the call gives it.
     """
     with redirect_stdout(sys.__stdout__):  # the protocol's bytes, and no screen
         server().run("stdio")
