@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.numbers import InexactError, Operations
 
 Floats = NDArray[np.float64]
-_U: Final = float(np.finfo(np.float64).eps) / 2.0 * 1.01  # of one rounding, relatively
+_EPS: Final = float(np.finfo(np.float64).eps)
+_U: Final = _EPS / 2.0 * 1.01  # of one rounding, relatively
 _LIBRARY: Final = 16.0 * _U  # of a function of a library: eight units in the last place
 _UP: Final = 1.0 + 16.0 * _U  # a few roundings of an error itself
 _TINY: Final = 1e-300  # more than what underflow takes
@@ -300,20 +301,20 @@ def _distance(a: Any, b: Any) -> float:
 def eigenvalues(A: Near) -> Near:
     """Return the eigenvalues of symmetric matrices in order, shape (…, d); of diagonal ones without error the entries.
 
-    An eigensolver's backward error is a modest multiple of d·eps·‖A‖ (LAPACK Users' Guide, section 4.7).
+    An eigensolver's backward error is a modest multiple of d·eps·‖A‖₂ (LAPACK Users' Guide, section 4.7).
     """
     value, d = (A.value + np.swapaxes(A.value, -1, -2)) / 2.0, A.value.shape[-1]
-    away = norm(A.off, (-2, -1)).upper + 4.0 * d * 2.0 * _U * norm(value, (-2, -1)).upper
     flat = ~np.any((value * (1.0 - np.eye(d)) != 0.0) | (A.off > 0.0), axis=(-2, -1), keepdims=True)[..., 0]
     entries = np.sort(np.diagonal(value, axis1=-2, axis2=-1), axis=-1)
     found = entries if flat.all() else np.where(flat, entries, np.linalg.eigvalsh(value))
-    return Near(found, np.where(flat, 0.0, np.asarray(away)[..., None] * _UP))
+    away = norm(A.off, (-2, -1)).upper + 4.0 * d * _EPS * np.abs(found).max(-1)
+    return Near(found, np.where(flat, 0.0, np.asarray(away)[..., None]))
 
 
 def singular(A: Near) -> Near:
     """Return the singular values of a matrix, the largest first: their error is bounded as that of eigenvalues."""
-    off = norm(A.off, (-2, -1)) + 8.0 * max(A.shape) * _U * norm(A.value, (-2, -1))
-    return Near(np.linalg.svd(A.value, compute_uv=False), off.upper)
+    found = np.linalg.svd(A.value, compute_uv=False)
+    return Near(found, norm(A.off, (-2, -1)).upper + 4.0 * max(A.shape) * _EPS * found.max(initial=0.0))
 
 
 def curvatures(X: Any, by: Near) -> Near:
