@@ -13,7 +13,7 @@ from boundlab.algorithms._algorithm import Algorithm, VirtualIterate, window_sum
 from boundlab.algorithms._option import LocalSteps, Parameters, local_steps
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 from boundlab.errors import SpecError
-from boundlab.tape import Tape, arrived
+from boundlab.tape import Tape, arrived, common_lag
 
 Floats = NDArray[np.float64]
 
@@ -83,8 +83,7 @@ class FedFa(Algorithm[FedFaParameters]):
             If the window N is longer than the horizon.
         """
         runs = self._arrivals(tape)[:until]
-        start = tape.descend.version[runs]
-        tau = np.arange(until) - start
+        tau = np.arange(until) - tape.descend.version[runs]
         found = {
             **super().quantities(parameters, tape, until, settings),
             "n": tape.clients,
@@ -95,9 +94,8 @@ class FedFa(Algorithm[FedFaParameters]):
             "tau_max": max(1, int(tau.max(initial=0)) + parameters.K - 1),
             "share_bias": share_bias(tape.descend.client[runs], tape.clients, int(settings.get("N", 1))),
         }
-        lag = int(tau.max(initial=0))
-        # Before version 0 there is none: the first updates lag behind by as much as they can.
-        if parameters.mode == "param" and (start == np.maximum(np.arange(until) - lag, 0)).all():
+        lag = common_lag(np.arange(until), tau)
+        if parameters.mode == "param" and lag is not None:
             kappa = _kappa(parameters, lag)
             found |= {"lag": lag, "kappa_lag": kappa, "C_lag": response_error(parameters.K, lag, until, kappa)}
         return found

@@ -22,6 +22,7 @@ from boundlab.tape._usage import (
     Usage as Usage,
     arrivals as arrivals,
     arrived as arrived,
+    common_lag as common_lag,
     constant_lag as constant_lag,
     recycle as recycle,
     shares as shares,

@@ -83,16 +83,20 @@ def usage(tape: Tape, until: int, rate: float | None = None) -> Usage | None:
     )
 
 
-def constant_lag(tape: Tape, until: int) -> int | None:
-    """Return how many server updates ago all that the first ``until`` ones use was begun; None where that differs.
+def common_lag(version: Ints, staleness: Ints) -> int | None:
+    """Return the lag that updates of server versions have in common; None where they differ.
 
-    What is begun with x0 counts as begun with x_(−j) = x0: update k lags behind by as much as it can, min(lag, k).
+    Before version 0 there is none: the first updates lag behind by as much as they can, as if x_(−j) were x0.
     """
+    lag = int(staleness.max(initial=0))
+    return lag if (staleness == np.minimum(version, lag)).all() else None
+
+
+def constant_lag(tape: Tape, until: int) -> int | None:
+    """Return the common lag of all that the first ``until`` server updates use; None where there is none, or no use."""
     used = tape.uses.version < until
     version = tape.uses.version[used]
-    staleness = version - tape.descend.version[tape.uses.update[used]]
-    lag = int(staleness.max(initial=0))
-    return lag if len(version) and (staleness == np.minimum(version, lag)).all() else None
+    return common_lag(version, version - tape.descend.version[tape.uses.update[used]]) if len(version) else None
 
 
 def arrivals(tape: Tape, until: int) -> dict[str, float]:

@@ -351,7 +351,7 @@ class _Reading:
         self.names: dict[str, str] = {}
         self.assumptions: list[str] = []
         self.open: list[str] = []
-        self.start: int | None = None
+        self.starts: set[int] = set()
         raw = [next(one for one in (*match[:4], match[5]) if one) for match in _MATH.findall(said)]
         self.raw = [part for one in raw for part in _BETWEEN.split(one) if part.strip()]
         self.maths = [self._named(_canonical(one)) for one in self.raw]
@@ -360,18 +360,12 @@ class _Reading:
     def _named(self, text: str) -> str:
         r"""Name the distance and the gap of the start, ``\Rzero`` and ``\Fzero``."""
 
-        def begins(at: str) -> None:
-            if self.start not in (None, int(at)):
-                self.start = -1
-            elif self.start is None:
-                self.start = int(at)
-
         def distance(match: re.Match[str]) -> str:
-            begins(match[1] or match[2])
+            self.starts.add(int(match[1] or match[2]))
             return r"\Rzero"
 
         def gap(match: re.Match[str]) -> str:
-            begins(match[2])
+            self.starts.add(int(match[2]))
             return match[1] + r"\Fzero"
 
         text = re.sub(rf"\\\|{_X}_([01])-{_X}\^\*\\\||\\\|{_X}\^\*-{_X}_([01])\\\|", distance, text)
@@ -418,7 +412,7 @@ class _Reading:
         self.open += [
             f"not understood: ${raw.strip()}$" for raw, one in zip(self.raw, self.maths, strict=True) if self._says(one)
         ]
-        if self.start == -1:
+        if len(self.starts) > 1:
             self.open.append("the start is x_0 in one place and x_1 in another")
         known = re.search(r"\bR\b", bound) or not any("slope" in line or "gradient" in line for line in left)
         self._assume("minimiser" if known else "bounded-below")
@@ -444,9 +438,9 @@ class _Reading:
 
     def _begins(self) -> None:
         """Look for the number of the first model where neither the distance nor the gap of the start names it."""
-        if self.start is None:
+        if not self.starts:
             found = {int(at) for one in self.maths for at in re.findall(rf"{_X}_([01])", one)}
-            self.start = min(found, default=0)
+            self.starts = {min(found, default=0)}
             if len(found) != 1:
                 self.open.append("the method is taken to start at x_0")
 
@@ -484,12 +478,7 @@ class _Reading:
         if re.search(r"(?<!strongly )(?<!strongly-)(?<!non-)(?<!non)\bconvex", words):
             self._assume("convex")
         for word, assumption, letter, symbol in (
-            (
-                r"(?<!non-)(?<!non)\bsmooth|Lipschitz[- ](?:continuous )?gradient|\$\\nabla f\$ (?:is )?Lipschitz",
-                "smooth",
-                "L",
-                "L",
-            ),
+            (rf"(?<!non-)(?<!non)\bsmooth|{_LIPSCHITZ}|\$\\nabla f\$ (?:is )?Lipschitz", "smooth", "L", "L"),
             (r"strongly[- ]convex", "strongly-convex", "mu", "mu"),
         ):
             if (
@@ -600,13 +589,8 @@ class _Reading:
 
     def _last(self, quantity: str, index: str) -> list[str]:
         """Return the metric of the last iterate: x_(K+1) of a method that starts at x_1 is boundlab's x_K."""
-        self._horizon(index[0], int(index[1:] or 0) - self._first())
-        return [
-            f'metric = "{ {"gap": "gap", "distance": "squared-distance", "slope": "gradient-norm-last"}[quantity] }"'
-        ]
-
-    def _first(self) -> int:
-        return max(self.start or 0, 0)
+        self._horizon(index[0], int(index[1:] or 0) - min(self.starts))
+        return [f'metric = "{_METRICS[quantity]}"']
 
     def _horizon(self, letter: str, ahead: int) -> None:
         """Name the horizon: the model that the letter counts is ``ahead`` models after its number."""
@@ -641,9 +625,9 @@ class _Reading:
             if (match[1] or match[2]) != (letter if count == 0 else f"{letter}{count:+d}"):
                 return None
         else:
-            low, letter = int(match[1] or self._first()), match[3]
+            low, letter = int(match[1] or min(self.starts)), match[3]
             shift = int(match[4] or 0) - (match[2] == "<")
-        first = self._first()
+        first = min(self.starts)
         self._horizon(letter, 0)
         to = shift - first
         if low < first or to > 0:
