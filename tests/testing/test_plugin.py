@@ -152,7 +152,7 @@ def test_files_that_are_no_theorems_fail_with_a_line_each(tmp_path: Path) -> Non
 
 
 def test_what_a_theorem_is_not_about_is_skipped_counted_and_less_than_holds(tmp_path: Path) -> None:
-    nowhere = WRONG.replace('"deterministic"]', '"deterministic", "constant-lag"]')
+    nowhere = WRONG.replace('"deterministic"]', '"deterministic", "uniform-sampling"]')
     (tmp_path / "mine.toml").write_text(nowhere)
     options = ["--boundlab-theorem=mine.toml", "--boundlab-candidates=0", "-k", "comparison or search"]
     ran = run(tmp_path, *options, "-rs")
