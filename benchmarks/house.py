@@ -22,11 +22,10 @@ def modules() -> tuple[Module, ...]:
     return tuple((path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
 
 
-def _functions() -> Iterator[tuple[Path, ast.FunctionDef]]:
-    for path, tree in modules():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
-                yield path, node
+@cache
+def _functions() -> tuple[tuple[Path, ast.FunctionDef], ...]:
+    nodes = ((path, node) for path, tree in modules() for node in ast.walk(tree))
+    return tuple((path, node) for path, node in nodes if isinstance(node, ast.FunctionDef))
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -12,7 +12,7 @@ import boundlab as bl
 from boundlab.verdict import Verdict
 
 DRAWN = next(path for path in BATTERY if path.stem == "drawn-strong-quarter")
-STATEMENTS = 20  # about 4 seconds of one core; EACH_NIGHT at night
+STATEMENTS = 10  # about 2 seconds of one core; EACH_NIGHT at night
 EACH_NIGHT = 5000
 
 

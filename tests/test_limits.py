@@ -104,6 +104,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
+@pytest.mark.sweep(22)
 @pytest.mark.parametrize("arguments", REFUSED, ids=lambda words: " ".join(words)[-50:])
 def test_what_has_no_end_or_no_measure_is_refused_in_one_line(
     arguments: tuple[str, ...], files: dict[str, Path], capsys: Any

@@ -21,6 +21,7 @@ TRUE = sorted(name for name, theorem in BUILT_IN.items() if not theorem.of_paper
 LEVEL = 0.9999999
 
 
+@pytest.mark.sweep(96)
 @pytest.mark.parametrize("name", TRUE)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
@@ -37,7 +38,7 @@ def test_no_true_theorem_is_violated(name: str, data: st.DataObject) -> None:
     assert found.verdict is not Verdict.VIOLATED, found.reason
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(39)
 @pytest.mark.parametrize("name", TRUE)
 def test_the_same_way_reaches_a_verdict_on_an_instance_that_fits(name: str) -> None:
     theorem = BUILT_IN[name]

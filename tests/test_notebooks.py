@@ -36,6 +36,7 @@ def pictures(cell: dict[str, Any]) -> list[bytes]:
     return [base64.b64decode(one) for one in found if one]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "notebook",
     [pytest.param(one, marks=() if one.stem.startswith(DAILY) else pytest.mark.nightly) for one in NOTEBOOKS],

@@ -28,6 +28,7 @@ def has_examples(name):
     return ">>>" in Path(spec.origin).read_text(encoding="utf-8")
 
 
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", [*filter(has_examples, MODULES)])
 def test_every_example_in_a_docstring_runs(name):
     module = importlib.import_module(name)

@@ -98,6 +98,7 @@ def test_a_theorem_from_a_file_stands_in_the_result_with_its_text(tmp_path: Path
     assert load_theorem(str(tmp_path / "again.toml")).as_dict()["terms"] == theorem.as_dict()["terms"]
 
 
+@pytest.mark.nightly
 def test_the_violation_of_the_readme_is_confirmed_exactly_from_the_file_that_it_leaves(
     tmp_path: Path, capsys: Any, monkeypatch: Any
 ) -> None:
@@ -170,6 +171,7 @@ for words in (
 """
 
 
+@pytest.mark.nightly
 def test_what_is_printed_does_not_depend_on_how_python_hashes_text(tmp_path: Path) -> None:
     def printed(seed: str) -> str:
         environment = {**os.environ, "PYTHONHASHSEED": seed}

@@ -38,6 +38,7 @@ def mine(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_prints_what_steers(command: str, form: str, mine: Path, capsys: Any) -> None:
@@ -50,6 +51,7 @@ def test_no_command_prints_what_steers(command: str, form: str, mine: Path, caps
         json.loads(shown.out)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
 @pytest.mark.parametrize("key", ["id", "title"])
 def test_no_stranger_puts_a_line_before_a_verdict(key: str, end: str, tmp_path: Path, capsys: Any) -> None:
@@ -96,6 +98,7 @@ def test_a_papers_letter_is_one_letter(letter: str, tmp_path: Path, capsys: Any)
     assert "must be one letter in LaTeX" in capsys.readouterr().err
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "letter",
     [

@@ -41,6 +41,7 @@ def test_each_verdict_is_counted_by_itself() -> None:
         assert all(counted([word, other]).count("1 ") == 2 for other in every if other is not word)
 
 
+@pytest.mark.nightly
 def test_several_horizons_say_how_many_hold_in_every_medium(horizons: Any) -> None:
     said = "of 3 horizons 1 consistent, 2 holds; "
     assert horizons.verdict is Verdict.CONSISTENT
@@ -63,6 +64,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["PLAN.toml", "DIR"])
 def test_a_sweep_says_how_many_cells_hold(form: str, swept: Path, capsys: Any) -> None:
     typed = ["sweep", *([str(swept)] if form == "DIR" else [str(swept.parent / "plan.toml"), f"--out={swept}"])]

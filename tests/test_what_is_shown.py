@@ -26,6 +26,7 @@ def settings_of(name: str) -> list[str]:
     return [f"--set={step}=0.01" for step in ("alpha", "eta_l", "eta") if step in known]
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", ["area", "asfedavg", "async_sgd", "fedbuff", "fedfa", "fedstaleweight", "sfedavg"])
 def test_expected_frequencies_are_those_of_the_run_or_are_not_said(name: str, capsys: Any) -> None:
     words = ("--problem=huber:c=[0,1,2]", "--delays=exponential:rates=[4,1,1]", "--iterations=1000", "--trials=2")

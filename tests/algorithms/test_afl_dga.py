@@ -597,6 +597,7 @@ RULES = [
 ]
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("model", [kind.id for kind in DELAYS if kind.id != "staleness"])
 @pytest.mark.parametrize("options", RULES)
 def test_every_delay_model_gives_schedules_that_can_happen(model, options, tmp_path):

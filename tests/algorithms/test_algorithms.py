@@ -120,6 +120,7 @@ ASKED = {
 }  # the others hold by construction, or by the delays alone
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("assumption", sorted(RUN_ASSUMPTIONS))
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_answers_for_every_assumption_on_runs(name: str, assumption: str) -> None:

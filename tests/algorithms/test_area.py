@@ -234,6 +234,7 @@ def mean_models(problem, alpha, p, p_s, iterations):
     return x_s
 
 
+@pytest.mark.nightly
 def test_the_memory_removes_the_bias_of_unequal_frequencies():
     problem = some_problem("quadratic")
     p, p_s, alpha = np.array([0.6, 0.1, 0.05]), 0.25, 0.1

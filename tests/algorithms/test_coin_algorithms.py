@@ -78,6 +78,7 @@ def test_lsvrg_moves_along_the_gradient_of_f_in_the_mean_over_the_clients(data: 
     assert_close(np.mean(ends, axis=0), x - alpha * problem.full_gradient(x))
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 50), p=st.sampled_from([0.1, 0.5, 1.0]))
 def test_both_reach_the_minimiser_of_clients_that_disagree(seed: int, p: float) -> None:
     problem, delays = problem_of(BOWLS), build_delays("exponential", {}, 2)
@@ -90,6 +91,7 @@ def test_both_reach_the_minimiser_of_clients_that_disagree(seed: int, p: float) 
         assert watch.high[1] < 1e-9 < watch.low[0]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(1, 10), Fraction(1)])
 def test_the_mean_squared_distance_of_lsvrg_three_ways(p: Fraction) -> None:
     # After three iterations the model is (−1, 5, 5, 7)/32 off where the second coin shows heads, else (−5, 9, 1, 11).

@@ -143,6 +143,7 @@ def test_groups_and_steps_are_those_of_fractions(
         )
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("law", ["exponential:spread=5", "deterministic", "iid", "exponential"])
 @pytest.mark.parametrize("options", [{}, {"Qmin": 1, "Qmax": 3, "latest_time_factor": 1}, {"normalise": "yes"}])
 def test_one_pass_makes_the_tape_of_its_events(law: str, options: dict[str, Any]) -> None:

@@ -147,6 +147,7 @@ def test_an_algorithm_without_an_event_says_so() -> None:
 # ------------------------------------------------------------------------------------------------------------- averages
 
 
+@pytest.mark.sweep(28)
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize(
     "weights",

@@ -193,6 +193,7 @@ def test_equal_speeds_make_synchronous_fedavg_noise_included(name: str) -> None:
 # ---- what changes nothing ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(data=st.data())
 @FEW
@@ -205,6 +206,7 @@ def test_the_names_of_clients_mean_nothing(algorithm: str, data: Any) -> None:
     assert_close(models, other)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(data=st.data())
 @FEW
@@ -215,6 +217,7 @@ def test_a_coordinate_in_which_nobody_moves_means_nothing(algorithm: str, data: 
     assert not wide[:, -1].any()
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(data=st.data(), c=st.sampled_from([0.01, 0.3, 8.0, 1000.0]))
 @FEW
@@ -238,6 +241,7 @@ def schedule_of(case: Case) -> CompiledRun:
 # ---- what the tape says of itself -------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(data=st.data())
 @FEW
@@ -258,6 +262,7 @@ def test_the_table_of_uses_is_what_moves_the_server_model(algorithm: str, data: 
     checks.uses(schedule_of(case))
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(data=st.data())
 @FEW
@@ -267,6 +272,7 @@ def test_averages_and_chosen_records_show_the_same_run(algorithm: str, data: Any
     checks.records(schedule_of(scenario.case()), chosen)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(data=st.data(), asked=st.integers(0, 12))
 @FEW
@@ -275,6 +281,7 @@ def test_a_shorter_tape_is_the_beginning_of_the_longer(algorithm: str, data: Any
     checks.beginnings(schedule_of(scenario.case()), [asked])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(data=st.data())
 @settings(max_examples=3)
@@ -324,6 +331,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DelayModel]:
     return {model.id: build_delays(model.id, own.get(model.id, {"spread": 5}), 3) for model in DELAYS}
 
 
+@pytest.mark.sweep(13)
 @pytest.mark.parametrize("algorithm", PRESENT)
 @pytest.mark.parametrize("kind", [model.id for model in DELAYS])
 def test_every_algorithm_runs_under_every_delay_model(algorithm: str, kind: str, models: dict[str, DelayModel]) -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from message_passing import TWINS
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("algorithm", TWINS)
 @given(data=st.data())
 def test_the_tape_does_what_the_server_and_the_clients_do(algorithm: str, data: Any) -> None:

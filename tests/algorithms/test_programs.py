@@ -142,6 +142,7 @@ def readable(name: str, options: dict[str, str], clients: int) -> Any:
 LAW = EventLaw(np.array([Fraction(1, 4), Fraction(1, 8), Fraction(1, 8)], dtype=object), Fraction(1, 2))
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", RATES)
 @given(data=st.data())
 def test_rows_of_programs_are_those_of_the_tape(name: str, data: Any) -> None:
@@ -219,6 +220,7 @@ SET = {
 }
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_what_trials_differ_in_where_arrivals_are_sure_is_declared_as_drawn(name: str) -> None:
     # A draw that nobody declares would be judged outcome by outcome where a statement is about its mean.

@@ -370,6 +370,7 @@ def compiles(setting: Setting, actors: list[Key]) -> int:
     return 1
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", WITH_PROGRAM)
 def test_sampler_program_and_queue_have_one_law_of_who_acts_next(name: str) -> None:
     for setting in settings(name):
@@ -444,6 +445,7 @@ def expected_events(setting: Setting, delays: DelayModel, policy: ServerPolicy, 
 BY_THEMSELVES = {"afl_dga", "fedcompass"}  # whose schedulers have twins further below
 
 
+@pytest.mark.sweep(13)
 @pytest.mark.parametrize("name", sorted({*registered("algorithms")} - BY_THEMSELVES))
 def test_the_sampler_draws_the_events_of_the_queue(name: str) -> None:
     # Six events of three clients; rounding may differ by how times are summed up.
@@ -645,6 +647,7 @@ def law_of_rounds(words: Mapping[str, str], rounds: int) -> dict[tuple[Any, ...]
     return law
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("words", ROUND_WORDS)
 def test_afl_dga_has_one_law_of_who_takes_part_and_acts_next(words: dict[str, str]) -> None:
     # Six local steps of given clients, the numbers of the first two rounds at random: the law of all that happens.
@@ -781,6 +784,7 @@ def test_every_word_of_every_option_is_among_what_is_compared(name: str) -> None
     assert words - said <= TOO_MANY
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_no_built_in_algorithm_draws_what_it_does_not_declare(name: str) -> None:
     for setting in settings(name):

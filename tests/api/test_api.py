@@ -59,6 +59,7 @@ def test_a_package_that_is_a_question_can_be_called_and_imported_from(name: str)
     assert inspect.signature(package) == inspect.signature(getattr(asked, name))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("first", ["import boundlab.{name}", "from boundlab.{name} import __doc__", "boundlab.cli", ""])
 def test_the_order_of_imports_changes_nothing(first: str) -> None:
     lines = ["import boundlab as bl", "import boundlab.cli" if first == "boundlab.cli" else ""]
@@ -124,6 +125,7 @@ def test_an_unknown_symbol_and_a_problem_outside_are_errors_of_ours() -> None:
             bl.compare(*FALSE, iterations=wrong, M=50)
 
 
+@pytest.mark.nightly
 def test_a_case_may_be_named_by_the_theorem_that_it_refutes() -> None:
     refuted = {name: one for name, one in bl.registered("theorems").items() if one.refuted_by}
     for name, one in refuted.items():
@@ -169,6 +171,7 @@ def test_a_case_is_saved_and_decided_exactly(violated: Any, tmp_path: Path) -> N
     assert bl.exact("area.theorem8", str(path), derivation=False).derivation is None
 
 
+@pytest.mark.nightly
 def test_the_smallest_counterexample_is_there_or_is_none(results: dict[str, Any]) -> None:
     found = results["search"]
     assert found.smallest is (found.smaller or found.best)
@@ -200,6 +203,7 @@ def test_a_curve_is_its_comparisons(curve: Any) -> None:
     assert curve.case["iterations"] == 6
 
 
+@pytest.mark.nightly
 def test_a_curve_may_be_computed_here_and_sampled_there(capsys: Any) -> None:
     words = ["--problem", FALSE[1], "--delays", FALSE[2], "--set", "alpha=1", "--set", "M=2", "-r", "20"]
     assert invoke(["compare", "area.theorem8.repaired.fixed-step", *words, "-k", "12,24,60"]) == ExitCode.STANDS
@@ -217,6 +221,7 @@ def test_a_theorem_about_windows_has_a_curve_that_ends_with_the_last_window() ->
     assert list(curve.to_frame()["T"]) == [17, 37]
 
 
+@pytest.mark.nightly
 def test_horizons_are_judged_together() -> None:
     several = bl.compare("area.theorem8", "lad:x0=3", iterations=[20, 40], M=2, trials=20, exact=False)
     assert [one.band.level for one in several.comparisons] == pytest.approx([0.995, 0.995])
@@ -241,6 +246,7 @@ def test_the_command_line_takes_horizons(K: str, curve: Any, capsys: Any, tmp_pa
 # ---- plots and frames ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_plots_draw_on_the_axes_that_are_given(violated: Any, curve: Any, results: dict[str, Any]) -> None:
     from boundlab.pages.plots import new_figure
 

@@ -13,6 +13,7 @@ from boundlab.theorems import load_theorem
 HUBER = "huber:c=[[0],[2]],x0=3"
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     "problem", [HUBER, "quadratic:A=[[[2]],[[1]]],b=[[1],[0]],x0=2,sigma=0.1", "lad:x0=3,box=[-4,4]"]
 )

@@ -30,6 +30,7 @@ def test_single_samples_of_a_logistic_regression_by_hand() -> None:
     assert step.value <= 1 / 4.7
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("again", [True, False])
 @pytest.mark.parametrize("kind", ["logistic", "softmax", "least-squares"])

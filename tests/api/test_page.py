@@ -11,6 +11,7 @@ ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n^```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("page", "heading"),
     [("data", ""), ("about", "## Design"), ("questions", "## From Python"), ("plugins", "## Tests for authors")],

@@ -39,6 +39,7 @@ def drawn(result: Any, **options: Any) -> tuple[Any, Any, Any]:
     return figure, axes, below
 
 
+@pytest.mark.nightly
 def test_the_title_has_the_theorem_its_status_and_the_verdict(curve: Any, run: Any) -> None:
     assert "area.theorem8 (as printed): violated" in drawn(curve)[1].get_title()
     assert f"(repaired): {run.headline}" in drawn(run)[1].get_title()
@@ -53,6 +54,7 @@ def test_the_lower_panel_is_mean_over_bound_with_a_line_at_one(curve: Any) -> No
     assert below.get_ylim()[1] > max(ratios) > 1
 
 
+@pytest.mark.nightly
 def test_a_curve_shows_bound_terms_mean_and_the_level_of_no_step(curve: Any, run: Any) -> None:
     named = {text.get_text() for text in drawn(run, terms=True)[2].get_legend().get_texts()}
     assert {"bound", "term: initial", "term: bias and staleness"} <= named
@@ -64,6 +66,7 @@ def test_a_curve_shows_bound_terms_mean_and_the_level_of_no_step(curve: Any, run
     assert any("computed" in text.get_text() for text in drawn(curve)[2].get_legend().get_texts())
 
 
+@pytest.mark.nightly
 def test_no_two_lines_look_alike_in_grey(curve: Any, repaired: Any, run: Any) -> None:
     for axes in (drawn(curve, others=[repaired])[1], drawn(run, terms=True)[1]):
         looks = [(one._dash_pattern, one.get_linewidth(), one.get_marker()) for one in axes.get_lines()]
@@ -76,6 +79,7 @@ def test_the_bound_is_the_broadest_line_and_lies_below_the_others(run: Any) -> N
     assert all(one.get_linewidth() < lines[0].get_linewidth() for one in lines[1:])
 
 
+@pytest.mark.nightly
 def test_mean_and_bound_are_inside_the_axes_also_where_a_band_reaches_down_to_zero(curve: Any, run: Any) -> None:
     shown = ((curve, [one.bound[-1] for one in curve.comparisons]), (run, run.bound[run.plan.ks > 0]))
     for result, bound in shown:
@@ -84,6 +88,7 @@ def test_mean_and_bound_are_inside_the_axes_also_where_a_band_reaches_down_to_ze
         assert max(bound) < high
 
 
+@pytest.mark.nightly
 def test_the_legend_stands_below_the_data_which_have_the_whole_width(curve: Any, repaired: Any, run: Any) -> None:
     for figure, axes, below in (drawn(curve, others=[repaired]), drawn(run, terms=True), drawn(curve.comparisons[1])):
         legend, name = below.get_legend().get_window_extent(), below.xaxis.label.get_window_extent()
@@ -154,6 +159,7 @@ def points(axes: Any) -> np.ndarray:
     return np.asarray(found)
 
 
+@pytest.mark.nightly
 def test_over_time_an_iteration_stands_where_it_ends() -> None:
     # A client with rate 2 ends iteration k at k/2; two of them fill buffers of three at 1, 3/2, 5/2 and 3.
     one = ("fedbuff.rf1", "huber:clients=1,x0=2", "deterministic:rates=[2]")
@@ -168,6 +174,7 @@ def test_over_time_an_iteration_stands_where_it_ends() -> None:
     assert points(drawn(found, axis="time")[1]).tolist() == [1, 1.5, 2.5, 3]
 
 
+@pytest.mark.nightly
 def test_over_time_clocks_are_averaged_over_the_trials() -> None:
     found = bl.compare("fedbuff.rf1", "huber:clients=2,x0=2", "exponential", iterations=9, trials=3, eta_l=0.01)
     times = [trial_events(found.plan, found.seed, trial).time for trial in range(3)]

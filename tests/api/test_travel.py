@@ -52,6 +52,7 @@ def test_what_is_registered_arrives_as_itself(kind: Any) -> None:
         assert copy.deepcopy(one) is one
 
 
+@pytest.mark.sweep(15)
 @pytest.mark.parametrize(("name", "options"), PROBLEMS, ids=str)
 def test_a_problem_arrives_by_its_words_and_a_copy_of_its_fields_whole(name: str, options: Any) -> None:
     problem = build_problem(name, options)
@@ -121,7 +122,7 @@ def ask(horizon: int) -> Any:
     return bl.compare("area.theorem8", "lad:x0=3", "iid:p_s=0.5", K=horizon, M=50)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_processes_that_share_nothing_answer_alike() -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         assert [one.as_dict() for one in pool.map(ask, (6, 7))] == [ask(6).as_dict(), ask(7).as_dict()]
@@ -145,6 +146,7 @@ def reading(letter: Path, **variables: str) -> "subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.nightly
 def test_objects_of_a_plugin_arrive_where_it_is_loaded_and_else_its_file_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

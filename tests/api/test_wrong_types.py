@@ -119,6 +119,7 @@ def test_every_function_is_asked() -> None:
     assert sorted(SMALL) == FUNCTIONS
 
 
+@pytest.mark.sweep(15)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_value_is_answered_by_an_error_from_within(name: str, place: None) -> None:
     for parameter in names(getattr(bl, name)):

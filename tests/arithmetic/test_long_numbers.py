@@ -103,6 +103,7 @@ def test_so_is_one_of_a_theorem(word: str, table: str, tmp_path: Path, capsys: p
     assert "has more digits than a float keeps" in capsys.readouterr().err
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("text", [*LONG, "1e-400"], ids=lambda text: text[:12])
 @pytest.mark.parametrize(
     "line",

@@ -47,7 +47,7 @@ def own(folder: Path, factor: str = "2") -> Path:
 
 
 def audited(theorem: Any, **options: Any) -> Audit:
-    found: Audit = bl.audit(theorem, **{"budget": 60, "candidates": 20, "jobs": 1, **options})
+    found: Audit = bl.audit(theorem, **{"budget": 600, "candidates": 20, "jobs": 1, **options})
     return found
 
 
@@ -66,7 +66,10 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Audit:
     return audited(own(tmp_path_factory.mktemp("own")))
 
 
-@pytest.fixture(scope="module", params=["area", "true", "mine"])
+_NIGHT = [pytest.param(name, marks=pytest.mark.nightly) for name in ("true", "mine")]
+
+
+@pytest.fixture(scope="module", params=["area", *_NIGHT])
 def each(request: pytest.FixtureRequest) -> Audit:
     found: Audit = request.getfixturevalue(request.param)
     return found
@@ -75,6 +78,7 @@ def each(request: pytest.FixtureRequest) -> Audit:
 # ---- verdicts ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_line_has_at_most_200_letters_and_ten_lines_have_what_a_review_says(
     each: Audit, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,6 +158,7 @@ def test_the_instance_meets_the_conditions_in_numbers_and_says_what_was_read_off
         assert re.search(r"read off the run: .{0,2}τ", page)
 
 
+@pytest.mark.nightly
 def test_a_false_theorem_of_ones_own_is_refuted_by_what_the_search_finds(tmp_path: Path) -> None:
     found = audited(own(tmp_path, factor="9"), candidates=200)
     assert found.verdict == "false"
@@ -164,6 +169,7 @@ def test_a_false_theorem_of_ones_own_is_refuted_by_what_the_search_finds(tmp_pat
     assert found.exact.derivation is not None
 
 
+@pytest.mark.nightly
 def test_no_number_refutes_a_printed_order_and_an_argument_does() -> None:
     found = audited("fedcompass.corollary1", budget=1)
     assert found.verdict == "says nothing that a number could refute"
@@ -172,6 +178,7 @@ def test_no_number_refutes_a_printed_order_and_an_argument_does() -> None:
     assert replace(found, checks=replace(found.checks, checks=())).exit_code == ExitCode.NOT_APPLICABLE
 
 
+@pytest.mark.nightly
 def test_a_namesake_has_no_share_in_a_registered_theorems_proof(tmp_path: Path) -> None:
     path = own(tmp_path)
     path.write_text(path.read_text(encoding="utf-8").replace('"mine"', '"area.theorem8.repaired"'), encoding="utf-8")
@@ -206,6 +213,7 @@ def test_a_repair_that_is_refuted_too_is_not_recommended(area: Audit) -> None:
     assert "refuted, too" in found.markdown()
 
 
+@pytest.mark.nightly
 def test_what_the_budget_leaves_out_is_listed() -> None:
     found = bl.audit("afl_dga.theorem1", budget=1, jobs=1)
     assert found.verdict == "false"
@@ -350,6 +358,7 @@ def test_a_chart_says_what_it_shows(area: Audit) -> None:
     assert any("At K = 8 the left side" in text for text in page.inside("desc"))
 
 
+@pytest.mark.nightly
 def test_a_theorems_text_is_text_in_every_medium(mine: Audit, tmp_path: Path, capsys: Any) -> None:
     told = HOSTILE.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")
     assert told in "".join(text for _, text in read(mine.html()).texts)

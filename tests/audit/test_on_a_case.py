@@ -56,6 +56,7 @@ def test_every_printed_proof_of_a_refuted_theorem_is_listed_here() -> None:
     assert sorted(PRINTED) == sorted(FIRST)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.nightly if "corollary" in name else ()) for name in FIRST]
 )
@@ -70,6 +71,7 @@ def test_of_each_printed_proof_a_step_is_false_on_a_counterexample_of_its_theore
     assert found.exact.verdict == "violated"
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", QUICK)
 def test_what_is_proved_of_all_runs_holds_on_the_counterexample(name: str) -> None:
     file = FIRST[name][0]
@@ -84,6 +86,7 @@ def test_what_is_proved_of_all_runs_holds_on_the_counterexample(name: str) -> No
         assert all(row.holds for row in evaluate(model, step.claim, proof.kernel, step.fact.context)), step.name
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "file", "why"),
     [

@@ -81,6 +81,7 @@ def test_the_minimiser_is_where_the_gradient_vanishes() -> None:
             assert functions.value(best) <= min(near) + 1e-12
 
 
+@pytest.mark.nightly
 def test_there_are_enough_theorems_and_mutants_of_every_slip() -> None:
     assert len(TRUE) >= 60
     assert len(FALSE) >= 150
@@ -97,6 +98,7 @@ def test_a_true_theorem_has_a_source_and_a_proof(name: str) -> None:
     assert data["id"] == f"battery.{name}"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", TRUE)
 def test_no_instance_of_the_referee_contradicts_a_true_theorem(name: str) -> None:
     found = worst(TRUE[name][0], np.random.default_rng(7), 8)
@@ -118,6 +120,7 @@ def test_the_referee_attains_tight_bounds(name: str) -> None:
     assert found[0].ratio == pytest.approx(1.0)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", FALSE)
 def test_the_witness_of_a_mutant_contradicts_it_and_not_its_theorem(name: str) -> None:
     mutant = false()[name]
@@ -140,6 +143,7 @@ def stands(claim: Claim, folder: Path, tools: tuple[str, ...], candidates: int) 
         assert answer.code in (0, 1, 3), answer
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SAMPLE_TRUE)
 def test_no_tool_speaks_against_a_true_theorem(name: str, tmp_path: Path) -> None:
     stands(TRUE[name][0], tmp_path, ("check", "falsify", "compare"), 30)

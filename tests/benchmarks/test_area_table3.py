@@ -63,6 +63,7 @@ def test_weights_size_is_weights_paper_with_a_step_128_times_as_large(found: lis
         assert size["accuracy"] == pytest.approx(paper["accuracy"], abs=0.05)
 
 
+@pytest.mark.nightly
 def test_results_depend_on_the_seed_alone_and_are_shown_in_a_table_and_a_plot(
     script: ModuleType, mnist: Path, found: list[dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,7 @@ from benchmarks import constants
 from boundlab.objective import Problem
 
 
+@pytest.mark.sweep(13)
 @pytest.mark.parametrize("seed", range(len(constants.FAMILIES)))
 def test_no_constant_is_on_the_wrong_side(seed: int) -> None:
     found = list(constants.compared(seed))
@@ -17,6 +18,7 @@ def test_no_constant_is_on_the_wrong_side(seed: int) -> None:
     assert [(family, name) for family, name, over in found if over < 0] == []
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("name", ["L", "L_max", "mu", "R", "F0", "zeta", "sigma_star"])
 def test_one_that_is_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def shifted(problem: Problem) -> dict[str, Any]:

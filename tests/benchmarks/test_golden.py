@@ -42,6 +42,7 @@ def test_everything_that_occurs_is_asked_three_times() -> None:
     assert {tag for tag, count in everywhere.items() if here[tag] < min(TIMES, count)} == set()
 
 
+@pytest.mark.sweep(12)
 @recorded
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))

@@ -73,6 +73,7 @@ def test_each_edit_changes_the_meaning_of_the_module_in_one_place(tmp_path):
         assert changed.endswith(source[one.end :])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("room", ["boundlab/checks", "boundlab/theorems", "problems/rational"])
 def test_every_edit_of_boundlab_can_be_parsed(room):
     for file in sorted((ROOT / room).rglob("*.py")):

@@ -67,6 +67,7 @@ def test_bytes_of_an_event_are_those_of_its_registers_and_of_what_its_steps_read
     assert moved(pack(tapes), 4, 100, 11) - moved(pack(tapes), 4, 100, 0) == pytest.approx(4 * 3 * 11)
 
 
+@pytest.mark.nightly
 def test_the_measurement_of_a_device_is_rehearsed_on_a_cpu(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
     from benchmarks.speed import gpu, problems

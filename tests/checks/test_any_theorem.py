@@ -100,6 +100,7 @@ def table(path: Path) -> tuple[Check, ...] | None:
     return check(theorem)
 
 
+@pytest.mark.nightly
 @given(text=files())
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_theorem_gets_its_table(tmp_path: Path, text: str) -> None:
@@ -112,6 +113,7 @@ def test_any_theorem_gets_its_table(tmp_path: Path, text: str) -> None:
         assert all(bool(one.consequence) == (one.verdict in ("failed", "suspicious")) for one in found)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "term",
     [
@@ -148,6 +150,7 @@ CORNERS = {
 }
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("metric", "term"), [(metric, term) for metric, terms in CORNERS.items() for term in terms])
 def test_a_bound_without_its_counter_or_zero_where_mu_is_l_gets_its_table(
     tmp_path: Path, metric: str, term: str

@@ -112,6 +112,7 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> sympy.Expr:
     return {"+": left + right, "-": left - right, "*": left * right}[kind]
 
 
+@pytest.mark.nightly
 @given(expressions(), st.fixed_dictionaries(DRAWS))  # type: ignore[arg-type]
 @settings(max_examples=150, deadline=None)
 def test_what_is_proved_to_be_nonnegative_is(expression: sympy.Expr, values: dict[str, float]) -> None:
@@ -120,6 +121,7 @@ def test_what_is_proved_to_be_nonnegative_is(expression: sympy.Expr, values: dic
         assert number >= -1e-9 * (1 + abs(number))
 
 
+@pytest.mark.nightly
 @given(expressions(), st.fixed_dictionaries(DRAWS), st.sampled_from(("n", "sigma", "tau_max")), st.integers(1, 3))  # type: ignore[arg-type]
 @settings(max_examples=150, deadline=None)
 def test_what_is_proved_to_grow_grows(expression: sympy.Expr, values: dict[str, float], name: str, more: int) -> None:
@@ -154,11 +156,13 @@ def _forever() -> None:
             sum(range(1000))
 
 
+@pytest.mark.nightly
 def test_time_is_limited() -> None:
     with pytest.raises(UndecidedError, match="not decided in"), time_limit(0.05):
         _forever()
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("_", range(20))
 def test_a_limit_that_has_passed_leaves_no_timer_behind(_: int) -> None:
     before = signal.getsignal(signal.SIGPROF)

@@ -74,6 +74,7 @@ def one(found: tuple[Check, ...], identity: str) -> Check:
     return next(each for each in found if each.id == identity)
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", PRINTED)
 def test_what_fails_for_each_printed_theorem(name: str) -> None:
     found = check(THEOREMS[name])
@@ -86,6 +87,7 @@ def test_what_fails_for_each_printed_theorem(name: str) -> None:
     assert exit_code(found) == (1 if FAILED[name] else 0)
 
 
+@pytest.mark.sweep(57)
 @pytest.mark.parametrize("name", sorted(set(THEOREMS) - set(PRINTED)))
 def test_no_false_alarm_for_a_true_theorem(name: str) -> None:
     found = check(THEOREMS[name])
@@ -197,6 +199,7 @@ def test_a_true_theorem_from_a_file_passes(tmp_path: Path) -> None:
     assert one(found, "truths.noise-floor").verdict == one(found, "truths.slope").verdict == "passed"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("terms", "identity", "consequence"),
     [
@@ -300,6 +303,7 @@ def test_groups_are_read_in_their_order() -> None:
         check(THEOREMS["area.theorem8"], ["unity"])
 
 
+@pytest.mark.nightly
 def test_checks_do_not_load_the_heavy_packages() -> None:
     code = (
         "import sys; from boundlab.checks import check; from boundlab.theorems import load_theorem; "

@@ -69,6 +69,7 @@ def test_a_trend_through_definitions_is_that_of_the_whole(tmp_path: Path, rules:
 
 
 # Each of n clients m times: what is counted grows with m, what is shared out falls.
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "invariant", ["b/n", "tau_sum/n", "n*alpha2", "n*pi_max", "n*V_max", "b*alpha2", "n*reuse_n**2", "tau_sum*pi_max"]
 )
@@ -156,6 +157,7 @@ def test_a_step_that_reads_the_staleness_damps_where_it_tends_to_0(tmp_path: Pat
     assert (said, "damps what is late" in why) == ("not applicable" if damps else "suspicious", damps)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("step", "verdict"),
     [

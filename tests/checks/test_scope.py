@@ -51,6 +51,7 @@ def renamed(table: Any, name: str) -> dict[str, Any]:
     return {("kappa" if key == name else key): value for key, value in table.items()}
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_a_symbol_without_its_assumption_is_named(name: str) -> None:
     for theorem, symbol in without_assumption(THEOREMS[name]):

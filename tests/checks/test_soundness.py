@@ -140,6 +140,7 @@ DESCENTS = {
 }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", TRUE)
 def test_nothing_fails_for_a_true_theorem(name: str, tmp_path: Path) -> None:
     failed = [one for one in check(own_theorem(tmp_path, **TRUE[name])) if one.verdict == "failed"]
@@ -217,6 +218,7 @@ PLANTED: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", PLANTED)
 def test_what_is_planted_is_found_and_nothing_else(name: str, tmp_path: Path) -> None:
     changes, expected = PLANTED[name]

@@ -101,6 +101,7 @@ TAPES: dict[str, Callable[[Tape], Tape]] = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("what", TAPES)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_changed_tape_is_outside(name: str, what: str) -> None:

@@ -160,6 +160,7 @@ def bad_files(place):
     return made
 
 
+@pytest.mark.sweep(21)
 @pytest.mark.parametrize(("line", "words", "code"), LINES, ids=lambda value: str(value)[:60])
 def test_nonsense_is_one_line_with_the_right_exit_code(line, words, code, files, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -190,6 +191,7 @@ def test_latex_and_json_are_not_both_printed(capsys: pytest.CaptureFixture[str])
     assert "give --latex or --json, not both" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_a_bad_backend_of_matplotlib_is_said_before_the_work(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "boundlab", "compare", "classics.gd.convex", "-k5", "--plot=x.png"]
     done = subprocess.run(

@@ -24,6 +24,7 @@ def output(capsys, *arguments, code=0):
     return out
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("what", ["theorems", "algorithms", "problems", "delays", "proofs"])
 def test_list_names_what_is_registered(capsys, what):
     table, entries = output(capsys, "list", what), json.loads(output(capsys, "list", what, "--json"))["entries"]
@@ -75,6 +76,7 @@ def test_run_reports_errors_frequencies_and_staleness(capsys, tmp_path):
     assert result["metrics"]["squared-distance"][0][-1] < result["metrics"]["squared-distance"][0][0]
 
 
+@pytest.mark.nightly
 def test_a_sample_without_a_range_is_consistent_which_is_not_enough_where_holds_is_required(capsys):
     arguments = ("compare", "area.theorem8.repaired", "--problem=lad:x0=3,sigma=0.5", "--delays=iid:p_s=0.5")
     arguments = (*arguments, "--iterations=6", "--set=M=5", "--trials=20")
@@ -181,6 +183,7 @@ def test_version_and_help_of_every_command(capsys):
 JUDGES = {"audit", "checks", "compare", "exact", "falsify", "proofs", "prove", "recheck", "signs", "worst_case"}
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize(
     ("line", "judges", "most"),
     [

@@ -133,6 +133,7 @@ def test_files_are_offered_by_their_endings(tmp_path: Path, monkeypatch: Any) ->
     assert offered("run", ".h") == [".hidden.json"]
 
 
+@pytest.mark.nightly
 def test_the_shell_is_answered_without_what_is_heavy(tmp_path: Path) -> None:
     code = """
 import sys, boundlab.cli

@@ -145,6 +145,7 @@ def test_a_plugin_that_raises_ends_every_command_with_one_line_and_70(command, a
     assert "BOUNDLAB_PLUGINS" not in os.environ
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", RAISED)
 @pytest.mark.parametrize("command", [REACHING[1], REACHING[2], REACHING[8]], ids=" ".join)
 def test_whatever_is_raised_never_chooses_the_exit_code(name, command, arguments, capsys):
@@ -228,6 +229,7 @@ def test_an_executor_that_fails_is_no_defect(capsys, monkeypatch):
     )
 
 
+@pytest.mark.nightly
 def test_the_module_and_the_command_end_alike(arguments, tmp_path: Path):
     line = arguments(RAISED["SystemExit"], ("run", "bad", "--set=alpha=1"))
     done = subprocess.run(

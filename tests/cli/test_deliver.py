@@ -38,7 +38,7 @@ WRITING = [
 ]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("arguments", "words", "code"), WRITING)
 def test_the_verdict_stands_on_the_screen_before_anything_is_written(
     arguments: tuple[str, ...], words: str, code: ExitCode, place: Path, capsys: Any, monkeypatch: Any
@@ -66,7 +66,7 @@ def test_the_verdict_stands_on_the_screen_before_anything_is_written(
     assert err.count("\n") == 1
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("arguments", [one for one, _, _ in WRITING if "--json" not in one])
 def test_a_file_that_was_there_is_replaced_and_said_to_be(arguments: tuple[str, ...], place: Path, capsys: Any) -> None:
     said = []

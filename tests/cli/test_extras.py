@@ -54,6 +54,7 @@ def without_torch(lines: Sequence[Sequence[str]], place: Path) -> list[tuple[int
     return [(code, out, err) for code, out, err in found]
 
 
+@pytest.mark.nightly
 def test_without_torch_numpy_and_auto_answer_alike_and_torch_names_its_extra(place: Path) -> None:
     lines = [[*words, f"--backend={backend}"] for words in SAMPLED.values() for backend in BACKENDS]
     found = without_torch(lines, place)

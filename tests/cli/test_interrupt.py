@@ -60,7 +60,7 @@ def ended(arguments: list[str]) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(15)
 @pytest.mark.parametrize("module", MODULES)
 def test_an_interrupt_while_a_module_is_imported_is_one_line(module: str) -> None:
     code, out, err = ended(["-c", AT_IMPORT.format(module=module, arguments=COMPARE)])
@@ -132,6 +132,7 @@ def test_what_a_plugin_raises_is_no_interrupt_of_the_user_in_the_background_eith
     assert invoke(["--plugin", plugin, "run", "area", "-d", "mine", "-k", "3"]) == ExitCode.UNFORESEEN
 
 
+@pytest.mark.nightly
 def test_a_second_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:
     (tmp_path / "stuck.py").write_text(
         "import signal\n"

@@ -80,6 +80,7 @@ def undescribed(found: Any) -> set[str]:
     return lacking
 
 
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize("command", [name for name, words in QUICK.items() if words[0] in PRINTING])
 def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) -> None:
     _, found = document([*quick(command), "--json"], capsys)
@@ -94,6 +95,7 @@ def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) 
     assert found.get("status", STATUSES[0]) in STATUSES
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize(
     ("arguments", "kind"),
     [

@@ -75,6 +75,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.sweep(12)) for name in registered("theorems")])
 def test_every_theorem_is_shown_again_as_it_was(
     name: str, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -91,6 +92,7 @@ def test_every_theorem_is_shown_again_as_it_was(
     assert len(list(cache.iterdir())) == len(FORMS)
 
 
+@pytest.mark.nightly
 def test_a_second_call_loads_no_sympy_and_no_numpy(tmp_path: Path) -> None:
     program = (
         "import sys; from boundlab.cli import invoke; code = invoke(['show', 'area.theorem8', *sys.argv[1:]]); "
@@ -107,6 +109,7 @@ def test_a_second_call_loads_no_sympy_and_no_numpy(tmp_path: Path) -> None:
 class TestAllThatItDependsOn:
     """Each byte, each name and each version is in the key."""
 
+    @pytest.mark.nightly
     def test_the_files_of_boundlab_that_a_page_is_made_with_are(self, tmp_path: Path) -> None:
         program = (
             "import sys; from boundlab.cli import invoke; invoke(['show', 'area.theorem8']); sys.stderr.write("

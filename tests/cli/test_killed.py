@@ -54,6 +54,7 @@ def alive(process: int) -> bool:
     return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="without fork there are no workers")
 @pytest.mark.parametrize("_turn", [0, *(pytest.param(turn, marks=pytest.mark.nightly) for turn in range(1, 34))])
 @pytest.mark.parametrize("how", ["killed", "watched"])
@@ -79,6 +80,7 @@ def test_a_killed_command_leaves_no_worker_behind(tmp_path: Path, number: signal
         time.sleep(0.01)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("command", [COMPARE, (*RUN, "--json")], ids=["compare", "run"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_finished_trials_survive_an_interrupt(

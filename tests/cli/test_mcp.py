@@ -44,7 +44,7 @@ def answers(*calls: tuple[str, dict[str, Any]]) -> list[tuple[bool, Any]]:
     return [(wrong, text if wrong else json.loads(text)) for wrong, text in asked(questions)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guessed_theorem_is_violated_where_its_bound_is_too_small() -> None:
     # |x| - 1/2 from x = 3: a step of 1 leaves the gap 3/2, above 9/8; after five steps it is 0.
     given = {"theorem": MINE, "problem": "huber:x0=3", "iterations": [1, 5]}
@@ -57,6 +57,7 @@ def test_a_guessed_theorem_is_violated_where_its_bound_is_too_small() -> None:
     assert compared["answer"]["verdict"] == "violated"
 
 
+@pytest.mark.nightly
 def test_what_is_wrong_is_one_line_and_what_takes_too_long_says_so() -> None:
     [(unknown, line), (option, _), (long, seconds), (_, late)] = answers(
         ("check", {"theorem": "no.such"}),

@@ -70,6 +70,7 @@ def test_time_limits_have_units() -> None:
     assert read == [90.0] * 5
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "arguments",
     [

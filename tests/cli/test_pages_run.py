@@ -55,6 +55,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -46,6 +46,7 @@ def test_a_repaired_theorem_is_proved_and_its_assumptions_are_named(capsys: Any)
     assert "Lemma 21" in page
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "chosen",
     [["classics.gd.convex", "area.theorem8", "area.optimal-rate"], pytest.param([], marks=pytest.mark.nightly)],

@@ -78,6 +78,7 @@ def test_the_commands_that_end_in_a_verdict_have_both_options_and_others_one_whe
         assert {name for name, one in COMMANDS.items() if any(option in each.opts for each in one.params)} == those
 
 
+@pytest.mark.sweep(15)
 @pytest.mark.parametrize("command", LINES)
 def test_quiet_is_the_verdict_in_one_line(command: str, place: Path, capsys: Any) -> None:
     words, code = LINES[command]
@@ -92,6 +93,7 @@ def test_quiet_leaves_the_file_of_a_violation_all_the_same(place: Path) -> None:
     assert (place / "area.theorem8.case.json").exists()
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("command", MORE)
 def test_verbose_says_more_and_ends_alike(command: str, place: Path, capsys: Any) -> None:
     assert invoke([*line(command), "-v"]) == LINES[command][1]

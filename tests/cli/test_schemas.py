@@ -100,6 +100,7 @@ def test_every_file_that_is_left_keeps_its_schema(place: Path) -> None:
         validator(kind).validate(json.loads((place / file).read_text(encoding="utf-8")))
 
 
+@pytest.mark.nightly
 def test_the_audit_keeps_the_schema_of_results(place: Path) -> None:
     assert invoke([*QUICK["audit"], "--json=audit.json"]) == 0
     found = json.loads((place / "audit.json").read_text(encoding="utf-8"))

@@ -45,7 +45,7 @@ def test_every_command_has_an_example() -> None:
     assert {words[0] for words in {**QUICK, **SLOW}.values()} == {*ENDINGS} - serving
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize(
     "command",
     [pytest.param(one, marks=[pytest.mark.nightly] if one in LONG else []) for one in (*QUICK, *SLOW)],
@@ -63,6 +63,7 @@ def test_every_command_ends_alike_under_every_encoding(
         assert "?" not in out
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("command", sorted(ENDINGS))
 def test_the_help_of_every_command_can_be_shown_everywhere(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for encoding in ENCODINGS:
@@ -72,6 +73,7 @@ def test_the_help_of_every_command_can_be_shown_everywhere(command: str, monkeyp
         assert "Exit codes" in out
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_json_is_the_same_under_every_encoding(encoding: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("list", "show", "run CASE", "run"):
@@ -122,7 +124,7 @@ class Broken(io.StringIO):
 LOSSES = (BrokenPipeError(32, "Broken pipe"), OSError(28, "No space left"), ValueError("closed"))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("command", [command for command in QUICK if command not in ("falsify", "worst-case")])
 def test_a_lost_answer_is_no_answer(
     command: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -166,6 +168,7 @@ def shell(request: pytest.FixtureRequest) -> Any:
     return run
 
 
+@pytest.mark.nightly
 def test_real_descriptors_may_be_closed_full_or_broken(shell: Any, place: Path) -> None:
     assert shell("$B list >&-").returncode == ExitCode.USAGE
     assert shell("$B list > /dev/full").returncode == ExitCode.USAGE

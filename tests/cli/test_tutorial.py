@@ -11,6 +11,7 @@ from boundlab.cli import invoke
 from boundlab.verdict import ExitCode
 
 
+@pytest.mark.nightly
 def test_the_tutorial_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")

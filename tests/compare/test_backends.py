@@ -29,6 +29,7 @@ def run(backend: Backend, trials: int = 5, algorithm: str = "area", problem: str
     return simulate(algorithm, built, delays_from("exponential", built.n), None, chosen, 60, trials, 3, None, backend)
 
 
+@pytest.mark.nightly
 def test_more_processes_change_no_bit() -> None:
     one, two = run(NUMPY), run(TWO)
     for name, values in one.metrics.items():
@@ -47,6 +48,7 @@ def test_in_order_is_in_order_and_passes_errors_on() -> None:
         list(in_order(work, 20, 2))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "problem", [SOFTMAX, "quadratic:clients=3,dimension=4,sigma=0.5,x0=1", "lad:clients=3,x0=2,sigma=1"]
 )
@@ -62,6 +64,7 @@ def test_lock_step_shows_the_same_errors(problem: str) -> None:
     assert [own.as_dict() for own in one.statistics] == [own.as_dict() for own in other.statistics]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("theorem", "problem", "settings"),
     [
@@ -134,6 +137,7 @@ def test_tiles_go_by_shapes_alone_and_are_as_large_as_caches_and_memory_leave(
         assert more * each > 2**25 or more * instructions * 256 > 2**30
 
 
+@pytest.mark.nightly
 def test_the_same_trials_give_the_same_bits_and_more_of_them_the_same_digits() -> None:
     pytest.importorskip("torch")
     few, again, many = run(TORCH, 3), run(TORCH, 3), run(TORCH, 7)
@@ -217,12 +221,14 @@ def test_the_command_line_takes_backends(tmp_path: Path, capsys: pytest.CaptureF
     assert invoke([*words, "--backend", "torch", "--device", "moon"]) == 2
 
 
+@pytest.mark.nightly
 def test_numpy_runs_without_torch() -> None:
     code = "import sys; from boundlab.cli import invoke; invoke(['run','area','--set','alpha=0.1','-k','9','-r','2']); "
     code += "sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("backend", [NUMPY, TWO])
 def test_every_way_tells_how_far_it_is(backend: Backend) -> None:
     problem, told = "quadratic:clients=2,dimension=2,sigma=0.5", []

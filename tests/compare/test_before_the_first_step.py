@@ -36,6 +36,7 @@ def test_there_are_statements_that_begin_there() -> None:
     assert {"classics.gd.convex.book", "classics.sgd.distance", "classics.sgd.projected.distance"} <= set(STARTS)
 
 
+@pytest.mark.sweep(27)
 @pytest.mark.parametrize("name", STARTS)
 def test_no_true_theorem_is_called_false_there(name: str) -> None:
     theorem = load_theorem(name)
@@ -88,6 +89,7 @@ def test_a_statement_that_begins_later_says_where(name: str) -> None:
         replace(one, iterations=0).plan()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name", ["classics.gd.convex.book", "classics.sgd.gap.decreasing", "classics.sgd.heterogeneous"]
 )
@@ -103,6 +105,7 @@ def test_a_bound_that_is_false_there_is_refuted_there(name: str) -> None:
     assert found.best.trials == 2  # the comparison that is printed computes it
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["classics.gd.convex.book", "classics.sgd.distance", "classics.gd.strongly-convex"])
 def test_what_is_attained_there_does_not_hide_what_comes_after(name: str) -> None:
     found = falsify(load_theorem(name), budget=60.0, limit=60)

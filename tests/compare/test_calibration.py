@@ -23,6 +23,7 @@ def test_every_law_has_mean_one_and_the_largest_value_that_is_said(law):
     assert values.max() <= calibration.LAWS[law].largest
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("trials", [2, 40])
 @pytest.mark.parametrize("law", ["exponential", "rare", "uniform"])
 def test_false_verdicts_are_no_more_frequent_than_promised(law, trials):

@@ -19,6 +19,7 @@ THEOREMS = ("classics.delayed-sgd", "classics.sgd.distance", "classics.sgd.heter
 LAWS = [(one.id, words) for one in DELAYS if one.id not in ("iid", "trace", "staleness") for words in one.examples]
 
 
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize("noise", ["", ",sigma=0.5"])
 @pytest.mark.parametrize(("kind", "words"), LAWS)
 def test_one_trial_if_and_only_if_nothing_is_drawn(kind: str, words: dict[str, Any], noise: str) -> None:
@@ -61,6 +62,7 @@ NOISY = (
 )
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("theorem", "problem", "delays", "horizon"), NOISY)
 def test_an_expectation_is_used_where_it_is_tight_and_no_verdict_is_worse_than_a_sample(
     theorem: str, problem: str, delays: str, horizon: int

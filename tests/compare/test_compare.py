@@ -76,6 +76,7 @@ def test_nothing_is_violated_where_the_distance_to_a_minimiser_is_not_certified(
     assert verdict_of(absurd, "lad:x0=3", "exponential", 50, alpha=0.01).verdict is Verdict.VIOLATED
 
 
+@pytest.mark.nightly
 def test_a_violation_comes_with_a_case_that_can_be_replayed(tmp_path):
     from boundlab.case import load_case, replay
 
@@ -104,7 +105,7 @@ def by_day(runs, places):
 OTHER_DELAYS = ["deterministic:spread=3", "lognormal:spread=5", "two-speed"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("problem", "delays", "M"), by_day(list(product(SMOOTH, IID_DELAYS, [1, 5])), (0, 9, 16)))
 def test_the_explicit_theorem7_holds_on_digits_and_breast_cancer(problem, delays, M):
     result = verdict_of("area.theorem7.explicit", problem, delays, 500, M=M, trials=8)
@@ -130,7 +131,7 @@ NONSMOOTH = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("problem", "M"), by_day(list(product(NONSMOOTH, [1, 10, 50])), (0, 4, 8)))
 def test_the_repaired_theorem8_holds_on_hinge_and_absolute_deviations(problem, M):
     result = verdict_of("area.theorem8.repaired", problem, "exponential:spread=10", 400, M=M, trials=10)
@@ -170,6 +171,7 @@ def test_the_result_carries_its_provenance():
     json.dumps(result, allow_nan=False)
 
 
+@pytest.mark.nightly
 def test_too_large_a_step_overflows_and_is_inconclusive_rather_than_wrong(tmp_path):
     wild = statement(
         tmp_path,

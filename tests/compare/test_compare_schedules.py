@@ -55,6 +55,7 @@ def test_each_trial_counts_relative_to_the_bound_of_its_own_schedule():
     assert sum(result.terms.values()) == pytest.approx(result.bound)
 
 
+@pytest.mark.nightly
 def test_without_noise_one_schedule_above_its_bound_refutes():
     # The server settles where 5/6·∇F₁ + 1/6·∇F₂ = 0, at x = 1/6, and ‖∇f‖² = 1/9 there, whatever the step size.
     result = verdict_of(

@@ -31,6 +31,7 @@ def test_lower_limits_err_less_often_than_promised_on_a_skewed_law():
     assert misses <= 33
 
 
+@pytest.mark.nightly
 def test_the_lower_band_errs_as_seldom_at_twenty_points_together_as_at_one():
     # 300 experiments with 20 independent points and an error of 0.05 in all; without Bonferroni's share of the error
     # at each point almost half of the bands are wrong.
@@ -56,6 +57,7 @@ LAWS = {
 }
 
 
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("trials", [2, 10, 100])
 @pytest.mark.parametrize("law", LAWS)
 def test_upper_limits_from_a_range_err_less_often_than_promised(law, trials):
@@ -92,6 +94,7 @@ def test_as_many_trials_as_are_asked_for_decide():
     assert trials_to_decide(np.array([180.0]), B, bound, error) == np.inf
 
 
+@pytest.mark.nightly
 def test_the_bootstrap_band_covers_on_a_skewed_law_where_student_does_not():
     # 120 experiments, 95 % joint, 5 points, 20 trials of an exponential law: 6 misses expected.
     misses = {"student": 0, "bootstrap": 0}

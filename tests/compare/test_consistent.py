@@ -21,6 +21,7 @@ FALSE = "area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6
 LOGISTIC = "logistic:features=[[1,0.5],[-2,1],[0.3,-1],[1.5,2]],targets=[0,1,1,0],owners=[0,0,1,1],nu=0.2,batch=1,x0=1"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("trials", [2, 3, 5, 10])
 def test_a_false_theorem_never_holds_however_few_the_trials(trials):
     """The printed bound is 2.142 and the error 2.527: samples of equal values are no proof that it is small."""
@@ -86,6 +87,7 @@ def test_limits_and_bounds_make_verdicts():
     assert side(band, Enclosure(*(3 * [band.lower * 0.99]))) is Verdict.VIOLATED
 
 
+@pytest.mark.nightly
 def test_of_several_horizons_all_must_be_vacuous():
     few, crossing = (
         bl.compare("area.theorem7.explicit", LOGISTIC, "exponential", iterations=horizons, trials=5)

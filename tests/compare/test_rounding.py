@@ -91,6 +91,7 @@ def test_the_covariance_of_a_difference_of_registers_does_not_grow_by_rounding(t
     assert found.verdict is Verdict.HOLDS, found.reason
 
 
+@pytest.mark.nightly
 def test_an_expectation_that_rounding_made_negative_does_not_keep_a_bound(tmp_path: Path) -> None:
     found = verdict(
         tmp_path,
@@ -106,6 +107,7 @@ def test_an_expectation_that_rounding_made_negative_does_not_keep_a_bound(tmp_pa
     assert found.verdict is Verdict.VIOLATED, found.reason
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("problem", "K"), [("quadratic", 500), (DATA, 3000), ("quadratic:x0=1e6", 400)])
 def test_what_converges_below_the_last_digit_keeps_its_bound(tmp_path: Path, problem: str, K: int) -> None:
     bound = f"{FACTOR}*2*L*F0"
@@ -132,6 +134,7 @@ def test_a_bound_whose_formula_cancels_is_evaluated_with_more_digits(tmp_path: P
 FASTEST = "L**2*R**2*((L-mu)/(L+mu))**(2*K)", {"alpha": "2/(L+mu)"}
 
 
+@pytest.mark.nightly
 def test_what_neither_floats_nor_exact_numbers_decide_is_not_decided(tmp_path: Path) -> None:
     found = verdict(
         tmp_path, "gd", "gradient-norm-last", *FASTEST, "smoothed-max-affine:clients=3,mu=0.5", "deterministic", 200
@@ -140,11 +143,13 @@ def test_what_neither_floats_nor_exact_numbers_decide_is_not_decided(tmp_path: P
     assert "digits are lost; no exact engine applies to problem smoothed-max-affine" in found.reason
 
 
+@pytest.mark.nightly
 def test_exponentials_are_enclosed_by_more_digits(tmp_path: Path) -> None:
     found = verdict(tmp_path, "gd", "gradient-norm-last", *FASTEST, "logistic:clients=3,nu=0.1", "deterministic", 200)
     assert found.verdict is Verdict.HOLDS, found.reason
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     "problem",
     [
@@ -196,6 +201,7 @@ def test_a_billionth_more_or_less_than_what_happens_tells(tmp_path: Path, factor
     assert found.verdict is expected, found.reason
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("theorem", "problem"),
     [
@@ -272,6 +278,7 @@ def test_fractions_tell_on_which_side_of_any_bound_they_are(
     assert found == {0: ABOVE if factor > 1 else BELOW}
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_a_sample_of_steps_that_aim_at_a_kink_does_not_contradict_the_exact_value(tmp_path: Path, name: str) -> None:
     """Runs of floats with all and with half their digits may both miss x* by an ulp, where the slope is B and not 0."""
@@ -327,6 +334,7 @@ def test_a_sample_that_nothing_encloses_is_not_decided(tmp_path: Path, monkeypat
 LONG_MEAN = "quadratic:A=[[[0.935]]],b=[[1]],x0=0"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("bound", "T", "expected"),
     [

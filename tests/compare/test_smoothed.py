@@ -10,6 +10,7 @@ from test_compare import verdict_of
 from boundlab.verdict import Verdict
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("problem", ["smoothed-max-affine:clients=2,seed=0", PAIRS, PAIRS + ",mu=0.125"])
 def test_the_textbook_bound_holds(problem: str) -> None:
     found = verdict_of("classics.gd.convex", problem, "deterministic", 100, trials=2)

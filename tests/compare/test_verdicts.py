@@ -24,8 +24,7 @@ def ids(setting):
     return f"{setting.theorem}-{setting.label}-{setting.compared.delays}"
 
 
-@pytest.mark.slow
-@pytest.mark.sweep(6)  # a theorem has six: one problem and one delay model, in turn
+@pytest.mark.sweep(222)
 @pytest.mark.parametrize("setting", SETTINGS, ids=ids)
 def test_repaired_theorems_hold_and_printed_ones_get_a_verdict(setting):
     theorem = THEOREMS[setting.theorem]
@@ -39,7 +38,7 @@ def test_repaired_theorems_hold_and_printed_ones_get_a_verdict(setting):
 
 
 @pytest.mark.slow
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(108)
 @pytest.mark.parametrize("setting", [one for form in ALONG for one in verdicts.settings_of(form)], ids=ids)
 def test_forms_along_the_run_hold_wherever_rounding_is_enclosed(setting):
     found = verdicts.judge(replace(setting, compared=replace(setting.compared, iterations=40), trials=8))
@@ -58,6 +57,7 @@ def test_every_theorem_of_the_five_papers_has_its_line():
 
 
 # What is seen by samples is seen at night; by day one theorem is, and a counterexample of each is replayed.
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     "setting",
     [

@@ -68,6 +68,7 @@ def test_rates_are_those_of_the_chain_of_sets(active: int) -> None:
     assert found.tolist() == pytest.approx([float(one) for one in expected], rel=1e-13)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("law", ["exponential", "uniform", "lognormal", "two-speed"])
 def test_the_law_of_the_times_changes_no_rate(law: str) -> None:
     model = build_delays(law, {"rates": [4.0123, 1.9321, 1.0377, 0.51713], "active": 3}, 4)

@@ -205,6 +205,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("spec", ["quadratic:A=[[[1]],[[2]]],b=[[0],[1]],x0=2", "huber:c=[0,1],w=[1,2],x0=2"])
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_expectations_over_a_drawn_staleness_are_means_over_all_sequences(name: str, spec: str) -> None:

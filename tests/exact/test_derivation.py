@@ -360,6 +360,7 @@ def test_what_enters_is_told_only_where_the_models_follow_from_it(name, tmp_path
     assert result.derivation.by_hand <= adds
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["many", "many records"])
 def test_no_table_has_more_than_64_rows_and_what_is_left_out_is_said(name):
     result = found(name)
@@ -406,6 +407,7 @@ def probability(pattern, p):
     return out
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, deadline=None)
 @given(**tiny_cases(3, 5))
 def test_rows_of_random_cases_sum_to_the_left_side_and_their_events_have_their_probabilities(
@@ -512,6 +514,7 @@ def test_huge_numbers_are_compared_in_few_letters(tmp_path):
 ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z*]+)\}")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", [*CASES, *FILES])
 def test_latex_is_well_formed(name):
     text = plain_latex(derived(found(name).derivation))

@@ -65,7 +65,7 @@ def test_brute_force_over_64_sequences_gives_the_same_number():
     assert mean == 3 - Fraction(45, 8) * alpha
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(32)
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("start", ["analysis", "algorithm"])
 @pytest.mark.parametrize(

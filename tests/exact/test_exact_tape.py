@@ -93,7 +93,7 @@ def test_gradient_descent_on_a_parabola_attains_r0_of_afl_dga_in_rational_number
     assert not found.violated
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("name", ["afl_dga", "area", "async_sgd", "fedbuff", "fedcompass", "fedfa"])
 @pytest.mark.parametrize("side", ["squared-distance", "gap", "ergodic-gap", "gradient-norm"])
 def test_the_mean_over_the_noise_lies_where_samples_say(name, side):
@@ -248,6 +248,7 @@ def test_noise_that_may_leave_the_quadratic_is_followed_sign_by_sign():
         assert method in result.method
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("sigma", "rate"), [("2", "1/4"), ("1/2", "1"), ("1/4", "1/2")])
 @pytest.mark.parametrize("delta", ["1/10", "1/4", "3/8", "1"])
 def test_whether_noise_leaves_the_quadratic_depends_on_rate_times_noise(sigma: str, rate: str, delta: str) -> None:
@@ -263,6 +264,7 @@ def test_whether_noise_leaves_the_quadratic_depends_on_rate_times_noise(sigma: s
     assert ("no run leaves the box" in result.method) is (furthest <= width)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("rate", ["sqrt(2)/3", "1/sqrt(5)"])
 @pytest.mark.parametrize("x0", [1, 2])
 @pytest.mark.parametrize("delta", ["1/2", "1", "5"])

@@ -153,6 +153,7 @@ JOBS: dict[str, tuple[dict[str, Any], bool]] = {
 thirds = st.fractions(-2, 2, max_denominator=3).map(str)
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("job", JOBS)
 @settings(max_examples=6)
 @given(data=st.data())

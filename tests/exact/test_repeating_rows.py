@@ -67,6 +67,7 @@ def some(seed):
     return case(order[: T + 4], 2 + pick(0, 1, 2, 4) * eta, eta, T, slow), eta, T, slow
 
 
+@pytest.mark.nightly
 def test_what_a_reader_makes_of_some_rows_is_the_left_side():
     told = 0
     for seed in range(33):
@@ -80,6 +81,7 @@ def test_what_a_reader_makes_of_some_rows_is_the_left_side():
     assert told >= 6
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("place", [0, 30, 57, 198])
 def test_one_arrival_out_of_turn_is_told_or_ends_the_derivation_by_hand(place):
     order, eta = [0, 1, 0] * 70, Fraction(1, 50)

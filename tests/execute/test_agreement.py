@@ -27,6 +27,7 @@ def tapes_of(algorithm: str, settings: dict[str, str], clients: int, iterations:
     return [tape_of(*words, seed=7, trial=trial) for trial in range(3)]
 
 
+@pytest.mark.nightly
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize("spec", KINKED)
 def test_slopes_are_of_the_same_pieces_for_thousands_of_steps(spec: str) -> None:

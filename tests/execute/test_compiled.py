@@ -89,6 +89,7 @@ def runs(name: str) -> list[CompiledRun]:
 # --------------------------------------------------------------------------------------------------- from arrivals
 
 
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize("algorithm", algorithms(), ids=lambda one: one.id)
 def test_python_and_machine_code_write_one_tape(algorithm: Algorithm[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     for run in runs(algorithm.id):
@@ -123,6 +124,7 @@ def both(problem: Problem, tape: Tape) -> tuple[list[np.ndarray], list[np.ndarra
     return [first, *shown[0]], [second, *shown[1]]
 
 
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize("spec", PROBLEMS)
 @pytest.mark.parametrize("algorithm", algorithms(), ids=lambda one: one.id)
 def test_every_algorithm_takes_the_same_steps_on_every_problem(algorithm: Algorithm[Any], spec: str) -> None:
@@ -145,6 +147,7 @@ def test_any_tape_gives_the_same_registers_and_records(tape: Tape) -> None:
         np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["logistic", "softmax"])
 def test_float32_stays_float32(kind: str) -> None:
     problem = problem_from(f"{kind}:data=digits,clients=3,batch=4,nu=0.1,dtype=float32")
@@ -206,6 +209,7 @@ def exactly(tape: Tape, problem: Problem) -> list[list[Fraction]]:
     return shown
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("spec", ["huber:clients=3,dimension=2,x0=1", "quadratic:clients=3,dimension=2,x0=3"])
 @pytest.mark.parametrize("algorithm", algorithms(), ids=lambda one: one.id)
 def test_no_iterate_is_further_off_than_is_said(algorithm: Algorithm[Any], spec: str) -> None:
@@ -292,6 +296,7 @@ def test_both_ways_enclose_one_left_side(theorem: str, problem: str, settings: d
     assert (ends[1].upper <= ends[1].value * (1 + 1e-9) + 1e-12).all()
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("noise", ["", ",sigma=0.5"])
 @pytest.mark.parametrize("theorem", ["fedbuff.rf1", "area.theorem8.repaired", "classics.gd.convex"])
 def test_a_comparison_is_the_same_on_every_backend(theorem: str, noise: str) -> None:
@@ -308,6 +313,7 @@ def test_a_comparison_is_the_same_on_every_backend(theorem: str, noise: str) -> 
 # ------------------------------------------------------------------------------------------------------ many points
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", ["huber", "lad", "pseudo-huber", "quadratic", "max-affine", *MODELS])
 @pytest.mark.parametrize("seed", range(3))
 def test_many_points_are_measured_as_one_is(kind: str, seed: int) -> None:

@@ -28,6 +28,7 @@ def kernels(
     return dict(zip(KINDS, compiled(runs, tmp_path_factory.mktemp("triton")), strict=True))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_spills_and_rows_of_any_length_are_read_16_bytes_at_a_time(
     kind: str, kernels: dict[str, list[dict[str, Any]]]
@@ -38,6 +39,7 @@ def test_nothing_spills_and_rows_of_any_length_are_read_16_bytes_at_a_time(
         assert kernel["wide stores"] > 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "problem",
     [

@@ -52,6 +52,7 @@ def tapes_of(name: str) -> list[Tape]:
     return [compile_trial(who, parameters, 5, delays, policy, 30, records, Streams(7, trial)) for trial in range(3)]
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("spec", PROBLEMS)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_device_takes_the_same_steps(name: str, spec: str) -> None:

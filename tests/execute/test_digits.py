@@ -67,6 +67,7 @@ def entry_by_entry(problem: Problem, tape: Tape, ks: Any, bits: int) -> list[Sca
         return folded(METRICS["gradient-norm"], ks, shown)
 
 
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("spec", PROBLEMS)
 @pytest.mark.parametrize(("name", "options", "rate"), DELAYED)
 def test_digits_hold_the_run_and_are_narrow_where_floats_lose_it(
@@ -102,6 +103,7 @@ def test_errors_that_grow_by_1e30_leave_the_digits_narrow() -> None:
     assert floats.value[0] <= found.upper[0] * (1 + 1e-12)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("name", "options", "rate"), DELAYED[:6])
 def test_floats_follow_a_run_with_small_steps_however_stale_its_gradients_are(
     name: str, options: dict[str, str], rate: str
@@ -142,6 +144,7 @@ def fraction(x: Any) -> Fraction:
     return Fraction(int(x.p), int(x.q))
 
 
+@pytest.mark.nightly
 @settings(max_examples=EXAMPLES)
 @given(seed=st.integers(0, 2**16))
 def test_few_digits_are_off_by_no_more_than_they_say(seed: int) -> None:

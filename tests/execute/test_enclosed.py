@@ -129,6 +129,7 @@ def holds(found: Enclosure, exact: list[Any]) -> bool:
     )
 
 
+@pytest.mark.nightly
 @settings(max_examples=EXAMPLES)
 @given(seed=st.integers(0, 2**32))
 def test_the_interval_of_floats_holds_the_value_without_rounding(seed: int) -> None:
@@ -159,7 +160,7 @@ def test_the_interval_holds_it_where_gradients_are_looked_for(seed: int) -> None
     encloses(drawn(seed, 20, SMOOTHED))
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(42)
 @pytest.mark.parametrize("spec", [CONSTRAINED[0], "quadratic:A=[[[1]],[[1]],[[1]]],b=[[3],[2],[3]],x0=1,l1=1048576"])
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_what_an_algorithm_adds_up_is_enclosed_where_a_proximal_map_follows_short_steps(name: str, spec: str) -> None:
@@ -198,6 +199,7 @@ def summed(tape: Tape, weights: list[Any]) -> list[Any]:
     return [sum(weights[begin:end], start=weights[begin]) for begin, end in pairwise(ends) if begin < end]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_weights_that_sum_to_a_whole_number_do_so_in_balls(name: str) -> None:
     # 1 + β and −β, rounded one by one, do not: a run of such a tape settles beside x*.

@@ -106,6 +106,7 @@ def assert_equal(found: tuple[Any, dict[Any, Any]], known: tuple[Any, dict[Any, 
         np.testing.assert_allclose(shown[key], x, rtol=close, atol=close)
 
 
+@pytest.mark.nightly
 @pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("algorithm", "iterations", "spec"),
@@ -132,6 +133,7 @@ def test_the_kernel_leaves_what_is_left_without_it(
     assert_the_same(tapes_of(algorithm, 2, iterations), spec)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sigma", [0, 1])
 def test_rows_that_are_made_longer_hold_the_same_numbers(sigma: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "BLOCK", 64)
@@ -172,6 +174,7 @@ def steps_of(*sizes: float) -> list[Tape]:
     return [tape if len(set(sizes)) == 1 else replace(tape, local=np.array(sizes)) for tape in tapes]
 
 
+@pytest.mark.nightly
 @pytest.mark.sweep(20)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("sizes", [(1.0, 1.0), (1.0, 0.3, 0.7)])
@@ -202,7 +205,7 @@ def test_a_model_that_is_too_large_for_one_program_is_fitted_beside_the_kernel(
     assert_the_same(steps_of(1.0), "logistic:data=breast_cancer,clients=3,batch=3")
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(48)
 @pytest.mark.parametrize(
     ("name", "example"),
     [
@@ -218,6 +221,7 @@ def test_every_registered_problem_has_the_same_steps_with_a_kernel(name: str, ex
     assert_the_same([tape_of("fedbuff", options, problem.n, 2, trial=trial) for trial in range(2)], problem)
 
 
+@pytest.mark.nightly
 def test_blocks_of_rounds_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     tapes = tapes_of("area", 2, 8)
     whole, shown = run(tapes, "huber:clients=3,x0=2", fused=True)

@@ -107,7 +107,7 @@ def assert_one_by_one(problem: Problem, tapes: Sequence[Tape], batched: Batched 
         np.testing.assert_allclose(final[place, : tape.registers], registers, rtol=0.0, atol=CLOSE * scale)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_on_every_problem(algorithm: str) -> None:
     clients = 1 if algorithm == "proximal_point" else 3
@@ -119,6 +119,7 @@ def test_every_algorithm_on_every_problem(algorithm: str) -> None:
             assert_one_by_one(problem, tapes)
 
 
+@pytest.mark.nightly
 @pytest.mark.sweep(6)
 @pytest.mark.parametrize("spec", PROBLEMS)
 def test_a_loop_over_the_problems_own_oracles_is_the_same(spec: str) -> None:
@@ -127,6 +128,7 @@ def test_a_loop_over_the_problems_own_oracles_is_the_same(spec: str) -> None:
     assert_one_by_one(problem, tapes, Loop(problem))
 
 
+@pytest.mark.nightly
 def test_local_steps_of_different_number_and_size() -> None:
     problem = problem_from(SMOOTH[1])
     tapes = tapes_of("fedcompass", 3, 3)

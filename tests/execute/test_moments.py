@@ -53,6 +53,7 @@ def drawn(name: str, options: dict[str, Any], records: RecordAt, iterations: int
     return tape_of(name, options, 2, iterations, "exponential:spread=2", server=server, records=records, seed=4)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("problem", [build_problem("quadratic", one) for one in PROBLEMS.values()], ids=PROBLEMS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 @pytest.mark.parametrize("side", ["squared-distance", "gap", "gradient-norm-last"])
@@ -73,6 +74,7 @@ def test_moments_are_those_of_all_units_of_noise_together(
     assert quiet.upper[-1] < 0.999 * expected[-1]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("options", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 def test_noise_of_either_sign_has_a_covariance_along_its_direction(

@@ -119,6 +119,7 @@ def too_small(draw: Any, seeds: range) -> int:
     return count
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("draw", [anarchic, any_sums])
 def test_no_register_is_further_off_than_is_said(draw: Any) -> None:
     assert too_small(draw, range(150)) == 0
@@ -130,6 +131,7 @@ def test_no_register_of_many_tapes_is_further_off_than_is_said(draw: Any) -> Non
     assert too_small(draw, range(150, 10_000)) == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("term", ["what earlier rows have rounded", "steps that are taken back"])
 def test_what_is_forgotten_is_noticed(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
     then, whole = Motion.then, enclosed._KnownSums.whole

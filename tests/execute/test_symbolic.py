@@ -77,6 +77,7 @@ def test_gradients_must_have_the_shape_of_the_point():
         run(area_tape([0, -1]), sympy.Matrix([1, 2]), named_gradients())
 
 
+@pytest.mark.nightly
 @given(
     st.lists(st.integers(-1, 2), min_size=1, max_size=12), st.integers(1, 2), st.sampled_from(["algorithm", "analysis"])
 )

@@ -73,6 +73,7 @@ def test_the_ends_hold_the_fraction_whatever_the_options(setting: Any, side: str
         assert low <= value <= high, (least, largest)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("size", [2.0**40, 1.0, 2.0**-40])
 @pytest.mark.parametrize("side", SIDES)
 def test_a_client_far_larger_than_the_others_of_its_group_hides_no_rounding(size: float, side: str) -> None:
@@ -136,6 +137,7 @@ def advance(moments: Any, errors: Any, event: int) -> None:
     moments.advance(turn, answer)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("shares", [[0.125] * 3, [0.125, 0.125, 0.25], [0.0625, 0.125, 0.25]])
 @pytest.mark.parametrize("count", [None, 2])
 @pytest.mark.parametrize("average", [False, True])
@@ -173,6 +175,7 @@ def test_what_is_too_small_for_floats_is_not_taken_for_0() -> None:
     assert 0.0 <= moments.second(3000).item() < 1e-300 < errors.second(3000).item() < 1e-200
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("clients", [1, 3])
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize(("M", "K"), [(20, 4), *((20, K) for K in range(22, 34)), (1, 400)])

@@ -140,6 +140,7 @@ def test_the_ends_hold_the_fraction_of_all_batches_and_little_else(sampling: str
         assert found.upper[0] - found.lower[0] <= 1e-9 * found.value[0], side
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["area", "fedbuff", "async_sgd"])
 def test_trials_with_mini_batches_scatter_about_the_expectation(name: str) -> None:
     # 3 tests at 4.5 standard errors: one false alarm in 49,000 choices of the seed.

@@ -262,7 +262,7 @@ def exactly(name: str, options: dict[str, str], parameters: Any, problem: Any, s
     return numbers.fraction(enumerated(model, best, arithmetic, one, LAW, alike, metric_at(side, K), ks)[0])
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(28)
 @pytest.mark.parametrize(
     ("name", "options", "K"),
     [pytest.param(*case, marks=[pytest.mark.nightly] if "window" in case[1] else []) for case in CASES],
@@ -291,6 +291,7 @@ def test_all_sequences_one_by_one_in_fractions(name: str, options: dict[str, str
 EQUAL = {**HUBERS, "c": [[0], [3], [3]], "w": [[1], [2], [2]]}
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
 def test_merging_states_of_equal_clients_changes_nothing(name: str, options: dict[str, str], K: int) -> None:
     # Clients 1 and 2 have one function and one probability; without that knowledge no two of their states are merged.
@@ -313,6 +314,7 @@ def test_merging_states_of_equal_clients_changes_nothing(name: str, options: dic
 SHORT = {"area": 3, "gd": 2, "async_sgd": 2, "fedasync": 2, "fedfa": 1, "sfedavg": 1}
 
 
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
 def test_moments_and_all_signs_agree_exactly(name: str, options: dict[str, str], K: int) -> None:
     noisy = build_problem("quadratic", {**BOWLS, "sigma": 1, "noise": "sign"})
@@ -337,7 +339,7 @@ def test_signs_on_a_kinked_function_one_by_one() -> None:
 # ---- trials -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(30)
 @pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
 def test_trials_scatter_about_the_expectation(name: str, options: dict[str, str], K: int) -> None:
     # 23 tests at 4.5 standard errors: one false alarm in 6,000 choices of the seed.

@@ -46,6 +46,7 @@ def one_by_one(
     return total
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("options", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize("clock", ["analysis", "algorithm"])
 @pytest.mark.parametrize("last", [1, 2, 7])
@@ -58,7 +59,7 @@ def test_what_comes_after_a_horizon_changes_nothing_at_it(options: dict[str, Any
     assert (short.value[0], short.lower[0], short.upper[0]) == (long.value[0], long.lower[0], long.upper[0])
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("options", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize(
     ("step", "start", "clock", "count"),
@@ -110,7 +111,7 @@ def test_noise_of_either_sign_over_all_sequences(name: str) -> None:
         assert float(numbers.fraction(exact)) == pytest.approx(expected, rel=1e-11), side
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(15)
 @pytest.mark.parametrize("options", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize(
     "size", [StepSize(0.125), StepSize(0.5, 3.0), StepSize(1.5)], ids=["0.125", "1/(2(k+3))", "1.5"]
@@ -146,6 +147,7 @@ def frobenius(x: Any) -> float:
     return float(sum(entry**2 for entry in x.ravel())) ** 0.5
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("e", [1, 2, 4])
 @pytest.mark.parametrize("steps", [1, 3])
 def test_what_floats_lose_of_local_steps_is_at_most_what_is_said(e: int, steps: int) -> None:

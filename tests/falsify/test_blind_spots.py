@@ -31,6 +31,7 @@ def test_a_wrong_theorem_is_refuted(words: str) -> None:
     assert found.ratio > 1.0 + 1e-6
 
 
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("name", TRUE)
 def test_the_true_theorem_is_not(name: str) -> None:
     found = falsify(load_theorem(name), limit=60)

@@ -27,6 +27,7 @@ def times(theorem: Theorem, factor: Rational) -> Theorem:
     return replace(theorem, bound=FormulaBound(terms))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_there_are_instances_and_none_is_called_a_counterexample(name: str) -> None:
     found = falsify(load_theorem(name), budget=30.0, limit=120)
@@ -34,6 +35,7 @@ def test_there_are_instances_and_none_is_called_a_counterexample(name: str) -> N
     assert not found.violated
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("name", "factor"),
     [
@@ -47,6 +49,7 @@ def test_a_smaller_constant_is_refuted(name: str, factor: Rational) -> None:
     assert falsify(times(load_theorem(name), factor), budget=30.0, limit=120).violated
 
 
+@pytest.mark.nightly
 def test_a_bound_that_forgets_the_noise_is_refuted_by_noise_alone() -> None:
     # 3B²/(2μ²(K + 1)) where G² = B² + σ² belongs: x²/2 on [−1, 1] with ±1 is at ±1 after one step, and B = 1.
     theorem = times(load_theorem("classics.sgd.projected.distance"), Rational(3, 8))

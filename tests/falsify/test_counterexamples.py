@@ -46,6 +46,7 @@ def test_every_printed_theorem_that_says_a_number_has_one() -> None:
     assert printed <= set(FILES) == set(SEARCHES)
 
 
+@pytest.mark.sweep(15)
 @pytest.mark.parametrize("file", FILES)
 def test_it_replays_in_exact_numbers(file: str) -> None:
     found, claim = replayed(file), raw(file)["claim"]
@@ -55,6 +56,7 @@ def test_it_replays_in_exact_numbers(file: str) -> None:
     assert found.right == pytest.approx(claim["bound"], rel=1e-9)
 
 
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("file", sorted(search.WITNESSES))
 def test_it_is_followed_by_hand_and_is_above_the_bound_by_a_twentieth_or_more(file: str) -> None:
     found = evaluate(load_theorem(raw(file)["theorem"]), load_case(CASES / f"{file}.json"), derive=True)
@@ -65,6 +67,7 @@ def test_it_is_followed_by_hand_and_is_above_the_bound_by_a_twentieth_or_more(fi
     assert (f"{file}.smallest" in FILES) == (file == raw(file)["theorem"])
 
 
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize(
     "file", [pytest.param(file, marks=pytest.mark.nightly if file in LONG else ()) for file in FILES]
 )
@@ -129,6 +132,7 @@ class TestByHand:
         assert found.left == 0.25
         assert found.right == float(bound) == 0.1675
 
+    @pytest.mark.nightly
     def test_a_pull_of_two_steps_against_one_holds_the_server_where_it_is(self) -> None:
         # Two steps of slope −1 and one of slope 2: w stays at 2.01 from the third update on.
         F0, rest = Fraction(1, 4) + Fraction(1, 200), Fraction(12 * 8, 400**2) * Fraction(25, 4)
@@ -219,6 +223,7 @@ def test_every_case_for_a_reader_is_said_in_one_sentence() -> None:
     assert {*SENTENCES} == {file for file in FILES if not file.endswith(".smallest")}
 
 
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("file", SENTENCES)
 def test_the_sentence_of_a_case_names_what_a_referee_needs(file: str) -> None:
     said, (begin, end) = replayed(file).sentence, SENTENCES[file]

@@ -55,6 +55,7 @@ def test_worst_cases_are_asked_at_the_edge_first(tmp_path: Path) -> None:
     assert first.constants == {"mu": "0.04"}
 
 
+@pytest.mark.nightly
 def test_a_search_finds_that_polyak_s_heavy_ball_cycles(tmp_path: Path) -> None:
     found = falsify(heavy_ball(tmp_path, "L <= 25*mu"), limit=400)
     assert found.violated
@@ -63,6 +64,7 @@ def test_a_search_finds_that_polyak_s_heavy_ball_cycles(tmp_path: Path) -> None:
     assert found.best.iterations <= 10
 
 
+@pytest.mark.nightly
 def test_a_mean_that_its_runs_do_not_have_is_no_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     theorem = load_theorem("area.theorem8")
     assert falsify(theorem, limit=20).violated

@@ -62,6 +62,7 @@ class TestFinds:
 class TestSurvives:
     """What is true."""
 
+    @pytest.mark.nightly
     @pytest.mark.parametrize(
         ("name", "limit"), [("area.theorem8.repaired", 60), ("fedfa.param.b", 200), ("afl_dga.r1", 300)]
     )
@@ -73,7 +74,7 @@ class TestSurvives:
         assert 0.0 < found.ratio <= 1.0 + 1e-9
         assert sum(found.tried.values()) >= limit
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @pytest.mark.parametrize(
         "name",
         [
@@ -178,6 +179,7 @@ class TestShrinking:
         assert near.ratio == pytest.approx(start.ratio, rel=1e-4)
 
 
+@pytest.mark.nightly
 def test_the_closest_instance_is_reported_as_the_theorem_counts(tmp_path: Path) -> None:
     # L·R²/(2K) with a K that the paper may count 3 larger: under that count the bound at K = 1 is a quarter of it.
     theorem = tmp_path / "own.toml"

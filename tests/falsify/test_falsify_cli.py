@@ -11,6 +11,7 @@ from boundlab.falsify import _result
 SMALL = ("--candidates", "30")
 
 
+@pytest.mark.nightly
 def test_a_counterexample_leaves_a_case_file_and_a_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

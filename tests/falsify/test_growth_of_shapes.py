@@ -74,6 +74,7 @@ def test_false_statements_about_asynchronous_sgd_are_refuted(
     assert found.as_dict()["growth"]["refutes"] is True
 
 
+@pytest.mark.nightly
 def test_the_true_one_is_not(tmp_path: Path) -> None:
     found = falsify(
         shape(
@@ -94,13 +95,14 @@ TRUE = [
 TRUE = [one for one in TRUE if not one.left.in_seconds and not one.points and not one.assume]
 
 
-@pytest.mark.sweep(16)
+@pytest.mark.sweep(144)
 @pytest.mark.parametrize("place", range(len(TRUE)))
 def test_true_theorems_are_true_shapes(place: int) -> None:
     own = unknown(TRUE[place], sympy.Integer(1 + 37 * place % 100))
     assert not falsify(own, limit=8).violated
 
 
+@pytest.mark.nightly
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "name", [*(one.id for one in registered("theorems").values() if one.shape), "stich-2020.delayed"]
@@ -115,6 +117,7 @@ def test_registered_shapes_keep_their_verdict(name: str) -> None:
         assert not falsify(theorem, limit=30).violated
 
 
+@pytest.mark.nightly
 @pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ["stich-2020.delayed", "koloskova-2022.mean", "woodworth-2020.local"])
 def test_mutants_of_published_shapes_are_refuted(name: str) -> None:
@@ -206,6 +209,7 @@ def about_gradient_descent(
     return load_theorem(str(path))
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("quantity", "over", "false", "true"),
     [
@@ -225,6 +229,7 @@ def test_rates_that_no_fixed_function_refutes_fail_for_functions_that_get_flatte
     assert not falsify(about_gradient_descent(tmp_path, quantity, over, true), limit=16).violated
 
 
+@pytest.mark.nightly
 def test_constants_that_may_depend_on_what_moves_are_let_be(tmp_path: Path) -> None:
     """Flatter functions have another F0 and another mu: the unknown constants must not know them."""
     assert not falsify(about_gradient_descent(tmp_path, "gap", "last", "L*R**2/K**2", ("K",)), limit=16).violated
@@ -236,6 +241,7 @@ def test_constants_that_may_depend_on_what_moves_are_let_be(tmp_path: Path) -> N
     assert not falsify(linear, limit=16).violated
 
 
+@pytest.mark.nightly
 def test_true_theorems_about_gradient_descent_are_true_of_functions_that_get_flatter() -> None:
     case = small({"M": 1}, 20, A=[[["1/2", 0], [0, 1]]], b=[[0, 0]], x0=[1, 0])
     compared = 0

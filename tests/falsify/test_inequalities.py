@@ -66,6 +66,7 @@ def searched(folder: Path, statement: tuple[str, str, str], limit: int = 20) -> 
     return falsify(load_theorem(str(path)), limit=limit)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "words", [pytest.param(one, marks=[] if one == FALSE else pytest.mark.nightly) for one in sorted(MET)]
 )
@@ -79,6 +80,7 @@ def test_instances_meet_the_conditions(words: str, tmp_path: Path) -> None:
         assert found.best.constants["L"].value >= 1e5 * found.best.constants["mu"].value
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("conditions", "unmet"),
     [

@@ -54,6 +54,7 @@ def test_work_is_done_in_order_and_only_a_little_ahead() -> None:
         assert len(asked) <= 10 + 3 * jobs
 
 
+@pytest.mark.nightly
 def test_processes_end_when_work_fails_or_is_no_longer_asked_for() -> None:
     # Results larger than a pipe: who writes one holds the lock of the queue, and must not be killed with it.
     def work(number: int) -> bytes:
@@ -68,6 +69,7 @@ def test_processes_end_when_work_fails_or_is_no_longer_asked_for() -> None:
             assert next(workers.map(iter(int, 1))) == bytes(200_000)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "theorem",
     [

@@ -48,7 +48,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(80)
 @pytest.mark.parametrize("name", EVERY)
 def test_a_plan_is_the_one_of_a_copy_of_the_statement_of_which_nothing_is_known_yet(name: str) -> None:
     theorem = load_theorem(name)
@@ -80,7 +80,7 @@ def test_a_candidate_is_known_by_all_its_numbers() -> None:
     assert len({base, *others}) == 4
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(72)
 @pytest.mark.parametrize("name", EVERY)
 def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> None:
     # The fingerprint is that of the runs themselves, whichever delays were looked at before.
@@ -102,7 +102,7 @@ def test_fewer_runs_are_made_than_schedules_where_nobody_waits_for_arrivals() ->
     assert len(scorer.shared_runs) == len(scorer.fingerprints) == 1
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(72)
 @pytest.mark.parametrize("name", EVERY)
 def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(name: str) -> None:
     theorem = load_theorem(name)

@@ -39,6 +39,7 @@ def test_the_constant_without_a_penalty_is_refuted_exactly() -> None:
     assert 1.0 < found.ratio <= 1.5
 
 
+@pytest.mark.nightly
 def test_the_true_constant_is_attained_and_not_refuted() -> None:
     found = falsify(ista(bound=R**2 / (4 * alpha * K)), limit=150)
     assert not found.violated
@@ -73,6 +74,7 @@ def test_only_theorems_about_a_penalty_meet_one(name: str) -> None:
         assert not any(problem.why_not(each) for each in theorem.core.asked if each in ("convex", "one-function"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", COMPOSITE)
 def test_no_true_theorem_is_refuted(name: str) -> None:
     found = falsify(load_theorem(name), limit=100)
@@ -80,6 +82,7 @@ def test_no_true_theorem_is_refuted(name: str) -> None:
     assert any("penalty" in family for family in found.tried)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("kind", ["huber", "quadratic"])
 def test_many_candidates_on_one_tape_step_as_each_does_alone(kind: str, n: int) -> None:

@@ -46,6 +46,7 @@ def test_each_command_of_a_refutation_refutes(name: str, tmp_path: Path, capsys:
     repeats(["falsify", name, "--candidates", "400"], capsys)
 
 
+@pytest.mark.nightly
 def test_paths_and_plugins_are_named_as_a_shell_needs_them(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my [own].toml").write_text(own_theorem("20"), encoding="utf-8")
@@ -59,6 +60,7 @@ def test_paths_and_plugins_are_named_as_a_shell_needs_them(tmp_path: Path, capsy
         capsys.readouterr()
 
 
+@pytest.mark.nightly
 def test_of_the_closest_instance_both_sides_are_shown(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     code, again, shown = printed(["falsify", "classics.gd.convex", "--candidates", "30"], capsys)

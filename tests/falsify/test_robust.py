@@ -43,6 +43,7 @@ def everywhere() -> Iterator[Any]:
             yield pytest.param(failure, where, marks=marks, id=f"{where}-{type(failure).__name__}")
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("failure", "where"), list(everywhere()))
 def test_what_fails_is_counted_and_ends_nothing(
     failure: Exception, where: str, monkeypatch: pytest.MonkeyPatch
@@ -69,6 +70,7 @@ def test_engines_that_differ_refute_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     assert any("differ on the left side" in reason for reason in found.refused)
 
 
+@pytest.mark.nightly
 def test_refused_candidates_do_not_count() -> None:
     # Hardly any step meets the condition.
     theorem = load_theorem("classics.gd.convex")
@@ -79,6 +81,7 @@ def test_refused_candidates_do_not_count() -> None:
     assert sum(found.refused.values()) > 0
 
 
+@pytest.mark.nightly
 def test_a_theorem_that_applies_to_nothing_ends_and_says_why(capsys: pytest.CaptureFixture[str], tmp_path) -> None:
     file = tmp_path / "nothing.toml"
     file.write_text(
@@ -102,6 +105,7 @@ def test_weights_of_zero_are_a_problem_like_any_other() -> None:
     assert sum(judge.refused.values()) == 1
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("step", "algorithm", "metric"),
     [

@@ -106,6 +106,7 @@ def halved() -> Falsification:
     return falsify(times(noise=Rational(1, 2)), budget=60.0, limit=60)
 
 
+@pytest.mark.nightly
 def test_the_true_theorem_has_instances_and_is_called_true() -> None:
     found = falsify(load_theorem(SAMPLED), budget=60.0, limit=300)
     assert not found.violated
@@ -115,6 +116,7 @@ def test_the_true_theorem_has_instances_and_is_called_true() -> None:
     assert any(name.endswith("two speeds") for name in found.tried)
 
 
+@pytest.mark.nightly
 def test_half_the_noise_is_refuted_by_two_rows_in_one_step(halved: Falsification) -> None:
     assert halved.violated
     assert halved.best is not None
@@ -142,6 +144,7 @@ def test_the_case_of_a_counterexample_says_the_same_again(
     assert "the noise of this problem is left out" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("initial", "noise"), [pytest.param("1/2", "1", marks=pytest.mark.nightly), ("9/10", "9/10")])
 def test_a_smaller_bound_is_refuted(initial: str, noise: str) -> None:
     assert falsify(times(initial=Rational(initial), noise=Rational(noise)), budget=60.0, limit=60).violated

@@ -131,6 +131,7 @@ def compared(theorem: Theorem, trials: int = 2, **changes: Any) -> str:
     return str(compare(plan, trials, 0).verdict.value)
 
 
+@pytest.mark.nightly
 def test_no_judge_takes_one_run_for_the_mean(coin_gd: Any, tmp_path: Path) -> None:
     theorem = coin_gd()
     with pytest.raises(AssumptionError, match=NOT_SAID):

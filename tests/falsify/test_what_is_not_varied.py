@@ -9,6 +9,7 @@ from boundlab.falsify._families import settings, unvaried
 from boundlab.registry import lookup, registered
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", registered("theorems"))
 def test_no_setting_that_is_tried_has_an_option_that_is_not_varied(name: str) -> None:
     theorem = registered("theorems")[name]

@@ -115,12 +115,14 @@ def test_another_rate_or_option_is_tried_for_fewer_updates_and_goes_with_the_oth
             assert (other.step != one.step) + (other.delays != one.delays) + len(changed) in (1, 2)
 
 
+@pytest.mark.nightly
 def test_a_server_rate_makes_two_updates_of_noise_enough() -> None:
     problem = {"type": "huber", "c": [0.0], "w": [1.0], "delta": 6.0, "x0": 0.0, "sigma": 100.0, "noise": "sign"}
     one = Candidate("test", problem, "exponential", {"scale": "1"}, {"eta_l": 0.001}, 26)
     assert minimise(load_theorem("fedstaleweight.theorem1"), one).best.iterations == 2  # type: ignore[union-attr]
 
 
+@pytest.mark.nightly
 def test_an_option_that_does_nothing_is_left_out_and_one_that_asks_for_another_is_tried() -> None:
     # With known speeds nobody is late, and τ_max = 0 in place of 1.
     problem = {"type": "huber", "c": [0.0, 100.0], "w": [200.0, 200.0], "delta": 51.0, "x0": 50.0, "sigma": 0.0}
@@ -154,6 +156,7 @@ OPEN_PASSES = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", OPEN_PASSES)
 def test_passes_of_several_steps_end_across_the_kink_early_in_a_search(name: str) -> None:
     # A step α just across 0 and one back: what M local steps add is all that is left, with a factor M in true bounds.

@@ -39,6 +39,7 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> sympy.Expr:
     return rule(draw(expressions(depth - 1)), draw(expressions(depth - 1)))
 
 
+@pytest.mark.nightly
 @given(expressions())
 @settings(max_examples=80, deadline=None)
 def test_balls_and_fractions_around_them_enclose_the_same_number(expression: sympy.Expr) -> None:

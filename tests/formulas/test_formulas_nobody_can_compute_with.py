@@ -68,12 +68,14 @@ EVAL = ["eval", "--set", "L=1", "--set", "R=1", "--set", "K=3"]
 FALSIFY = ["falsify", "--budget", "0.2", "--jobs", "1"]
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("text", FOUND)
 def test_each_question_has_an_answer(text: str, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     asked(text, tmp_path, capsys, [SHOW, EVAL, FALSIFY, ["check", "--only", "units,scope,limits"]])
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("seed", range(6))
 def test_formulas_at_random_crash_nothing(seed: int, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)

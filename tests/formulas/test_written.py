@@ -66,6 +66,7 @@ def formulas(theorem: Theorem) -> list[sympy.Expr]:
     return [*theorem.expressions(), *theorem.defining().values()]
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", sorted(registered("theorems")))
 def test_what_a_theorem_shows_is_what_it_says(name: str) -> None:
     theorem = registered("theorems")[name]

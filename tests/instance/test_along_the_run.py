@@ -134,6 +134,7 @@ def read(plan: Plan, until: int) -> dict[str, float]:
     return plan.schedules.read(tape_of(plan), until, plan.fixed)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(FORMS))
 def test_constants_are_the_largest_at_the_points_that_the_theorem_names(name: str) -> None:
     plan = planned(name, quadratic(3))
@@ -150,6 +151,7 @@ def test_constants_are_the_largest_at_the_points_that_the_theorem_names(name: st
     assert all(one.certified for one in plan.symbols)
 
 
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", sorted(FORMS))
 @pytest.mark.parametrize("seed", [0, 1])
 def test_no_bound_along_the_run_is_violated(name: str, seed: int) -> None:
@@ -158,6 +160,7 @@ def test_no_bound_along_the_run_is_violated(name: str, seed: int) -> None:
     assert found.plan.theorem.id == name
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", sorted(FORMS))
 def test_a_longer_run_reads_no_smaller_constants(name: str) -> None:
     plan = planned(name, quadratic(5))
@@ -207,6 +210,7 @@ def test_machine_code_finds_the_same_gradients(name: str, monkeypatch: pytest.Mo
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "settings"), [("fedbuff.rf1", {"count": 2}), ("fedfa.delta.b.noiseless", {"K": 4, "eta_l": 0.05})]
 )
@@ -221,6 +225,7 @@ def test_what_is_certified_depends_on_no_machine_code(
         assert all(one.certified for one in plan.symbols)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("by_machine_code", [False, True], ids=["loop", "machine code"])
 @pytest.mark.parametrize("name", ["fedbuff.rf1", "fedfa.delta.b"])
 def test_how_many_points_are_looked_at_together_changes_nothing(

@@ -85,6 +85,7 @@ CASES = [
 LENGTH = 6
 
 
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("average", [False, True], ids=["iterates", "average iterates"])
 @pytest.mark.parametrize(("name", "options"), CASES)
 def test_every_model_is_a_convex_combination_of_x0_and_passes_no_deeper_than_said(name, options, average):

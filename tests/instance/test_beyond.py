@@ -59,6 +59,7 @@ def test_all_assumptions_on_functions_are_among_the_pairs() -> None:
     assert {reads for _, reads in PAIRS} == {True, False}
 
 
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize(("name", "reads"), PAIRS)
 def test_a_word_decides_nothing_and_is_asked_for_where_the_bound_reads_it(
     name: str, reads: bool, monkeypatch: pytest.MonkeyPatch
@@ -94,6 +95,7 @@ PAPERS = "fedcompass.window.b", "fedstaleweight.rf1", "fedfa.delta.a", "afl_dga.
 APART = "quadratic:A=[[[2]],[[1]]],b=[[1],[0]],x0=2"  # the curvatures differ, so that G and sigma_g do not exist
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_papers_are_compared_where_gradients_are_unbounded(name: str) -> None:
     theorem = load_theorem(name)

@@ -38,6 +38,7 @@ def planned(name: str, problem: Problem | str, T: int = 30, **settings: Any) -> 
     return plan_of(name, problem, f"exponential:rates={rates}".replace(" ", ""), T, **settings)
 
 
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize(("name", "settings"), RUNS, ids=str)
 @pytest.mark.parametrize("batch", ["full", 1])
 @pytest.mark.parametrize("seed", range(3))
@@ -75,6 +76,7 @@ def test_no_run_has_a_larger_gradient_than_the_set(
         assert max(apart) <= known["sigma_g_mean"].value * (1 + 1e-12)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("name", "settings"), RUNS, ids=str)
 def test_theorems_along_the_run_are_never_violated(name: str, settings: dict[str, Any]) -> None:
     for seed in range(3):

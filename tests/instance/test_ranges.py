@@ -68,6 +68,7 @@ class Chosen(Oracle):
         self.base.step(x, client, draw, step_size)
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("alpha", [0.5, 3.0])
 @pytest.mark.parametrize(
     ("kind", "nu"), [("logistic", 0.2), ("softmax", 0.2), ("hinge", 0.2), ("logistic", 0.0), ("hinge", 0.0)]
@@ -118,6 +119,7 @@ ALGORITHMS = {
 }
 
 
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("kind", ["huber", "pseudo-huber", "lad", "max-affine", "smoothed-max-affine", "quadratic"])
 @pytest.mark.parametrize(("seed", "alpha"), SETTINGS)
@@ -126,6 +128,7 @@ def test_runs_with_full_gradients_stay_in_their_range(kind, name, seed, alpha):
     follow(generated(kind, seed, sigma=0), algorithm, parameters, 40, seed)
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("kind", ["logistic", "softmax", "hinge", "lad-regression", "modified-huber"])
 @pytest.mark.parametrize(("seed", "alpha"), SETTINGS)
@@ -207,6 +210,7 @@ def test_a_range_can_be_reached():
     assert found.high[0] == pytest.approx(2.0)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", LOSSES)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_step_on_a_single_sample_leaves_a_region(kind, seed):

@@ -90,6 +90,7 @@ def test_a_case_file_of_such_a_run_refutes_nothing(tmp_path: Path) -> None:
         bl.exact(theorem(tmp_path), case)
 
 
+@pytest.mark.nightly
 def test_a_search_finds_nothing_against_the_theorem(tmp_path: Path) -> None:
     found = falsify(theorem(tmp_path), limit=60)
     assert not found.violated

@@ -146,6 +146,7 @@ def test_who_is_drawn_moves_updates(tmp_path: Path) -> None:
         planned(theorem, eps=1, alpha=0.5)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("rates", ["[3,7]", "[0.1,0.3]", "[1,1e-3]", "[49,0.7]"])
 def test_rounding_takes_no_update_from_a_theorem_and_gives_it_none(tmp_path: Path, rates: str) -> None:
     # Exactly k rounds of the slowest client: k updates, whatever floats make of 1/7 + 1/7 + …
@@ -233,6 +234,7 @@ def test_clients_who_are_answered_before_the_update_need_more_than_those_who_are
 RENNALA = {"count": 2, "eps": 0.5}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("problem", "verdict"),
     [
@@ -247,6 +249,7 @@ def test_with_noise_some_expectation_is_small_in_time(problem: str, verdict: Ver
     assert (found.exact, len(found.plan.ks)) == ("given schedules" if verdict is Verdict.HOLDS else "", 1)
 
 
+@pytest.mark.nightly
 def test_a_false_time_of_a_noisy_run_is_refuted_by_samples(tmp_path: Path) -> None:
     # From x0 = 5 the slope of Huber's function is 1 until x is below 1: a few updates of length 1 are too few.
     text = (LITERATURE / "tyurin-2023.rennala.seconds.toml").read_text("utf-8")
@@ -347,6 +350,7 @@ def test_numbers_that_floats_round_decide_no_last_update_in_a_case(tmp_path: Pat
         bl.exact(theorem, case)
 
 
+@pytest.mark.nightly
 def test_a_search_refutes_a_false_time_and_no_true_one(tmp_path: Path) -> None:
     true = load_theorem(str(LITERATURE / "drori-2014.3.1.seconds.toml"))
     assert not bl.falsify(true, candidates=40, jobs=1).violated

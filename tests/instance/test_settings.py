@@ -16,6 +16,7 @@ from boundlab.theorems import at_lowest, load_theorem
 THEOREMS = registered("theorems")
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_a_name_is_an_option_or_a_symbol_and_never_both(name):
     theorem = THEOREMS[name]

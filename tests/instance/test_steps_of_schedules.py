@@ -49,6 +49,7 @@ def test_there_are_such_theorems() -> None:
     assert len(with_a_scheduled_step()) > 15
 
 
+@pytest.mark.sweep(62)
 @pytest.mark.parametrize("delays", DELAYS)
 @pytest.mark.parametrize("theorem", with_a_scheduled_step(), ids=lambda one: one.id)
 def test_a_true_theorem_is_not_violated_by_the_step_of_another_trial(theorem: Theorem, delays: str) -> None:

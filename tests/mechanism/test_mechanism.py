@@ -226,6 +226,7 @@ def test_simulated_shares_agree_with_the_exact_ones(weights):
     assert (seen.shares_se < 0.012).all()
 
 
+@pytest.mark.nightly
 def test_waiting_clients_get_fair_shares_from_the_printed_weights():
     # With reply=wait E[τ] + 1 = 1/(b·p): Algorithm 1's weights are the fair ones, b·E[τ] + 1 corrects too much.
     speeds = np.repeat([4.0, 2.0, 1.0, 0.5], 3)
@@ -410,6 +411,7 @@ def test_theorem_1_as_printed_is_vacuous_once_updates_are_stale():
 # ------------------------------------------------------------------------------------------ plots and bad input
 
 
+@pytest.mark.nightly
 def test_plots_are_drawn(tmp_path):
     from boundlab.mechanism.plots import WEIGHTS, draw_shares, draw_utility
 

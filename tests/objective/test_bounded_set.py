@@ -65,6 +65,7 @@ def points_of(text: str, d: int, count: int) -> np.ndarray:
     return np.concatenate([np.array(list(product((low, high), repeat=d))), drawn.uniform(low, high, size=(count, d))])
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("simple", SETS)
 @pytest.mark.parametrize("text", PROBLEMS)
 def test_no_gradient_on_the_set_is_longer_nor_further_from_the_mean_than_is_said(text: str, simple: str) -> None:
@@ -264,6 +265,7 @@ def test_a_weighted_objective_has_no_constants_along_its_runs():
     assert along_run(clients).run_limit is not None
 
 
+@pytest.mark.nightly
 def test_long_steps_and_noise_make_a_theorem_about_bounded_runs_silent(tmp_path):
     """x²/2 from 1: with α ≤ 1 the models stay in [−1, 1], where G = 1; with α = 3 they do not."""
     path = tmp_path / "mine.toml"

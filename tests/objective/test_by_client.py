@@ -15,6 +15,7 @@ def problem_of(kind, seed):
     return tiny(kind, seed) if kind in (*LOSSES, "least-squares") else generated(kind, seed)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("kind", SMOOTH)
 @given(seed=st.integers(0, 40))
 def test_they_bound_what_each_client_does(kind, seed):

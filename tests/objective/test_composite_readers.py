@@ -60,6 +60,7 @@ def test_any_program_runs_as_the_second_interpreter_reads_it(simple: str, tape: 
     assert np.allclose(by_floats(tape, problem, weighted.full_gradients()), expected, **close)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("simple", SIMPLE)
 @settings(max_examples=15)
 @given(tapes=st.lists(programs(4), min_size=1, max_size=3))
@@ -172,6 +173,7 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("simple", BY_HAND)
 def test_every_command_makes_the_steps_of_a_hand_calculation(
     simple: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -227,6 +229,7 @@ def test_the_expectation_over_random_events_is_that_of_all_proximal_runs(tmp_pat
 WALLS = {"box=[-1,1.5]": (-1, Fraction(3, 2)), "ball=1.25": (-Fraction(5, 4), Fraction(5, 4))}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("simple", WALLS)
 @pytest.mark.parametrize(("sampling", "K"), [("all", 3), ("uniform", 4)])
 def test_noise_of_two_signs_is_cut_by_the_set_after_it_was_added(

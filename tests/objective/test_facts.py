@@ -76,6 +76,7 @@ def broken(problem, there):
     return out
 
 
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 60), scale=st.sampled_from([0.1, 1.0, 3.0, 100.0]))
 def test_every_fact_holds_at_every_point(kind, seed, scale):
@@ -84,6 +85,7 @@ def test_every_fact_holds_at_every_point(kind, seed, scale):
     assert not broken(problem, measured(problem, x))
 
 
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 60))
 def test_what_encloses_the_quantities_holds_the_numbers(kind, seed):
@@ -96,6 +98,7 @@ def test_what_encloses_the_quantities_holds_the_numbers(kind, seed):
         assert low - room <= there[name] <= high + room, name
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("text", SETS)
 @given(seed=st.integers(0, 60), share=st.floats(0, 1))
 def test_on_a_bounded_set_facts_hold_at_its_points(text, seed, share):

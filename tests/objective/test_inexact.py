@@ -93,6 +93,7 @@ def near(found: np.ndarray, expected: np.ndarray) -> bool:
 # ------------------------------------------------------------------------- a run is one on the tilted functions
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize(("plain", "tilted"), SMOOTH)
 @settings(max_examples=20)
@@ -103,6 +104,7 @@ def test_any_program_runs_as_on_the_tilted_functions(plain: str, tilted: str, no
     assert near(by_floats(tape, problem), by_floats(tape, other))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("plain", "tilted"), PAIRS)
 @settings(max_examples=15)
 @given(tape=programs(4))
@@ -137,6 +139,7 @@ def test_lock_step_does_the_same(plain: str, tilted: str, noise: str, tapes: lis
         assert near(np.array([seen[place, row] for row in range(len(expected))]).reshape(-1, 2), expected)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "spec",
     [
@@ -212,6 +215,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("relative", [False, True])
 @pytest.mark.parametrize(("kind", "place"), EVERY)
 def test_every_problem_takes_an_error_and_keeps_its_objective(kind: str, place: int, relative: bool) -> None:
@@ -376,6 +380,7 @@ def test_no_registered_theorem_allows_an_error() -> None:
     assert [name for name, one in THEOREMS.items() if not one.core.unbiased] == []
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("error", ["0.1", "relative:0.1"])
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_no_registered_theorem_is_asked_about_a_problem_with_an_error(name: str, error: str) -> None:
@@ -391,7 +396,7 @@ def test_no_registered_theorem_is_asked_about_a_problem_with_an_error(name: str,
     assert len(found.reason.splitlines()) == 1
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_an_error_is_all_that_it_takes_where_a_theorem_applies(name: str) -> None:
     theorem = THEOREMS[name]
@@ -435,6 +440,7 @@ SQUARE = "quadratic:A=[[[1,0],[0,4]]],b=[[0,0]],x0=[{x0}]"
 ALONG = ("[0.1,0]", "[-0.1,0]", "[0,0.1]", "[0.06,-0.08]")
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("error", ALONG)
 @pytest.mark.parametrize("x0", ["2,1", "0,0", "-3,0.5"])
 def test_the_theorem_holds_in_exact_numbers(error: str, x0: str, tmp_path: Path) -> None:
@@ -477,6 +483,7 @@ def test_a_problem_without_an_error_meets_it_with_zero_and_a_larger_one_may_be_s
         bl.compare(own(tmp_path), with_error, "deterministic", iterations=5, settings={"delta_g": "0.05"})
 
 
+@pytest.mark.nightly
 def test_with_noise_the_variance_is_about_the_mean_of_the_gradient(tmp_path: Path) -> None:
     # By hand, f = x²/2, α = 1/4 from 2: E x_1² = (2·3/4 − 1/10·1/4)² + (σ/4)².
     path = tmp_path / "noisy.toml"
@@ -539,6 +546,7 @@ def shrinking(folder: Path, shrunk: str = "(1 - eps_g)", assumptions: list[str] 
     return path
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("error", ["-0.1", "0.1", "[[0,-0.1],[0.1,0]]", "[[0.06,0.08],[0.08,-0.06]]"])
 @pytest.mark.parametrize("x0", [[2, 1], [0, 0], [-3, 0.5]])
 def test_the_theorem_about_relative_errors_holds_in_exact_numbers(error: str, x0: list[float], tmp_path: Path) -> None:
@@ -595,6 +603,7 @@ def test_a_theorem_about_one_kind_of_error_is_not_about_the_other(
         assert bl.compare(path, spec, "deterministic", iterations=5).verdict is Verdict.HOLDS
 
 
+@pytest.mark.nightly
 def test_a_search_draws_problems_with_errors(tmp_path: Path) -> None:
     for true, false in (
         (own(tmp_path), own(tmp_path / "false", "delta_g/(2*mu)")),
@@ -615,6 +624,7 @@ def test_proofs_refuse_it_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert "gradients with" in said[0]
 
 
+@pytest.mark.nightly
 def test_an_audit_looks_at_a_problem_with_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # Both are true without an error.
     for path, error in ((own(tmp_path, "0*mu"), "error="), (shrinking(tmp_path, "1"), "error=relative:")):
@@ -624,6 +634,7 @@ def test_an_audit_looks_at_a_problem_with_an_error(tmp_path: Path, capsys: pytes
         assert any(error in line for line in said)
 
 
+@pytest.mark.nightly
 def test_a_proof_about_gradients_without_errors_is_none_of_a_theorem_with_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -61,7 +61,7 @@ def by_clarabel(problem: Problem, simple: dict[str, object]) -> float:
     return float(program.value)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("simple", SIMPLE, ids=str)
 @pytest.mark.parametrize("nu", [0, 0.1])
 @pytest.mark.parametrize("kind", ["tall", "wide", "dependent"])
@@ -72,12 +72,14 @@ def test_the_interval_is_narrow_and_a_cone_solver_ends_in_it(kind: str, nu: floa
     assert abs(best.value - by_clarabel(problem, simple)) <= 1e-7 * (1.0 + best.value)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("simple", SIMPLE, ids=str)
 def test_badly_scaled_features_do_not_stop_it(simple: dict[str, object]) -> None:
     problem = build_problem("least-squares", {**data("scaled"), **simple})
     assert problem.optimum().gap <= 1e-12 * problem.value(problem.x0)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("simple", ["l1=0.1", "l1=0.0001", "box=[-1,1]", "ball=0.5"])
 @pytest.mark.parametrize("spec", ["data=diabetes,clients=3", "data=digits,samples=200,clients=4,batch=5"])
 def test_real_data_have_a_certificate(spec: str, simple: str) -> None:

@@ -47,7 +47,7 @@ def attack(problem: Problem, seed: int) -> None:
             ) ** 2 / 2.0 - 1e-12 * abs(best.value)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("simple", SIMPLE, ids=str)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_point_beats_the_certified_minimum(family: str, simple: dict[str, object]) -> None:

@@ -136,6 +136,7 @@ MATRICES = "quadratic:A=[[[2,1],[1,2]],[[1,0],[0,3]],[[2,0],[0,1]]],b=[[0,3],[2,
 LOGISTIC = "logistic:data=breast_cancer,samples=60,clients=3,partition=dirichlet,nu=0.1"
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("simple", ["l1=0.3", "box=[-1,0.75]", "ball=1"])
 @pytest.mark.parametrize("spec", [MATRICES, LOGISTIC])
 def test_every_way_to_run_it_is_a_loop_in_numpy(spec: str, simple: str) -> None:
@@ -211,6 +212,7 @@ def test_the_true_theorem_holds_of_clients_that_differ(spec: str, tmp_path: Path
     assert found.verdict == "holds"
 
 
+@pytest.mark.nightly
 def test_a_search_refutes_the_statement_about_the_mean_of_steps_and_not_that_about_the_step_of_the_mean(
     tmp_path: Path,
 ) -> None:
@@ -226,6 +228,7 @@ def test_a_search_refutes_the_statement_about_the_mean_of_steps_and_not_that_abo
     assert other.best.words().startswith("gd takes the mean of the clients' proximal steps")
 
 
+@pytest.mark.nightly
 def test_the_case_of_a_false_theorem_is_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     false = theorem(tmp_path, bound="(1 - mu/L)**(5*K)*R**2")
     spec = "quadratic:A=[[[1]],[[0.5]]],b=[[0],[10]],l1=1,x0=0"
@@ -250,6 +253,7 @@ def test_without_h_it_is_the_mean_of_all_clients_steps() -> None:
     assert minimised(problem, GD, GD.read(Options("gd", {"alpha": 1, "sampling": "mean"}))) is problem
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", ["sigma=1", "sigma=1,noise=sign"])
 def test_noise_is_refused_in_one_line(noise: str) -> None:
     spec = f"quadratic:A=[[[1]],[[1]]],b=[[0],[10]],l1=1,{noise}"
@@ -268,6 +272,7 @@ def test_who_knows_nothing_of_it_says_so(tmp_path: Path, capsys: pytest.CaptureF
     assert "the proof takes sampling=all, the run sampling=mean" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_a_statement_that_does_not_say_which_of_the_two_steps_it_is_about_is_refused(tmp_path: Path) -> None:
     unsaid = theorem(tmp_path, sampling="")
     with pytest.raises(SpecError, match=r"proximal step of the mean \(sampling=mean does\); say under \[options\]"):

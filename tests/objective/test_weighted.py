@@ -48,6 +48,7 @@ def test_values_and_gradients_are_weighted_sums_over_the_clients(name: str) -> N
         assert objective.full_gradient(x) == pytest.approx(slope, rel=1e-10, abs=1e-12)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_certified_minimum_is_below_all_points_and_near_its_own(name: str) -> None:
     problem, objective = weighted(name)

@@ -80,6 +80,7 @@ def test_the_page_of_every_block_has_every_kind_of_block() -> None:
     assert {type(block) for block in EVERY_BLOCK} == set(get_args(Block))
 
 
+@pytest.mark.sweep(13)
 @pytest.mark.parametrize("name", RESULTS)
 def test_every_result_has_a_line_and_a_page_for_notebooks(name: str) -> None:
     one = result_of(name)
@@ -112,6 +113,7 @@ def test_what_has_no_page_is_refused() -> None:
         page("a word")
 
 
+@pytest.mark.sweep(2)
 @every_page
 @pytest.mark.parametrize("folded", [False, True])
 def test_a_terminal_shows_every_text(name: str, folded: bool) -> None:
@@ -173,6 +175,7 @@ def displayed(blocks: Iterable[Block]) -> Iterator[FormulaBlock]:
         yield from displayed(getattr(one, "blocks", ()))
 
 
+@pytest.mark.sweep(29)
 @pytest.mark.parametrize("name", registered("theorems"))
 def test_every_statement_and_every_derivation_is_set_as_mathematics(name: str) -> None:
     theorem = bl.theorem(name)

@@ -28,6 +28,7 @@ def equal(kind, n, x, y, a, b):
     return make(kind, features=rows * n, targets=targets * n, owners=owners, nu=0.1, bias="no", x0=0.5, **region)
 
 
+@pytest.mark.sweep(11)
 @pytest.mark.parametrize("kind", sorted(TYPES))
 @given(n=st.integers(1, 4), x=NUMBER, y=NUMBER, a=POSITIVE, b=POSITIVE)
 def test_equal_clients_differ_by_exactly_nothing(kind, n, x, y, a, b):

@@ -15,7 +15,7 @@ USUAL: dict[str, Any] = {"p": "0.2,0.3", "p_s": 0.5, "K": 5, "T": 5, "L": 1, "mu
 EXTREMES = ("0", "1e-300", "1e300")
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("theorem", registered("theorems").values(), ids=lambda theorem: theorem.id)
 def test_extreme_numbers_are_evaluated_or_refused(theorem: Theorem, capsys: pytest.CaptureFixture[str]) -> None:
     for name in theorem.inputs():

@@ -238,6 +238,7 @@ def test_with_full_gradients_exact_engines_see_the_same_quadratic() -> None:
 # ---- the noise at the minimiser ---------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @settings(max_examples=40)
 @given(SEEDS, st.sampled_from(["equal", "size", "paper"]), st.sampled_from(["yes", "no"]), st.integers(1, 4))
 def test_the_noise_at_the_minimiser_is_what_fractions_say(

@@ -67,6 +67,7 @@ def test_signs_do_not_depend_on_how_many_are_drawn() -> None:
     assert set(np.unique(many)) == {-1.0, 1.0}
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("direction", [[1, -2], [0, 1e90], 1])
 def test_problems_with_noise_of_either_sign_conform(kind: str, direction: Any) -> None:

@@ -54,6 +54,7 @@ def smooth_minimum(kind: str, X: np.ndarray, y: np.ndarray, nu: float, start: np
     return value
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", ["softmax", "logistic"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_smooth_risks(kind: str, seed: int) -> None:
@@ -90,6 +91,7 @@ def exact_minimum(pieces: list[tuple[Fraction, Fraction, Fraction]], nu: Fractio
     return min(map(value, points))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", ["hinge", "lad-regression"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_risks_with_kinks(kind: str, seed: int) -> None:
@@ -156,6 +158,7 @@ def test_families_with_rational_arithmetic(seed: int) -> None:
         assert low <= true <= high, kind
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pseudo_huber(seed: int) -> None:
     rng = np.random.default_rng(seed)

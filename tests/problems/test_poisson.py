@@ -169,6 +169,7 @@ def test_its_spec_rebuilds_it_with_its_set() -> None:
     assert again.constants() == problem.constants()
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("theorem", "problem", "said"),
     [

@@ -43,6 +43,7 @@ def gradients(problem: Any, x: np.ndarray) -> np.ndarray:
     return np.array([problem.gradient(i, x) for i in range(problem.n)])
 
 
+@pytest.mark.nightly
 @given(st.sampled_from((*BOUNDED, *LOSSES)), SEEDS, SCALES)
 @settings(max_examples=250 // SHARE)
 def test_no_point_however_far_has_larger_gradients_or_a_larger_spread(kind: str, seed: int, scale: float) -> None:
@@ -91,6 +92,7 @@ def test_with_one_feature_the_bound_on_gradients_is_attained() -> None:
     assert abs(problem.gradient(0, np.array([-1e6]))[0]) == pytest.approx(1.0, rel=1e-12)
 
 
+@pytest.mark.nightly
 @given(st.sampled_from(LOSSES), SEEDS, st.integers(1, 3), st.booleans(), SCALES)
 @settings(max_examples=80 // SHARE)
 def test_the_second_moment_over_all_mini_batches_is_at_most_g_squared(
@@ -178,6 +180,7 @@ def test_the_spread_of_pseudo_huber_losses_is_just_above_a_dense_grid(seed: int)
         assert np.sqrt(grid) * (1 - 1e-12) <= found <= np.sqrt(grid) * (1 + 1e-3) + 1e-5 * size
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("shift", [-2.0, -1.0, 0.0, 1.0, 2.0, 1000.0])
 @pytest.mark.parametrize("delta", [0.1, 1.0, 10.0])
 def test_the_spread_does_not_depend_on_where_the_functions_stand(delta: float, shift: float) -> None:
@@ -320,6 +323,7 @@ def test_a_minimiser_that_would_take_minutes_is_not_looked_for(limit: str, monke
     assert "set nu > 0" in problem.assumptions()["minimiser"]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", sorted(TYPES))
 def test_every_family_meets_or_explains_every_assumption(kind: str) -> None:
     sampled = kind in (*LOSSES, "poisson", "squared-hinge")

@@ -93,6 +93,7 @@ def test_dirichlet_rows_have_the_right_mean_and_never_underflow(a: float, seed: 
     assert rows.var(axis=0).mean() == pytest.approx(spread, rel=0.35)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
     [

@@ -129,6 +129,7 @@ def test_clarabel_and_newton_find_the_same_point(kind: str) -> None:
     assert one.gap < 1e-11
 
 
+@pytest.mark.nightly
 def test_the_default_problems_solve_with_narrow_certificates() -> None:
     for kind in LOSSES:
         problem = make(kind)
@@ -144,6 +145,7 @@ def test_the_default_problems_solve_with_narrow_certificates() -> None:
     assert best.distance < 1e-6
 
 
+@pytest.mark.nightly
 def test_large_dimensions_take_lbfgs_to_the_same_certificate() -> None:
     problem = make("softmax", data="digits", samples=120, nu=0.1)
     from boundlab.problems import erm

@@ -70,6 +70,7 @@ def sharing(kind, x, y, a, b):
 KINKED = ("hinge", "lad", "lad-regression", "max-affine", "poisson", "quantile-regression")
 
 
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize("kind", sorted(TYPES))
 @given(
     x=st.floats(-3, 3).map(lambda x: round(x, 3)),
@@ -117,6 +118,7 @@ def test_least_squares_with_one_solution_of_all_equations(data) -> None:
         assert zeta.side == "upper"
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "poisson"])
 @pytest.mark.parametrize("change", ["a target", "a row more"])
 def test_samples_that_differ_in_one_are_not_the_same(kind: str, change: str) -> None:

@@ -32,7 +32,7 @@ def square(a: Any, b: Any) -> Fraction:
     return sum(((one - other) ** 2 for one, other in zip(a, b, strict=True)), Fraction(0))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("seed", range(60))
 def test_they_are_those_of_rational_numbers(seed: int) -> None:
     problem = drawn(seed)
@@ -93,7 +93,7 @@ def minimiser(problem: Any) -> tuple[mpmath.matrix, Any]:
     return x, sum(mpmath.log(1 + mpmath.exp(-m)) for m in margins) / size + nu * mpmath.norm(x) ** 2 / 2
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_minimiser_that_hardly_anything_regularises_is_known_as_well(seed: int) -> None:
     problem = logistic(seed)

@@ -31,7 +31,7 @@ def off(found: np.ndarray, exact: list[Fraction]) -> float:
     return norm_up([Fraction(one) - other for one, other in zip(found.tolist(), exact, strict=True)])
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("seed", range(8))
 def test_values_and_gradients_are_as_near_to_rational_numbers_as_they_say(seed: int) -> None:
     rng, looked = np.random.default_rng(seed), 0

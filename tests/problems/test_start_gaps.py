@@ -11,6 +11,7 @@ LOSSES = {"logistic": [0, 1], "softmax": [0, 1], "hinge": [0, 1], "least-squares
 STARTS = [0.15217198495586204, 813.1351933816325]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_gap_at_the_start_counts_the_rounding_of_the_regulariser(loss: str, start: float) -> None:

@@ -32,6 +32,7 @@ def weighted(kind: str, hefts: list[float] | None, rows: Any = range(6), **more:
     return make(kind, **chosen, **({"nu": 0.25} | given | more))
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("how", ["equal", "size", "paper"])
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_weight_is_how_often_a_row_is_there(kind: str, how: str) -> None:
@@ -62,6 +63,7 @@ def test_c_is_that_of_the_sum_of_the_weights(kind: str) -> None:
     assert doubled.nu == problem.nu
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", MODELS)
 def test_equal_weights_change_nothing(kind: str) -> None:
     plain, same = weighted(kind, None, batch=2), weighted(kind, [0.1] * 6, batch=2)
@@ -94,6 +96,7 @@ def test_sigma_star_is_the_spread_of_the_drawn_rows_at_the_minimiser(kind: str, 
     assert told >= float(np.sqrt(np.mean(spread))) * (1 - 1e-12)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", SMOOTH)
 @pytest.mark.parametrize("seed", range(6))
 def test_no_curvature_is_above_l_and_that_of_no_row_above_l_max(kind: str, seed: int) -> None:

@@ -43,6 +43,7 @@ def decided(name: str) -> Outcome:
     return run(registered()[name], witnesses=True)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(REFUTED))
 def test_these_steps_are_refuted_and_no_others(name: str) -> None:
     steps = [one for one in decided(name).steps if not one.means]
@@ -51,6 +52,7 @@ def test_these_steps_are_refuted_and_no_others(name: str) -> None:
     assert left == OPEN.get(name, set())
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", sorted(MISPRINTS))
 def test_a_misprint_is_decided_as_it_stands_and_what_is_meant_comes_next(name: str) -> None:
     steps = decided(name).steps
@@ -65,12 +67,14 @@ def test_a_misprint_is_decided_as_it_stands_and_what_is_meant_comes_next(name: s
     assert not any(printed & set(one.rests_on) for one in steps)
 
 
+@pytest.mark.nightly
 def test_at_most_one_printed_step_in_twenty_is_open() -> None:
     every = [step for name in REFUTED for step in decided(name).steps]
     displays = [step for step in every if step.status is not Status.REMARK]
     assert sum(map(len, OPEN.values())) <= 0.05 * len(displays)
 
 
+@pytest.mark.sweep(38)
 @pytest.mark.parametrize(
     "name",
     [

@@ -37,6 +37,7 @@ def changed(old: str, new: str, name: str = "capped.py") -> None:
     Path(name).write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.nightly
 def test_a_theorem_about_a_plug_in_has_the_steps_of_a_registered_proof(here: Path, capsys: Any) -> None:
     assert asked("--with", STEPS, "--trace", "proof.json") == 0
     assert "proved: capped.toml" in capsys.readouterr().out

@@ -103,6 +103,7 @@ def never_a_step(proof: Proof) -> None:
     proof.conclude(proof.step("anything", gap <= 0, multipliers=parts))
 
 
+@pytest.mark.nightly
 def test_a_theorem_of_which_there_is_no_run_is_not_proved(tmp_path: Path) -> None:
     text = WITHOUT_B.replace('"minimiser"', '"minimiser", "bounded-variance"')
     text = text.replace('alpha = "alpha"', 'alpha = "sqrt(R**2/(K*(B - sigma)*(sigma - B)))"')

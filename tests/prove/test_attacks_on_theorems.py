@@ -201,7 +201,7 @@ def test_the_average_divides_by_a_number_of_iterations_that_may_be_0() -> None:
 ATTACKED = json.loads((Path(__file__).parent / "attacked_theorems.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.sweep(16)
+@pytest.mark.sweep(48)
 @pytest.mark.parametrize("name", ATTACKED)
 def test_the_proof_of_one_theorem_proves_no_other(name: str, tmp_path: Path) -> None:
     want, script, theorem = ATTACKED[name]

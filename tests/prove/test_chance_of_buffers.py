@@ -95,6 +95,7 @@ def _pairs(name: str, runs: Runs) -> list[tuple[Name, Name]]:
     return [(u, v) for u in known if u[0] in RULES[name].names for v in known]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", RULES)
 def test_what_is_allowed_is_true_in_every_model(name: str) -> None:
     models = 0

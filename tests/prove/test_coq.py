@@ -37,11 +37,13 @@ def compiles(source: str, folder: Path) -> bool:
 class TestText:
     """What stands in a file."""
 
+    @pytest.mark.sweep(42)
     def test_every_combination_is_one_lemma(self, name: str) -> None:
         wanted = [f"fact_{fact.number}" for fact in combinations(outcome(name))]
         assert wanted
         assert re.findall(r"^Lemma (fact_\d+) :$", coq_source(outcome(name)), re.MULTILINE) == wanted
 
+    @pytest.mark.sweep(4)
     def test_every_name_is_declared(self, name: str) -> None:
         for lemma in lemmas(coq_source(outcome(name))):
             declared = re.search(r"forall (.*?) : R", lemma)
@@ -49,6 +51,7 @@ class TestText:
             statement = lemma.split("Proof.")[0]
             assert set(re.findall(r"\b[as]\d+\b", statement)) == names
 
+    @pytest.mark.sweep(4)
     def test_every_atom_has_one_name(self, name: str) -> None:
         comments = re.findall(r"\(\* fact_\d+\n(.*?)^\*\)$", coq_source(outcome(name)), re.DOTALL | re.MULTILINE)
         for fact, comment in zip(combinations(outcome(name)), comments, strict=True):
@@ -58,11 +61,13 @@ class TestText:
             assert len(told) == len(set(told)) == len(atoms)
             assert "object at" not in comment
 
+    @pytest.mark.sweep(4)
     def test_parentheses_are_closed(self, name: str) -> None:
         for lemma in lemmas(coq_source(outcome(name))):
             assert lemma.count("(") == lemma.count(")")
             assert lemma.count("{") == lemma.count("}")
 
+    @pytest.mark.sweep(5)
     def test_nothing_is_admitted(self, name: str) -> None:
         assert not re.search(r"Admitted|admit|Axiom|Parameter|Abort", coq_source(outcome(name)))
 

@@ -31,7 +31,7 @@ LONG = ("fedstaleweight.rf1", "fedstaleweight.rf3", "area.theorem8.repaired.fixe
 Uses = Iterable[Fact | VectorFact]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(33)
 @pytest.mark.parametrize(
     "script",
     [
@@ -76,11 +76,13 @@ def test_a_claim_that_is_false_in_the_setting_is_refuted_and_not_merely_underive
     assert status is Status.REFUTED
 
 
+@pytest.mark.nightly
 def test_what_follows_by_a_square_that_nobody_gave_is_unproved() -> None:
     status, _ = status_of(lambda s, u, g: dot(u, g) * 2 <= squared(u) * s.alpha + squared(g) / s.alpha, lambda _: [])
     assert status is Status.UNPROVED
 
 
+@pytest.mark.nightly
 def test_facts_hold_at_all_their_indices() -> None:
     # Σ ‖x[k] − x*‖² ≤ K·R² does not follow from ‖x[0] − x*‖² = R², and does from the fact for every k, though
     # nobody has summed it.
@@ -100,6 +102,7 @@ def test_facts_hold_at_all_their_indices() -> None:
     assert last.status is Status.UNPROVED
 
 
+@pytest.mark.nightly
 def test_equations_of_vectors_hold_altogether() -> None:
     # ‖x[k+1] − x*‖² = ‖x[k] − x* − αg‖² is what the move says, in every product.
     status, _ = status_of(
@@ -135,6 +138,7 @@ def follows_twice(s: Setting, later: int) -> tuple[Claim, Claim]:
     return after <= now, late <= now
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("later", [2, 4])
 def test_what_follows_from_a_fact_at_later_indices_has_no_model(later: int) -> None:
     def write(proof: Proof) -> None:
@@ -157,6 +161,7 @@ def test_what_does_not_follow_at_later_indices_has_one() -> None:
     assert last.status is Status.DOES_NOT_FOLLOW
 
 
+@pytest.mark.nightly
 def test_what_follows_from_a_fact_outside_of_a_case_has_no_model() -> None:
     def write(proof: Proof) -> None:
         s = proof.setting()

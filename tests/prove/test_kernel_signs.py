@@ -108,6 +108,7 @@ def _defined(context: Context, number: Scalar) -> bool:
     return True
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_shown_of_a_number_is_so_at_every_point(seed: int) -> None:
     source = random.Random(f"signs {seed}")  # noqa: S311  (a test, no secret)
@@ -131,6 +132,7 @@ def test_what_is_shown_of_a_number_is_so_at_every_point(seed: int) -> None:
     assert shown > 10
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_shown_to_be_defined_divides_by_0_nowhere(seed: int) -> None:
     source = random.Random(f"denominators {seed}")  # noqa: S311  (a test, no secret)

@@ -24,6 +24,7 @@ def indices(setting: Setting) -> Mapping[str, int]:
     }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("theorem", PROVED)
 def test_every_vector_and_family_of_a_setting_has_a_meaning_with_its_indices(theorem: str) -> None:
     setting = setting_of(load_theorem(theorem))
@@ -46,6 +47,7 @@ def test_letters_come_with_those_that_their_meaning_has() -> None:
     assert letters_in(["a word: x of a"], known) == {"a": "1/2"}
 
 
+@pytest.mark.nightly
 def test_what_is_named_in_a_proof_is_what_it_was_given() -> None:
     outcome = run(registered()["fedcompass.theorem1"])
     found = letters(outcome)

@@ -22,6 +22,7 @@ SCRIPTS = marked()
 ABS = MaxAffine((((F(1),), F(0)), ((F(-1),), F(0))))
 
 
+@pytest.mark.sweep(39)
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_proved_step_holds_in_five_exact_models_of_its_setting(script: Script) -> None:
     if not models(script):
@@ -36,6 +37,7 @@ def test_every_proved_step_holds_in_five_exact_models_of_its_setting(script: Scr
         assert sum(1 for model in rows if model) >= enough, f"{step.name} is evaluated in too few models"
 
 
+@pytest.mark.nightly
 def test_most_proved_steps_are_tight_in_a_model() -> None:
     slacks = []
     for script in (one for one in quick() if not one.id.startswith(PAPERS)):
@@ -134,6 +136,7 @@ def test_a_fixed_schedule_names_a_client_in_each_iteration(events: tuple[int, ..
     assert one.why_not(["fixed-schedule"], noisy=False) == ("" if fits else "who arrives is not fixed")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "theorem",
     [

@@ -15,6 +15,7 @@ F = Fraction
 ENOUGH, SMALL = 5, F(1, 8)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("theorem", ["afl_dga.r2b", "afl_dga.r3"])
 def test_noise_by_its_round_of_first_use_is_what_the_program_adds(theorem: str) -> None:
     s = setting(theorem)

@@ -12,6 +12,7 @@ from boundlab.prove.models import evaluate
 F = Fraction
 
 
+@pytest.mark.nightly
 def test_what_boundlab_reads_off_a_run_of_fedfa_is_what_the_models_have() -> None:
     """Rounded numbers of the algorithm's own reading are compared wherever a model is made; here by hand."""
     found = models("fedfa.param.a")
@@ -27,6 +28,7 @@ def test_a_lag_that_is_not_constant_makes_no_model_of_mode_param() -> None:
         setting("fedfa.delta.a").response(scalar(0))
 
 
+@pytest.mark.nightly
 def test_the_virtual_iterate_moves_by_the_whole_change_of_each_arrival() -> None:
     s = setting("fedfa.delta.a")
     claim = equal(squared(s.v(s.t + 1) - s.v(s.t) - s.change(s.t) * s.rate), 0)

@@ -135,6 +135,7 @@ def outside(s: Any, own: dict[str, Any]) -> Iterator[Axiom]:
             )
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("theorem", ALONG)
 def test_each_bound_holds_at_the_points_of_its_theorem_and_at_no_others(theorem: str) -> None:
     own = [one() for one in inside(*known(theorem))]
@@ -157,6 +158,7 @@ def test_no_instance_of_a_bound_lies_beyond_its_ranges(theorem: str) -> None:
             s.kernel.at(fact, {name: beyond})
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("theorem", KINDS)
 def test_a_theorem_that_names_too_few_points_has_a_bound_less(theorem: str) -> None:
     stated = load_theorem(theorem)
@@ -193,6 +195,7 @@ def judged(theorem: str, axioms: Callable[[Any, dict[str, Any]], Iterator[Axiom]
     return many, [one for one in found.trusted if ", fact " in one]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("theorem", KINDS)
 def test_the_second_checker_finds_each_bound_at_another_point(theorem: str) -> None:
     many, wrong = judged(theorem, outside)
@@ -206,6 +209,7 @@ def test_the_second_checker_finds_each_bound_at_another_point(theorem: str) -> N
 # ---------------------------------------------------------------------- exact models
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("theorem", KINDS)
 def test_bounds_hold_in_exact_models_with_the_constants_of_their_points(theorem: str) -> None:
     s, own = known(theorem)

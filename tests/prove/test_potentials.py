@@ -109,6 +109,7 @@ FALSE: Mapping[str, File] = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", QUICK)
 def test_a_textbook_theorem_is_proved_unaided(name: str) -> None:
     assert look(name).outcome is not None

@@ -121,6 +121,7 @@ def equations(s: Any) -> Iterator[tuple[str, Any]]:
                     yield name, said
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("clients", [1, 2, 3])
 @pytest.mark.parametrize(
     "name", ["gd", "gd, c/(k + d)", "proximal_point", "heavy_ball", "nesterov", "nesterov, q", "incremental"]

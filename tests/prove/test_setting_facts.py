@@ -42,6 +42,7 @@ LIKE_ANOTHER = (
 )
 
 
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize(
     "theorem", [*THEOREMS, *(pytest.param(one, marks=pytest.mark.nightly) for one in LIKE_ANOTHER)]
 )
@@ -65,6 +66,7 @@ def test_every_axiom_of_a_setting_holds_in_its_exact_models(theorem: str) -> Non
     assert seen >= 12
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("theorem", WRONG)
 def test_every_wrong_axiom_is_false_in_a_model(theorem: str) -> None:
     s = setting(theorem)

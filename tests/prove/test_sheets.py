@@ -95,6 +95,7 @@ def caught(s: Any, text: str, names: dict[str, Any]) -> tuple[Any, ...] | None:
         return None if "runs over" in str(error) else (str(error),)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("theorem", "name"), [*sentences()])
 def test_a_sentence_is_read_and_catches_no_index_of_its_arguments(theorem: str, name: str) -> None:
     s = setting(theorem)

@@ -65,6 +65,7 @@ def test_a_sum_is_signed_where_its_range_is_reversed(lo: int, hi: int, seed: int
     holds(finite_sum("k", a, b, term).put({"a": scalar(lo), "b": scalar(hi)}), wanted, seed)
 
 
+@pytest.mark.nightly
 @settings(max_examples=40, deadline=None)
 @given(ENDS, ENDS, st.integers(-3, 3), st.integers(-2, 2), st.integers(0, 99))
 def test_a_range_may_depend_on_an_index_further_out(lo: int, hi: int, shift: int, times: int, seed: int) -> None:
@@ -100,6 +101,7 @@ def test_sums_with_independent_ranges_have_one_form(lo: int, hi: int, other: int
     holds(finite_sum("k", a, b, expr(k) * other), signed(lo, hi, lambda i: Fraction(i * other)), seed, a=lo, b=hi)
 
 
+@pytest.mark.nightly
 @settings(max_examples=20, deadline=None)
 @given(ENDS, ENDS, st.integers(0, 99))
 def test_the_square_of_a_sum_of_vectors_is_multiplied_out(lo: int, hi: int, seed: int) -> None:
@@ -120,6 +122,7 @@ def test_powers_in_a_sum_keep_their_exponent(lo: int, hi: int, base: int, seed: 
     holds(finite_sum("k", a, a + b, term), wanted, seed, a=lo, b=hi, q=base)
 
 
+@pytest.mark.nightly
 @settings(max_examples=40, deadline=None)
 @given(st.integers(-4, 4), st.integers(-4, 4), st.integers(-4, 4), st.integers(-4, 4), st.integers(0, 99))
 def test_three_indices_whose_ranges_depend_on_one_another(lo: int, hi: int, c: int, d: int, seed: int) -> None:

@@ -13,6 +13,7 @@ def setting() -> Setting:
     return setting_of(load_theorem("area.theorem7.explicit"))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("factor", [scalar(1), scalar(-1), scalar(3), scalar(1) / 2, variable("M"), 1 / variable("M")])
 def test_a_multiple_of_an_equation_between_vectors_is_that_multiple_of_both_sides(setting: Setting, factor) -> None:
     one = setting.begin(setting.i, setting.k)

@@ -30,6 +30,7 @@ def _concluded(theorem: Theorem, proof: str) -> Any:
     return own.conclusion
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", FINISHED)
 def test_a_theorem_without_fixed_options_is_about_all_of_them(name: str) -> None:
     """Each option that the registered theorem fixes is one with which the proof's runs are other ones."""
@@ -94,6 +95,7 @@ def test_local_steps_are_those_of_the_run() -> None:
             setting_of(replace(theorem, parameters=parameters))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", sorted(SYMBOLS))
 def test_no_theorem_defines_what_problem_and_run_say(name: str) -> None:
     """With R = 1/1000 a bound would hold of every start: the axioms say ‖x_0 − x*‖ = R."""
@@ -119,6 +121,7 @@ def test_no_theorem_brings_a_symbol_of_its_own_with_the_name_of_a_built_in_one()
         replace(theorem, symbols={**SYMBOLS, "R": own})
 
 
+@pytest.mark.nightly
 def test_a_condition_says_what_its_formulas_say_and_not_its_sentence() -> None:
     """r1 with η·L ≤ 100 under the printed words η·L ≤ 1/(1+√2·S)."""
     theorem = load_theorem("afl_dga.r1")

@@ -34,6 +34,7 @@ def lemma_without_its_factor(proof: Proof) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_the_step_in_which_lemma_21_enters_without_its_factor_is_refuted_without_a_hint() -> None:
     outcome = written(AREA, lemma_without_its_factor)
     (step,) = outcome.steps
@@ -51,6 +52,7 @@ def test_the_step_in_which_lemma_21_enters_without_its_factor_is_refuted_without
     assert not any(one.variance() for one in witness.instance.noise)
 
 
+@pytest.mark.nightly
 def test_no_single_change_makes_a_witness_smaller() -> None:
     (step,) = written(AREA, lemma_without_its_factor).steps
     assert step.witness is not None
@@ -70,12 +72,14 @@ def test_small_whole_numbers_are_simpler_than_fractions_and_than_their_negatives
     assert all(_cost(other) < _cost(one) for one in order for other in _simpler(one))
 
 
+@pytest.mark.nightly
 def test_witnesses_are_the_same_every_time() -> None:
     s = setting_of(load_theorem(AREA))
     claim = squared(s.model(1) - s.star) <= 0
     assert str(refute(s, claim, s.context)) == str(refute(s, claim, s.context))
 
 
+@pytest.mark.nightly
 def test_where_the_theorem_sets_the_step_the_witness_has_one_client_and_no_noise() -> None:
     """The step of the printed Theorem 8 in which Lemma 21 enters."""
     witness = written("area.theorem8", lemma_without_its_factor).steps[0].witness
@@ -95,6 +99,7 @@ def test_a_witness_tells_every_term_of_the_claim_with_its_value() -> None:
         assert part in text, text
 
 
+@pytest.mark.nightly
 def test_a_false_claim_about_delays_or_smaller_steps_has_a_witness() -> None:
     late = setting_of(load_theorem("classics.delayed-sgd"))
     k = late.k
@@ -125,12 +130,14 @@ def test_functions_are_written_as_one_would(pieces: tuple[tuple[int, int], ...],
     assert str(MaxAffine(tuple(((Fraction(a),), Fraction(b)) for a, b in pieces))) == text
 
 
+@pytest.mark.nightly
 def test_a_witness_tells_functions_numbers_vectors_and_both_sides() -> None:
     text = str(written(AREA, lemma_without_its_factor).steps[0].witness)
     for part in ("f_0(x) = ", "x0 = ", "alpha = ", "M = 2", "z[0, 0, 2] = ", "left = ", "is false"):
         assert part in text, text
 
 
+@pytest.mark.nightly
 def test_a_true_claim_is_never_refuted() -> None:
     s = setting_of(load_theorem(GD))
     k = s.k
@@ -139,6 +146,7 @@ def test_a_true_claim_is_never_refuted() -> None:
     assert refute(s, smooth, s.context) is None
 
 
+@pytest.mark.nightly
 def test_a_false_claim_of_one_case_needs_an_instance_of_that_case() -> None:
     s = setting_of(load_theorem(GD))
     k, L, mu, star = s.k, s.symbol("L"), s.symbol("mu"), s.star
@@ -168,6 +176,7 @@ def test_a_claim_that_cannot_be_evaluated_is_unproved_not_refuted() -> None:
     assert written(GD, write).steps[0].status in (Status.DOES_NOT_FOLLOW, Status.UNPROVED)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("theorem", [AREA, "area.theorem8.repaired", "classics.sgd.convex"])
 def test_every_witness_lies_in_the_setting_of_its_theorem(theorem: str) -> None:
     s = setting_of(load_theorem(theorem))

@@ -88,6 +88,7 @@ def _in_python(words: str) -> str:
     return text
 
 
+@pytest.mark.nightly
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 10**6))
 def test_what_is_shown_has_the_value_of_what_was_written(seed: int) -> None:

@@ -174,6 +174,7 @@ def test_another_question_has_another_program(other: Json, control: Json) -> Non
     assert not judged({**control, "question": question}).accepted
 
 
+@pytest.mark.nightly
 def test_certificates_of_all_kinds_are_bound_to_their_question(others: dict[str, Json]) -> None:
     assert {"area.theorem8", "in units of the step"} <= set(others)
     for name, raw in others.items():

@@ -223,6 +223,7 @@ def test_a_step_is_counted_for_each_product_of_two_terms(what: Callable[[], Any]
     assert spent() >= products
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "number",
     [LONG, 1 / LONG, LONG * X, LONG * X + LONG * Y, X + LONG * Y, LONG * X + Y],

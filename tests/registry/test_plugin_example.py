@@ -259,6 +259,7 @@ def _options(**values: Any) -> Any:
     return Options("algorithm myrennala", values)
 
 
+@pytest.mark.nightly
 def test_rounding_is_no_refutation_of_a_best_iterate() -> None:
     # The bound is 1e-120 in the end, and no float comes nearer to the minimiser than 1e-17.
     theorem = load_theorem(str(THEOREM))
@@ -274,6 +275,7 @@ def test_rounding_is_no_refutation_of_a_best_iterate() -> None:
     assert series.values.tolist() == [3.0, 1.0]
 
 
+@pytest.mark.nightly
 def test_the_search_leaves_out_problems_that_its_assumption_excludes(capsys: pytest.CaptureFixture[str]) -> None:
     # Instances of two centres are no instances: the search must neither stop at them nor count them.
     assert invoke(["falsify", str(THEOREM), "--candidates", "200", "--json"]) == 3

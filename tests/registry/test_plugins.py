@@ -179,6 +179,7 @@ def test_a_broken_entry_point_is_a_row_and_takes_no_other_down(package, capsys):
     assert err.count("\n") == 1
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("value", ["gone_module:THING", "json:nothing", "json:loads", "json", "json:dumps.nothing"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_entry_point_of_every_kind_may_be_broken(kind, value, package):
@@ -197,6 +198,7 @@ def test_what_is_no_object_of_its_kind_is_a_row_with_the_reason(text, words, fil
     assert words in row.reason
 
 
+@pytest.mark.nightly
 def test_a_file_is_used_by_the_library_the_command_line_and_subprocesses(file, capsys):
     path = file(GOOD)
     assert lookup("theorems", "mine.theorem").status == "user"
@@ -236,6 +238,7 @@ def test_a_check_of_a_plugin_takes_part_with_its_own_group(file, capsys):
     assert ids[0].startswith("units")
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("text", "words"), BROKEN.items())
 def test_a_file_that_cannot_be_loaded_is_bad_input_by_option_and_a_row_by_environment(text, words, file, capsys):
     path = file(text)

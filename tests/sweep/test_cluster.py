@@ -82,6 +82,7 @@ def test_any_executor_answers_as_threads_here_do(tmp_path: Path) -> None:
     assert row["points"]
 
 
+@pytest.mark.nightly
 def test_a_lost_executor_ends_the_sweep_in_one_line_and_what_is_finished_is_kept(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool, pytest.raises(ExecutorError, match=r"ConnectionError: the scheduler is gone\)"):
         sweep(PLAN, tmp_path / "out", _Lost(pool), jobs=1)
@@ -199,7 +200,7 @@ def _killed_and_resumed(tmp_path: Path, dask: _Cluster, values: int, first: int,
     assert rows_of(tmp_path / "out") == rows_of(tmp_path / "serial")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_worker_and_a_killed_client_lose_no_row(tmp_path: Path, dask: _Cluster) -> None:
     _killed_and_resumed(tmp_path, dask, 24, 4, 9)
 
@@ -217,7 +218,7 @@ def _ended_in_one_line(client: "subprocess.Popen[bytes]", said: str) -> None:
     assert 'boundlab/sweep/drive.py"' not in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_scheduler_ends_the_sweep_in_one_line_and_what_is_finished_is_kept(
     tmp_path: Path, dask: _Cluster
 ) -> None:
@@ -231,7 +232,7 @@ def test_a_killed_scheduler_ends_the_sweep_in_one_line_and_what_is_finished_is_k
     assert 3 <= len(rows_of(out)) < 400
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_worker_without_boundlab_ends_the_sweep_in_one_line(tmp_path: Path, dask: _Cluster) -> None:
     (tmp_path / "boundlab.py").write_text("raise ModuleNotFoundError('there is no boundlab')")  # found first
     dask.worker()
@@ -277,7 +278,7 @@ def _killed_at_random(tmp_path: Path, kills: int) -> None:
     assert len(lines) - len(failed) == len(rows_of(out)), "what is done is not done again"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_kills_at_random_lose_no_row(tmp_path: Path) -> None:
     _killed_at_random(tmp_path, 2)
 
@@ -322,7 +323,7 @@ print(before, peak())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ten_thousand_cells_take_fifteen_megabytes_more_than_ten(tmp_path: Path) -> None:
     # Python and the libraries take 86 MB before the first cell: together that is about 100 MB.
     done = subprocess.run([sys.executable, "-c", GREW, str(tmp_path)], capture_output=True, text=True, check=True)
@@ -330,6 +331,7 @@ def test_ten_thousand_cells_take_fifteen_megabytes_more_than_ten(tmp_path: Path)
     assert after - before < 15 * 1024
 
 
+@pytest.mark.nightly
 def test_a_full_disk_ends_the_sweep_in_one_line_and_space_lets_it_go_on(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()

@@ -77,6 +77,7 @@ def test_what_is_no_picture_is_refused() -> None:
             draw(iter([]))
 
 
+@pytest.mark.nightly
 def test_files_of_results_are_written_from_the_shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -129,6 +129,7 @@ def test_what_is_done_is_not_done_again(done: Path) -> None:
     assert sorted(path.read_text() for path in (done / "lines").iterdir()) == before
 
 
+@pytest.mark.nightly
 def test_shards_have_each_cell_once_and_together_all(done: Path, tmp_path: Path) -> None:
     whole = results(done)
     for part in (1, 2, 3):
@@ -139,6 +140,7 @@ def test_shards_have_each_cell_once_and_together_all(done: Path, tmp_path: Path)
     assert len(lines_of(tmp_path / "parts")) == 4
 
 
+@pytest.mark.nightly
 def test_the_same_shard_twice_at_once_is_refused_and_another_is_not(tmp_path: Path) -> None:
     folder = Folder.make(tmp_path / "out", PLAN)
     with folder.writing("1-of-2"):
@@ -148,8 +150,8 @@ def test_the_same_shard_twice_at_once_is_refused_and_another_is_not(tmp_path: Pa
     sweep(PLAN, tmp_path / "out", jobs=1, shard=(1, 2))
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("ends")
-@pytest.mark.slow
 def test_whatever_ends_a_cell_is_a_row_with_its_cause_and_the_rest_goes_on(tmp_path: Path) -> None:
     how = ["wait=30", "end=memory", "end=raise", "end=exit", "end=signal", "end=signal,number=11"]
     problems = [*(f"ends:{one}" for one in how), "lad:nonsense=1", "ends"]
@@ -204,6 +206,7 @@ def test_an_answer_of_other_versions_takes_the_place_of_a_stale_one(done: Path, 
     assert bytes.fromhex(row["key"]) in opened.lines.known() & opened.lines.known("failed")
 
 
+@pytest.mark.nightly
 def test_rows_of_an_edited_theorem_are_kept_and_not_counted(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     text = 'id = "mine"\nstatus = "user"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["smooth"]\n[step]\n'
@@ -294,6 +297,7 @@ def test_where_reads_rows_and_can_change_nothing(done: Path) -> None:
     assert len(rows_of(found)) == 4
 
 
+@pytest.mark.nightly
 def test_names_of_files_are_bytes_and_may_be_no_text(tmp_path: Path) -> None:
     folder = tmp_path / "sweep\udcff"
     sweep(PLAN | {"set": {"M": [50], "trials": [3]}}, folder, jobs=1)
@@ -342,6 +346,7 @@ def test_what_a_folder_has_lost_has_no_answer(done: Path, damage: Callable[[Path
     assert found.as_dict()["missing"] == found.missing
 
 
+@pytest.mark.nightly
 def test_what_is_gone_is_asked_again(done: Path) -> None:
     gone(done)
     assert results(done).ending() == 3
@@ -349,12 +354,14 @@ def test_what_is_gone_is_asked_again(done: Path) -> None:
     assert (again.missing, len(rows_of(again))) == (0, 4)
 
 
+@pytest.mark.nightly
 def test_a_shard_owes_its_own_cells_alone(tmp_path: Path) -> None:
     first = sweep(PLAN, tmp_path / "out", jobs=1, shard=(1, 2))
     assert first.missing == 0
     assert results(tmp_path / "out").missing == 4 - len(rows_of(first)) > 0
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "name", ["theorem", "status", "verdict", "code", "left", "seed", "settings", "points", "reason"]
 )
@@ -372,6 +379,7 @@ def test_a_line_with_other_types_is_no_row_or_is_shown(done: Path, name: str, va
     found.as_dict()
 
 
+@pytest.mark.nightly
 def test_a_numpy_of_the_folder_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "numpy.py").write_text("raise SystemExit('run')")
     monkeypatch.chdir(tmp_path)
@@ -385,6 +393,7 @@ def test_a_sweep_needs_no_cache(done: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert len(rows_of(results(done))) == 4
 
 
+@pytest.mark.nightly
 def test_parquet_of_numbers_beside_texts(tmp_path: Path) -> None:
     pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     plan = PLAN | {"theorems": ["area.theorem8"], "set": {"M": [1, "sqrt(4)"]}}
@@ -459,6 +468,7 @@ def test_a_command_repeats_its_cell() -> None:
     assert repr(cell.level) in words
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("ask", "theorem", "verdict"),
     [
@@ -494,6 +504,7 @@ def test_exact_values_and_worst_cases_are_asked_like_comparisons() -> None:
     assert answer(cell)["verdict"] == "holds"
 
 
+@pytest.mark.nightly
 def test_a_sweep_of_trials_alone_is_open_where_holds_is_required(tmp_path: Path) -> None:
     noisy = {"problems": ["pseudo-huber:clients=2,dimension=2,x0=1,sigma=0.3"], "set": {"M": [2]}}
     consistent = {**PLAN, **noisy, "theorems": ["area.theorem8.repaired"], "run": {"iterations": [4], "trials": 20}}

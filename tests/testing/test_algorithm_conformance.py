@@ -321,6 +321,7 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_named(name: str) -> None:
     kind, changes, sentence = WRONG[name]
@@ -329,6 +330,7 @@ def test_what_is_wrong_is_named(name: str) -> None:
         conform.algorithm(broken(kind, **changes), SETTINGS.get(kind, {"alpha": 0.1}))
 
 
+@pytest.mark.sweep(14)
 @pytest.mark.parametrize("name", WRONG_IN_SOME_SETTING)
 def test_what_is_wrong_in_some_setting_is_named(name: str) -> None:
     algorithm, sentence = WRONG_IN_SOME_SETTING[name]

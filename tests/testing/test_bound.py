@@ -62,6 +62,7 @@ def test_a_search_finds_what_no_setting_shows(tmp_path: Path) -> None:
     assert invoke(shlex.split(search.reproduce)[1:]) == 1
 
 
+@pytest.mark.nightly
 def test_the_same_call_finds_the_same() -> None:
     twice = [assert_bound_holds("area.theorem8.repaired", **LAD, candidates=40) for _ in range(2)]
     assert twice[0] == twice[1]
@@ -69,6 +70,7 @@ def test_the_same_call_finds_the_same() -> None:
     assert str(twice[0]).count("\n") == 1
 
 
+@pytest.mark.nightly
 def test_a_sample_is_as_large_as_its_gap_asks_and_says_so() -> None:
     sizes = []
     for gap in (0.5, 0.2, 0.1):
@@ -104,6 +106,7 @@ def test_the_sample_that_decides_is_not_the_one_that_it_is_designed_by() -> None
     assert sizes[0] != sizes[1] == one.trials
 
 
+@pytest.mark.nightly
 def test_a_sampled_violation_is_at_the_level_of_its_false_alarms_and_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +244,7 @@ def test_a_file_with_a_true_theorem_passes(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["descent.toml"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.new)
 def test_a_file_with_a_slip_is_caught_and_the_command_names_the_file(slip: Slip, tmp_path: Path) -> None:
     file = tmp_path / "descent.toml"

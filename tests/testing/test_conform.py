@@ -31,6 +31,7 @@ TYPES = {one.id: one for one in DELAYS}
 RENEWAL = [name for name in TYPES if name not in ("iid", "trace", "staleness")]
 
 
+@pytest.mark.sweep(84)
 @pytest.mark.parametrize("check", EVERYTHING)
 def test_everything_registered_conforms(check: conform.Check) -> None:
     check()
@@ -82,6 +83,7 @@ def test_an_example_that_is_refused_is_named() -> None:
         conform.problem(replace(FAMILY, examples=({},)))
 
 
+@pytest.mark.nightly
 def test_an_example_package_passes_from_its_own_pytest(tmp_path: Path) -> None:
     package = shutil.copytree(EXAMPLE, tmp_path / "package")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--color=no"]
@@ -114,6 +116,7 @@ class Slower(DelayLaw):
         return self.law.means()
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", RENEWAL)
 @pytest.mark.parametrize("factor", [0.9, 1.1])
 def test_a_law_whose_rates_are_off_by_10_percent_is_killed(name: str, factor: float) -> None:
@@ -146,6 +149,7 @@ class Watched(DelayModel):
         return str(self.said.get("memoryless", self.model.memoryless))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("law", "said", "sentence"),
     [

@@ -85,6 +85,7 @@ def test_the_five_lines_catch_a_wrong_constant_and_what_is_printed_repeats_it(
     assert "Traceback" not in ran.out
 
 
+@pytest.mark.nightly
 def test_the_five_lines_pass_the_right_constant(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(WRONG.replace("(5*", "(2*"))
     ran = run(tmp_path, *last_line_of_the_workflow())
@@ -138,6 +139,7 @@ def test_processes_bring_what_they_found_to_one_summary(tmp_path: Path) -> None:
     assert "1 inconclusive, 1 passed" in ran.out
 
 
+@pytest.mark.nightly
 def test_files_that_are_no_theorems_fail_with_a_line_each(tmp_path: Path) -> None:
     files = {"open": MINE.replace("A/(2", "open('x')/(2"), "aera": MINE.replace('"area"', '"aera"'), "half": "id = "}
     for name, text in files.items():
@@ -151,6 +153,7 @@ def test_files_that_are_no_theorems_fail_with_a_line_each(tmp_path: Path) -> Non
     assert "Traceback" not in ran.out
 
 
+@pytest.mark.nightly
 def test_what_a_theorem_is_not_about_is_skipped_counted_and_less_than_holds(tmp_path: Path) -> None:
     nowhere = WRONG.replace('"deterministic"]', '"deterministic", "uniform-sampling"]')
     (tmp_path / "mine.toml").write_text(nowhere)

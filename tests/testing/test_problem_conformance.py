@@ -28,6 +28,7 @@ MORE = ({}, {"nu": 0.0}, {"batch": 1, "x0": 3.0}, {"dtype": "float32"})
 RATIONAL = ("huber", "lad", "max-affine", "quadratic")
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", EXPLICIT)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 12))])
 def test_explicit_problems_conform(kind, seed):
@@ -35,6 +36,7 @@ def test_explicit_problems_conform(kind, seed):
     conform.problem(make(kind, **OFF_CENTRE, seed=seed, sigma=0.5 * (seed % 2)))
 
 
+@pytest.mark.sweep(15)
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("more", MORE, ids=str)
 def test_problems_from_samples_conform(kind, more):
@@ -56,6 +58,7 @@ def test_problems_with_equal_clients_conform(kind):
     conform.problem(problem)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", RATIONAL)
 @pytest.mark.parametrize("seed", range(6))
 def test_constants_in_rational_numbers_are_the_floats_up_to_rounding(kind, seed):
@@ -221,6 +224,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_named(name):
     changes, sentence = WRONG[name]
@@ -252,6 +256,7 @@ KINKED = ("hinge", "lad", "lad-regression", "quantile-regression")
 SMOOTH = [name for name, one in registered("problems").items() if name not in KINKED]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", [name for name in SMOOTH if name != "max-affine"])
 def test_a_smoothness_constant_that_is_100_times_too_small_is_killed(name: str) -> None:
     for example in registered("problems")[name].examples:

@@ -59,6 +59,7 @@ def test_delays_are_for_so_many_clients_and_independent_where_that_is_asked(data
     assert data.draw(draws.delays(clients)).rates().shape == (clients,)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 @settings(max_examples=8)
 @given(data=st.data())
@@ -84,6 +85,7 @@ def simplest(name: str, clients: int) -> dict[str, str]:
 SETTLED = sorted(set(registered("theorems")) - NOT_SO_EASY)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "names", [SETTLED[::9], pytest.param(SETTLED, marks=pytest.mark.nightly)], ids=["every ninth", "all"]
 )
@@ -108,6 +110,7 @@ def test_settings_that_are_given_stand_and_what_is_missing_is_said() -> None:
 LATER = [pytest.param(name, marks=pytest.mark.nightly) for name in ("fedbuff.rf1", "classics.gd.strongly-convex")]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["area.theorem8.repaired", *LATER])
 def test_cases_fit_their_theorem_and_most_are_new(name: str) -> None:
     known = [one.problem for one in fitting(load_theorem(name), 3)]
@@ -129,6 +132,7 @@ def test_they_compose_as_any_strategies_and_go_into_assertions(case: CompareOpti
     assert_bound_holds(case, candidates=0, trials=4)
 
 
+@pytest.mark.nightly
 def test_hypothesis_finds_the_violation_of_a_false_theorem_and_shows_the_command(tmp_path: Path) -> None:
     @settings(max_examples=100, print_blob=False, phases=[Phase.explicit, Phase.generate])
     @given(

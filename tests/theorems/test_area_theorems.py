@@ -78,6 +78,7 @@ REGIMES = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "forms", [("recursion", "onepass", "explicit"), ("recursion.algorithm-start", "onepass.algorithm-start")]
 )
@@ -117,6 +118,7 @@ def _setting(problem: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return a, b, p, values
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("M", [1, 5])
 @pytest.mark.parametrize("start", ["analysis", "algorithm"])
 @pytest.mark.parametrize("clock", ["analysis", "algorithm"])
@@ -214,6 +216,7 @@ def test_local_steps_by_doubling_are_the_sums_of_their_definitions(alpha: float,
     assert found.drift[0] == pytest.approx(alpha**2 * L * math.fsum(inner), rel=1e-12, abs=1e-300)
 
 
+@pytest.mark.nightly
 def test_the_recursion_gives_the_same_at_one_iteration_and_in_one_pass_over_many() -> None:
     theorem = BY_ID["area.theorem7.recursion"]
     many = theorem.value_at(SMOOTH, np.array([3, 33000, 0, 3]))

@@ -160,6 +160,7 @@ def test_worst_case_and_proofs_refuse_by_its_name(tmp_path):
         setting_of(theorem)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_true_ones_hold_where_they_are_certified(name):
     theorem = of_literature(name)
@@ -195,6 +196,7 @@ def test_a_word_never_refutes_and_never_holds(tmp_path):
     assert found.reason.startswith("violated, if ")
 
 
+@pytest.mark.nightly
 def test_a_search_refutes_what_is_false_on_certified_instances_alone(tmp_path):
     found = falsify(pl(tmp_path, terms={"bound": "(1 - mu_pl/L)**(3*K)*F0"}), limit=40)
     assert found.violated

@@ -101,7 +101,7 @@ def plan_of(folder: Path, problem: str, last: int, left: dict[str, str], local: 
     return make_plan(one, built, delays, policy, last, {"alpha": "1/4"}, ks=ks, algorithm=algorithm)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(51)
 @pytest.mark.parametrize("problem", [TWO, NOISY, KINKED])
 @pytest.mark.parametrize("quantity", sorted(UNIT))
 @pytest.mark.parametrize(("index", "k"), [("iteration", "k"), ("update", "t")])

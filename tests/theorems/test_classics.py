@@ -129,6 +129,7 @@ def problems_for(theorem):
 CASES = [(name, text) for name, theorem in sorted(BY_ID.items()) for text in problems_for(theorem)]
 
 
+@pytest.mark.sweep(34)
 @pytest.mark.parametrize(("name", "text"), CASES)
 def test_each_holds_on_two_problems(name, text):
     theorem = BY_ID[name]

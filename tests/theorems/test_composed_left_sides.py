@@ -67,6 +67,7 @@ def average(values: list[Fraction], weight: Callable[[int], Any]) -> Fraction:
     return sum((w * x for w, x in zip(each, values, strict=True)), Fraction(0)) / sum(each)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", COMPOSED)
 def test_a_left_side_is_what_its_words_say_in_floats_and_in_fractions(tmp_path: Path, name: str) -> None:
     words, by_hand = COMPOSED[name]
@@ -109,6 +110,7 @@ def test_a_metric_is_the_left_side_that_its_factors_make(tmp_path: Path, name: s
     assert core(put_together).sha256 == core(named).sha256
 
 
+@pytest.mark.nightly
 @given(numbers=st.lists(st.fractions(0, 50, max_denominator=40), min_size=5, max_size=5).filter(any))
 @settings(max_examples=30, deadline=None)
 def test_the_shares_of_a_mean_are_its_weights_divided_by_their_sum(numbers: list[Fraction]) -> None:
@@ -136,6 +138,7 @@ LATER = {  # the first K at which a model counts, for two clients
 }
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("algorithm", ["gd", "area"])
 @pytest.mark.parametrize("name", LATER)
 def test_a_left_side_begins_where_a_model_counts(tmp_path: Path, name: str, algorithm: str) -> None:
@@ -154,6 +157,7 @@ def test_a_left_side_begins_where_a_model_counts(tmp_path: Path, name: str, algo
             bl.compare(theorem, problem, iterations=first - 1, trials=3)
 
 
+@pytest.mark.nightly
 def test_a_true_theorem_whose_first_weight_is_0_is_not_called_false(tmp_path: Path) -> None:
     # ‖x − (3/L)∇f(x) − x*‖ ≤ 2‖x − x*‖ for convex L-smooth f, and no model counts before the second.
     words = left(quantity="gap", over="average", weights="k")
@@ -270,6 +274,7 @@ def test_the_index_is_no_symbol(tmp_path: Path) -> None:
     assert symbol("K") not in INDEX.values()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("over", ["best-expected", "best-mean"])
 def test_the_smallest_expectation_is_that_of_one_model(tmp_path: Path, over: str) -> None:
     """x²/2 from 1/4, α = 1/2, noise of variance 1: E x² is 1/16, then a quarter of the one before and 1/4 more.

@@ -58,7 +58,7 @@ def constants(theorem, number):
     return values
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", STEPPING)
 @given(numbers=st.lists(NUMBERS, min_size=30, max_size=30))
 def test_the_step_that_a_theorem_chooses_meets_its_conditions_to_the_last_digit(name, numbers):
@@ -74,6 +74,7 @@ def test_the_step_that_a_theorem_chooses_meets_its_conditions_to_the_last_digit(
     theorem.evaluate({**values, **given_}, exactly=True)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", [name for name in STEPPING if set(THEOREMS[name].step) & set(THEOREMS[name].settable)])
 def test_the_largest_step_that_is_let_pass_is_the_last_float_below_the_condition(name):
     theorem = THEOREMS[name]

@@ -28,6 +28,7 @@ def again(folder: Path, theorem: Any) -> Any:
     return load_theorem(str(path))
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", THEOREMS)
 def test_elaborating_what_a_core_prints_is_the_identity(name: str, tmp_path: Path) -> None:
     theorem = load_theorem(name)
@@ -101,6 +102,7 @@ def test_what_cancels_in_a_formula_is_demanded_still(tmp_path: Path) -> None:
     assert core(again(tmp_path, mine)) == found
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("name", "delays"),
     [
@@ -197,6 +199,7 @@ def statements(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.nightly
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )

@@ -30,6 +30,7 @@ WRONG_CONDITIONS = {"fedfa.theorem1.squared-smoothness": ["η_g·η_ℓ·Q ≤ 1
 WRONG_STEPS = {"fedfa.theorem1.squared-smoothness": {"eta_l": (-2, 4)}}
 
 
+@pytest.mark.sweep(2)
 @EVERY
 def test_what_a_theorem_asks_for_is_what_it_takes_to_evaluate_it(theorem: Theorem) -> None:
     values = values_at(theorem)
@@ -45,6 +46,7 @@ def test_what_a_theorem_asks_for_is_what_it_takes_to_evaluate_it(theorem: Theore
             theorem.evaluate(rest)
 
 
+@pytest.mark.sweep(4)
 @EVERY
 def test_it_prints_its_left_side_its_symbols_and_its_step(theorem: Theorem) -> None:
     latex = theorem.latex()
@@ -84,6 +86,7 @@ def test_only_printed_statements_have_wrong_units() -> None:
     assert {THEOREMS[name].status for name in (*WRONG_TERMS, *WRONG_CONDITIONS)} == {"as printed"}
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("c", "s"), [(7.0, 1.0), (1.0, 3.0)])
 @EVERY
 def test_rescaling_f_or_x_rescales_the_number_by_the_units(theorem: Theorem, c: float, s: float) -> None:

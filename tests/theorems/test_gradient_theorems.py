@@ -265,6 +265,7 @@ OWN_STEPS: dict[str, Callable[[SimpleNamespace], dict[str, float]]] = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
 @pytest.mark.parametrize("server", [1.0, 1.5])
 @EVERY

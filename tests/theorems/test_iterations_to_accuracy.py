@@ -57,6 +57,7 @@ def test_one_iteration_fewer_than_it_takes_is_no_claim(tmp_path: Path) -> None:
         said.evaluate({**values, "K": 7})
 
 
+@pytest.mark.nightly
 def test_a_search_finds_that_fewer_are_too_few_and_that_enough_are_enough(tmp_path: Path) -> None:
     # x0 = 1 of x²/2 has the gradient 1, and min over k < 1 is there: one step is too few for eps = 1/2.
     assert falsify(written(tmp_path, "ceil(L*F0/(8*eps))"), limit=30).violated

@@ -179,6 +179,7 @@ def test_a_theorems_own_counterexample_is_replayed_from_anywhere(
     assert own_case(mine) == Path("cases/mine.json")
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(
     "command",
     [

@@ -84,6 +84,7 @@ def test_two_orders_of_a_pass_have_the_mean_of_the_issue() -> None:
     assert float(expected("incremental", 1)) == pytest.approx(0.3636)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("algorithm", DRAWING)
 @pytest.mark.parametrize("iterations", [1, 3])
 def test_an_expectation_is_over_what_the_algorithm_draws(tmp_path: Path, algorithm: str, iterations: int) -> None:
@@ -112,6 +113,7 @@ def between(algorithm: str) -> str:
     return repr(float((expected(algorithm, 1) + largest) / 2))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("algorithm", DRAWING)
 def test_a_statement_about_each_outcome_is_judged_outcome_by_outcome(tmp_path: Path, algorithm: str) -> None:
     for about, verdict in (("each schedule", "violated"), ("the mean", "holds"), (None, "holds")):
@@ -197,6 +199,7 @@ def test_only_two_words_say_what_a_statement_is_about(tmp_path: Path) -> None:
 ONE_AT_RANDOM = {"gd": {"sampling": "uniform"}, "sfedavg": {"sampled": "1"}}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("algorithm", ONE_AT_RANDOM)
 def test_a_search_averages_over_what_the_algorithm_draws(tmp_path: Path, algorithm: str) -> None:
     known = tomllib.loads(as_toml(core(load_theorem("classics.sgd.heterogeneous")), "mine.one"))
@@ -207,6 +210,7 @@ def test_a_search_averages_over_what_the_algorithm_draws(tmp_path: Path, algorit
     assert found.tried
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [

@@ -30,6 +30,7 @@ def test_ids_order_and_hashes_of_cores_are_those_that_are_recorded() -> None:
     assert [(name, core(theorem).sha256) for name, theorem in THEOREMS.items()] == list(RECORDED.items())
 
 
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", FILES)
 def test_a_users_file_of_the_same_text_says_the_same(name: str) -> None:
     """It is looked up in all registries, has one reading, and no factor cancels in the formulas as they are written."""
@@ -67,6 +68,7 @@ def test_a_file_is_read_when_its_theorem_is_asked_for_and_once(tmp_path: Path) -
         found["never"]()
 
 
+@pytest.mark.nightly
 def test_who_asks_for_one_theorem_reads_one_file() -> None:
     program = (
         "from boundlab.theorems import _toml, load_theorem; "

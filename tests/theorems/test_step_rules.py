@@ -42,6 +42,7 @@ def left_and_right(one: Theorem, problem: str, ks: int, delays: str = "determini
     return found.band.mean[-1], found.bound[-1]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("step", "steps"),
     [
@@ -166,6 +167,7 @@ def test_another_rule_is_another_statement(tmp_path: Path) -> None:
     assert len(hashes) == 2
 
 
+@pytest.mark.nightly
 def test_an_instance_of_a_search_is_repeated_with_the_rule_of_its_numbers(tmp_path: Path) -> None:
     """The bound R²·mu²/1000 is too small on every quadratic; the case file holds no numbers of the step's rule."""
     one = theorem(tmp_path, GD + 'metric = "squared-distance"\n', "Min(1/L, 2/(mu*(k + 1)))", "R**2*mu/(1000*L)")

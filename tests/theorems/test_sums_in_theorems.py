@@ -68,6 +68,7 @@ def test_reshuffling_is_attained_by_two_parabolas(tmp_path: Path) -> None:
     assert compared.bound[-1] == pytest.approx(0.25)
 
 
+@pytest.mark.nightly
 def test_a_smaller_sum_is_refuted_and_the_printed_one_is_not(tmp_path: Path) -> None:
     false = RESHUFFLING.replace("mean_i(G_star[i]**2)", "min_i(G_star[i]**2)/2")
     assert bl.falsify(theorem_of(tmp_path, false), candidates=200).verdict == "violated"
@@ -177,6 +178,7 @@ def test_the_steps_of_a_run_are_not_caught_by_an_index(tmp_path: Path) -> None:
     assert bounds == pytest.approx([(9 + 0.75**2 + 3**2) / (2 * 3.75)] * 4)
 
 
+@pytest.mark.nightly
 def test_a_counterexample_about_any_steps_is_replayed(tmp_path: Path) -> None:
     false = theorem_of(tmp_path, ANY_STEPS.replace("(2*Sum", "(4*Sum"))
     found = bl.falsify(false, candidates=40)
@@ -202,6 +204,7 @@ def test_what_the_problem_does_not_know_makes_a_theorem_silent(tmp_path: Path) -
         bl.compare(theorem_of(tmp_path, text), "lad:x0=3", iterations=3, alpha=0.25)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     "path",
     sorted((Path(__file__).parents[2] / "benchmarks/literature/theorems").glob("*.toml")),

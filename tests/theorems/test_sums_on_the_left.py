@@ -86,7 +86,7 @@ def case_of(name: str, p: str, iterations: int) -> dict[str, Any]:
     }
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("p", ["1/3", "1/2", "1"])
 @pytest.mark.parametrize("name", LYAPUNOV)
 @pytest.mark.parametrize("iterations", [1, 3])
@@ -216,6 +216,7 @@ def test_terms_of_other_units_fail_a_check() -> None:
     assert (found.verdict, found.witness) == ("failed", "(p_c**(-2))·control has units (2, −2), not (0, 2)")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LYAPUNOV)
 def test_true_sums_survive_a_search_and_one_half_of_them_does_not(name: str) -> None:
     true = theorem(name)

@@ -35,6 +35,7 @@ def fitting(theorem):
     )
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_it_holds_where_it_speaks(name):
     theorem = textbook(name)
@@ -57,6 +58,7 @@ def test_noise_is_no_counterexample_to_what_says_nothing_of_it(name):
 
 
 # How the searches treat each kind of step is the business of their own tests.
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", ["burn_in", "gd_average", "gd_last", "local_steps", "strongly_convex", "subgradient"])
 def test_no_search_refutes_it(name):
     assert not falsify(textbook(name), limit=120, seed=1).violated

@@ -362,6 +362,7 @@ def agree(found: Iterable[tuple[float, float]], expected: Sides) -> None:
     assert [pytest.approx(one, rel=1e-12) for one in expected] == list(found)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
 @pytest.mark.parametrize("server", [1.0, 1.5])
 @pytest.mark.parametrize("theorem", GRADIENT.values(), ids=lambda theorem: theorem.id)

@@ -85,6 +85,7 @@ def case(seed: int, x: float, noisy: bool = True) -> Case:
     return Case(afl.waves(rng, clients, sigma=0.8 if noisy else 0.0), rows, x)
 
 
+@pytest.mark.sweep(5)
 @shows("afl_dga", "AD1", "AD2", "AD3")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_where_gradients_are_taken(seed: int) -> None:
@@ -320,6 +321,7 @@ def test_the_steps_are_small_enough_for_the_coefficients() -> None:
     assert (left < 0).all()
 
 
+@pytest.mark.sweep(2)
 @shows("afl_dga", "AD21", "AD22", "AD23", "AD25")
 @pytest.mark.parametrize("share", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("seed", [*SEEDS, -1])

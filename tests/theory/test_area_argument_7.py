@@ -194,6 +194,7 @@ def test_one_iteration_contracts_as_six_powers_of_the_clock() -> None:
     assert (1 - p * (1 - np.exp(-q / 6)) > 1 - 8 / tau)[:, 0].all()
 
 
+@pytest.mark.sweep(2)
 @shows("area", "P7.9", "P7.10", "P7.11", "P7.12", "P7.13", "P7.14")
 @pytest.mark.parametrize("start", ["analysis", "algorithm"])
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)

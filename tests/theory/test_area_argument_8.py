@@ -97,6 +97,7 @@ def test_one_iteration(seed: int, n: int, M: int, more: int) -> None:
     assert below(left, here - 2 * alpha * M * gap + alpha**2 * M * (f.sigma**2 + M * f.B**2))
 
 
+@pytest.mark.sweep(2)
 @shows("area", "T8.7", "T8.8")
 @pytest.mark.parametrize("start", ["analysis", "algorithm"])
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)

@@ -12,6 +12,7 @@ def test_no_two_displays_have_one_number(page: str) -> None:
     assert len(tags) == len(set(tags))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("page", _PAGES)
 def test_each_display_has_a_test_and_each_test_a_display(page: str) -> None:
     assert set(displays(page)) == shown().get(page, set())

@@ -106,6 +106,7 @@ def means(case: Random) -> dict[str, Any]:
     return {**values(case.any, case.tau), "chi2": case.chi2, "pi_max": float(case.p.max())}
 
 
+@pytest.mark.sweep(3)
 @MEANS
 @shows("fedstaleweight", "R20")
 def test_rf2_is_what_is_registered_and_true(name: str) -> None:
@@ -162,6 +163,7 @@ def test_the_second_order_of_rf3(name: str) -> None:
             assert at_most(left, gone + 2 * L * rate * some.A * sampling(case) + noisy)
 
 
+@pytest.mark.sweep(2)
 @MEANS
 @shows("fedstaleweight", "R25")
 def test_rf3_is_what_is_registered_and_true(name: str) -> None:

@@ -178,6 +178,7 @@ def test_no_more_is_on_its_way_than_is_said(case: Case):
 # ------------------------------------------------------------------------------------------------- what nobody leaves
 
 
+@pytest.mark.sweep(4)
 @EVERY
 @shows("fedstaleweight", "R30", "R31")
 def test_no_event_sequence_and_no_slopes_leave_the_ball(case: Case):
@@ -206,6 +207,7 @@ def test_what_is_on_its_way_cannot_be_left_out_of_the_radius():
     assert worst <= Fraction(radius)
 
 
+@pytest.mark.sweep(4)
 @EVERY
 @shows("fedstaleweight", "R32")
 def test_a_limit_of_staleness_gives_a_ball_too(case: Case):

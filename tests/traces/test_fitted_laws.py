@@ -23,6 +23,7 @@ def sample(law: str, options: dict[str, Any], count: int = 3000, seed: int = 3) 
     return recorded("a trace", [{"client": str(client), "time": time} for time, client in rows])
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("law", "option", "value", "tolerance"),
     [
@@ -98,6 +99,7 @@ def test_a_law_of_another_kind_does_not_fit() -> None:
     assert found.p_value < 0.01
 
 
+@pytest.mark.nightly
 def test_true_laws_are_called_wrong_no_more_often_than_p_says() -> None:
     """With 5 clients and 30 durations each; more than 8 of 40 below 0.1 would be chance with probability 1.5 %."""
     rng = np.random.default_rng(1)

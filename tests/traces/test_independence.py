@@ -34,6 +34,7 @@ def test_a_mixture_of_independent_draws_is_no_departure() -> None:
     assert sum(of(rng.choice(3, 400, p=p), 3, 0.9) for p in laws) <= 20
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("p", [0.5, 0.3, 0.02])
 def test_the_rate_of_false_alarms_is_exact(p: float) -> None:
     """Over all sequences of 9 events of two clients: P(wealth reaches 2) ≤ 1/2, P(it reaches 5/4) ≤ 4/5."""
@@ -85,6 +86,7 @@ def test_counts_and_ranks() -> None:
     assert _ranks(np.array([2, 2, 0, 1, 2]), 3).tolist() == [2, 0, 1, 2, 2]
 
 
+@pytest.mark.nightly
 def test_a_theorem_on_iid_events_says_what_was_found_and_never_applies(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     for name, client, words in (

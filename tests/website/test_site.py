@@ -59,6 +59,7 @@ def pages(site: Path) -> dict[str, Links]:
     return {str(path.relative_to(site)): Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
 
 
+@pytest.mark.nightly
 def test_every_link_within_the_site_opens(site: Path, pages: dict[str, Links]) -> None:
     broken = []
     for name, page in pages.items():

@@ -150,6 +150,7 @@ ATTAINED: dict[str, tuple[Theorem, tuple[int, ...], dict[str, float], Callable[[
 }
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", ATTAINED)
 def test_what_is_attained_is_certified_and_a_little_less_is_exceeded(name: str) -> None:
     theorem, horizons, values, worst = ATTAINED[name]
@@ -214,6 +215,7 @@ def subgradient(rng: np.random.Generator, steepest: float) -> Callable[[np.ndarr
     return lambda x: slope * np.eye(2)[np.abs(x).argmax()] * np.sign(x[np.abs(x).argmax()])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sizes", [{"delta_g": 0.3}, {"eps_g": 0.3}, {"delta_g": 0.3, "eps_g": 0.3}])
 def test_no_run_of_two_steps_goes_farther(sizes: dict[str, float]) -> None:
     assumed = [name for name, size in ((INEXACT, "delta_g"), (RELATIVE, "eps_g")) if size in sizes]
@@ -238,6 +240,7 @@ def test_no_run_of_two_steps_goes_farther(sizes: dict[str, float]) -> None:
         assert share * float(found.certified_upper) < farthest <= float(found.certified_upper)
 
 
+@pytest.mark.nightly
 def test_no_mean_over_drawn_clients_is_larger() -> None:
     theorem = claim(
         "squared-distance",

@@ -54,6 +54,7 @@ def test_one_horizon_is_not_enough() -> None:
         closed_form(certificates("classics.gd.convex", 2, L="1"))
 
 
+@pytest.mark.nightly
 def test_fitted_multipliers_prove_the_subgradient_method_for_every_horizon() -> None:
     # In units with alpha = B = R = 1.
     forms = by_label(
@@ -119,6 +120,7 @@ class TestCommand:
         assert says in str(found.exception)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(4))
 def test_what_a_solver_rounds_changes_no_multiplier(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Solvers differ from machine to machine, here by as much as was seen: 1e-4 of the entries of G.

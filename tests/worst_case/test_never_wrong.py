@@ -102,6 +102,7 @@ def never_wrong(name: str, iterations: int, shares: tuple[Fraction, ...]) -> Non
     assert stays_below(ask(scaled(theorem, upper / known.low * Fraction(1001, 1000)), iterations))
 
 
+@pytest.mark.sweep(23)
 @pytest.mark.parametrize("name", SOME)
 def test_a_bound_a_little_below_the_worst_case_never_holds_and_one_above_is_never_exceeded(name: str) -> None:
     never_wrong(name, 2, (SHARES[SOME.index(name) % len(SHARES)],))
@@ -114,6 +115,7 @@ def test_all_shares_of_all_theorems(name: str, iterations: int) -> None:
     never_wrong(name, iterations, SHARES)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", sorted(ATTAINED))
 def test_textbook_bounds_that_are_attained_are_certified_exactly(name: str) -> None:
     # Irrational steps and bounds among them: 2 is no square, and R/√2 no rational number.
@@ -127,6 +129,7 @@ def test_textbook_bounds_that_are_attained_are_certified_exactly(name: str) -> N
         assert "the bound itself" in found.reason
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", sorted(ATTAINED - set(NESTED)))
 def test_an_attained_bound_with_one_iteration_more_in_its_formula_never_holds(name: str) -> None:
     theorem = load_theorem(name)
@@ -161,6 +164,7 @@ def own(tmp_path: Path, bound: str, more: str = "", step: str = "1/L") -> str:
     return str(file)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("bound", "code", "words"),
     [
@@ -228,6 +232,7 @@ def test_a_step_beyond_its_condition_is_beside_the_theorem_by_however_little() -
         assert stays_below(worst_case(theorem, 2, {"L": smooth}))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("factor", "code"), [("0.9999", 1), ("0.9999999999", 3), ("1", 3), ("1.0000000001", 3), ("1.00001", 0)]
 )

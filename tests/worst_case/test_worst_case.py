@@ -55,6 +55,7 @@ STRONG = claim(
 )
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("theorem", "M", "iterations", "value", "bound"),
     [
@@ -101,6 +102,7 @@ def test_the_printed_theorem_8_is_refuted_by_a_function_whose_constants_are_exac
     assert problem.id == case["problem"]["type"]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("iterations", [1, 2, 4])
 @pytest.mark.parametrize(
     ("theorem", "settings"),
@@ -136,6 +138,7 @@ CLASSICS = sorted(
 )
 
 
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", CLASSICS)
 def test_no_textbook_theorem_is_exceeded(name: str) -> None:
     theorem = load_theorem(name)
