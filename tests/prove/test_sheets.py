@@ -52,13 +52,12 @@ def gradient(s: Any) -> tuple[Any, ...]:
     return name, *(0 for _ in range(s.kernel.vectors.known[name].arity))
 
 
-def sentences() -> Iterator[Any]:
-    for theorem in THEOREMS:
-        for name, own in setting(theorem).sentences.said.items():
-            # Of a problem is said only what the theorem assumes of it; where a run starts is said of a minimiser.
-            needed = {*tags(own), *(["minimiser"] if name == "start" else [])} - OWN_AXIOMS
-            if not own.checked or needed <= setting(theorem).assumed:
-                yield pytest.param(theorem, name, id=f"{theorem}-{name}")
+def sentences(s: Any) -> Iterator[Axiom]:
+    for name, own in s.sentences.said.items():
+        # Of a problem is said only what the theorem assumes of it; where a run starts is said of a minimiser.
+        needed = {*tags(own), *(["minimiser"] if name == "start" else [])} - OWN_AXIOMS
+        if not own.checked or needed <= s.assumed:
+            yield own
 
 
 def tags(own: Axiom) -> list[str]:
@@ -96,13 +95,12 @@ def caught(s: Any, text: str, names: dict[str, Any]) -> tuple[Any, ...] | None:
 
 
 @pytest.mark.sweep(6)
-@pytest.mark.parametrize(("theorem", "name"), [*sentences()])
-def test_a_sentence_is_read_and_catches_no_index_of_its_arguments(theorem: str, name: str) -> None:
+@pytest.mark.parametrize("theorem", THEOREMS)
+def test_a_sentence_is_read_and_catches_no_index_of_its_arguments(theorem: str) -> None:
     s = setting(theorem)
-    own: Axiom = s.sentences.said[name]
     inside = {key: one.text for key, one in s.reader.known.items() if isinstance(one, Shorthand)}
-    plain = given(s, own)
-    for text in texts(own):
+    for own, text in ((one, text) for one in sentences(s) for text in texts(one)):
+        plain = given(s, own)
         if absent := [one for one in names(text) if one in SYMBOLS and not s.reader.has(one)]:
             with pytest.raises(ProofError, match=f"{absent[0]} is no symbol"):
                 s.reader.claim(text, plain)
@@ -117,6 +115,7 @@ def test_a_sentence_is_read_and_catches_no_index_of_its_arguments(theorem: str, 
                 assert all(not (mine - its).terms for mine, its in pairs), (text, one, index)
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("theorem", THEOREMS)
 def test_every_sentence_rests_on_assumptions_that_there_are(theorem: str) -> None:
     for own in setting(theorem).sentences.said.values():
@@ -124,6 +123,7 @@ def test_every_sentence_rests_on_assumptions_that_there_are(theorem: str) -> Non
             assumption(tag)  # raises where there is none
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("theorem", THEOREMS)
 def test_no_word_of_a_sheet_hides_what_a_setting_is_made_of(theorem: str) -> None:
     s = setting(theorem)
