@@ -383,9 +383,8 @@ def _schedules(algorithm: str, instance: Instance) -> tuple[_Schedule, ...]:
 
 def _noises(instance: Instance, runs: int) -> Iterator[tuple[Fraction, _Noise]]:
     """Yield the noise of the first runs of all clients, with probabilities."""
-    zero = tuple(_ZERO for _ in instance.start)
     places = list(itertools.product(range(instance.n), range(runs), range(instance.steps)))
-    laws = [instance.noise[i].points() if instance.noise else ((_ONE, zero),) for i, _, _ in places]
+    laws = [instance.law(i) for i, _, _ in places]
     for drawn in itertools.product(*laws):
         chance = prod((share for share, _ in drawn), start=_ONE)
         yield chance, tuple(zip(places, (value for _, value in drawn), strict=True))
@@ -451,7 +450,7 @@ def _of_entries(
     schedule: _Schedule, instance: Instance, entries: Sequence[int], seen: dict[Name, Point]
 ) -> dict[Name, Point]:
     """Return the vectors of the drawn entries, and the ways to where they began."""
-    own, zero = schedule.buffers, tuple(_ZERO for _ in instance.start)
+    own, zero = schedule.buffers, instance.zero
     found: dict[Name, Point] = {}
     for t, j in enumerate(entries):
         found["dk", (t,)] = seen["d", (own.c[t, j], t)]
@@ -481,7 +480,7 @@ def _given_past(
     """Add mb[t, q]: the mean of gk[t, q] over all outcomes with the same first arrivals and the same noise."""
     weights: dict[Any, Fraction] = {}
     sums: dict[Any, Point] = {}
-    zero = tuple(_ZERO for _ in instance.start)
+    zero = instance.zero
     keys = [(arrivals[:known], noise) for arrivals, noise in groups]
     for q in range(instance.steps):
         weights.clear()

@@ -319,7 +319,6 @@ class PrintedFedCompass(FedCompassSetting):
         found = replay_tape(work.tape, instance, rows)
         steps = {at: int(work.tape.descend.steps[row]) for at, row in rows.items()}
         longest = int(dict(instance.options).get("Qmax", 1))
-        zero = tuple(Fraction(0) for _ in instance.start)
         outcomes = len(found.chances)
         columns = found.columns
         for (t, i), many in steps.items():
@@ -332,6 +331,6 @@ class PrintedFedCompass(FedCompassSetting):
                     columns["g", (t, i, q)] = Column([function.slope(at) for at in points])
                 points = list(columns["z", (t, i, q)].values)
                 columns["y", (t, i, q)], columns["gy", (t, i, q)] = Column(points), columns["g", (t, i, q)]
-                columns["ey", (t, i, q)] = columns.get(("e", (t, i, q)), Column([zero] * outcomes))
+                columns["ey", (t, i, q)] = columns.get(("e", (t, i, q)), Column([instance.zero] * outcomes))
                 columns["fy", (t, i, q)] = Column([self._slope_of_mean(instance, at) for at in points])
         return found
