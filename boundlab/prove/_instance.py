@@ -699,17 +699,18 @@ def halves(up: str, down: str, values: Members) -> dict[str, Members]:
     }
 
 
-def agreed(found: Mapping[str, Fraction], read: Mapping[str, float], names: Iterable[str]) -> None:
-    """Make sure that exact numbers are those that the algorithm reads off the tape, rounded.
+def exactly(read: Mapping[str, float], names: Iterable[str]) -> dict[str, Fraction]:
+    """Return the rational numbers that readings of a tape stand for; those that the algorithm has not are left out.
 
     Raises
     ------
-    ProofError
-        If one is another.
+    UnfitError
+        If one is no simple rational number.
     """
-    for name in names:
-        if name in read and abs(float(found[name]) - read[name]) > 1e-9 * max(1.0, abs(read[name])):
-            raise ProofError(f"{name} is {read[name]} as it is read off the tape, and {found[name]} here")
+    try:
+        return {name: exact_weight(read[name]) for name in names if name in read}
+    except ProofError as error:
+        raise UnfitError(str(error)) from None
 
 
 def replay_tape(tape: Tape, instance: Instance, places: Places) -> Runs:

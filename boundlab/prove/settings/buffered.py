@@ -19,9 +19,9 @@ from boundlab.prove._instance import (
     Runs,
     UnfitError,
     Used,
-    agreed,
     compiled,
     exact_weight,
+    exactly,
     halves,
     replay_tape,
     run_once,
@@ -221,15 +221,10 @@ class Buffers(Used):
 
     def symbols(self) -> dict[str, Fraction]:
         """Return what theorems read, exactly."""
-        found = {
-            "tau_max": Fraction(max(t - start for (t, _), start in self.s.items())),
-            "chi2_path": sum((self.spread(t) for t in range(self.T)), _ZERO) / self.T,
-            "alpha2": sum((one**2 for one in self.alpha.values()), _ZERO) / self.T,
-        }
         read = usage(self.tape, self.T, float(self.rate))
         if read is None:
             raise UnfitError("nothing is used")
-        agreed(found, read.symbols(), found)
+        found = exactly(read.symbols(), ("tau_max", "chi2_path", "alpha2"))
         return {**found, "eta_g": self.rate, "many": Fraction(self.many), "b": Fraction(self.many)}
 
     def families(self) -> dict[str, Members]:

@@ -18,8 +18,8 @@ from boundlab.prove._instance import (
     Runs,
     UnfitError,
     Used,
-    agreed,
     compiled,
+    exactly,
     halves,
     replay_tape,
     used_runs,
@@ -31,8 +31,8 @@ from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-# Of a run, rounded; see boundlab.algorithms.fedcompass.
-_ROUNDED = ("tau_max", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_mean", "Q_bias")
+# Of a run; see boundlab.algorithms.fedcompass.
+_READ = ("tau_max", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_mean", "Q_bias")
 _OWN = ("N", "times")  # options of an instance that are none of the algorithm
 _ALL = 64  # events of a closed loop, more than the instances need
 
@@ -115,13 +115,13 @@ class FedCompassSetting(RunsSetting):
         )
 
     def _read(self, instance: Instance) -> dict[str, Fraction]:
-        options, work = dict(instance.options), self._work(instance)
-        found = work.symbols()
+        options, work, window = dict(instance.options), self._work(instance), self._window(instance)
+        if min(work.W) <= 0:
+            raise UnfitError("a window holds nothing")
         least, most = Fraction(options.get("Qmin", 1)), Fraction(options.get("Qmax", 1))
-        found |= {"N": Fraction(self._window(instance)), "Qmin": least, "Qmax": most}
-        rounded = _parameters(instance), work.tape, len(work.A), {"N": self._window(instance)}
-        read = lookup("algorithms", "fedcompass").quantities(*rounded)
-        agreed(found, read, _ROUNDED)
+        own = lookup("algorithms", "fedcompass")
+        read = own.quantities(_parameters(instance), work.tape, len(work.A), {"N": window})
+        found = {"N": Fraction(window), "Qmin": least, "Qmax": most, **exactly(read, _READ)}
         if "speed_ratio" in read:
             found["speed_ratio"] = Fraction(read["speed_ratio"]).limit_denominator(1000)
         if "mu_step" in self.own_symbols:
@@ -156,30 +156,6 @@ class RunWeights(Used):
     def _extra(self, i: int, k: int) -> Fraction:
         own = sum((self._sum(t, 1, i) for t in range(k, k + self.window)), _ZERO)
         return own - self.shares[i] * self.W[k]
-
-    def symbols(self) -> dict[str, Fraction]:
-        """Return what theorems read, exactly."""
-        n, updates = len(self.shares), len(self.A)
-        if min(self.W) <= 0:
-            raise UnfitError("a window holds nothing")
-        biases = [sum((abs(self._extra(i, k)) for i in range(n)), _ZERO) / self.W[k] for k in range(self.begins)]
-        squares = [sum((self._sum(t, 2) for t in range(k, k + self.window)), _ZERO) for k in range(self.begins)]
-        each = [Fraction(sum(self.steps[at] for at in own)) for own in self.of]
-        plain = [[Fraction(sum(self.steps[at] for at in own if self.c[at] == i)) for i in range(n)] for own in self.of]
-        parts = [
-            sum((abs((one / whole if whole else _ZERO) - Fraction(1, n)) for one in row), _ZERO)
-            for row, whole in zip(plain, each, strict=True)
-        ]
-        return {
-            "tau_max": Fraction(max(at[0] - self.s[at] for at in self.rows)),
-            "A_max": max(self.A),
-            "W_min": min(self.W),
-            "W_max": max(self.W),
-            "V_max": max(squares),
-            "share_bias": max(biases),
-            "Q_mean": sum(each, _ZERO) / (n * updates),
-            "Q_bias": max(parts),
-        }
 
     def families(self) -> dict[str, Members]:
         """Return the numbers of runs, updates and windows by their indices."""
