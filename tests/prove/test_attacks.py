@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from kernel_values import refused
 
 from boundlab.prove import (
     Claim,
@@ -60,10 +61,6 @@ v = lin(Vec("v"))
 
 def w(index: Any) -> Lin:
     return lin(Vec("w", (scalar(index),)))
-
-
-def refused(words: str) -> Any:
-    return pytest.raises(ProofError, match=words)
 
 
 def true(kernel: Kernel, claim: Claim, context: Context | None = None) -> Fact:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from kernel_values import refused
 
 from boundlab.prove import (
     Context,
@@ -18,7 +19,6 @@ from boundlab.prove import (
     variable,
 )
 from boundlab.prove._kernel import mixture, orthogonal, uncorrelated
-from boundlab.prove._scalars import ProofError
 from boundlab.prove._terms import Known, Law, Register, lin
 from boundlab.prove.settings import setting_of
 from boundlab.recheck._terms import Vec
@@ -26,10 +26,6 @@ from boundlab.theorems import load_theorem
 
 ZERO, ONE = scalar(0), scalar(1)
 x, a, i, j, k, n = (variable(name) for name in ("x", "a", "i", "j", "k", "n"))
-
-
-def refused(words: str) -> Any:
-    return pytest.raises(ProofError, match=words)
 
 
 def vec(name: str, *indices: Any) -> Lin:

@@ -9,7 +9,7 @@ from typing import Any
 from boundlab.errors import BoundlabError
 from boundlab.events import Events
 from boundlab.options import Options
-from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic, Quadratic, infimum, plus
+from boundlab.prove._functions import infimum, plus, weighted_value
 from boundlab.prove._instance import (
     Column,
     Instance,
@@ -103,11 +103,10 @@ class FedCompassSetting(RunsSetting):
 
     def _gap(self, instance: Instance) -> Fraction:
         shares = self.shares(instance)
-        scaled = tuple(_scaled(one, share * instance.n) for one, share in zip(instance.functions, shares, strict=True))
-        lowest = infimum(scaled)
+        lowest = infimum(instance.functions, shares)
         if lowest is None:
             raise UnfitError("no infimum is known")
-        return sum((one.value(instance.start) for one in scaled), _ZERO) / instance.n - lowest
+        return weighted_value(instance.functions, shares, instance.start) - lowest
 
     def _work(self, instance: Instance) -> "RunWeights":
         return RunWeights(
@@ -207,18 +206,6 @@ def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fracti
     work = RunWeights(tape, window, begins, shares)
     runs = replay_tape(tape, instance, work.rows)
     return with_mean_slopes(runs, "w", instance.horizon + 1)
-
-
-def _scaled(function: Function, by: Fraction) -> Function:
-    if isinstance(function, Huber):
-        return Huber(function.curvature * by, function.centre, function.width)
-    if isinstance(function, PiecewiseQuadratic):
-        return PiecewiseQuadratic(
-            function.knots, tuple(one * by for one in function.curvatures), function.slope_there * by
-        )
-    if isinstance(function, Quadratic):
-        return Quadratic(tuple(one * by for one in function.curvatures), function.centre)
-    raise UnfitError("a function with kinks is not smooth")
 
 
 def steps_ratio(found: Mapping[str, Fraction]) -> dict[str, Fraction]:
