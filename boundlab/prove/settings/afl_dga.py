@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 
 from boundlab.algorithms.afl_dga import AflDgaParameters
-from boundlab.classes import Combination, models, of_tape, used
+from boundlab.classes import Combination, models, of_tape, steps, used
 from boundlab.errors import AssumptionError, CaseError
 from boundlab.events import SERVER, Events
 from boundlab.formulas.symbols import symbol
@@ -192,19 +192,12 @@ class DgaRows:
         # Rows of the tape: which averages and which own rows are in the model that a row was taken at.
         self.received = [_reached(models(one.start)) for one in run.passes]
         self.kept = [tuple(sorted(used(one.start))) for one in run.passes]
-        whole = [dict[int, Fraction]()]  # of which rows x[t] − x[0] is made
-        for model in run.models[:horizon]:
-            parts = [
-                used(model),
-                *({row: c * own for row, own in whole[t].items()} for (_, t), c in models(model).items()),
-            ]
-            whole.append({row: sum((one.get(row, _ZERO) for one in parts), _ZERO) for row in set().union(*parts)})
-        moved = [{row for row in new if new[row] != old.get(row)} for old, new in itertools.pairwise(whole)]
+        moved = [*map(sorted, steps(run))]
         # By (t, i): the rows that round t uses, and since when.
         self.rows: dict[tuple[int, ...], tuple[int, ...]] = {}
         self.first: dict[tuple[int, ...], int] = {}
         for t, i in itertools.product(range(horizon), range(n)):
-            self.rows[t, i] = tuple(row for row in sorted(moved[t]) if run.passes[row].client == i)
+            self.rows[t, i] = tuple(row for row in moved[t] if run.passes[row].client == i)
             again = t > 0 and self.rows[t - 1, i] == self.rows[t, i]
             self.first[t, i] = self.first[t - 1, i] if again else t
         self.read = self._numbers(read)
