@@ -22,7 +22,7 @@ from boundlab.prove import (
 )
 
 
-class Drawn(Buffer):
+class DrawnBuffer(Buffer):
     """Beside what all buffers have: the drawn entry, and local steps."""
 
     def __init__(self, proof: Proof) -> None:
@@ -34,7 +34,7 @@ class Drawn(Buffer):
 
 def any_step(proof: Proof) -> None:
     """rf2: any step size."""
-    b = Drawn(proof)
+    b = DrawnBuffer(proof)
     s, kernel, L, k, q = b.s, b.kernel, b.L, b.k, b.q
     second = _second_moment(b)
     move = _update(b, second)
@@ -73,7 +73,7 @@ def any_step(proof: Proof) -> None:
 
 def small_step(proof: Proof) -> None:
     """rf3: L·η_g·A ≤ 1/2."""
-    b = Drawn(proof)
+    b = DrawnBuffer(proof)
     s, kernel, L, k, q, Q = b.s, b.kernel, b.L, b.k, b.q, b.Q
     late, unequal = _late(b, _far(b, _second_moment(b))), _unequal(b)
     mb, hb, xb = b.at("mb"), b.at("hb"), b.at("xb")
@@ -128,7 +128,7 @@ def small_step(proof: Proof) -> None:
     )
 
 
-def _second_order(b: Drawn, limit: Fact, value: Any, parts: Fact, update: dict[str, Fact]) -> Fact:
+def _second_order(b: DrawnBuffer, limit: Fact, value: Any, parts: Fact, update: dict[str, Fact]) -> Fact:
     """(R22) to (R25), with ``value`` for V_s; ``update`` holds what is known of an update."""
     s, kernel, proof, L, k, Q, p = b.s, b.kernel, b.proof, b.L, b.k, b.Q, b.p
     tag = ", G" if value.names() == {"G_sq"} else ", who is in the buffer"
@@ -168,7 +168,7 @@ def _second_order(b: Drawn, limit: Fact, value: Any, parts: Fact, update: dict[s
     return _summed(b, f"(R25){tag}", one, constant, 2 * L * b.size * s.symbol("sigma_l") ** 2)
 
 
-def _who_is_there(b: Drawn, late: Fact) -> list[tuple[Fact, Any]]:
+def _who_is_there(b: DrawnBuffer, late: Fact) -> list[tuple[Fact, Any]]:
     """(R23): the variance of a buffer's mean gradient, for every local step before Q, in two ways."""
     s, kernel, proof, k, n, i = b.s, b.kernel, b.proof, b.k, b.n, b.i
     y = s.index("q_0", 0, b.Q - 1)
@@ -210,7 +210,7 @@ def _who_is_there(b: Drawn, late: Fact) -> list[tuple[Fact, Any]]:
     return [(first, s.symbol("G_sq")), (second, value)]
 
 
-def _noise(b: Drawn) -> Fact:
+def _noise(b: DrawnBuffer) -> Fact:
     """(R6)."""
     s, kernel, k, q, Q = b.s, b.kernel, b.k, b.q, b.Q
     return b.proof.step(
@@ -220,7 +220,7 @@ def _noise(b: Drawn) -> Fact:
     )
 
 
-def _second_moment(b: Drawn) -> Fact:
+def _second_moment(b: DrawnBuffer) -> Fact:
     s, k, q = b.s, b.k, b.q
     gk, ek = b.at("gk"), b.at("ek")
     return b.proof.step(
@@ -228,7 +228,7 @@ def _second_moment(b: Drawn) -> Fact:
     )
 
 
-def _update(b: Drawn, second: Fact) -> Fact:
+def _update(b: DrawnBuffer, second: Fact) -> Fact:
     """(R11)."""
     s, kernel, k, q, Q = b.s, b.kernel, b.k, b.q, b.Q
     way, drawn = s.w(k) - s.w(k + 1), b.at("gk") + b.at("ek")
@@ -241,7 +241,7 @@ def _update(b: Drawn, second: Fact) -> Fact:
     )
 
 
-def _far(b: Drawn, second: Fact) -> Fact:
+def _far(b: DrawnBuffer, second: Fact) -> Fact:
     """(R4), in the mean: how far a point of the drawn entry is from w[k]."""
     s, kernel, proof, k, m, q, p, h, Q = b.s, b.kernel, b.proof, b.k, b.m, b.q, b.p, b.h, b.Q
     pk = lambda place: s.vec("pk", k, place)
@@ -300,7 +300,7 @@ def _far(b: Drawn, second: Fact) -> Fact:
     )  # fmt: skip
 
 
-def _late(b: Drawn, far: Fact) -> Fact:
+def _late(b: DrawnBuffer, far: Fact) -> Fact:
     s, k, q = b.s, b.k, b.q
     return b.proof.step(
         "(R18), late gradients", squared(b.at("gk") - b.dk) <= expr(b.L**2 * b.s2 * b.distance(q)),
@@ -308,13 +308,13 @@ def _late(b: Drawn, far: Fact) -> Fact:
     )  # fmt: skip
 
 
-def _unequal(b: Drawn) -> Fact:
+def _unequal(b: DrawnBuffer) -> Fact:
     """(R8), for the expected weights."""
     s = b.s
     return b.unequal(s.pi, (), b.db - b.df, s.expected, s.symbol("chi2"), s.shares_apart)
 
 
-def _summed(b: Drawn, name: str, one: Fact, constant: Any, noise: Any = None) -> Fact:
+def _summed(b: DrawnBuffer, name: str, one: Fact, constant: Any, noise: Any = None) -> Fact:
     """Return the mean over the updates before T; ``noise`` is what al2 is multiplied with."""
     s, kernel, T = b.s, b.kernel, b.T
     far = 2 / (b.D * T)
