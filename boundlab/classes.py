@@ -135,19 +135,39 @@ def _tables(tape: Tape, found: Formal) -> Iterator[str]:
     if not len(uses.update):
         return
     said: list[dict[int, Fraction]] = [{} for _ in found.models]
+    made: list[dict[int, Fraction]] = []
     for number, t, weight in zip(uses.update.tolist(), uses.version.tolist(), uses.weight.tolist(), strict=True):
         said[t][number] = stands_for(weight)
         if not 0 <= arrivals[number] <= found.events[t]:
             yield f"update {t}: pass {number} is used before it arrives"
     for t, (model, own) in enumerate(zip(found.models, said, strict=True)):
-        moves = used(model)
-        if moves.keys() != own.keys() or any(not near(moves[one], weight) for one, weight in own.items()):
+        if not _alike(used(model), own) and not _alike((made := made or steps(found))[t], own):
             yield f"update {t}: x[{t + 1}] is not made of the passes that the tape says it uses"
 
 
 def used(model: Combination) -> dict[int, Fraction]:
     """Return the passes of which a model is made, with their weights."""
     return {number: weight for (kind, number), weight in model.items() if kind == MOVE}
+
+
+def _alike(one: Mapping[Any, Fraction], other: Mapping[Any, Fraction]) -> bool:
+    return one.keys() == other.keys() and all(near(weight, other[name]) for name, weight in one.items())
+
+
+def steps(run: Formal) -> list[dict[int, Fraction]]:
+    """Return the passes of which each x[t+1] − x[t] is made, also where they stand there as earlier differences.
+
+    What is used again may stand there so: x[t+1] = x[t] + (x[t] − x[t−1]).
+    """
+    found: list[dict[int, Fraction]] = []
+    for t, model in enumerate(run.models):
+        moves, earlier, before = used(model), {s: weight for (_, s), weight in models(model).items()}, _ZERO
+        for h in range(min(earlier, default=t), t):
+            before += earlier.get(h, _ZERO)
+            for number, weight in found[h].items() if before else ():
+                moves[number] = moves.get(number, _ZERO) - before * weight
+        found.append({number: weight for number, weight in moves.items() if weight})
+    return found
 
 
 def models(model: Combination) -> Combination:
@@ -446,10 +466,6 @@ class MomentumClass(RunClass):
                 yield f"{who}its passes are not one of each client, of weight 1/{run.clients}"
 
 
-def _alike(one: Combination, other: Combination) -> bool:
-    return one.keys() == other.keys() and all(near(weight, other[name]) for name, weight in one.items())
-
-
 @final
 @dataclass(frozen=True)
 class TurnsClass(RunClass):
@@ -533,9 +549,9 @@ class LatestClass(RunClass):
     def _moves(self, run: Formal) -> Iterator[str]:
         sent: dict[int, set[int]] = {}
         seen: set[int] = set()
-        for t, model in enumerate(run.models):
-            uses, who = used(model), f"update {t}: "
-            if models(model) != {(X, t): _ONE}:
+        for t, (model, uses) in enumerate(zip(run.models, steps(run), strict=True)):
+            who = f"update {t}: "
+            if sum(models(model).values()) != 1:
                 yield f"{who}x[{t + 1}] is more than x[{t}] and what passes move"
             of: dict[int, set[int]] = {}
             for number in uses:

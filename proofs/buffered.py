@@ -2,16 +2,13 @@
 
 from typing import Any
 
-from boundlab.proofs._along import with_forms
+from boundlab.proofs._along import Buffer, with_forms
 from boundlab.prove import (
     Fact,
     Proof,
     Script,
-    combine_vectors,
     equal,
     expr,
-    finite_sum,
-    scalar,
     squared,
     telescope,
     telescope_vector,
@@ -22,70 +19,50 @@ from boundlab.prove import (
 
 def any_schedule(proof: Proof) -> None:
     """Any participation, any step size."""
-    s, kernel = proof.setting(), proof.kernel
-    k, q, i, T, Q, L, n = s.k, s.q, s.i, s.T, s.Q, s.symbol("L"), s.n
-    s2, size = s.symbol("G_sq") + s.symbol("sigma_l") ** 2, s.rate * s.step
+    b = Buffer(proof)
+    s, kernel, k, q, T, Q, L, s2, size, df = b.s, b.kernel, b.k, b.q, b.T, b.Q, b.L, b.s2, b.size, b.df
     second = _second_moment(proof, s2)
     move = _update(proof, second, s2)
-    far = _far(proof, second, move, s2)
-    late = _late(proof, far, s2)
-    unequal = _unequal(proof)
-    F, df, du, hb = s.objective, s.df(k), s.du(k), s.hb(k, q)
-    chi = expr(s.spread(k) * s.symbol("sigma_g_mean") ** 2)
-    distance = lambda place: (size * Q * s.symbol("tau_max") + s.step * place) ** 2
+    late = _late(b, _far(b, second, move))
+    du, hb = s.du(k), s.hb(k, q)
+    unequal = b.unequal(lambda i: s.share(i, k), (k,), du - df, s.regrouped, s.spread(k), s.spread_of)
+    F, chi = s.objective, expr(s.spread(k) * b.sigma_g**2)
     gap = proof.step(
         "(R10)",
-        squared(df - hb) <= 2 * chi + 2 * L**2 * s2 * distance(q),
+        squared(df - hb) <= 2 * chi + 2 * L**2 * s2 * b.distance(q),
         [unequal, late],
         squares=[df - du - (du - hb)],
     )
     still = _still(proof)
     one = proof.step(
         "(R9), (R10)",
-        -2 * s.dot(df, hb + s.xb(k, q)) <= squared(df) * -1 + 2 * chi + 2 * L**2 * s2 * distance(q),
+        -2 * s.dot(df, hb + s.xb(k, q)) <= squared(df) * -1 + 2 * chi + 2 * L**2 * s2 * b.distance(q),
         [gap, still],
         squares=[hb],
     )
     every = total(kernel, one, "q", 0, Q)
-    closed = [telescope(kernel, "q", 0, Q, form) for form in (q * (q - 1) / 2, q * (q - 1) * (2 * q - 1) / 6)]
-    drift = s.step**2 * (
-        (s.rate * Q * s.symbol("tau_max")) ** 2 + s.rate * Q * s.symbol("tau_max") * (Q - 1) + (Q - 1) * (2 * Q - 1) / 6
-    )
     steps = vector_sum("q", 0, Q, s.hb(k, q) + s.xb(k, q))
     local = proof.step(
         "(R15), all local steps of an update",
-        -2 * s.dot(df, steps) <= squared(df) * -Q + 2 * Q * chi + 2 * L**2 * s2 * Q * drift,
-        [every, *closed],
+        -2 * s.dot(df, steps) <= squared(df) * -Q + 2 * Q * chi + 2 * L**2 * s2 * Q * b.drift,
+        [every, *b.closed()],
     )
-    way = s.w(k + 1) - s.w(k)
-    down = total(kernel, s.descent(s.d(i, k), s.w(k + 1)), "i", 0, n, 1 / n)
-    descent = proof.step(
-        "(R7), with the update as it is",
-        F(s.w(k + 1)) <= F(s.w(k)) - s.dot(df, steps) * size + squared(way) * (L / 2),
-        [down, kernel.against(s.whole_gradient(k), way), kernel.against(s.update(k), df)],
-    )
+    rest, more = 2 * L**2 * s2 * b.drift, L * size * Q * s2
     update = proof.step(
         "(R12)",
-        squared(df)
-        <= (F(s.w(k)) - F(s.w(k + 1))) * (2 / (size * Q)) + 2 * chi + 2 * L**2 * s2 * drift + L * size * Q * s2,
-        [descent, local, kernel.at(move, {"r": k})],
+        squared(df) <= (F(s.w(k)) - F(s.w(k + 1))) * (2 / (size * Q)) + 2 * chi + rest + more,
+        [b.descent(), local, kernel.at(move, {"r": k})],
     )
-    far = -2 / (size * Q * T)
+    far = 2 / (size * Q * T)
     proof.conclude(
         proof.step(
             "(R13)",
-            s.metric()
-            <= expr(
-                2 * s.symbol("F0") / (size * Q * T)
-                + 2 * s.symbol("chi2_path") * s.symbol("sigma_g_mean") ** 2
-                + 2 * L**2 * s2 * drift
-                + L * size * Q * s2
-            ),
+            s.metric() <= expr(far * s.symbol("F0") + 2 * s.symbol("chi2_path") * b.sigma_g**2 + rest + more),
             multipliers=[
                 (1, total(kernel, update, "k", 0, T, 1 / T)),
-                (-far, telescope(kernel, "k", 0, T, F(s.w(k)))),
-                (-far, s.start_gap(s.w(T))),
-                (2 * s.symbol("sigma_g_mean") ** 2 / T, s.path()),
+                (far, telescope(kernel, "k", 0, T, F(s.w(k)))),
+                (far, s.start_gap(s.w(T))),
+                (2 * b.sigma_g**2 / T, s.path()),
             ],
         )
     )
@@ -123,11 +100,10 @@ def _update(proof: Proof, second: Fact, s2: Any) -> Fact:
     )
 
 
-def _far(proof: Proof, second: Fact, move: Fact, s2: Any) -> Fact:
+def _far(b: Buffer, second: Fact, move: Fact) -> Fact:
     """(R4): how far the point of a local step is from w[k]."""
-    s, kernel = proof.setting(), proof.kernel
-    r, k, j, q, Q = s.r, s.k, s.j, s.q, s.Q
-    D, eta = s.rate * s.step * Q, s.step
+    s, kernel, proof, k, q, Q, D, eta, s2, tau = b.s, b.kernel, b.proof, b.k, b.q, b.Q, b.D, b.eta, b.s2, b.tau
+    r, j = s.r, s.j
     old, p, other = s.s(k, j), s.index("p", 0, Q - 1), s.index("r_0", 0, s.T - 1)
     h = s.index("h", 0, Q)  # how many local steps
     go = lambda t: s.w(t + 1) - s.w(t)
@@ -183,32 +159,30 @@ def _far(proof: Proof, second: Fact, move: Fact, s2: Any) -> Fact:
         squared(s.w(k) - s.z(k, j, h)) <= expr((D * (k - old) + eta * h) ** 2 * s2),
         [older, nearer, both, s.begin(k, j)],
     )
-    tau = s.symbol("tau_max")
     less = kernel.combine(expr(tau - (k - old)) >= 0, [(1, s.delay(k, j))])
     more = kernel.combine(expr(D * (D * (tau + k - old) + 2 * eta * h)) >= 0, [])
     return proof.step(
         "(R4)",
-        squared(s.w(k) - s.z(k, j, h)) <= expr((D * tau + eta * h) ** 2 * s2),
+        squared(s.w(k) - s.z(k, j, h)) <= expr(b.distance(h) * s2),
         multipliers=[(1, apart), (s2, kernel.scale(less, more))],
     )
 
 
-def _late(proof: Proof, far: Fact, s2: Any) -> Fact:
+def _late(b: Buffer, far: Fact) -> Fact:
     """(R10), the second part: Jensen's inequality with the weights alpha, and smoothness."""
-    s, kernel = proof.setting(), proof.kernel
-    k, j, q, L = s.k, s.j, s.q, s.symbol("L")
+    s, kernel, proof, k, j, q = b.s, b.kernel, b.proof, b.k, b.s.j, b.q
     gap = s.d(s.c(k, j), k) - s.g(k, j, q)
     mean = s.du(k) - s.hb(k, q)
-    size = (s.rate * s.step * s.Q * s.symbol("tau_max") + s.step * q) ** 2
+    size = b.L**2 * b.s2 * b.distance(q)
     one = proof.step(
         "the gradient of a local step",
-        squared(gap) <= expr(L**2 * s2 * size),
+        squared(gap) <= expr(size),
         [s.smooth(s.d(s.c(k, j), k), s.g(k, j, q)), kernel.at(far, {"h": q})],
     )
     over = lambda fact: total(kernel, fact, "j", 0, s.many, s.alpha(k, j))
     return proof.step(
         "(R10), late gradients",
-        squared(mean) <= expr(L**2 * s2 * size),
+        squared(mean) <= expr(size),
         [
             over(one),
             over(kernel.square(gap - mean)),
@@ -217,35 +191,6 @@ def _late(proof: Proof, far: Fact, s2: Any) -> Fact:
             kernel.against(s.there(k), mean),
             kernel.against(s.added("hb", k, q), mean),
         ],
-    )
-
-
-def _unequal(proof: Proof) -> Fact:
-    """(R8): the weights of the clients in a buffer in place of 1/n."""
-    s, kernel = proof.setting(), proof.kernel
-    k, i, n = s.k, s.i, s.n
-    other = s.index("i_0", 0, n - 1)
-    gap = lambda place: s.d(place, k) - s.df(k)
-    y = lambda place: s.share(place, k) - 1 / n
-    bias = vector_sum("i", 0, n, gap(i) * y(i))
-    product = kernel.square(gap(i) * y(other) - gap(other) * y(i))
-    parts = s.over(other, k) ** 2 + s.under(other, k) ** 2
-    mixed = kernel.times(s.one_sided(other, k), squared(gap(i)))
-    over_all = lambda fact: total(kernel, total(kernel, fact, "i", 0, n), "i_0", 0, n)
-    cauchy = proof.step(
-        "(R8), Cauchy-Schwarz",
-        squared(bias) <= finite_sum("i_0", 0, n, finite_sum("i", 0, n, squared(gap(i)) * parts)),
-        multipliers=[(scalar(1) / 2, over_all(product)), (2, over_all(mixed))],
-    )
-    mean = total(kernel, s.mean_heterogeneity(k), "i_0", 0, n, s.over(other, k) ** 2 + s.under(other, k) ** 2)
-    whole = s.du(k) - s.df(k)
-    same = combine_vectors(
-        kernel, whole, bias, [(1, s.regrouped(k)), (-1, s.whole_gradient(k)), (1, s.whole_share(k, s.df(k)))]
-    )
-    return proof.step(
-        "(R8)",
-        squared(whole) <= expr(s.spread(k) * s.symbol("sigma_g_mean") ** 2),
-        [cauchy, mean, s.spread_of(k), kernel.against(same, whole), kernel.against(same, bias)],
     )
 
 

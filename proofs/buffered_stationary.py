@@ -4,18 +4,15 @@ An entry of each buffer is drawn with the buffer's weights; so the means over a 
 over the drawn entry here. See boundlab/prove/settings/stationary.toml.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
-from boundlab.proofs._along import with_forms
+from boundlab.proofs._along import Buffer, with_forms
 from boundlab.prove import (
     Fact,
     Proof,
     Script,
-    combine_vectors,
     expr,
     finite_sum,
-    scalar,
     squared,
     telescope,
     telescope_vector,
@@ -25,41 +22,19 @@ from boundlab.prove import (
 )
 
 
-@dataclass
-class Buffer:
-    """Numbers and vectors that the steps share: buffer k, local step q."""
+class DrawnBuffer(Buffer):
+    """Beside what all buffers have: the drawn entry, and local steps."""
 
-    proof: Proof
-
-    def __post_init__(self) -> None:
-        s = self.s = self.proof.setting()
-        self.kernel, self.k, self.q, self.i, self.m = s.kernel, s.k, s.q, s.i, s.m
-        self.T, self.Q, self.L, self.n, self.tau = s.T, s.Q, s.symbol("L"), s.n, s.symbol("tau_max")
-        self.p, self.h = s.index("p", 0, self.Q - 1), s.index("h", 0, self.Q)
-        self.s2 = s.symbol("G_sq") + s.symbol("sigma_l") ** 2
-        self.size, self.eta = s.rate * s.step, s.step
-        self.D = self.size * self.Q
-        self.sigma_g = s.symbol("sigma_g_mean")
-        self.df, self.db, self.dk = (s.vec(name, self.k) for name in ("df", "db", "dk"))
-
-    def at(self, name: str, q: Any = None) -> Any:
-        """Return a vector of local step q in buffer k."""
-        return self.s.vec(name, self.k, self.q if q is None else q)
-
-    def distance(self, q: Any) -> Any:
-        """Return (η_g·A·τ + A_q)²."""
-        return (self.D * self.tau + self.eta * q) ** 2
-
-    @property
-    def drift(self) -> Any:
-        """(R15), closed."""
-        Q, g, tau = self.Q, self.s.rate, self.tau
-        return self.eta**2 * ((g * Q * tau) ** 2 + g * Q * tau * (Q - 1) + (Q - 1) * (2 * Q - 1) / 6)
+    def __init__(self, proof: Proof) -> None:
+        super().__init__(proof)
+        s = self.s
+        self.m, self.p, self.h = s.m, s.index("p", 0, self.Q - 1), s.index("h", 0, self.Q)
+        self.db, self.dk = s.db(self.k), s.dk(self.k)
 
 
 def any_step(proof: Proof) -> None:
     """rf2: any step size."""
-    b = Buffer(proof)
+    b = DrawnBuffer(proof)
     s, kernel, L, k, q = b.s, b.kernel, b.L, b.k, b.q
     second = _second_moment(b)
     move = _update(b, second)
@@ -84,13 +59,13 @@ def any_step(proof: Proof) -> None:
     local = proof.step(
         "(R15), all local steps of an update",
         -2 * s.dot(b.df, steps) <= squared(b.df) * -b.Q + b.Q * (shares + 2 * L**2 * b.s2 * b.drift),
-        [every, *_closed(b)],
+        [every, *b.closed()],
     )
     F = s.objective
     update = proof.step(
         "(R12), in the mean",
         squared(b.df) <= (F(s.w(k)) - F(s.w(k + 1))) * (2 / b.D) + shares + 2 * L**2 * b.s2 * b.drift + L * b.D * b.s2,
-        [_descent(b), local, move],
+        [b.descent(), local, move],
     )
     value = shares + 2 * L**2 * b.s2 * b.drift + L * b.D * b.s2
     proof.conclude(_summed(b, "(R20)", update, value))
@@ -98,7 +73,7 @@ def any_step(proof: Proof) -> None:
 
 def small_step(proof: Proof) -> None:
     """rf3: L·η_g·A ≤ 1/2."""
-    b = Buffer(proof)
+    b = DrawnBuffer(proof)
     s, kernel, L, k, q, Q = b.s, b.kernel, b.L, b.k, b.q, b.Q
     late, unequal = _late(b, _far(b, _second_moment(b))), _unequal(b)
     mb, hb, xb = b.at("mb"), b.at("hb"), b.at("xb")
@@ -126,7 +101,7 @@ def small_step(proof: Proof) -> None:
     local = proof.step(
         "(R19), all local steps of an update",
         -2 * s.dot(b.df, steps) <= squared(b.df) * -Q - means + Q * (shares + 2 * L**2 * b.s2 * b.drift),
-        [total(kernel, one, "q", 0, Q), *_closed(b)],
+        [total(kernel, one, "q", 0, Q), *b.closed()],
     )
     parts = proof.step(
         "a second moment is that of the mean and the variance",
@@ -142,7 +117,7 @@ def small_step(proof: Proof) -> None:
         [kernel.against(s.update(k), v) for v in (way, gradients, noises)],
         squares=[gradients - noises],
     )
-    known = {"way": two, "noise": _noise(b), "local": local, "descent": _descent(b)}
+    known = {"way": two, "noise": _noise(b), "local": local, "descent": b.descent()}
     facts = [_second_order(b, limit, value, parts, known) for limit, value in limits]
     gap = limits[1][1] - limits[0][1]
     s.name("gap", gap)
@@ -153,7 +128,7 @@ def small_step(proof: Proof) -> None:
     )
 
 
-def _second_order(b: Buffer, limit: Fact, value: Any, parts: Fact, update: dict[str, Fact]) -> Fact:
+def _second_order(b: DrawnBuffer, limit: Fact, value: Any, parts: Fact, update: dict[str, Fact]) -> Fact:
     """(R22) to (R25), with ``value`` for V_s; ``update`` holds what is known of an update."""
     s, kernel, proof, L, k, Q, p = b.s, b.kernel, b.proof, b.L, b.k, b.Q, b.p
     tag = ", G" if value.names() == {"G_sq"} else ", who is in the buffer"
@@ -193,7 +168,7 @@ def _second_order(b: Buffer, limit: Fact, value: Any, parts: Fact, update: dict[
     return _summed(b, f"(R25){tag}", one, constant, 2 * L * b.size * s.symbol("sigma_l") ** 2)
 
 
-def _who_is_there(b: Buffer, late: Fact) -> list[tuple[Fact, Any]]:
+def _who_is_there(b: DrawnBuffer, late: Fact) -> list[tuple[Fact, Any]]:
     """(R23): the variance of a buffer's mean gradient, for every local step before Q, in two ways."""
     s, kernel, proof, k, n, i = b.s, b.kernel, b.proof, b.k, b.n, b.i
     y = s.index("q_0", 0, b.Q - 1)
@@ -235,7 +210,7 @@ def _who_is_there(b: Buffer, late: Fact) -> list[tuple[Fact, Any]]:
     return [(first, s.symbol("G_sq")), (second, value)]
 
 
-def _noise(b: Buffer) -> Fact:
+def _noise(b: DrawnBuffer) -> Fact:
     """(R6)."""
     s, kernel, k, q, Q = b.s, b.kernel, b.k, b.q, b.Q
     return b.proof.step(
@@ -245,7 +220,7 @@ def _noise(b: Buffer) -> Fact:
     )
 
 
-def _second_moment(b: Buffer) -> Fact:
+def _second_moment(b: DrawnBuffer) -> Fact:
     s, k, q = b.s, b.k, b.q
     gk, ek = b.at("gk"), b.at("ek")
     return b.proof.step(
@@ -253,7 +228,7 @@ def _second_moment(b: Buffer) -> Fact:
     )
 
 
-def _update(b: Buffer, second: Fact) -> Fact:
+def _update(b: DrawnBuffer, second: Fact) -> Fact:
     """(R11)."""
     s, kernel, k, q, Q = b.s, b.kernel, b.k, b.q, b.Q
     way, drawn = s.w(k) - s.w(k + 1), b.at("gk") + b.at("ek")
@@ -266,7 +241,7 @@ def _update(b: Buffer, second: Fact) -> Fact:
     )
 
 
-def _far(b: Buffer, second: Fact) -> Fact:
+def _far(b: DrawnBuffer, second: Fact) -> Fact:
     """(R4), in the mean: how far a point of the drawn entry is from w[k]."""
     s, kernel, proof, k, m, q, p, h, Q = b.s, b.kernel, b.proof, b.k, b.m, b.q, b.p, b.h, b.Q
     pk = lambda place: s.vec("pk", k, place)
@@ -325,7 +300,7 @@ def _far(b: Buffer, second: Fact) -> Fact:
     )  # fmt: skip
 
 
-def _late(b: Buffer, far: Fact) -> Fact:
+def _late(b: DrawnBuffer, far: Fact) -> Fact:
     s, k, q = b.s, b.k, b.q
     return b.proof.step(
         "(R18), late gradients", squared(b.at("gk") - b.dk) <= expr(b.L**2 * b.s2 * b.distance(q)),
@@ -333,51 +308,13 @@ def _late(b: Buffer, far: Fact) -> Fact:
     )  # fmt: skip
 
 
-def _unequal(b: Buffer) -> Fact:
+def _unequal(b: DrawnBuffer) -> Fact:
     """(R8), for the expected weights."""
-    s, kernel, k, i, n = b.s, b.kernel, b.k, b.i, b.n
-    other = s.index("i_0", 0, n - 1)
-    gap = lambda place: s.d(place, k) - b.df
-    y = lambda place: s.pi(place) - 1 / n
-    bias = vector_sum("i", 0, n, gap(i) * y(i))
-    product = kernel.square(gap(i) * y(other) - gap(other) * y(i))
-    parts = s.over(other) ** 2 + s.under(other) ** 2
-    mixed = kernel.times(s.one_sided(other), squared(gap(i)))
-    over_all = lambda fact: total(kernel, total(kernel, fact, "i", 0, n), "i_0", 0, n)
-    cauchy = b.proof.step(
-        "(R8), Cauchy-Schwarz",
-        squared(bias) <= finite_sum("i_0", 0, n, finite_sum("i", 0, n, squared(gap(i)) * parts)),
-        multipliers=[(scalar(1) / 2, over_all(product)), (2, over_all(mixed))],
-    )
-    mean = total(kernel, s.mean_heterogeneity(k), "i_0", 0, n, parts)
-    whole = b.db - b.df
-    same = combine_vectors(
-        kernel, whole, bias, [(1, s.expected(k)), (-1, s.whole_gradient(k)), (1, s.whole_share(b.df))]
-    )
-    return b.proof.step(
-        "(R8)", squared(whole) <= expr(s.symbol("chi2") * b.sigma_g**2),
-        [cauchy, mean, s.shares_apart(), kernel.against(same, whole), kernel.against(same, bias)],
-    )  # fmt: skip
+    s = b.s
+    return b.unequal(s.pi, (), b.db - b.df, s.expected, s.symbol("chi2"), s.shares_apart)
 
 
-def _closed(b: Buffer) -> list[Fact]:
-    q = b.q
-    return [telescope(b.kernel, "q", 0, b.Q, form) for form in (q * (q - 1) / 2, q * (q - 1) * (2 * q - 1) / 6)]
-
-
-def _descent(b: Buffer) -> Fact:
-    s, kernel, k, F = b.s, b.kernel, b.k, b.s.objective
-    way = s.w(k + 1) - s.w(k)
-    steps = vector_sum("q", 0, b.Q, b.at("hb") + b.at("xb"))
-    down = total(kernel, s.descent(s.d(b.i, k), s.w(k + 1)), "i", 0, b.n, 1 / b.n)
-    return b.proof.step(
-        "(R7), with the update as it is",
-        F(s.w(k + 1)) <= F(s.w(k)) - s.dot(b.df, steps) * b.size + squared(way) * (b.L / 2),
-        [down, kernel.against(s.whole_gradient(k), way), kernel.against(s.update(k), b.df)],
-    )
-
-
-def _summed(b: Buffer, name: str, one: Fact, constant: Any, noise: Any = None) -> Fact:
+def _summed(b: DrawnBuffer, name: str, one: Fact, constant: Any, noise: Any = None) -> Fact:
     """Return the mean over the updates before T; ``noise`` is what al2 is multiplied with."""
     s, kernel, T = b.s, b.kernel, b.T
     far = 2 / (b.D * T)

@@ -1,7 +1,7 @@
 """Textbook theorems about F = f + H: proximal gradient steps, and projected ones."""
 
-from boundlab.proofs.textbook import contraction
-from boundlab.prove import Proof, Script, expr, squared, telescope, total
+from boundlab.prove import Proof, Script, expr, scalar, squared, telescope, total
+from boundlab.prove.potentials import Iteration, contracted
 
 
 def _gap(s, u):  # type: ignore[no-untyped-def]
@@ -48,7 +48,13 @@ def proximal_gradient_strongly_convex(proof: Proof) -> None:
         [s.move(k), *monotone, *still],
         squares=[turn],
     )
-    contraction(proof, [nearer, coercive], steep, flat)
+    last = []
+    factors = (1 - s.alpha * mu, steep), (s.alpha * L - 1, flat)
+    for case, (q, use) in zip(kernel.split("alpha", 2 / (mu + L)), factors, strict=True):
+        contracts, facts = squared(after) <= squared(d) * q**2, [nearer, coercive, use]
+        one = proof.step(f"one step contracts, {case.why}", contracts, facts, context=case)
+        last.append(contracted(proof, Iteration(proof), "distance", one, q, 2, scalar(0), case))
+    proof.conclude(*last)
 
 
 PROOFS = (

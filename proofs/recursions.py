@@ -4,7 +4,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from boundlab.proofs.textbook import at_average
 from boundlab.prove import Fact, Proof, Script, equal, expr, finite_sum, scalar, squared, telescope, total, variable
 from boundlab.prove.potentials import Iteration
 
@@ -23,6 +22,19 @@ def _falls(proof: Proof, one: Fact, of: Any) -> list[Fact]:
     """Return of(K) ≤ of(0), from of(k + 1) ≤ of(k), as facts to be cited."""
     kernel, K = proof.kernel, proof.setting().symbol("K")
     return [total(kernel, one, "k", 0, K), telescope(kernel, "k", 0, K, of(variable("k")))]
+
+
+def _at_average(proof: Proof, gaps: Any) -> Fact:
+    """Return that the gap at the average of all iterates is at most the average of their gaps, ``gaps``/K."""
+    s, kernel = proof.setting(), proof.kernel
+    k, K = s.k, s.symbol("K")
+    convex = s.over_clients(s.convex(s.vec("gbar", s.i), s.x(k)))
+    slopes = s.mean_vector(lambda j: s.vec("gbar", j))
+    return proof.step(
+        "the average is not worse",
+        _gap(s, s.average()) <= gaps / K,
+        [total(kernel, convex, "k", 0, K, 1 / K), kernel.against(s.averaging(), slopes)],
+    )
 
 
 # ---------------------------------------------------------------------- the proximal point algorithm
@@ -100,7 +112,7 @@ def heavy_ball(proof: Proof) -> None:
         [*_falls(proof, one, W), begin, s.minimal(x(K - 1))],
         squares=[a(K)],
     )
-    mean = at_average(proof, gaps)
+    mean = _at_average(proof, gaps)
     bound = R**2 * (1 - beta) / (2 * K * alpha) + L * R**2 * beta / (2 * K * (1 - beta))
     proof.conclude(
         proof.step(
@@ -342,7 +354,7 @@ def incremental(proof: Proof) -> None:
         [total(kernel, passes, "k", 0, K), telescope(kernel, "k", 0, K, D(x(k))), s.start()],
         squares=[x(K) - star],
     )
-    mean = at_average(proof, gaps)
+    mean = _at_average(proof, gaps)
     # a_1 = B, and α²·a_1² = R²/(K·n²).
     root, (named, step), own, rate = s.root("rate", 1 / K), s.step_facts, variable("alpha_1"), variable("rate")
     squares = proof.step(

@@ -1,16 +1,24 @@
-"""Values of numbers and of claims at a point, by their definition: what the kernel's forms are held to."""
+"""Values of numbers and of claims at a point, by their definition: what the kernel's forms are held to; refusals."""
 
 import random
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import prod
+from typing import Any
 
-from boundlab.prove import Context, Expr, Scalar
+import pytest
+
+from boundlab.prove import Context, Expr, ProofError, Scalar
 from boundlab.recheck._numbers import Symbol
 from boundlab.recheck._terms import Atom, Base, Vec
 
 Point = Mapping[str, Fraction]
 Family = Callable[[str, tuple[int, ...]], Fraction]
+
+
+def refused(words: str) -> Any:
+    """Return a context in which something is to be refused, with these words."""
+    return pytest.raises(ProofError, match=words)
 
 
 def _no_family(name: str, indices: tuple[int, ...]) -> Fraction:

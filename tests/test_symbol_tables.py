@@ -39,8 +39,8 @@ ALLOWED = {
         "prove/settings/afl_dga.py": 1,
         "prove/settings/area.py": 1,
         "prove/settings/buffered.py": 3,
-        "prove/settings/fedcompass.py": 4,
-        "prove/settings/fedfa.py": 3,
+        "prove/settings/fedcompass.py": 3,
+        "prove/settings/fedfa.py": 1,
     },
 }
 

@@ -6,7 +6,7 @@ a piecewise quadratic of one variable is smooth, and need not be convex.
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -359,40 +359,52 @@ def minimise(functions: tuple[Function, ...], near: Point) -> tuple[Point, tuple
     return tuple(star), tuple(one.slope(tuple(star)) for one in functions)
 
 
-def infimum(functions: tuple[Function, ...]) -> Fraction | None:
-    """Return the infimum of the mean of functions of one variable, convex or not; None where there is none."""
-    marks = sorted({at for one in functions for at in one.breaks()}) or [_ZERO]
+def infimum(functions: tuple[Function, ...], weights: tuple[Fraction, ...] = ()) -> Fraction | None:
+    """Return the infimum of Σ weight·f of functions of one variable, convex or not; None where there is none.
+
+    Without weights it is that of their mean.
+    """
+    shares = weights or tuple(Fraction(1, len(functions)) for _ in functions)
+    marks, slope = _breaks(functions), _mean_slope(functions, shares)
     for x, side in ((marks[0], -1), (marks[-1], 1)):
-        near, far = (side * sum((one.slope((x + side * way,))[0] for one in functions), _ZERO) for way in (1, 2))
+        near, far = (side * slope(x + side * way) for way in (1, 2))
         # Outside of the marks the slope is linear: how the function ends.
         if far < near or (far == near and far < 0):
             return None
-    ends = [marks[0] - 1, *marks, marks[-1] + 1]
-    places = set(marks)
-    for a, b in itertools.pairwise(ends):
+    return min(weighted_value(functions, shares, (at,)) for at in _still(functions, shares))
+
+
+def weighted_value(functions: Sequence[Function], weights: Sequence[Fraction], x: Point) -> Fraction:
+    """Return Σ weight·f(x)."""
+    return sum((weight * one.value(x) for weight, one in zip(weights, functions, strict=True)), _ZERO)
+
+
+def _mean_slope(functions: Sequence[Function], weights: Sequence[Fraction]) -> Callable[[Fraction], Fraction]:
+    pairs = list(zip(weights, functions, strict=True))
+    return lambda x: sum((weight * one.slope((x,))[0] for weight, one in pairs), _ZERO)
+
+
+def _breaks(functions: Iterable[Function]) -> list[Fraction]:
+    return sorted({at for one in functions for at in one.breaks()}) or [_ZERO]
+
+
+def _still(functions: Sequence[Function], weights: Sequence[Fraction]) -> Iterator[Fraction]:
+    """Yield breaks, and where the slope of Σ weight·f, which is linear between two of them, is 0."""
+    marks, slope = _breaks(functions), _mean_slope(functions, weights)
+    yield from marks
+    for a, b in itertools.pairwise([marks[0] - 1, *marks, marks[-1] + 1]):
         one, two = a + (b - a) / 3, b - (b - a) / 3
-        low, high = (sum((f.slope((at,))[0] for f in functions), _ZERO) for at in (one, two))
+        low, high = slope(one), slope(two)
         if low != high:
             # Of a root that lies beyond the piece no more is used than that it is a point.
-            places.add(one - low * (two - one) / (high - low))
-    return min(sum((one.value((at,)) for one in functions), _ZERO) for at in places) / len(functions)
+            yield one - low * (two - one) / (high - low)
 
 
 def _minimisers_on_a_line(functions: tuple[Function, ...], near: Point) -> Iterator[tuple[Point, tuple[Point, ...]]]:
     """Yield minimisers, among them both ends of the interval that they make up, and the start if it is one."""
-    marks = sorted({at for one in functions for at in one.breaks()})
-    for at in [near[0], *marks]:
+    for at in (near[0], *_still(functions, [Fraction(1)] * len(functions))):
         if (found := _leaning(functions, (at,))) is not None:
             yield (at,), found
-    # Between marks the slope of the sum is linear.
-    ends = [marks[0] - 1, *marks, marks[-1] + 1] if marks else [_ZERO, Fraction(1)]
-    for a, b in itertools.pairwise(ends):
-        one, two = a + (b - a) / 3, b - (b - a) / 3
-        low, high = (sum((f.slope((at,))[0] for f in functions), _ZERO) for at in (one, two))
-        if low != high:
-            root = one - low * (two - one) / (high - low)
-            if (found := _leaning(functions, (root,))) is not None:
-                yield (root,), found
 
 
 def _leaning(functions: tuple[Function, ...], at: Point) -> tuple[Point, ...] | None:
@@ -429,9 +441,8 @@ def spread(functions: Sequence[Function], weights: Sequence[Fraction]) -> tuple[
 
 
 def _gaps(functions: Sequence[Function], weights: Sequence[Fraction], x: Fraction) -> list[Fraction]:
-    slopes = [one.slope((x,))[0] for one in functions]
-    mean = sum((weight * slope for weight, slope in zip(weights, slopes, strict=True)), _ZERO)
-    return [slope - mean for slope in slopes]
+    mean = _mean_slope(functions, weights)(x)
+    return [one.slope((x,))[0] - mean for one in functions]
 
 
 def mean_slope(function: Function, first: Fraction, last: Fraction) -> Fraction:

@@ -13,6 +13,7 @@ import numpy as np
 from boundlab.algorithms import X_S, AffineRow, Control, DescendRow, EventLaw, EventProgram
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.events import Events
+from boundlab.execute import Combine, Numbers, Update, rows, starts
 from boundlab.options import Options
 from boundlab.prove._functions import (
     Function,
@@ -28,7 +29,7 @@ from boundlab.prove._functions import (
 )
 from boundlab.prove._scalars import ProofError
 from boundlab.registry import lookup
-from boundlab.tape import Initial, Op, RecordAt, Tape
+from boundlab.tape import Initial, RecordAt, Tape
 from boundlab.theorems import Condition, Theorem
 
 _HALF, _NONE, _ONE = Fraction(1, 2), Fraction(0), Fraction(1)
@@ -139,6 +140,15 @@ class Instance:
     def dimension(self) -> int:
         """The number of variables."""
         return len(self.start)
+
+    @property
+    def zero(self) -> Point:
+        """The vector 0."""
+        return tuple(_NONE for _ in self.start)
+
+    def law(self, client: int) -> tuple[tuple[Fraction, Point], ...]:
+        """Return what may be added to a gradient of a client, with probabilities."""
+        return self.noise[client].points() if self.noise else ((_ONE, self.zero),)
 
     def objective(self, x: Point) -> Fraction:
         """Return f(x)."""
@@ -461,8 +471,7 @@ class _Tree:
         self._leaves: dict[Name, list[Point]] = {}
 
     def runs(self) -> Runs:
-        zero: Point = tuple(_ZERO for _ in self._instance.start)
-        held = {Initial.START: self._instance.start, Initial.ZERO: zero}
+        held = {Initial.START: self._instance.start, Initial.ZERO: self._instance.zero}
         registers = {place: held[one] for place, one in enumerate(self._program.initial) if one in held}
         rows, control = self._program.opening()
         opens = any(isinstance(row, DescendRow) for row in rows)
@@ -499,23 +508,16 @@ class _Tree:
     def _passes(self, number: int, begin: Point) -> Iterator[tuple[Fraction, dict[int, Point]]]:
         """Yield what all clients may compute from a model, with probabilities."""
         one, size = self._instance, self._size(number)
-        quiet = ((Fraction(1), tuple(_ZERO for _ in begin)),)
-        laws = [one.noise[i].points() if one.noise else quiet for i in range(one.n) for _ in range(one.steps)]
+        laws = [law for i in range(one.n) for law in [one.law(i)] * one.steps]
         for drawn in itertools.product(*laws):
-            chance, found = Fraction(1), {}
-            for i, function in enumerate(one.functions):
-                z = begin
-                for m in range(one.steps):
-                    share, noise = drawn[i * one.steps + m]
-                    slope = function.slope(z)
-                    self._seen["z", (i, number, m)] = z
-                    self._seen["g", (i, number, m)] = slope
-                    self._seen["e", (i, number, m)] = noise
-                    chance *= share
-                    z = plus(z, plus(slope, noise), -size)
-                self._seen["z", (i, number, one.steps)] = z
-                found[i] = z
-            yield chance, found
+            noise = [point for _, point in drawn]
+            yield (
+                prod((chance for chance, _ in drawn), start=_ONE),
+                {
+                    i: _local_steps(function, begin, size, noise[i * one.steps :][: one.steps], self._seen, (i, number))
+                    for i, function in enumerate(one.functions)
+                },
+            )
 
     def _applied(
         self, registers: dict[int, Point], rows: Sequence[Any], passes: Mapping[int, Point], number: int
@@ -523,10 +525,8 @@ class _Tree:
         now, moved = dict(registers), False
         for row in rows:
             if isinstance(row, AffineRow):
-                value: Point = tuple(_ZERO for _ in self._instance.start)
-                for weight, source in row.terms:
-                    value = plus(value, now[source], exact_weight(weight))
-                now[row.dst] = value
+                terms = [(exact_weight(weight), now[source]) for weight, source in row.terms]
+                now[row.dst] = summed(self._instance.dimension, terms)
                 moved |= row.dst == X_S
             elif isinstance(row, DescendRow):
                 same_step = abs(row.step_size - float(self._size(number))) <= 1e-9 * row.step_size
@@ -536,6 +536,19 @@ class _Tree:
             else:
                 now[row.dst] = now[row.src]
         return now
+
+
+def _local_steps(
+    function: Function, z: Point, size: Fraction, noise: Sequence[Point], seen: dict[Name, Point], run: tuple[int, ...]
+) -> Point:
+    """Return where local steps end; points, slopes and noise are noted by run and step."""
+    for q, drawn in enumerate(noise):
+        slope = function.slope(z)
+        for name, value in (("z", z), ("g", slope), ("e", drawn)):
+            seen[name, (*run, q)] = value
+        z = plus(z, plus(slope, drawn), -size)
+    seen["z", (*run, len(noise))] = z
+    return z
 
 
 def exact_weight(weight: float) -> Fraction:
@@ -686,17 +699,18 @@ def halves(up: str, down: str, values: Members) -> dict[str, Members]:
     }
 
 
-def agreed(found: Mapping[str, Fraction], read: Mapping[str, float], names: Iterable[str]) -> None:
-    """Make sure that exact numbers are those that the algorithm reads off the tape, rounded.
+def exactly(read: Mapping[str, float], names: Iterable[str]) -> dict[str, Fraction]:
+    """Return the rational numbers that readings of a tape stand for; those that the algorithm has not are left out.
 
     Raises
     ------
-    ProofError
-        If one is another.
+    UnfitError
+        If one is no simple rational number.
     """
-    for name in names:
-        if name in read and abs(float(found[name]) - read[name]) > 1e-9 * max(1.0, abs(read[name])):
-            raise ProofError(f"{name} is {read[name]} as it is read off the tape, and {found[name]} here")
+    try:
+        return {name: exact_weight(read[name]) for name in names if name in read}
+    except ProofError as error:
+        raise UnfitError(str(error)) from None
 
 
 def replay_tape(tape: Tape, instance: Instance, places: Places) -> Runs:
@@ -715,17 +729,10 @@ def replay_tape(tape: Tape, instance: Instance, places: Places) -> Runs:
     UnfitError
         If there are too many outcomes.
     """
-    draws = [
-        (row, q)
-        for row, (steps, arrival) in enumerate(
-            zip(tape.descend.steps.tolist(), tape.descend.arrival.tolist(), strict=True)
-        )
-        if arrival >= 0
-        for q in range(steps)
-    ]
-    quiet = ((Fraction(1), tuple(_ZERO for _ in instance.start)),)
-    clients = tape.descend.client.tolist()
-    laws = [instance.noise[clients[row]].points() if instance.noise else quiet for row, _ in draws]
+    table = tape.descend
+    columns = enumerate(zip(table.steps.tolist(), table.arrival.tolist(), table.client.tolist(), strict=True))
+    draws = [(row, q, client) for row, (steps, arrival, client) in columns if arrival >= 0 for q in range(steps)]
+    laws = [instance.law(client) for _, _, client in draws]
     if prod(len(law) for law in laws) > MAX_OUTCOMES:
         raise UnfitError(f"there are more than {MAX_OUTCOMES} outcomes")
     names: dict[int, list[tuple[int, ...]]] = {}
@@ -735,7 +742,7 @@ def replay_tape(tape: Tape, instance: Instance, places: Places) -> Runs:
     found: dict[Name, list[Point]] = {}
     for drawn in itertools.product(*laws):
         chances.append(prod((chance for chance, _ in drawn), start=Fraction(1)))
-        noise = {at: value for at, (_, value) in zip(draws, drawn, strict=True)}
+        noise = {(row, q): value for (row, q, _), (_, value) in zip(draws, drawn, strict=True)}
         for name, value in run_once(tape, instance, noise, names).items():
             found.setdefault(name, []).append(value)
     return Runs(chances, {name: Column(values) for name, values in found.items()}, instance.functions)
@@ -744,50 +751,31 @@ def replay_tape(tape: Tape, instance: Instance, places: Places) -> Runs:
 def run_once(
     tape: Tape, instance: Instance, noise: Mapping[tuple[int, int], Point], names: Mapping[int, Sequence[Any]]
 ) -> dict[Name, Point]:
-    """Return every named vector in one outcome."""
-    zero: Point = tuple(_ZERO for _ in instance.start)
-    held = {Initial.START: instance.start, Initial.ZERO: zero}
-    now = {place: held[Initial(one)] for place, one in enumerate(tape.initial.tolist()) if Initial(one) in held}
+    """Return every named vector in one outcome.
+
+    Raises
+    ------
+    ProofError
+        If local steps are of several sizes, implicit, or of another size than the instance's.
+    """
+    alpha, zero = instance.alpha, instance.zero
+    if tape.local.size or any(tape.implicit.tolist()):
+        raise ProofError("local steps of several sizes, or implicit ones, are not known to exact models")
+    if any(abs(size - float(alpha)) > 1e-9 * float(alpha) for size in tape.descend.step_size.tolist()):
+        raise ProofError("a run with another step size than the instance's is not known to exact models")
+    exact = Numbers([*map(exact_weight, tape.affine.coef.tolist())], [alpha] * len(tape.descend.steps), ())
+    now: list[Any] = starts(tape, instance.start, zero)
     seen: dict[Name, Point] = {("w", (0,)): now[_SERVER_MODEL]}
     versions = tape.version.tolist()
-    for op, row, event in zip(tape.op.tolist(), tape.row.tolist(), tape.event.tolist(), strict=True):
-        if op == Op.AFFINE:
-            first, last = tape.affine.start[row : row + 2].tolist()
-            value = zero
-            for source, weight in zip(
-                tape.affine.src[first:last].tolist(), tape.affine.coef[first:last].tolist(), strict=True
-            ):
-                value = plus(value, now[source], exact_weight(weight))
-            now[int(tape.affine.dst[row])] = value
-        elif op == Op.DESCEND:
-            now[int(tape.descend.dst[row])] = _descend(tape, instance, row, now, noise, names.get(row, ()), seen)
+    for row, event in zip(rows(tape, exact), tape.event.tolist(), strict=True):
+        if isinstance(row, Combine):
+            now[row.dst] = summed(instance.dimension, [(weight, now[source]) for weight, source in row.terms])
+        elif isinstance(row, Update):
+            function, start = instance.functions[row.client], now[row.src]
+            drawn = [noise.get((row.row, q), zero) for q in range(len(row.sizes))]
+            now[row.dst] = _local_steps(function, start, alpha, drawn, {}, ())
+            for place in names.get(row.row, ()):
+                end = _local_steps(function, start, alpha, drawn, seen, place)
+                seen["g", (*place, len(drawn))] = function.slope(end)
         seen["w", (versions[event + 1],)] = now[_SERVER_MODEL]
     return seen
-
-
-def _descend(
-    tape: Tape,
-    instance: Instance,
-    row: int,
-    now: Mapping[int, Point],
-    noise: Mapping[tuple[int, int], Point],
-    places: Sequence[tuple[int, ...]],
-    seen: dict[Name, Point],
-) -> Point:
-    table, alpha, zero = tape.descend, instance.alpha, tuple(_ZERO for _ in instance.start)
-    if tape.local.size or (tape.implicit.size and tape.implicit[row]):
-        raise ProofError("local steps of several sizes, or implicit ones, are not known to exact models")
-    if abs(float(table.step_size[row]) - float(alpha)) > 1e-9 * float(alpha):
-        raise ProofError("a run with another step size than the instance's is not known to exact models")
-    function, z = instance.functions[int(table.client[row])], now[int(table.src[row])]
-    steps = int(table.steps[row])
-    for q in range(steps):
-        slope, drawn = function.slope(z), noise.get((row, q), zero)
-        for place in places:
-            for name, value in (("z", z), ("g", slope), ("e", drawn)):
-                seen[name, (*place, q)] = value
-        z = plus(z, plus(slope, drawn), -alpha)
-    for place in places:
-        seen["z", (*place, steps)] = z
-        seen["g", (*place, steps)] = function.slope(z)
-    return z

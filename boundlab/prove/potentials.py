@@ -516,15 +516,41 @@ def _contracts(
     level: Scalar,
     context: Context | None,
 ) -> Fact:
-    s, kernel, k = of.s, proof.kernel, of.s.k
-    T, S = s.symbol(s.theorem.horizon_symbol), of.size(base)
-    value = s.formula(of_q, context)
+    value = of.s.formula(of_q, context)
     why = "" if context is None else f", {context.why}"
-    name = "q" if context is None or "q" not in kernel.values else "r"
+    k = of.s.k
     one = _falls(
         proof, of, given, of.base(base, k + 1),
         of.base(base, k) * value**often + expr(level * (1 - value**often)), context, why,
     )  # fmt: skip
+    return contracted(proof, of, base, one, value, often, level, context)
+
+
+def contracted(
+    proof: Proof,
+    of: Iteration,
+    base: str,
+    one: Fact,
+    value: Scalar,
+    often: int,
+    level: Scalar,
+    context: Context | None,
+) -> Fact:
+    """Return what V(k+1) ≤ V(k)·q^often + level·(1 − q^often) comes to after all steps, and from the start.
+
+    Parameters
+    ----------
+    one
+        That, with the number for q.
+    value
+        q, a number ≥ 0.
+    context
+        The case in which it holds.
+    """
+    s, kernel, k = of.s, proof.kernel, of.s.k
+    T, S = s.symbol(s.theorem.horizon_symbol), of.size(base)
+    why = "" if context is None else f", {context.why}"
+    name = "q" if context is None or "q" not in kernel.values else "r"
     q, named = variable(name), s.name(name, value, low=0, context=context)
     power = (
         proof.step(f"{name} as a power{why}", equal(expr(q**often), value**often), [named], context=context)

@@ -6,8 +6,12 @@ from typing import Any
 import pytest
 
 from boundlab.algorithms.gd import Gd
-from boundlab.classes import CLASSES, outside
+from boundlab.classes import CLASSES, class_of, of_tape, outside
 from boundlab.cli import invoke
+from boundlab.prove._instance import Instance
+from boundlab.prove.settings._arriving import AFL_DGA
+from boundlab.prove.settings.afl_dga import work_of
+from boundlab.registry import lookup
 from boundlab.tape import Tape
 
 
@@ -32,3 +36,11 @@ def test_of_an_algorithm_that_does_something_else_nothing_is_proved(
     said = capsys.readouterr().err
     assert said.startswith("boundlab: proofs about gd say of its runs what is not so: with alpha=0.02 and 1 clients")
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("one", AFL_DGA)
+def test_averages_that_are_used_again_late_or_never_are_those_of_the_class(one: Instance) -> None:
+    """With one client x[2] = x[1] + (x[1] − x[0]) is of the passes that x[1] is of."""
+    work = work_of(one)
+    own = class_of(lookup("algorithms", "afl_dga"), work.parameters, one.n)
+    assert list(own.why_not(of_tape(work.tape))) == []

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kernel_values import refused
 
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.prove import Proof, ProofError, Range, Script, expr, run, scalar, variable
+from boundlab.prove import Proof, Range, Script, expr, run, scalar, variable
 from boundlab.prove.document import make_sure_there_are_runs
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
@@ -24,10 +25,6 @@ alpha = "alpha"
 [terms]
 bound = "R**2/(2*alpha*K)"
 """
-
-
-def refused(words: str) -> Any:
-    return pytest.raises(ProofError, match=words)
 
 
 def begun(theorem: str) -> Any:

@@ -4,16 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from kernel_values import refused
 
 from boundlab.errors import SpecError
 from boundlab.prove import expr, total, variable, windows
-from boundlab.prove._scalars import ProofError
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
-
-
-def refused(words: str) -> Any:
-    return pytest.raises(ProofError, match=words)
 
 
 @pytest.fixture

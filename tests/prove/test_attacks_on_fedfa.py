@@ -3,16 +3,13 @@
 from typing import Any
 
 import pytest
+from kernel_values import refused
 
 from boundlab.errors import SpecError
 from boundlab.prove import Range, equal, expr, scalar, squared, total, variable
 from boundlab.prove._scalars import ProofError
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
-
-
-def refused(words: str) -> Any:
-    return pytest.raises(ProofError, match=words)
 
 
 @pytest.fixture

@@ -5,21 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kernel_values import refused
 from proof_files import registered
 
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.prove import Context, Kernel, Proof, Range, Script, equal, expr, finite_sum, run, scalar, total, variable
-from boundlab.prove._scalars import ProofError
 from boundlab.prove._terms import Known
 from boundlab.prove.document import Status, conclude, statement
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
 
 ZERO, ONE = scalar(0), scalar(1)
-
-
-def refused(words: str) -> Any:
-    return pytest.raises(ProofError, match=words)
 
 
 def _of(theorem: str) -> Any:

@@ -13,8 +13,8 @@ F = Fraction
 
 
 @pytest.mark.nightly
-def test_what_boundlab_reads_off_a_run_of_fedfa_is_what_the_models_have() -> None:
-    """Rounded numbers of the algorithm's own reading are compared wherever a model is made; here by hand."""
+def test_what_is_read_off_a_run_of_fedfa_is_what_it_is_by_hand() -> None:
+    """Models take the numbers that the algorithm reads; here they are worked out by hand."""
     found = models("fedfa.param.a")
     one = next(model for model in found if model.values["window"] == 2 and model.values["lag"] == 0)
     assert one.values["kappa_lag"] == F(2, 3)

@@ -1,8 +1,9 @@
 """Exact models of AFL-DGA: its compiler's tape, replayed in fractions, and what a theorem reads off it."""
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import sympy
 
 from boundlab.algorithms.afl_dga import AflDgaParameters
+from boundlab.classes import Combination, models, of_tape, steps, used
 from boundlab.errors import AssumptionError, CaseError
 from boundlab.events import SERVER, Events
 from boundlab.formulas.symbols import symbol
@@ -159,18 +161,8 @@ def _work(text: str, n: int, horizon: int, eta: Fraction) -> "DgaRows":
     return DgaRows(text, n, horizon, eta)
 
 
-@dataclass
-class _Client:
-    """What a client has received, its own local steps by the round, and the steps in what the server has of it."""
-
-    received: set[int] = field(default_factory=set)
-    kept: dict[int, list[int]] = field(default_factory=dict)
-    rounds: dict[int, list[int]] = field(default_factory=dict)
-    stored: tuple[int, ...] = ()
-
-
 class DgaRows:
-    """The rows of a tape as a setting names them, read off the events alone.
+    """The rows of a tape as a setting names them, read off its algebra.
 
     Parameters
     ----------
@@ -196,40 +188,19 @@ class DgaRows:
             read = own.quantities(self.parameters, self.tape, horizon, {})
         except (AssumptionError, CaseError) as error:
             raise UnfitError(str(error)) from None
+        run = of_tape(self.tape)
         # Rows of the tape: which averages and which own rows are in the model that a row was taken at.
-        self.received: list[frozenset[int]] = []
-        self.kept: list[tuple[int, ...]] = []
+        self.received = [_reached(models(one.start)) for one in run.passes]
+        self.kept = [tuple(sorted(used(one.start))) for one in run.passes]
+        moved = [*map(sorted, steps(run))]
         # By (t, i): the rows that round t uses, and since when.
         self.rows: dict[tuple[int, ...], tuple[int, ...]] = {}
         self.first: dict[tuple[int, ...], int] = {}
-        self._follow()
+        for t, i in itertools.product(range(horizon), range(n)):
+            self.rows[t, i] = tuple(row for row in moved[t] if run.passes[row].client == i)
+            again = t > 0 and self.rows[t - 1, i] == self.rows[t, i]
+            self.first[t, i] = self.first[t - 1, i] if again else t
         self.read = self._numbers(read)
-
-    def _follow(self) -> None:
-        clients = [_Client() for _ in range(self.n)]
-        versions: dict[int, int] = {}
-        for actor, (word, number) in zip(self.events.actor.tolist(), self.events.detail, strict=True):
-            if len(versions) == self.horizon:
-                break
-            if word == "aggregate":
-                t = versions[number] = len(versions)
-                for i, client in enumerate(clients):
-                    self.rows[t, i] = client.stored
-                    again = t > 0 and self.rows[t - 1, i] == client.stored
-                    self.first[t, i] = self.first[t - 1, i] if again else t
-                continue
-            client = clients[actor]
-            if word == "step":
-                row = len(self.received)
-                self.received.append(frozenset(client.received))
-                self.kept.append(tuple(one for own in client.kept.values() for one in own))
-                client.kept.setdefault(number, []).append(row)
-                client.rounds.setdefault(number, []).append(row)
-            elif word == "send":
-                client.stored = tuple(client.rounds[number])
-            else:
-                client.received.add(versions[number])
-                client.kept.pop(number, None)
 
     def _numbers(self, read: Mapping[str, float]) -> dict[str, Fraction]:
         found = {name: Fraction(read[name]).limit_denominator(10_000) for name in _READ}
@@ -272,6 +243,12 @@ class DgaRows:
             "one": whole({(t, i, r): r == since for (t, i), since in self.first.items() for r in range(t + 1)}),
             "root": {place: one for place, one in roots.items() if one is not None},
         }
+
+
+def _reached(start: Combination) -> frozenset[int]:
+    """Return which updates h are in Σ c_s·x[s] = x[0] + Σ_h (c_{h+1} + c_{h+2} + …)·(x[h+1] − x[h])."""
+    last = max((t for _, t in start), default=0)
+    return frozenset(h for h in range(last) if sum((c for (_, t), c in start.items() if t > h), _ZERO))
 
 
 def _replayed(instance: Instance) -> Runs:

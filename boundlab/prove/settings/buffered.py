@@ -19,9 +19,9 @@ from boundlab.prove._instance import (
     Runs,
     UnfitError,
     Used,
-    agreed,
     compiled,
     exact_weight,
+    exactly,
     halves,
     replay_tape,
     run_once,
@@ -221,15 +221,10 @@ class Buffers(Used):
 
     def symbols(self) -> dict[str, Fraction]:
         """Return what theorems read, exactly."""
-        found = {
-            "tau_max": Fraction(max(t - start for (t, _), start in self.s.items())),
-            "chi2_path": sum((self.spread(t) for t in range(self.T)), _ZERO) / self.T,
-            "alpha2": sum((one**2 for one in self.alpha.values()), _ZERO) / self.T,
-        }
         read = usage(self.tape, self.T, float(self.rate))
         if read is None:
             raise UnfitError("nothing is used")
-        agreed(found, read.symbols(), found)
+        found = exactly(read.symbols(), ("tau_max", "chi2_path", "alpha2"))
         return {**found, "eta_g": self.rate, "many": Fraction(self.many), "b": Fraction(self.many)}
 
     def families(self) -> dict[str, Members]:
@@ -383,9 +378,8 @@ def _schedules(algorithm: str, instance: Instance) -> tuple[_Schedule, ...]:
 
 def _noises(instance: Instance, runs: int) -> Iterator[tuple[Fraction, _Noise]]:
     """Yield the noise of the first runs of all clients, with probabilities."""
-    zero = tuple(_ZERO for _ in instance.start)
     places = list(itertools.product(range(instance.n), range(runs), range(instance.steps)))
-    laws = [instance.noise[i].points() if instance.noise else ((_ONE, zero),) for i, _, _ in places]
+    laws = [instance.law(i) for i, _, _ in places]
     for drawn in itertools.product(*laws):
         chance = prod((share for share, _ in drawn), start=_ONE)
         yield chance, tuple(zip(places, (value for _, value in drawn), strict=True))
@@ -451,7 +445,7 @@ def _of_entries(
     schedule: _Schedule, instance: Instance, entries: Sequence[int], seen: dict[Name, Point]
 ) -> dict[Name, Point]:
     """Return the vectors of the drawn entries, and the ways to where they began."""
-    own, zero = schedule.buffers, tuple(_ZERO for _ in instance.start)
+    own, zero = schedule.buffers, instance.zero
     found: dict[Name, Point] = {}
     for t, j in enumerate(entries):
         found["dk", (t,)] = seen["d", (own.c[t, j], t)]
@@ -481,7 +475,7 @@ def _given_past(
     """Add mb[t, q]: the mean of gk[t, q] over all outcomes with the same first arrivals and the same noise."""
     weights: dict[Any, Fraction] = {}
     sums: dict[Any, Point] = {}
-    zero = tuple(_ZERO for _ in instance.start)
+    zero = instance.zero
     keys = [(arrivals[:known], noise) for arrivals, noise in groups]
     for q in range(instance.steps):
         weights.clear()

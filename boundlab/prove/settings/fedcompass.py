@@ -9,7 +9,7 @@ from typing import Any
 from boundlab.errors import BoundlabError
 from boundlab.events import Events
 from boundlab.options import Options
-from boundlab.prove._functions import Function, Huber, PiecewiseQuadratic, Quadratic, infimum, plus
+from boundlab.prove._functions import infimum, plus, weighted_value
 from boundlab.prove._instance import (
     Column,
     Instance,
@@ -18,8 +18,8 @@ from boundlab.prove._instance import (
     Runs,
     UnfitError,
     Used,
-    agreed,
     compiled,
+    exactly,
     halves,
     replay_tape,
     used_runs,
@@ -31,8 +31,8 @@ from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-# Of a run, rounded; see boundlab.algorithms.fedcompass.
-_ROUNDED = ("tau_max", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_mean", "Q_bias")
+# Of a run; see boundlab.algorithms.fedcompass.
+_READ = ("tau_max", "A_max", "W_min", "W_max", "V_max", "share_bias", "Q_mean", "Q_bias")
 _OWN = ("N", "times")  # options of an instance that are none of the algorithm
 _ALL = 64  # events of a closed loop, more than the instances need
 
@@ -103,11 +103,10 @@ class FedCompassSetting(RunsSetting):
 
     def _gap(self, instance: Instance) -> Fraction:
         shares = self.shares(instance)
-        scaled = tuple(_scaled(one, share * instance.n) for one, share in zip(instance.functions, shares, strict=True))
-        lowest = infimum(scaled)
+        lowest = infimum(instance.functions, shares)
         if lowest is None:
             raise UnfitError("no infimum is known")
-        return sum((one.value(instance.start) for one in scaled), _ZERO) / instance.n - lowest
+        return weighted_value(instance.functions, shares, instance.start) - lowest
 
     def _work(self, instance: Instance) -> "RunWeights":
         return RunWeights(
@@ -115,13 +114,13 @@ class FedCompassSetting(RunsSetting):
         )
 
     def _read(self, instance: Instance) -> dict[str, Fraction]:
-        options, work = dict(instance.options), self._work(instance)
-        found = work.symbols()
+        options, work, window = dict(instance.options), self._work(instance), self._window(instance)
+        if min(work.W) <= 0:
+            raise UnfitError("a window holds nothing")
         least, most = Fraction(options.get("Qmin", 1)), Fraction(options.get("Qmax", 1))
-        found |= {"N": Fraction(self._window(instance)), "Qmin": least, "Qmax": most}
-        rounded = _parameters(instance), work.tape, len(work.A), {"N": self._window(instance)}
-        read = lookup("algorithms", "fedcompass").quantities(*rounded)
-        agreed(found, read, _ROUNDED)
+        own = lookup("algorithms", "fedcompass")
+        read = own.quantities(_parameters(instance), work.tape, len(work.A), {"N": window})
+        found = {"N": Fraction(window), "Qmin": least, "Qmax": most, **exactly(read, _READ)}
         if "speed_ratio" in read:
             found["speed_ratio"] = Fraction(read["speed_ratio"]).limit_denominator(1000)
         if "mu_step" in self.own_symbols:
@@ -156,30 +155,6 @@ class RunWeights(Used):
     def _extra(self, i: int, k: int) -> Fraction:
         own = sum((self._sum(t, 1, i) for t in range(k, k + self.window)), _ZERO)
         return own - self.shares[i] * self.W[k]
-
-    def symbols(self) -> dict[str, Fraction]:
-        """Return what theorems read, exactly."""
-        n, updates = len(self.shares), len(self.A)
-        if min(self.W) <= 0:
-            raise UnfitError("a window holds nothing")
-        biases = [sum((abs(self._extra(i, k)) for i in range(n)), _ZERO) / self.W[k] for k in range(self.begins)]
-        squares = [sum((self._sum(t, 2) for t in range(k, k + self.window)), _ZERO) for k in range(self.begins)]
-        each = [Fraction(sum(self.steps[at] for at in own)) for own in self.of]
-        plain = [[Fraction(sum(self.steps[at] for at in own if self.c[at] == i)) for i in range(n)] for own in self.of]
-        parts = [
-            sum((abs((one / whole if whole else _ZERO) - Fraction(1, n)) for one in row), _ZERO)
-            for row, whole in zip(plain, each, strict=True)
-        ]
-        return {
-            "tau_max": Fraction(max(at[0] - self.s[at] for at in self.rows)),
-            "A_max": max(self.A),
-            "W_min": min(self.W),
-            "W_max": max(self.W),
-            "V_max": max(squares),
-            "share_bias": max(biases),
-            "Q_mean": sum(each, _ZERO) / (n * updates),
-            "Q_bias": max(parts),
-        }
 
     def families(self) -> dict[str, Members]:
         """Return the numbers of runs, updates and windows by their indices."""
@@ -231,18 +206,6 @@ def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fracti
     work = RunWeights(tape, window, begins, shares)
     runs = replay_tape(tape, instance, work.rows)
     return with_mean_slopes(runs, "w", instance.horizon + 1)
-
-
-def _scaled(function: Function, by: Fraction) -> Function:
-    if isinstance(function, Huber):
-        return Huber(function.curvature * by, function.centre, function.width)
-    if isinstance(function, PiecewiseQuadratic):
-        return PiecewiseQuadratic(
-            function.knots, tuple(one * by for one in function.curvatures), function.slope_there * by
-        )
-    if isinstance(function, Quadratic):
-        return Quadratic(tuple(one * by for one in function.curvatures), function.centre)
-    raise UnfitError("a function with kinks is not smooth")
 
 
 def steps_ratio(found: Mapping[str, Fraction]) -> dict[str, Fraction]:
@@ -319,7 +282,6 @@ class PrintedFedCompass(FedCompassSetting):
         found = replay_tape(work.tape, instance, rows)
         steps = {at: int(work.tape.descend.steps[row]) for at, row in rows.items()}
         longest = int(dict(instance.options).get("Qmax", 1))
-        zero = tuple(Fraction(0) for _ in instance.start)
         outcomes = len(found.chances)
         columns = found.columns
         for (t, i), many in steps.items():
@@ -332,6 +294,6 @@ class PrintedFedCompass(FedCompassSetting):
                     columns["g", (t, i, q)] = Column([function.slope(at) for at in points])
                 points = list(columns["z", (t, i, q)].values)
                 columns["y", (t, i, q)], columns["gy", (t, i, q)] = Column(points), columns["g", (t, i, q)]
-                columns["ey", (t, i, q)] = columns.get(("e", (t, i, q)), Column([zero] * outcomes))
+                columns["ey", (t, i, q)] = columns.get(("e", (t, i, q)), Column([instance.zero] * outcomes))
                 columns["fy", (t, i, q)] = Column([self._slope_of_mean(instance, at) for at in points])
         return found

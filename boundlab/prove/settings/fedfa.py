@@ -16,9 +16,9 @@ from boundlab.prove._instance import (
     Name,
     Runs,
     Used,
-    agreed,
     compiled,
     exact_weight,
+    exactly,
     halves,
     replay_tape,
     whole,
@@ -30,8 +30,8 @@ from boundlab.tape import arrived
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _OWN = ("N",)
-# Rounded where they are read off a tape: these are compared with what is computed here.
-_ROUNDED = ("tau_a", "tau_max", "share_bias", "lag", "C_lag", "kappa_lag", "window")
+# Of a run; see boundlab.algorithms.fedfa.
+_READ = ("tau_a", "tau_max", "share_bias", "lag", "C_lag", "kappa_lag", "window")
 
 
 class FedFaSetting(RunsSetting):
@@ -202,22 +202,8 @@ class _Work(Used):
 
     def symbols(self) -> dict[str, Fraction]:
         """Return what theorems read, exactly."""
-        whole = range(self.begins)
-        found = {
-            "N": Fraction(self.window),
-            "window": Fraction(self.K),
-            "tau_a": Fraction(self.tau_a),
-            "tau_max": Fraction(max(1, self.tau_a + self.K - 1)),
-            "share_bias": max(sum((abs(self.share(i, k)) for i in range(self.n)), _ZERO) for k in whole),
-        }
-        found["eta_g"] = self.rate
-        if self.lag is not None:
-            extra = self.extra()
-            sums = [sum((abs(one) for at, one in extra.items() if at[0] == t), _ZERO) for t in range(self.updates)]
-            found |= {"lag": Fraction(self.lag), "kappa_lag": self.kappa, "C_lag": max(sums)}
         read = lookup("algorithms", "fedfa").quantities(self.parameters, self.tape, self.updates, {"N": self.window})
-        agreed(found, read, _ROUNDED)
-        return found
+        return {"N": Fraction(self.window), "eta_g": self.rate, **exactly(read, _READ)}
 
     def families(self) -> dict[str, Members]:
         """Return the numbers of arrivals and of windows by their indices."""
