@@ -71,10 +71,13 @@ class Buffered(Algorithm[P]):
     ----------
     mixes
         Whether x_s keeps what the weights of models leave of 1.
+    damped
+        The option with the staleness function that damps late updates; '' where none does.
     """
 
     server: Literal["any", "count", "none"] = "count"
     mixes: bool = False
+    damped: str = ""
 
     def models(self, parameters: P) -> bool:
         """Return whether x_s ← Σ weight·y over a full buffer, weights of sum 1; else x_s ← x_s + Σ weight·(y − x)."""
@@ -86,7 +89,7 @@ class Buffered(Algorithm[P]):
 
     def ages(self, parameters: P) -> bool:
         """Return whether weights depend on the staleness."""
-        return False
+        return bool(self.damped) and getattr(parameters, self.damped).kind != "constant"
 
     def weights(self, parameters: P, clients: int) -> Weigh | None:
         """Return the weights of a run's full buffers."""
@@ -181,7 +184,12 @@ class Buffered(Algorithm[P]):
 
     def fixed_weights(self, parameters: P, clients: int) -> str:
         """Return the option that would make weights independent of the staleness, '' if they are."""
-        return ""
+        return f"{self.damped}=constant" if self.ages(parameters) else ""
+
+    def spread(self, parameters: P, tape: Tape) -> dict[str, Any]:
+        """Return how unequal the shares π_i are: chi² = n·Σ(π_i − 1/n)², and more; nothing without server updates."""
+        found = self.quantities(parameters, tape, tape.iterations, {}) if tape.iterations else {}
+        return {key: found[key] for key in ("chi2", "chi2_path", "alpha2") if key in found}
 
     def quantities(self, parameters: P, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
         """Return also the local steps Q and the updates b in a buffer, where updates are differences."""

@@ -22,7 +22,7 @@ from boundlab.arithmetic.rational import Recipe, column
 from boundlab.arithmetic.recurrence import Weights
 from boundlab.delays import Clock
 from boundlab.errors import SpecError, TapeError
-from boundlab.events import SERVER, Events
+from boundlab.events import SERVER, Events, Floats, Ints
 from boundlab.tape import SERVER_MODEL, Affine, Descend, Identity, Initial, Op, Record, RecordAt, Tape, Uses, verify
 
 # The columns of a tape, filled code by code.
@@ -274,7 +274,6 @@ def fill(slots: Any, versions: Any, codes: Codes, desk: Desk, sheet: Sheet) -> i
 
 # The events of a run, each as what it does: the program is asked once for each event in each control state.
 
-Ints = NDArray[np.int64]
 NONE: Final = -1
 _CELLS: Final = 1 << 22  # pairs of a control state and a kind of event that are kept
 _FEW: Final = 1 << 13  # parts, and pairs, that are kept for the next run
@@ -556,7 +555,6 @@ def drive(course: Course, clock: Clock, details: Sequence[tuple[int, ...]], coun
     return Events(time, actor, tuple(details))
 
 
-Floats = NDArray[np.float64]
 # (client, staleness) of all results, in the order in which they enter server updates → their weights there.
 Weigh = Callable[[Ints, Ints], Floats]
 

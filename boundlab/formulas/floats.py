@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 from sympy.printing.numpy import NumPyPrinter
 
 from boundlab.errors import FormulaError
 from boundlab.formulas.folds import NO_STEPS, ClientVector, IndexFold
-
-Floats = NDArray[np.float64]
+from boundlab.formulas.symbols import Floats
 
 _NEAR = 1e-12
 _LARGEST = 2**53

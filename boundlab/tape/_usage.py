@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import TapeError
-from boundlab.tape._tape import Affine, Identity, Initial, Ints, Op, Tape
+from boundlab.events import Floats, Ints
+from boundlab.tape._tape import Affine, Identity, Initial, Op, Tape
 
-Floats = NDArray[np.float64]
 _BLOCK = 1 << 24  # weights of server updates by clients that are held at a time: 128 MB
 
 
@@ -171,10 +170,10 @@ class Statistics:
     iterations: int
     versions: int
     updates: Ints
-    p: NDArray[np.float64]
+    p: Floats
     p_s: float
     staleness: Ints
-    shares: NDArray[np.float64] | None
+    shares: Floats | None
     time: float
 
     @property
@@ -224,7 +223,7 @@ def _updates(tape: Tape) -> Ints:
     return np.bincount(pairs[0], minlength=tape.clients)
 
 
-def shares(tape: Tape) -> NDArray[np.float64] | None:
+def shares(tape: Tape) -> Floats | None:
     """Return the clients' parts π_i of all the weight that server updates gave, shape (n,); they sum to 1."""
     weight = np.bincount(
         tape.descend.client[tape.uses.update], weights=np.abs(tape.uses.weight), minlength=tape.clients

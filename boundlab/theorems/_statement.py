@@ -13,8 +13,8 @@ import sympy
 from boundlab import assumptions as known_assumptions
 from boundlab.assumptions import BOUNDED_RUN, FIXED_TIMES
 from boundlab.errors import SpecError
-from boundlab.formulas.choice import sides
 from boundlab.formulas.defined import Demands, demands, looked_at
+from boundlab.formulas.folds import sides
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, followed, having, lookup, make_symbol, names_of
 from boundlab.metrics import INDEX, Metric, choices, metric, range_of, terms_of

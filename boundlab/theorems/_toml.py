@@ -16,9 +16,8 @@ from boundlab.algorithms import VARIABLES, Algorithm
 from boundlab.assumptions import assumption
 from boundlab.errors import BoundlabError, FormulaError, SpecError, UndecidedError
 from boundlab.files import decimal, other_kind, read_text
-from boundlab.formulas.choice import sides
 from boundlab.formulas.defined import Demand, Demands, demands
-from boundlab.formulas.folds import NAMES, STEP_AT, StepAt
+from boundlab.formulas.folds import NAMES, STEP_AT, StepAt, sides
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
 from boundlab.formulas.units import degrees

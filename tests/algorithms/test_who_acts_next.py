@@ -754,7 +754,7 @@ def test_fedcompass_samples_and_compiles_the_groups_of_the_queue() -> None:
         one, delays, streams = setting.parameters, build_delays(kind, dict(words), N), Streams(7, 1)
         arrival = own_speeds(one.speeds) if one.speeds else in_fourteen_digits(durations_of(delays, streams))
         known = one.speeds is not None and one.warmup == "speeds"
-        queue = Fractions(one.rules, [float(one.speeds[i][0]) if known else 1.0 for i in range(N)], known)
+        queue = Fractions(one, [float(one.speeds[i][0]) if known else 1.0 for i in range(N)], known)
         expected = [*itertools.islice(queue.moments(arrival), 4 * EVENTS)]
         events = setting.algorithm.sample(one, delays, NO_POLICY, streams, N, 4 * EVENTS)
         assert [*zip(events.time.tolist(), events.actor.tolist(), strict=True)] == [own[:2] for own in expected]
