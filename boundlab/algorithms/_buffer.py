@@ -317,7 +317,10 @@ class BufferProgram(EventProgram):
         stalest: int | None = None,
         stops: bool = False,
     ) -> None:
-        check_wait(name, reply, count, clients)
+        if reply == "wait" and count > clients:
+            raise SpecError(
+                f"{name}: with reply=wait a buffer of {count} never fills from {clients} clients; lower count"
+            )
         self._reply, self._clients, self._weigh, self.memory = reply, clients, weigh, memory
         self.ages, self.named, self._mixes, self.models = ages or stalest is not None, named, mixes and models, models
         self.stalest, self.stops, self._blind = stalest, stops, False
@@ -483,9 +486,3 @@ class AgedProgram(EventProgram):
         older: list[Row] = [MoveRow(desk.result(j), desk.result(j - 1)) for j in range(self._most - 1, 0, -1)]
         newest: list[Row] = [AffineRow(desk.result(0), ((1.0, X_S),))] if self._most else []
         return Step((*rows, *older, *newest, update), Control(shared=((), memory, versions)), True, uses)
-
-
-def check_wait(name: str, reply: Reply, count: int, clients: int) -> None:
-    """Refuse reply=wait where fewer clients than ``count`` can be in the buffer at a time."""
-    if reply == "wait" and count > clients:
-        raise SpecError(f"{name}: with reply=wait a buffer of {count} never fills from {clients} clients; lower count")

@@ -474,7 +474,12 @@ class Course:
     def _found(self, step: Step, number: int) -> tuple[int, int]:
         rows, before, lead = step.rows, NONE, 0
         if self.program.sizes is not None:  # a k counts from the number of its event
-            rows = tuple(_counted(row, number) if isinstance(row, DescendRow) else row for row in rows)
+            rows = tuple(
+                row._replace(k=row.k - number, step_size=0.0)
+                if isinstance(row, DescendRow) and row.k is not None
+                else row
+                for row in rows
+            )
         if self.program.draws:  # nobody works but for the event, which ends when all are done
             lead = next((place for place, row in enumerate(rows) if not isinstance(row, DescendRow)), len(rows))
             before = self.part(Passage(rows[:lead])) if lead else NONE
@@ -487,10 +492,6 @@ class Course:
                 updates += 1
         effect = self._effect(_Effect(before, main, int(step.iteration), updates, tuple(begin)))
         return effect, _number(self._states, self._controls, step.control)
-
-
-def _counted(row: DescendRow, number: int) -> DescendRow:
-    return row if row.k is None else row._replace(k=row.k - number, step_size=0.0)
 
 
 def _number(known: dict[Any, int], listed: list[Any], one: Hashable) -> int:

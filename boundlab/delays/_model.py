@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gamma, pi
@@ -425,15 +425,20 @@ class Renewal(DelayModel):
             server = Exponential(np.array([1.0 / server_rate]))
             parts.append(_Arrivals(server, streams, Stream.SERVER, np.array([server_rate * span]), SERVER))
         while True:
-            times, actors = (np.concatenate(both) for both in zip(*(part.all() for part in parts), strict=True))
+            found = [part.all() for part in parts]
+            times = np.concatenate([own for own, _ in found])
             # What comes after this time is not among the first events, whatever else there is.
             last = float(np.partition(times, count - 1)[count - 1]) if len(times) >= count else np.inf
             grown = [part.extend(last) for part in parts]
             if not any(grown):
-                break
-        # Stable: equal times keep the order of the concatenation, clients by index, server last.
-        order = np.argsort(times, kind="stable")[:count]
-        return Events(times[order], actors[order])
+                return _merged(found, count)
+
+
+def _merged(parts: Sequence[tuple[Floats, NDArray[np.int32]]], count: int | None = None) -> Events:
+    """Return the first events of several sources; at equal times those of one source come before those of the next."""
+    time, actor = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(time, kind="stable")[:count]
+    return Events(time[order], actor[order])
 
 
 @final
@@ -600,9 +605,8 @@ class Trace(DelayModel):
                 pass
             extra, who = drawn.all()
             keep = extra <= time[-1]
-            time, actor = np.concatenate([time, extra[keep]]), np.concatenate([actor, who[keep]])
-            order = np.argsort(time, kind="stable")
-            time, actor = time[order], actor[order]
+            both = _merged([(time, actor), (extra[keep], who[keep])])
+            time, actor = both.time, both.actor
         if len(time) < count:
             raise SpecError(f"the trace {self.source} ends after {len(time)} events; {count} are asked for")
         return Events(time[:count], actor[:count])
@@ -737,23 +741,17 @@ def read_policy(
     SpecError
         If the policy is unknown, its number is not positive, or the delay model or the algorithm brings its own.
     """
-    if server != "any":
-        if text is None:
-            return ServerPolicy("own", 0.0)
-        if server == "none":
-            raise SpecError(f"{who} decides by itself when to aggregate; leave the server policy out")
-        if parse_spec(text, "server")[0] != "count":
-            raise SpecError(f"{who} aggregates after a number of updates: --server count:every=4, or --set count=4")
-    if server == "count":
-        options = Options("server count", parse_spec(str(text), "server")[1])
-        every = options.integer("every", 1, minimum=1)
-        options.finish()
-        return ServerPolicy("count", float(every))
-    if isinstance(delays, IndependentEvents):
+    if server != "any" and text is None:
+        return ServerPolicy("own", 0.0)
+    if server == "none":
+        raise SpecError(f"{who} decides by itself when to aggregate; leave the server policy out")
+    if server == "any" and isinstance(delays, IndependentEvents):
         if text is not None:
             raise SpecError("delays iid bring their own server events (p_s); leave the server policy out")
         return ServerPolicy("given", delays.p_s)
     kind, raw = parse_spec(text or "poisson", "server")
+    if server == "count" and kind != "count":
+        raise SpecError(f"{who} aggregates after a number of updates: --server count:every=4, or --set count=4")
     if kind not in POLICIES:
         raise SpecError(f"unknown server policy {kind!r}; {nearest(kind, POLICIES)}")
     options = Options(f"server {kind}", raw)
@@ -801,7 +799,5 @@ def sample_events(delays: DelayModel, policy: ServerPolicy, streams: Streams, it
         return delays.sample(streams, iterations, policy.value)
     arrivals = delays.sample(streams, iterations, 0.0)
     ticks = policy.value * np.arange(1.0, min(np.ceil(arrivals.time[-1] / policy.value), iterations) + 1.0)
-    time = np.concatenate([arrivals.time, ticks])
-    actor = np.concatenate([arrivals.actor, np.full(len(ticks), SERVER, dtype=np.int32)])
-    order = np.argsort(time, kind="stable")[:iterations]
-    return Events(time[order], actor[order])
+    server = np.full(len(ticks), SERVER, dtype=np.int32)
+    return _merged([(arrivals.time, arrivals.actor), (ticks, server)], iterations)

@@ -22,10 +22,6 @@ def _floor(x: Any) -> Any:
     return np.where(np.abs(x - near) <= _NEAR * np.maximum(np.abs(near), 1.0), near, np.floor(x))
 
 
-def _ceil(x: Any) -> Any:
-    return -_floor(-np.asarray(x))
-
-
 def _entry(vector: Any, place: Any) -> Any:
     vector, place = np.asarray(vector), np.asarray(place)
     inside = (place == np.floor(place)) & (place >= 0) & (place < len(vector))
@@ -89,7 +85,7 @@ _NAMESPACE: Mapping[str, Any] = {
     "_f_exp": np.exp,
     "_f_log": np.log,
     "_f_floor": _floor,
-    "_f_ceil": _ceil,
+    "_f_ceil": lambda x: -_floor(-np.asarray(x)),
     "_f_minimum": np.minimum,
     "_f_maximum": np.maximum,
     "_f_abs": np.abs,

@@ -89,13 +89,6 @@ def once(
     return of
 
 
-@once()
-def defining(theorem: Any) -> Mapping[str, sympy.Expr]:
-    """Return how each defined symbol follows from others."""
-    own = ((name, rule, lookup(name, theorem.symbols).symbol) for name, rule in theorem.step.items())
-    return {**theorem.definitions, **{name: rule for name, rule, symbol in own if rule != symbol}}
-
-
 @once(8192)
 def read_by(theorem: Any, names: frozenset[str], known: frozenset[str]) -> frozenset[str]:
     """Return names and all that their definitions use."""
@@ -731,9 +724,11 @@ class Statement:
         """The smallest value of the counter that the theorem is about and that has a left side."""
         return max(self.first, self.left.first)
 
+    @once()
     def defining(self) -> Mapping[str, sympy.Expr]:
         """Return how each defined symbol follows from others; the step size is one of them."""
-        return defining(self)
+        own = ((name, rule, lookup(name, self.symbols).symbol) for name, rule in self.step.items())
+        return {**self.definitions, **{name: rule for name, rule, symbol in own if rule != symbol}}
 
     def formulas(self) -> Iterator[tuple[str, sympy.Expr]]:
         """Yield what each formula is, for messages, and the formula: definitions, steps, conditions, terms."""
