@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bound(ABC):
     """The right side of a theorem.
 
@@ -90,6 +90,8 @@ class Bound(ABC):
 class FormulaBound(Bound):
     """A bound in closed form: the sum of named terms."""
 
+    terms: Mapping[str, sympy.Expr]
+
     def terms_at(
         self, found: Mapping[str, Floats], symbols: Mapping[str, SymbolInfo], counter: str, theorem: str
     ) -> Iterator[tuple[str, str, Floats]]:
@@ -108,7 +110,7 @@ class FormulaBound(Bound):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RecursionBound(Bound):
     """A bound that is iterated numerically; its one term is called ``recursion``.
 
