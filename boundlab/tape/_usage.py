@@ -270,7 +270,7 @@ def recycle(tape: Tape) -> Tape:
     """
     affine, descend = tape.affine, tape.descend
     start, src, coef = affine.start.tolist(), affine.src.tolist(), affine.coef.tolist()
-    reads = [], descend.src.tolist(), tape.record.src.tolist()  # by kind of instruction
+    reads = list[int](), descend.src.tolist(), tape.record.src.tolist()  # by kind of instruction
     writes = affine.dst.tolist(), descend.dst.tolist()
     lines = list(zip(tape.op.tolist(), tape.row.tolist(), strict=True))
     # Values: 0 is x0, 1 is zero, and then what instructions write, in their order; −1 is none.
@@ -278,16 +278,18 @@ def recycle(tape: Tape) -> Tape:
     last, sources = [_NEVER, _NEVER], list[list[int]]()
     for at, (op, row) in enumerate(lines):
         if op == Op.AFFINE:
-            part = slice(start[row], start[row + 1])
-            # Executors begin with a register's own old value: the sum keeps this order where the result lies elsewhere.
-            own = writes[op][row]
-            terms = sorted(zip(src[part], coef[part], strict=True), key=lambda term, own=own: term[0] != own)  # type: ignore[misc]
-            coef[part] = [weight for _, weight in terms]
-            sources.append([holds[register] for register, _ in terms])
+            part, own = slice(start[row], start[row + 1]), writes[op][row]
+            if own in src[start[row] + 1 : start[row + 1]]:
+                # Executors begin with a register's own old value: the sum keeps this order where the result lies
+                # elsewhere.
+                terms = sorted(zip(src[part], coef[part], strict=True), key=lambda term, own=own: term[0] != own)  # type: ignore[misc]
+                src[part], coef[part] = [register for register, _ in terms], [weight for _, weight in terms]
+            read = [holds[register] for register in src[part]]
         else:
-            sources.append([holds[reads[op][row]]])
-        for value in sources[at]:
-            last[value] = at
+            read = [holds[reads[op][row]]]
+        sources.append(read)
+        for one in read:
+            last[one] = at
         if op != Op.RECORD:
             holds[writes[op][row]] = len(last)
             last.append(_NEVER)
@@ -311,7 +313,9 @@ def recycle(tape: Tape) -> Tape:
             else:
                 to = len(initial)
                 initial.append(int(Initial.UNWRITTEN))
-        unused += [place.pop(one) for one in read if last[one] == at and one in place]
+        for one in read:
+            if last[one] == at and one in place:
+                unused.append(place.pop(one))
         if op != Op.RECORD:
             writes[op][row], place[value] = to, to
             if last[value] == _NEVER:

@@ -57,23 +57,8 @@ _TERM_KEYS: Final = ("quantity", "point", "times")
 _SUMMED: Final[Mapping[str, Quantity]] = {one.name.lower(): one for one in Quantity}
 
 
-def left_side(
-    said: Mapping[str, Any] | Sequence[Mapping[str, Any]], symbols: Mapping[str, SymbolInfo], where: str
-) -> Metric:
-    """Read the table [left], or the tables [[left]] that are added.
-
-    Raises
-    ------
-    SpecError
-        If a key is unknown, or a value none that it can have.
-    FormulaError
-        If a formula cannot be read.
-    """
-    return _left(said, symbols, where) if isinstance(said, Mapping) else _sum(said, symbols, where)
-
-
 def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
-    """Read a left side: a quantity, how the iterates enter, what the index counts, which models, their weights.
+    """Read the table [left]: a quantity, how the iterates enter, what the index counts, which models, their weights.
 
     With ``reach`` some model within so many seconds or iterations is to have a small left side: the best one.
     """
@@ -125,7 +110,7 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
 
 
 def _sum(tables: Sequence[Mapping[str, Any]], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
-    """Read the terms of a left side: a quantity, at which point, times what."""
+    """Read the tables [[left]], which are added: a quantity, at which point, times what."""
     terms = []
     for place, table in enumerate(tables, 1):
         name = f"{where}, left {place}"
@@ -539,7 +524,9 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
         own = [*(holds for holds, _ in inequalities), *(str(value) for one in lefts for value in one.values())]
         steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
-    left = left_side(data["left"], symbols, where) if data.get("left") else None
+    left: Metric | None = None
+    if data.get("left"):
+        left = (_left if isinstance(data["left"], Mapping) else _sum)(data["left"], symbols, where)
     conditions = [_condition(*one, symbols, where, written) for one in inequalities]
     if "reach" in lefts[0]:
         if SECONDS in formulas["definitions"]:
