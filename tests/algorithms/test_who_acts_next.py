@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from algorithm_makers import some_problem
 from event_queue import (
     Anarchy,
     Office,
@@ -22,7 +23,7 @@ from event_queue import (
     with_a_server,
     with_coins,
 )
-from test_afl_dga import Messages, some_problem
+from test_afl_dga import Messages
 from test_compass_in_fractions import Fractions
 from test_programs import SET
 
