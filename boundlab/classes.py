@@ -664,8 +664,7 @@ def _buffer(parameters: Any, _: int) -> RunClass:
 
 
 def _fedcompass(parameters: Any, _: int) -> RunClass:
-    rules = parameters.rules
-    return PassClass(StepsOfPasses(rules.Qmax, lambda _: parameters.eta, rules.Qmin), count=None)
+    return PassClass(StepsOfPasses(parameters.Qmax, lambda _: parameters.eta, parameters.Qmin), count=None)
 
 
 def _fedfa(parameters: Any, _: int) -> RunClass:

@@ -12,6 +12,7 @@ from boundlab.options import number
 
 SERVER = -1  # the actor of an aggregation
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Events:
         clients for S-FedAvg.
     """
 
-    time: NDArray[np.float64]
+    time: Floats
     actor: NDArray[np.int32]
     detail: tuple[tuple[Any, ...], ...] = ()
 
@@ -163,11 +164,6 @@ def read_aged(raw: object, clients: int, where: str, third: str = "how old its m
     if not all(found.detail):
         raise CaseError(f"{where}: either all events name {third}, or none does")
     return found
-
-
-def members_events(rows: Sequence[tuple[float, tuple[int, ...]]]) -> Events:
-    """Return events of the server with their clients as detail."""
-    return events_of(np.array([time for time, _ in rows]), [(SERVER, *members) for _, members in rows])
 
 
 def events_as_json(events: Events) -> list[list[Any]]:

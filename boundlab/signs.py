@@ -15,8 +15,8 @@ import sympy
 from sympy.polys.rings import PolyElement, PolyRing
 
 from boundlab.errors import UndecidedError
-from boundlab.formulas.choice import Choice
 from boundlab.formulas.enclose import enclose
+from boundlab.formulas.folds import Choice
 from boundlab.formulas.symbols import SymbolInfo, apart, ordered
 from boundlab.formulas.written import MAX_TERMS, powers as count_powers, substitute
 

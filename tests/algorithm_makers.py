@@ -8,10 +8,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from boundlab.case import Case, build_problem, replay
+from boundlab.objective import Problem
 from boundlab.objective.composite import Composite
 from boundlab.objective.simple import L1, BallIndicator, BoxIndicator, ProxFunction
 from boundlab.options import Options
 from boundlab.registry import lookup
+from boundlab.tape import RecordAt, Tape
 from boundlab.testing.strategies import arrivals
 
 BUFFERED = ("asfedavg", "fedbuff", "fedstaleweight")
@@ -34,6 +36,21 @@ def make_case(algorithm: str, problem: dict[str, Any], options: dict[str, Any], 
     built = build_problem(kind, {key: value for key, value in problem.items() if key != "type"})
     compiler = lookup("algorithms", algorithm)
     return Case(compiler, built, read(algorithm, options), compiler.read_events(events, built.n, "here"))
+
+
+def tape_of(case: Case) -> Tape:
+    """Return the tape of all events of a case."""
+    tape: Tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
+    return tape
+
+
+def some_problem(name: str = "quadratic") -> Problem:
+    """Return three clients in the plane that disagree."""
+    if name == "huber":
+        options = {"c": [[0, 1], [2, -1], [5, 0]], "w": [[1, 2], [1, 1], [3, 1]], "delta": 0.7, "x0": [3, -2]}
+        return build_problem("huber", options)
+    A = [[[2, 0.5], [0.5, 1]], [[1, 0], [0, 3]], [[1.5, -0.2], [-0.2, 0.7]]]
+    return build_problem("quadratic", {"A": A, "b": [[1, 0], [-2, 3], [0, 4]], "x0": [3, -2]})
 
 
 def in_order(actors: Sequence[int]) -> list[list[Any]]:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, TypeVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._fold import Course, Weigh, drive, fold
@@ -21,9 +21,10 @@ from boundlab.errors import BoundlabError, CaseError, SpecError
 from boundlab.events import (
     SERVER,
     Events,
+    Floats,
+    Ints,
     events_as_json,
     events_of,
-    members_events,
     read_client,
     read_each,
     read_events,
@@ -73,8 +74,8 @@ class VirtualIterate:
         How many of them, the first ones, lead from w[0] to v[0].
     """
 
-    runs: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    runs: Ints
+    weights: Floats
     before: int
 
 
@@ -118,6 +119,8 @@ class Algorithm(ABC, Generic[P]):
         What else than the server's model a left side may look at, in words: vectors of which each client has one.
     takes_rounds
         Whether a delay model may say who is in each round (:attr:`boundlab.delays.DelayModel.rounds`).
+    rate
+        The option that multiplies the weights of all updates; '' where none does.
     redefines
         Symbols of :class:`boundlab.tape.Usage` that :meth:`quantities` counts in the way of the algorithm's paper.
     """
@@ -135,6 +138,7 @@ class Algorithm(ABC, Generic[P]):
     rule_variables: tuple[str, ...] = ()
     points: Mapping[str, str] = MappingProxyType({})
     takes_rounds: bool = False
+    rate: str = ""
     redefines: frozenset[str] = frozenset()
 
     @property
@@ -388,7 +392,7 @@ class Algorithm(ABC, Generic[P]):
 
     def server_rate(self, parameters: P) -> float | None:
         """Return what multiplies the weights of all updates; None where it is no parameter."""
-        return None
+        return getattr(parameters, self.rate) if self.rate else None
 
     def objective_weights(self, parameters: P, clients: int) -> tuple[Fraction, ...] | None:
         """Return p where the algorithm minimises Σ p_i f_i with weights of its own, of sum 1; None: the plain mean.
@@ -448,7 +452,7 @@ class _Watched(Streams):
 
     drawn: list[int] = field(default_factory=list)
 
-    def uniforms(self, stream: Stream, client: ArrayLike, update: ArrayLike, count: int) -> NDArray[np.float64]:
+    def uniforms(self, stream: Stream, client: ArrayLike, update: ArrayLike, count: int) -> Floats:
         found = Streams.uniforms(self, stream, client, update, count)
         if stream != Stream.DELAY:
             self.drawn.append(found.size)
@@ -600,7 +604,7 @@ class MemberRounds(Rounds[P]):
 
     def drawn_events(self, parameters: P, drawn: Sequence[Event]) -> Events:
         """Return the iterations with the clients that they ask."""
-        return members_events([(float(place), who) for place, who in enumerate(drawn, 1)])
+        return super().drawn_events(parameters, [(SERVER, *who) for who in drawn])
 
     def as_drawn(self, events: Events) -> Sequence[Event]:
         """Return the clients of each iteration."""
@@ -685,8 +689,6 @@ def coin_drawn(words: str) -> Draw:
 
 
 # Sums over windows of consecutive server updates.
-
-Floats = NDArray[np.float64]
 
 
 def window_sums(rows: Floats, window: int) -> Floats:

@@ -71,10 +71,13 @@ class Buffered(Algorithm[P]):
     ----------
     mixes
         Whether x_s keeps what the weights of models leave of 1.
+    damped
+        The option with the staleness function that damps late updates; '' where none does.
     """
 
     server: Literal["any", "count", "none"] = "count"
     mixes: bool = False
+    damped: str = ""
 
     def models(self, parameters: P) -> bool:
         """Return whether x_s ← Σ weight·y over a full buffer, weights of sum 1; else x_s ← x_s + Σ weight·(y − x)."""
@@ -86,7 +89,7 @@ class Buffered(Algorithm[P]):
 
     def ages(self, parameters: P) -> bool:
         """Return whether weights depend on the staleness."""
-        return False
+        return bool(self.damped) and getattr(parameters, self.damped).kind != "constant"
 
     def weights(self, parameters: P, clients: int) -> Weigh | None:
         """Return the weights of a run's full buffers."""
@@ -181,7 +184,12 @@ class Buffered(Algorithm[P]):
 
     def fixed_weights(self, parameters: P, clients: int) -> str:
         """Return the option that would make weights independent of the staleness, '' if they are."""
-        return ""
+        return f"{self.damped}=constant" if self.ages(parameters) else ""
+
+    def spread(self, parameters: P, tape: Tape) -> dict[str, Any]:
+        """Return how unequal the shares π_i are: chi² = n·Σ(π_i − 1/n)², and more; nothing without server updates."""
+        found = self.quantities(parameters, tape, tape.iterations, {}) if tape.iterations else {}
+        return {key: found[key] for key in ("chi2", "chi2_path", "alpha2") if key in found}
 
     def quantities(self, parameters: P, tape: Tape, until: int, settings: Mapping[str, float]) -> dict[str, float]:
         """Return also the local steps Q and the updates b in a buffer, where updates are differences."""
@@ -309,7 +317,10 @@ class BufferProgram(EventProgram):
         stalest: int | None = None,
         stops: bool = False,
     ) -> None:
-        check_wait(name, reply, count, clients)
+        if reply == "wait" and count > clients:
+            raise SpecError(
+                f"{name}: with reply=wait a buffer of {count} never fills from {clients} clients; lower count"
+            )
         self._reply, self._clients, self._weigh, self.memory = reply, clients, weigh, memory
         self.ages, self.named, self._mixes, self.models = ages or stalest is not None, named, mixes and models, models
         self.stalest, self.stops, self._blind = stalest, stops, False
@@ -475,9 +486,3 @@ class AgedProgram(EventProgram):
         older: list[Row] = [MoveRow(desk.result(j), desk.result(j - 1)) for j in range(self._most - 1, 0, -1)]
         newest: list[Row] = [AffineRow(desk.result(0), ((1.0, X_S),))] if self._most else []
         return Step((*rows, *older, *newest, update), Control(shared=((), memory, versions)), True, uses)
-
-
-def check_wait(name: str, reply: Reply, count: int, clients: int) -> None:
-    """Refuse reply=wait where fewer clients than ``count`` can be in the buffer at a time."""
-    if reply == "wait" and count > clients:
-        raise SpecError(f"{name}: with reply=wait a buffer of {count} never fills from {clients} clients; lower count")

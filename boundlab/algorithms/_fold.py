@@ -22,7 +22,7 @@ from boundlab.arithmetic.rational import Recipe, column
 from boundlab.arithmetic.recurrence import Weights
 from boundlab.delays import Clock
 from boundlab.errors import SpecError, TapeError
-from boundlab.events import SERVER, Events
+from boundlab.events import SERVER, Events, Floats, Ints
 from boundlab.tape import SERVER_MODEL, Affine, Descend, Identity, Initial, Op, Record, RecordAt, Tape, Uses, verify
 
 # The columns of a tape, filled code by code.
@@ -274,7 +274,6 @@ def fill(slots: Any, versions: Any, codes: Codes, desk: Desk, sheet: Sheet) -> i
 
 # The events of a run, each as what it does: the program is asked once for each event in each control state.
 
-Ints = NDArray[np.int64]
 NONE: Final = -1
 _CELLS: Final = 1 << 22  # pairs of a control state and a kind of event that are kept
 _FEW: Final = 1 << 13  # parts, and pairs, that are kept for the next run
@@ -475,7 +474,12 @@ class Course:
     def _found(self, step: Step, number: int) -> tuple[int, int]:
         rows, before, lead = step.rows, NONE, 0
         if self.program.sizes is not None:  # a k counts from the number of its event
-            rows = tuple(_counted(row, number) if isinstance(row, DescendRow) else row for row in rows)
+            rows = tuple(
+                row._replace(k=row.k - number, step_size=0.0)
+                if isinstance(row, DescendRow) and row.k is not None
+                else row
+                for row in rows
+            )
         if self.program.draws:  # nobody works but for the event, which ends when all are done
             lead = next((place for place, row in enumerate(rows) if not isinstance(row, DescendRow)), len(rows))
             before = self.part(Passage(rows[:lead])) if lead else NONE
@@ -488,10 +492,6 @@ class Course:
                 updates += 1
         effect = self._effect(_Effect(before, main, int(step.iteration), updates, tuple(begin)))
         return effect, _number(self._states, self._controls, step.control)
-
-
-def _counted(row: DescendRow, number: int) -> DescendRow:
-    return row if row.k is None else row._replace(k=row.k - number, step_size=0.0)
 
 
 def _number(known: dict[Any, int], listed: list[Any], one: Hashable) -> int:
@@ -556,7 +556,6 @@ def drive(course: Course, clock: Clock, details: Sequence[tuple[int, ...]], coun
     return Events(time, actor, tuple(details))
 
 
-Floats = NDArray[np.float64]
 # (client, staleness) of all results, in the order in which they enter server updates → their weights there.
 Weigh = Callable[[Ints, Ints], Floats]
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.rational import Recipe, stands_for
 from boundlab.errors import FormulaError, SpecError, UndecidedError
-from boundlab.formulas.enclose import walk
+from boundlab.events import Ints
+from boundlab.formulas.enclose import RATIONALS, walk
 from boundlab.formulas.parse import parse
-from boundlab.formulas.rationals import RATIONALS
 from boundlab.options import Options, nearest, parse_spec
 
 _KEY = "option"
@@ -327,7 +327,7 @@ class StepSize:
         """Return α_k."""
         return self.c if self.d is None else self.c / (k + self.d)
 
-    def at(self, k: NDArray[np.int64]) -> NDArray[Any]:
+    def at(self, k: Ints) -> NDArray[Any]:
         """Return α_k for an array of iterations; an array of objects where numbers know what they stand for."""
         if isinstance(self.c, Recipe):
             return np.array([self.of(one) for one in k.ravel().tolist()], dtype=object).reshape(k.shape)

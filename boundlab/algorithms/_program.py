@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.rational import as_fraction
 from boundlab.errors import SpecError
-from boundlab.events import SERVER
+from boundlab.events import SERVER, Floats, Ints
 from boundlab.tape import Identity, Initial
 
 Share = TypeVar("Share", float, Fraction)
@@ -76,8 +76,8 @@ class Control(NamedTuple):
         All else.
     """
 
-    slots: tuple[Hashable, ...] = ()
-    shared: Hashable = None
+    slots: tuple[Any, ...] = ()
+    shared: Any = None
 
 
 class Step(NamedTuple):
@@ -204,7 +204,7 @@ class EventProgram(ABC):
     stops: bool = False
     queues: frozenset[int] = frozenset()
     first_update: int = 0
-    sizes: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = None
+    sizes: Callable[[Ints], Floats] | None = None
     coefficients: Callable[[int], Sequence[float]] | None = None
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
@@ -214,9 +214,9 @@ class EventProgram(ABC):
         """
         return (), Control()
 
-    @abstractmethod
     def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
-        """Return the events that can come next, with their probabilities."""
+        """Return the events that can come next, with their probabilities; by default a round of all clients."""
+        return law.equally([(SERVER,)])
 
     @abstractmethod
     def event(self, control: Control, event: Event, number: int) -> Step:
@@ -312,8 +312,6 @@ class ClientSlots:
 
 # Algorithms whose server models are averages of results of local passes, each begun at such a model.
 
-Ints = NDArray[np.int64]
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -340,7 +338,7 @@ class Averages:
         """Return the most passes behind the model after each of ``ks`` iterations, shape (points,)."""
         return np.maximum(0, (ks + self.ahead) // self.every)
 
-    def mean_depth(self, ks: Ints) -> NDArray[np.float64]:
+    def mean_depth(self, ks: Ints) -> Floats:
         """Return the mean of :meth:`depth` over 0 … k−1 for each k ≥ 1, shape (points,)."""
         # Σ_{j<m} ⌊j/e⌋ with m = q·e + r is e·q(q−1)/2 + r·q; terms below 0 count as 0.
         q, r = np.divmod(np.maximum(ks + self.ahead, 0), self.every)

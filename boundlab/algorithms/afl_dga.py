@@ -8,14 +8,13 @@ from types import MappingProxyType
 from typing import Any, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.delays import Clock, DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, CaseError, SpecError
-from boundlab.events import SERVER, Events, read_client, read_each
+from boundlab.events import SERVER, Events, Floats, Ints, read_client, read_each
 from boundlab.options import Options, nearest, number as read_number
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import NOTHING, Initial, Op, RecordAt, Tape, Writer
@@ -166,13 +165,13 @@ class _Plan:
         )
 
 
-def _per_client(values: tuple[float, ...], clients: int, what: str) -> NDArray[np.float64]:
+def _per_client(values: tuple[float, ...], clients: int, what: str) -> Floats:
     if len(values) not in (1, clients):
         raise SpecError(f"afl_dga: {len(values)} values of {what} for {clients} clients; give one, or one a client")
     return np.broadcast_to(np.asarray(values, dtype=np.float64), (clients,))
 
 
-def _integers(u: NDArray[np.float64], ends: tuple[int, int]) -> list[int]:
+def _integers(u: Floats, ends: tuple[int, int]) -> list[int]:
     out: list[int] = (ends[0] + np.floor(u * (ends[1] - ends[0] + 1)).astype(np.int64)).tolist()
     return out
 
@@ -273,8 +272,6 @@ class _Simulation:
 # Everything is read over the first T server updates t = 0 … T−1 and the events up to the last of them: a theorem
 # about T rounds is about the run that stops there.
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _DISTANCE = ("held", "wrong", "own", "kept", "oldest", "largest")
 
 

@@ -77,14 +77,20 @@ class Area(Algorithm[AreaParameters]):
     server = "any"
 
     def completed(self, parameters: AreaParameters, events: Events) -> Events:
-        """Return the events with the aggregations that ``count`` makes.
+        """Return the events with the aggregations that ``count`` makes: one after so many arrivals, at the same time.
 
         Raises
         ------
         SpecError
             If ``count`` is set and the events name aggregations themselves.
         """
-        return _with_aggregations(events, parameters.count)
+        if parameters.count is None:
+            return events
+        if (events.actor == SERVER).any():
+            raise SpecError("area: with count the events must not name aggregations ('s'); drop them or drop count")
+        after = np.arange(parameters.count, len(events) + 1, parameters.count)
+        actor = np.insert(events.actor, after, np.int32(SERVER))
+        return Events(np.insert(events.time, after, events.time[after - 1]), actor)
 
     def averages(self, parameters: AreaParameters, clients: int) -> Averages:
         """Return how x_s averages passes: after every event mean(y_i) = x_s + u (the tape's identity).
@@ -166,19 +172,6 @@ class AreaProgram(EventProgram):
         step = self._parameters.step
         of = None if step.d is None else k
         return DescendRow(self.slots[client][0], _X_S, client, self._parameters.M, step.of(k), of)
-
-
-def _with_aggregations(events: Events, count: int | None) -> Events:
-    """Insert an aggregation, at the same time, after every ``count`` arrivals."""
-    if count is None:
-        return events
-    if (events.actor == SERVER).any():
-        raise SpecError("area: with count the events must not name aggregations ('s'); drop them or drop count")
-    after = np.arange(count, len(events) + 1, count)
-    return Events(
-        np.insert(events.time, after, events.time[after - 1]),
-        np.insert(events.actor, after, np.int32(SERVER)),
-    )
 
 
 AREA = Area()

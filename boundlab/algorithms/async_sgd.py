@@ -205,10 +205,6 @@ class QueueProgram(EventProgram):
         """Everybody works on x0."""
         return self._desk.begin_all(), Control()
 
-    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
-        """Return nothing: a compiler is told what comes."""
-        return []
-
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Apply the gradient, and hand the new model out."""
         (client, target), desk = event, self._desk

@@ -41,6 +41,7 @@ class FedAsync(Buffered[FedAsyncParameters]):
     step_size_symbols = ("eta_l",)
     server = "none"
     mixes = True
+    rate, damped = "beta", "s"
 
     def models(self, parameters: FedAsyncParameters) -> bool:
         """Return what the mode says."""
@@ -50,24 +51,12 @@ class FedAsync(Buffered[FedAsyncParameters]):
         """Return β_t of an update that is τ versions old."""
         return parameters.beta * parameters.s(tau + parameters.offset)
 
-    def ages(self, parameters: FedAsyncParameters) -> bool:
-        """Return whether s damps anything."""
-        return parameters.s.kind != "constant"
-
-    def fixed_weights(self, parameters: FedAsyncParameters, clients: int) -> str:
-        """Return the staleness function that forgets."""
-        return "s=constant" if self.ages(parameters) else ""
-
     def quantities(
         self, parameters: FedAsyncParameters, tape: Tape, until: int, settings: Mapping[str, float]
     ) -> dict[str, float]:
         """Return no shares with mode=model, as what enters is no difference that a client made."""
         found = super().quantities(parameters, tape, until, settings)
         return found or {**arrivals(tape, until), "Q": parameters.local.steps, "b": 1}
-
-    def server_rate(self, parameters: FedAsyncParameters) -> float:
-        """Return β."""
-        return parameters.beta
 
 
 FEDASYNC = FedAsync()

@@ -34,33 +34,19 @@ class FedBuff(Buffered[FedBuffParameters]):
     parameter_type = FedBuffParameters
     step_size_symbols = ("eta_l",)
     single_client_values = MappingProxyType({})
+    rate, damped = "eta_g", "staleness"
 
     def weight(self, parameters: FedBuffParameters, tau: int) -> float:
         """Return eta_g·s(τ)/count."""
         return parameters.eta_g / parameters.count * parameters.staleness(tau)
 
-    def ages(self, parameters: FedBuffParameters) -> bool:
-        """Return whether s damps anything."""
-        return parameters.staleness.kind != "constant"
-
     def heaviest(self, parameters: FedBuffParameters) -> float:
         """Return eta_g/count: s(τ) ≤ 1."""
         return self.weight(parameters, 0)
 
-    def fixed_weights(self, parameters: FedBuffParameters, clients: int) -> str:
-        """Return the staleness function that forgets."""
-        return "" if parameters.staleness.kind == "constant" else "staleness=constant"
-
-    def server_rate(self, parameters: FedBuffParameters) -> float:
-        """Return eta_g."""
-        return parameters.eta_g
-
     def figures(self, parameters: FedBuffParameters, tape: Tape) -> dict[str, Any]:
-        """Return the spread of the shares π_i: chi² = n·Σ(π_i − 1/n)²."""
-        if tape.iterations == 0:
-            return {}
-        found = self.quantities(parameters, tape, tape.iterations, {})
-        return {key: found[key] for key in ("chi2", "chi2_path", "alpha2")}
+        """Return the spread of the shares."""
+        return self.spread(parameters, tape)
 
 
 FEDBUFF = FedBuff()

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, window_sums
@@ -20,7 +19,7 @@ from boundlab.algorithms._option import FORMS, Parameters, Staleness, positive, 
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
-from boundlab.events import SERVER, Events, read_events
+from boundlab.events import SERVER, Events, Floats, read_events
 from boundlab.options import Options, number, numbers
 from boundlab.randomness import Streams
 from boundlab.tape import SERVER_MODEL, Initial, Op, RecordAt, Tape, Writer
@@ -30,8 +29,6 @@ from boundlab.tape import SERVER_MODEL, Initial, Op, RecordAt, Tape, Writer
 # Theorem ``fedcompass.window``: S_t are the runs x that enter update t, of client i_x, with weight a_x and Q_x
 # local steps from server version s_x; A_t = Σ a_x·Q_x; over windows of N updates W = Σ A_t, V = Σ a_x²·Q_x, and
 # the shares are ω_i = (1/W)·Σ a_x·Q_x over the client's own runs.
-
-Floats = NDArray[np.float64]
 
 
 def read_off(tape: Tape, p: Floats, until: int, window: int) -> dict[str, float]:
@@ -96,28 +93,6 @@ def read_off(tape: Tape, p: Floats, until: int, window: int) -> dict[str, float]
 # Time is exact: a float stands for its shortest decimal, so that ⌊(12 − 0.9)/0.1⌋ is 111. Instants of the clock are
 # floats, and whole numbers of ticks of 10⁻ᵉ, with e as large as any of them needs; the time of a local step is a number
 # of ticks over one of steps, and so is T_a, which no clock shows.
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CompassRules:
-    """Rules given to the scheduler.
-
-    Parameters
-    ----------
-    Qmin, Qmax
-        Range of the numbers of local steps.
-    latest_time_factor
-        λ ≥ 1: a group waits at most λ times as long as it is expected to take.
-    prose_max
-        Whether a new group takes the largest candidate INSIDE [Qmin, Qmax], as the text of Appendix A says,
-        and not the largest candidate, clipped, as Algorithm 2 says.
-    """
-
-    Qmin: int
-    Qmax: int
-    latest_time_factor: Fraction
-    prose_max: bool = False
 
 
 class Assignment(NamedTuple):
@@ -212,12 +187,14 @@ class Compass:
 
     Parameters
     ----------
+    rules
+        Of them the range of the numbers of local steps, λ, and which candidate a new group takes.
     speeds
         Times of one local step, one a client, if the server knows them beforehand: the first groups are then
         formed at time 0. Without them everybody begins with Qmin steps and no group.
     """
 
-    def __init__(self, rules: CompassRules, clients: int, speeds: Sequence[float] | None = None) -> None:
+    def __init__(self, rules: "FedCompassParameters", clients: int, speeds: Sequence[float] | None = None) -> None:
         self.rules = rules
         self.groups: dict[int, Group] = {}
         self.history: list[Group] = []
@@ -568,11 +545,6 @@ class FedCompassParameters(Parameters):
         if self.warmup == "speeds" and self.speeds is None:
             raise SpecError(f"{owner}: warmup=speeds needs the option speeds")
 
-    @property
-    def rules(self) -> CompassRules:
-        """Rules given to the scheduler."""
-        return CompassRules(self.Qmin, self.Qmax, self.latest_time_factor, self.prose_max)
-
     def weights(self, clients: int) -> Floats:
         """Return p, shape (n,)."""
         return np.full(clients, 1.0 / clients) if self.p is None else np.array(self.p)
@@ -606,7 +578,7 @@ class FedCompassParameters(Parameters):
         self._one_each("p", self.p, clients)
         self._one_each("speeds", self.speeds, clients)
         known = [float(rounds[0]) for rounds in self.speeds] if self.speeds and self.warmup == "speeds" else None
-        return Compass(self.rules, clients, known)
+        return Compass(self, clients, known)
 
     def _one_each(self, name: str, given: Sequence[object] | None, clients: int) -> None:
         if given is not None and len(given) != clients:
@@ -688,11 +660,10 @@ class FedCompass(Algorithm[FedCompassParameters]):
         CaseError
             If there are fewer updates than a window holds.
         """
-        rules = parameters.rules
         p = np.array([float(one) for one in parameters.objective(tape.clients)])
         symbols = read_off(tape, p, until, int(settings.get("N", 1)))
         used = super().quantities(parameters, tape, until, settings)
-        return {**used, "Qmin": float(rules.Qmin), "Qmax": float(rules.Qmax), **symbols}
+        return {**used, "Qmin": float(parameters.Qmin), "Qmax": float(parameters.Qmax), **symbols}
 
     def why_not(self, assumption: str, parameters: FedCompassParameters, delays: DelayModel) -> str:
         """Answer for equal weights."""
@@ -791,7 +762,7 @@ class _ArrivalCompiler:
         parameters = self.parameters
         weight = parameters.alpha * self.p[client] * parameters.st(self.writer.version - self.version[client])
         if parameters.normalise:
-            weight *= parameters.rules.Qmax / self.steps[client]
+            weight *= parameters.Qmax / self.steps[client]
         self.weight[client], self.arrived[client] = weight, event
         self.writer.arrive(self.run[client])
 

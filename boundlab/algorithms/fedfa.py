@@ -6,16 +6,14 @@ from types import MappingProxyType
 from typing import Any, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, VirtualIterate, window_sums
 from boundlab.algorithms._option import LocalSteps, Parameters, local_steps
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 from boundlab.errors import SpecError
+from boundlab.events import Floats, Ints
 from boundlab.tape import Tape, arrived, common_lag
-
-Floats = NDArray[np.float64]
 
 
 @final
@@ -101,7 +99,7 @@ class FedFa(Algorithm[FedFaParameters]):
         return found
 
     @staticmethod
-    def _arrivals(tape: Tape, more: int = 0) -> NDArray[np.int64]:
+    def _arrivals(tape: Tape, more: int = 0) -> Ints:
         """Return the runs of the server updates, one each, behind those of the last ``more`` arrivals before them."""
         return arrived(tape)[len(tape.events) - tape.iterations - more :]
 
@@ -127,7 +125,7 @@ def _kappa(parameters: FedFaParameters, lag: int) -> float:
     return 1.0 / (1.0 + lag + (parameters.K - 1) / 2.0)
 
 
-def share_bias(clients: NDArray[np.int64], n: int, N: int) -> float:
+def share_bias(clients: Ints, n: int, N: int) -> float:
     """Return max_t Σ_i |ω_i^t − 1/n| with ω_i^t the share of client i in arrivals t … t+N−1.
 
     Raises
@@ -198,7 +196,6 @@ class FedFaProgram(EventProgram):
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Push the window, average it, and answer."""
         client, desk, size = event[0], self._desk, self._parameters.K
-        assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
         held, arrivals = min(control.shared, size), min(control.shared + 1, self._parameters.first)
         rows, dropped = list[Row](), tuple[int, ...]()
         if held == size:

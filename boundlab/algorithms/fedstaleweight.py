@@ -11,9 +11,10 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._buffer import Buffered, BufferParameters, BufferProgram, Held, Reply, reply_option
-from boundlab.algorithms._fold import Floats, Ints, Weigh
+from boundlab.algorithms._fold import Weigh
 from boundlab.algorithms._option import LocalSteps, local_steps
 from boundlab.arithmetic.rational import column
+from boundlab.events import Floats, Ints
 from boundlab.tape import Tape, arrived, staleness
 
 
@@ -111,6 +112,7 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
     parameter_type = FedStaleWeightParameters
     step_size_symbols = ("eta_l",)
     single_client_values = MappingProxyType({})
+    rate = "eta_g"
 
     def weights(self, parameters: FedStaleWeightParameters, clients: int) -> Weigh:
         """Return the normalised weights by the averages of a run."""
@@ -140,20 +142,15 @@ class FedStaleWeight(Buffered[FedStaleWeightParameters]):
         """Return the scale that forgets; the weights of one client sum to 1 anyway."""
         return "" if parameters.scale == 0.0 or clients == 1 else "scale=0"
 
-    def server_rate(self, parameters: FedStaleWeightParameters) -> float:
-        """Return eta_g."""
-        return parameters.eta_g
-
     def figures(self, parameters: FedStaleWeightParameters, tape: Tape) -> dict[str, Any]:
         """Return each client's mean staleness, and chi² = n·Σ(π_i − 1/n)² of the shares."""
         if tape.iterations == 0:
             return {}
-        found = self.quantities(parameters, tape, tape.iterations, {})
         clients = tape.descend.client[arrived(tape)]
         counts = np.bincount(clients, minlength=tape.clients)
         sums = np.bincount(clients, weights=staleness(tape), minlength=tape.clients)
         mean = sums / np.maximum(counts, 1)
-        return {"mean_staleness": mean.tolist()} | {key: found[key] for key in ("chi2", "chi2_path", "alpha2")}
+        return {"mean_staleness": mean.tolist(), **self.spread(parameters, tape)}
 
 
 FEDSTALEWEIGHT = FedStaleWeight()

@@ -8,7 +8,6 @@ from typing import Any, Final, Literal, final
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import (
@@ -36,7 +35,7 @@ from boundlab.algorithms._program import (
 from boundlab.arithmetic.rational import column
 from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
-from boundlab.events import SERVER, Events, read_client, read_each
+from boundlab.events import SERVER, Events, Floats, Ints, read_client, read_each
 from boundlab.randomness import Stream, Streams
 from boundlab.tape import Initial, Tape
 
@@ -101,7 +100,7 @@ class GdParameters(Parameters):
         # No run that was told its horizon takes a step from there on.
         return 0.0 if self.K is not None and k >= self.K else self.decay.times(size, k=k, K=self.K)
 
-    def sizes(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+    def sizes(self, k: Ints) -> Floats:
         """Return α_k for an array of iterations."""
         return self.step.at(k) if self.decay.constant else column([self.at(one) for one in k.tolist()])
 
@@ -243,7 +242,6 @@ class GdProgram(EventProgram):
             case "all" | "mean":
                 return law.equally(self._rounds(control))
             case "cyclic":
-                assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
                 return law.equally([(control.shared,)])
         return law.equally([(client,) for client in range(self._clients)])
 
@@ -252,7 +250,6 @@ class GdProgram(EventProgram):
         return super().possible(control, (event[0], *sorted(event[1:])), clients)
 
     def _size(self, control: Control) -> int | None:
-        assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
         return self._parameters.size(control.shared if self._parameters.iteration == "step" else 0, self._clients)
 
     def _rounds(self, control: Control) -> list[Event]:
@@ -290,7 +287,6 @@ class GdProgram(EventProgram):
         mean = AffineRow(X_S, tuple((weight, register) for register, weight in uses))
         turn = (event[0] + 1) % self._clients if parameters.sampling == "cyclic" else 0
         if parameters.iteration == "step":
-            assert isinstance(control.shared, int)  # noqa: S101  (for the type checker)
             turn = (control.shared + 1) % parameters.M
         dropped = tuple(1 + i for i in who if i not in members)
         return Step((*passes, mean), Control(shared=turn), True, uses, dropped)

@@ -16,14 +16,11 @@ from boundlab.algorithms._program import (
     Control,
     DescendRow,
     Event,
-    EventLaw,
     EventProgram,
     Row,
-    Share,
     Step,
 )
 from boundlab.arithmetic.numbers import square_root
-from boundlab.events import SERVER
 from boundlab.tape import Initial
 
 _Row: TypeAlias = tuple[Any, Any, Any]
@@ -93,10 +90,6 @@ class MomentumProgram(EventProgram):
         self._steps: list[Row] = [*(DescendRow(to, source, i, 1, alpha) for i, to in enumerate(self._results)), mean]
         self.coefficients = None if fixed else self._coefficients
         self.initial = (Initial.START, Initial.START, *[Initial.UNWRITTEN] * (1 + clients))
-
-    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
-        """Return all clients together."""
-        return law.equally([(SERVER,)])
 
     def _coefficients(self, k: int) -> list[float]:
         return [one for weights in self._weights(k) for one in weights if one != 0.0]

@@ -5,9 +5,8 @@ from typing import final
 
 from boundlab.algorithms._algorithm import Rounds
 from boundlab.algorithms._option import Parameters, StepSize, step_size
-from boundlab.algorithms._program import X_S, AffineRow, Control, DescendRow, Event, EventLaw, EventProgram, Share, Step
+from boundlab.algorithms._program import X_S, AffineRow, Control, DescendRow, Event, EventProgram, Step
 from boundlab.errors import SpecError
-from boundlab.events import SERVER
 from boundlab.tape import Initial
 
 
@@ -50,10 +49,6 @@ class ProximalPointProgram(EventProgram):
 
     def __init__(self, parameters: ProximalPointParameters) -> None:
         self.sizes = parameters.step.at
-
-    def choices(self, control: Control, law: EventLaw[Share]) -> list[tuple[Event, Share]]:
-        """Return the one client's turn."""
-        return law.equally([(SERVER,)])
 
     def event(self, control: Control, event: Event, number: int) -> Step:
         """Take the step."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+import numpy as np
+
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import MemberRounds, drawn_subset, subset_size, uniform_subset, uniform_subsets
 from boundlab.algorithms._option import LocalSteps, Parameters, local_steps, positive
@@ -22,7 +24,7 @@ from boundlab.algorithms._program import (
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.events import Events, members_events
+from boundlab.events import SERVER, Events, events_of
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import Initial, Tape
@@ -108,7 +110,8 @@ class SFedAvg(MemberRounds[SFedAvgParameters]):
             raise SpecError("sfedavg: the delays say who is in each round; leave sampled and weights out")
         if len(delays.rounds) < count:
             raise SpecError(f"delays {delays.id} say {len(delays.rounds)} rounds; {count} are asked for")
-        return members_events(delays.rounds[:count])
+        rounds = delays.rounds[:count]
+        return events_of(np.array([end for end, _ in rounds]), [(SERVER, *who) for _, who in rounds])
 
     def drawn(self, parameters: SFedAvgParameters, streams: Streams, clients: int, count: int) -> list[Event]:
         """Return who is sampled."""

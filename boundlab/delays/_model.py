@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gamma, pi
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from boundlab.delays.recorded import Clock, Durations, Recorded, Ticks, read_csv
 from boundlab.errors import SpecError
-from boundlab.events import SERVER, Events
+from boundlab.events import SERVER, Events, Floats, Ints
 from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Stream, Streams
 from boundlab.registry import BuiltFromWords
@@ -25,8 +25,6 @@ from boundlab.registry import BuiltFromWords
 # Every law is a frozen value with per-client parameters of shape (n,). ``durations`` turns uniform
 # numbers of shape (B, uniforms) into times of shape (B,); ``means`` are closed forms, unit of time.
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 RATE_OPTIONS = {
     "rates": "λ_i, one a client: [10,10,2.5] or @file; updates per unit of time unless the model says otherwise",
     "rate": "the same rate for all clients (default 1); the largest one with spread, the mean with draw",
@@ -54,8 +52,9 @@ class DelayLaw(ABC):
         """Return the expected time of each client, shape (n,)."""
 
 
+@dataclass(frozen=True, slots=True)
 class ByMean(DelayLaw):
-    """A law whose parameter is its mean, shape (n,)."""
+    """A law whose first parameter is its mean, shape (n,)."""
 
     mean: Floats
 
@@ -69,8 +68,6 @@ class ByMean(DelayLaw):
 class Exponential(ByMean):
     """Exp(1/mean): Poisson arrivals (AREA, Example 3)."""
 
-    mean: Floats
-
     def durations(self, u: Floats, client: Ints) -> Floats:
         """Invert the survival function."""
         return -np.log(u[:, 0]) * self.mean[client]
@@ -80,8 +77,6 @@ class Exponential(ByMean):
 @dataclass(frozen=True, slots=True)
 class Deterministic(ByMean):
     """The same time for each update of a client."""
-
-    mean: Floats
 
     def durations(self, u: Floats, client: Ints) -> Floats:
         """Return the constant."""
@@ -93,7 +88,6 @@ class Deterministic(ByMean):
 class Uniform(ByMean):
     """Uniform on mean·[1 − width, 1 + width]."""
 
-    mean: Floats
     width: float
 
     def durations(self, u: Floats, client: Ints) -> Floats:
@@ -106,7 +100,6 @@ class Uniform(ByMean):
 class Gamma(ByMean):
     """Gamma with the given shape (an integer shape is Erlang); variance mean²/shape."""
 
-    mean: Floats
     shape: float
 
     def durations(self, u: Floats, client: Ints) -> Floats:
@@ -122,7 +115,6 @@ class Gamma(ByMean):
 class Lognormal(ByMean):
     """exp(N(log mean − spread²/2, spread²))."""
 
-    mean: Floats
     spread: float
 
     def durations(self, u: Floats, client: Ints) -> Floats:
@@ -138,7 +130,6 @@ class Lognormal(ByMean):
 class Weibull(ByMean):
     """Weibull with the given shape; below 1 it is heavy-tailed."""
 
-    mean: Floats
     shape: float
 
     def durations(self, u: Floats, client: Ints) -> Floats:
@@ -151,7 +142,6 @@ class Weibull(ByMean):
 class Pareto(ByMean):
     """Pareto on [scale, ∞) with tail index > 1: finite mean; infinite variance for a tail of at most 2."""
 
-    mean: Floats
     tail: float
 
     def durations(self, u: Floats, client: Ints) -> Floats:
@@ -188,7 +178,6 @@ class TruncatedNormal(DelayLaw):
 class TwoSpeed(ByMean):
     """With probability ``slow`` an update takes ``factor`` times as long as a fast one."""
 
-    mean: Floats
     slow: float
     factor: float
 
@@ -317,7 +306,7 @@ class DelayModel(BuiltFromWords, ABC):
         """
 
     @abstractmethod
-    def rates(self) -> NDArray[np.float64]:
+    def rates(self) -> Floats:
         """Return the long-run updates of each client per unit of time, shape (n,)."""
 
     @property
@@ -341,7 +330,7 @@ class DelayModel(BuiltFromWords, ABC):
         """
         return Ticks(lambda count: self.arrivals_of(streams, count))
 
-    def arrivals_of(self, streams: Streams, count: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def arrivals_of(self, streams: Streams, count: int) -> tuple[Floats, NDArray[np.int32]]:
         """Return times and actors of the first ``count`` events of a trial, without a server of its own."""
         events = self.sample(streams, count, 0.0)
         return events.time, events.actor
@@ -377,7 +366,7 @@ class DelayModel(BuiltFromWords, ABC):
         return False
 
     @property
-    def seconds(self) -> NDArray[np.float64] | None:
+    def seconds(self) -> Floats | None:
         """The time that every update of each client takes, shape (n,); None where it is not always the same."""
         return None
 
@@ -399,7 +388,7 @@ class Renewal(DelayModel):
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
     how_rates = "closed form 1/mean"
 
-    def rates(self) -> NDArray[np.float64]:
+    def rates(self) -> Floats:
         """Return 1/mean (the elementary renewal theorem)."""
         return 1.0 / self.law.means()
 
@@ -409,7 +398,7 @@ class Renewal(DelayModel):
         return isinstance(self.law, Deterministic)
 
     @property
-    def seconds(self) -> NDArray[np.float64] | None:
+    def seconds(self) -> Floats | None:
         """The means, where no time is drawn at random."""
         return self.law.mean if isinstance(self.law, Deterministic) else None
 
@@ -422,7 +411,7 @@ class Renewal(DelayModel):
         """Each update takes its own time from when it is handed out, times its units of work."""
         return Durations(lambda client, update, count: self._durations(streams, client, update, count))
 
-    def _durations(self, streams: Streams, client: int, update: int, count: int) -> NDArray[np.float64]:
+    def _durations(self, streams: Streams, client: int, update: int, count: int) -> Floats:
         clients, updates = np.full(count, client), np.arange(update, update + count)
         return self.law.durations(streams.uniforms(Stream.DELAY, clients, updates, self.law.uniforms), clients)
 
@@ -436,15 +425,20 @@ class Renewal(DelayModel):
             server = Exponential(np.array([1.0 / server_rate]))
             parts.append(_Arrivals(server, streams, Stream.SERVER, np.array([server_rate * span]), SERVER))
         while True:
-            times, actors = (np.concatenate(both) for both in zip(*(part.all() for part in parts), strict=True))
+            found = [part.all() for part in parts]
+            times = np.concatenate([own for own, _ in found])
             # What comes after this time is not among the first events, whatever else there is.
             last = float(np.partition(times, count - 1)[count - 1]) if len(times) >= count else np.inf
             grown = [part.extend(last) for part in parts]
             if not any(grown):
-                break
-        # Stable: equal times keep the order of the concatenation, clients by index, server last.
-        order = np.argsort(times, kind="stable")[:count]
-        return Events(times[order], actors[order])
+                return _merged(found, count)
+
+
+def _merged(parts: Sequence[tuple[Floats, NDArray[np.int32]]], count: int | None = None) -> Events:
+    """Return the first events of several sources; at equal times those of one source come before those of the next."""
+    time, actor = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(time, kind="stable")[:count]
+    return Events(time[order], actor[order])
 
 
 @final
@@ -506,7 +500,7 @@ class _Arrivals:
 class IndependentEvents(DelayModel):
     """The theorems' own model: at each iteration, client i with p_i, the server with p_s; one time unit each."""
 
-    p: NDArray[np.float64]
+    p: Floats
     p_s: float
     id: str = "iid"
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -521,11 +515,11 @@ class IndependentEvents(DelayModel):
         """The number of clients."""
         return len(self.p)
 
-    def rates(self) -> NDArray[np.float64]:
+    def rates(self) -> Floats:
         """Return p: one event per unit of time."""
         return self.p
 
-    def arrivals_of(self, streams: Streams, count: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def arrivals_of(self, streams: Streams, count: int) -> tuple[Floats, NDArray[np.int32]]:
         """Return the events of the server too: nobody's update arrives with them."""
         events = self.sample(streams, count, self.p_s)
         return events.time, events.actor
@@ -574,7 +568,7 @@ class Trace(DelayModel):
         """Return the file."""
         return (Path(self.source),)
 
-    def rates(self) -> NDArray[np.float64]:
+    def rates(self) -> Floats:
         """Return observed updates per unit of time."""
         return np.bincount(self.arrivals.actor, minlength=self.n) / float(self.arrivals.time[-1])
 
@@ -611,9 +605,8 @@ class Trace(DelayModel):
                 pass
             extra, who = drawn.all()
             keep = extra <= time[-1]
-            time, actor = np.concatenate([time, extra[keep]]), np.concatenate([actor, who[keep]])
-            order = np.argsort(time, kind="stable")
-            time, actor = time[order], actor[order]
+            both = _merged([(time, actor), (extra[keep], who[keep])])
+            time, actor = both.time, both.actor
         if len(time) < count:
             raise SpecError(f"the trace {self.source} ends after {len(time)} events; {count} are asked for")
         return Events(time[:count], actor[:count])
@@ -721,10 +714,9 @@ class ServerPolicy:
 
     def describe(self) -> str:
         """Return the policy as the user would type it."""
-        word = {"poisson": "rate", "count": "every", "periodic": "every"}.get(self.kind)
-        if word is None:
+        if self.kind in ("own", "given"):
             return "as the algorithm decides" if self.kind == "own" else "events of the delay model"
-        return f"{self.kind}:{word}={self.value:g}"
+        return f"{self.kind}:{'rate' if self.kind == 'poisson' else 'every'}={self.value:g}"
 
     def spec(self) -> str | None:
         """Return the text that :func:`read_policy` reads as this very policy; None where delays or algorithm decide."""
@@ -749,23 +741,17 @@ def read_policy(
     SpecError
         If the policy is unknown, its number is not positive, or the delay model or the algorithm brings its own.
     """
-    if server != "any":
-        if text is None:
-            return ServerPolicy("own", 0.0)
-        if server == "none":
-            raise SpecError(f"{who} decides by itself when to aggregate; leave the server policy out")
-        if parse_spec(text, "server")[0] != "count":
-            raise SpecError(f"{who} aggregates after a number of updates: --server count:every=4, or --set count=4")
-    if server == "count":
-        options = Options("server count", parse_spec(str(text), "server")[1])
-        every = options.integer("every", 1, minimum=1)
-        options.finish()
-        return ServerPolicy("count", float(every))
-    if isinstance(delays, IndependentEvents):
+    if server != "any" and text is None:
+        return ServerPolicy("own", 0.0)
+    if server == "none":
+        raise SpecError(f"{who} decides by itself when to aggregate; leave the server policy out")
+    if server == "any" and isinstance(delays, IndependentEvents):
         if text is not None:
             raise SpecError("delays iid bring their own server events (p_s); leave the server policy out")
         return ServerPolicy("given", delays.p_s)
     kind, raw = parse_spec(text or "poisson", "server")
+    if server == "count" and kind != "count":
+        raise SpecError(f"{who} aggregates after a number of updates: --server count:every=4, or --set count=4")
     if kind not in POLICIES:
         raise SpecError(f"unknown server policy {kind!r}; {nearest(kind, POLICIES)}")
     options = Options(f"server {kind}", raw)
@@ -780,12 +766,12 @@ def read_policy(
     return ServerPolicy(kind, value)  # type: ignore[arg-type]
 
 
-def optimal_rate(rates: NDArray[np.float64]) -> float:
+def optimal_rate(rates: Floats) -> float:
     """Return λ_s* = sqrt(Σλ_i / ((2/n) Σ 1/λ_i)) (AREA, Section 4.2), unit of the rates."""
     return math.sqrt(len(rates) * math.fsum(rates) / (2.0 * math.fsum(1.0 / rates)))
 
 
-def frequencies(delays: DelayModel, policy: ServerPolicy) -> tuple[NDArray[np.float64], float]:
+def frequencies(delays: DelayModel, policy: ServerPolicy) -> tuple[Floats, float]:
     """Return the long-run fractions p_i, shape (n,), and p_s of iterations; they sum to 1."""
     rates, server = delays.rates(), policy.rate(delays)
     total = float(rates.sum()) + server
@@ -813,7 +799,5 @@ def sample_events(delays: DelayModel, policy: ServerPolicy, streams: Streams, it
         return delays.sample(streams, iterations, policy.value)
     arrivals = delays.sample(streams, iterations, 0.0)
     ticks = policy.value * np.arange(1.0, min(np.ceil(arrivals.time[-1] / policy.value), iterations) + 1.0)
-    time = np.concatenate([arrivals.time, ticks])
-    actor = np.concatenate([arrivals.actor, np.full(len(ticks), SERVER, dtype=np.int32)])
-    order = np.argsort(time, kind="stable")[:iterations]
-    return Events(time[order], actor[order])
+    server = np.full(len(ticks), SERVER, dtype=np.int32)
+    return _merged([(arrivals.time, arrivals.actor), (ticks, server)], iterations)

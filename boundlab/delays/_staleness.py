@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.delays._model import DelayModel, Renewal
 from boundlab.delays.recorded import MOST_UPDATES, Clock, text_of
 from boundlab.errors import SpecError
-from boundlab.events import Events
+from boundlab.events import Events, Floats, Ints
 from boundlab.options import Options
 from boundlab.randomness import Stream, Streams
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 OLDEST: Final = 10**4  # versions that are kept
 STALENESS_OPTIONS: Final = {
     "constant": "τ of every update: update k is made of x_(k−τ), and x_(−j) is x0",

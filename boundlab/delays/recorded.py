@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
+from boundlab.events import Floats, Ints
 from boundlab.files import LARGEST, check_readable, write_csv
 from boundlab.options import device_order, nearest, typed
 
@@ -36,9 +37,6 @@ _CLOCK = 1e8  # a number from here on is a time stamp of a clock (Unix seconds s
 LONGEST_NAME = 100  # letters
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _MAGIC = b"\x1f\x8b"  # of gzip
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @final

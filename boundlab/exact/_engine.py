@@ -67,9 +67,8 @@ from boundlab.expectation import (
     twins,
 )
 from boundlab.formulas.assignments import of_arrivals
-from boundlab.formulas.decide import same
 from boundlab.formulas.defined import broken
-from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector, known_value, scalar
+from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector, known_value, same, scalar
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.from_case import given, own_rates, plan_of

@@ -11,14 +11,12 @@ from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundlab.errors import FormulaError, SymbolError
 from boundlab.formulas.parse import number_value
-from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, check, lookup, make_symbol
+from boundlab.formulas.symbols import SYMBOLS, Floats, SymbolInfo, check, lookup, make_symbol
 from boundlab.options import numbers, split_setting, typed
-
-Floats = NDArray[np.float64]
 
 DEFAULT_POINTS = 61
 MAX_POINTS = 5 * 10**7

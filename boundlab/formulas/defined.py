@@ -14,8 +14,7 @@ from typing import Literal, TypeAlias, final
 
 import sympy
 
-from boundlab.formulas.choice import Choice
-from boundlab.formulas.folds import FoldIndex, IndexFold, MinFold
+from boundlab.formulas.folds import Choice, FoldIndex, IndexFold, MinFold
 
 Kind = Literal["power", "root", "log", "index"]
 _FAILS: dict[Kind, str] = {

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 from sympy.printing.numpy import NumPyPrinter
 
 from boundlab.errors import FormulaError
 from boundlab.formulas.folds import NO_STEPS, ClientVector, IndexFold
-
-Floats = NDArray[np.float64]
+from boundlab.formulas.symbols import Floats
 
 _NEAR = 1e-12
 _LARGEST = 2**53
@@ -22,10 +20,6 @@ def _floor(x: Any) -> Any:
     # log(1000)/log(10) is 2.9999999999999996 in floating point: what is an integer up to rounding is that integer.
     near = np.rint(x)
     return np.where(np.abs(x - near) <= _NEAR * np.maximum(np.abs(near), 1.0), near, np.floor(x))
-
-
-def _ceil(x: Any) -> Any:
-    return -_floor(-np.asarray(x))
 
 
 def _entry(vector: Any, place: Any) -> Any:
@@ -91,7 +85,7 @@ _NAMESPACE: Mapping[str, Any] = {
     "_f_exp": np.exp,
     "_f_log": np.log,
     "_f_floor": _floor,
-    "_f_ceil": _ceil,
+    "_f_ceil": lambda x: -_floor(-np.asarray(x)),
     "_f_minimum": np.minimum,
     "_f_maximum": np.maximum,
     "_f_abs": np.abs,

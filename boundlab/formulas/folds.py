@@ -1,20 +1,42 @@
-"""Sums, products and extrema over iterations or clients, and entries of vectors.
+"""Parts of formulas beside SymPy's own: sums, products and extrema over an index, entries of vectors, cases.
 
-They are never summed in closed form: every arithmetic adds up the terms that there are. SymPy's own ``Sum`` is not
+Sums are never summed in closed form: every arithmetic adds up the terms that there are. SymPy's own ``Sum`` is not
 used, since it counts an empty range backwards and is simplified by whoever meets it.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, final
 
 import sympy
 from sympy.printing.precedence import PRECEDENCE
 
-from boundlab.formulas.choice import IF
-
 MOST_TERMS: Final = 10**6
 MOST_DEPTH: Final = 3
 _MOST_WRITTEN: Final = 2000
+
+
+IF: Final = "If"
+
+
+class Signed(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
+    """A real number of which is known what all of some parts are."""
+
+    is_real = True
+
+    def parts(self) -> Sequence[Any]:
+        """Return what it is one of, or what it is made of without changing these facts."""
+        raise NotImplementedError
+
+    def every(self, fact: str) -> bool | None:
+        """Return True where a fact, such as ``positive``, holds of all parts; None: it is not known."""
+        return True if all(getattr(one, f"is_{fact}") for one in self.parts()) else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return self.every("nonnegative")
+
+    def _eval_is_positive(self) -> bool | None:
+        return self.every("positive")
 
 
 class FoldIndex(sympy.Symbol):  # type: ignore[misc]  # SymPy has no types
@@ -45,7 +67,7 @@ class ClientVector(sympy.Symbol):  # type: ignore[misc]
 
 
 @final
-class EntryOf(sympy.Expr):  # type: ignore[misc]
+class EntryOf(Signed):
     """EntryOf of a vector, by its place from 0: a :class:`ClientVector`, or a tuple of its numbers.
 
     Examples
@@ -57,8 +79,6 @@ class EntryOf(sympy.Expr):  # type: ignore[misc]
     7
     """
 
-    is_real = True
-
     def __new__(cls, vector: Any, place: Any) -> Any:
         """Return the number where vector and place are known; nan beyond the end."""
         vector, place = sympy.sympify(vector), sympy.sympify(place)
@@ -67,16 +87,10 @@ class EntryOf(sympy.Expr):  # type: ignore[misc]
             return vector[int(place)] if inside else sympy.nan
         return sympy.Expr.__new__(cls, vector, place)
 
-    def _each(self, fact: str) -> bool | None:
+    def parts(self) -> Sequence[Any]:
+        """Return the entries, or the vector that stands for them."""
         vector = self.args[0]
-        parts = vector if isinstance(vector, sympy.Tuple) else (vector,)
-        return True if all(getattr(one, fact) for one in parts) else None
-
-    def _eval_is_nonnegative(self) -> bool | None:
-        return self._each("is_nonnegative")
-
-    def _eval_is_positive(self) -> bool | None:
-        return self._each("is_positive")
+        return vector.args if isinstance(vector, sympy.Tuple) else (vector,)
 
     def shown(self, show: Callable[[Any], str]) -> tuple[str, str]:
         """Return vector and place as a printer shows them, the place as formulas count it."""
@@ -111,13 +125,13 @@ class StepAt(sympy.Expr):  # type: ignore[misc]
         return f"{{{printer._print(self.args[0])}}}_{{{printer._print(self.args[1])}}}"
 
 
-class IndexFold(sympy.Expr):  # type: ignore[misc]
+class IndexFold(Signed):
     """Terms at all whole numbers from ``first`` to ``last``, put together by one operation.
 
-    The arguments are the term, its :class:`FoldIndex`, and both ends.
+    The arguments are the term, its :class:`FoldIndex`, and both ends; ``of_none`` has the facts of a fold of no terms.
     """
 
-    is_real = True
+    of_none: ClassVar[frozenset[str]] = frozenset()
     word: ClassVar[str]
     sign: ClassVar[str]
     latex: ClassVar[str]
@@ -157,6 +171,14 @@ class IndexFold(sympy.Expr):  # type: ignore[misc]
     def never_empty(self) -> bool:
         """True if the last index is known not to lie before the first."""
         return bool((self.args[3] - self.args[2]).is_nonnegative)
+
+    def parts(self) -> Sequence[Any]:
+        """Return the term."""
+        return self.args[:1]  # type: ignore[no-any-return]  # SymPy has no types
+
+    def every(self, fact: str) -> bool | None:
+        """Return what holds of all terms, where it holds of none, too, or there are some."""
+        return super().every(fact) if fact in self.of_none or self.never_empty else None
 
     def terms(self) -> list[Any] | None:
         """Return the terms, or None where the ends are no whole numbers or there are too many of them."""
@@ -242,6 +264,7 @@ class SumFold(IndexFold):
     """Sum; 0 over an empty range."""
 
     word, sign, latex = "Sum", "Σ", r"\sum"
+    of_none = frozenset({"nonnegative"})
 
     def repeated(self, term: Any, count: Any) -> Any:
         """Return the product."""
@@ -250,12 +273,6 @@ class SumFold(IndexFold):
     def together(self, terms: list[Any]) -> Any:
         """Return the sum."""
         return sympy.Add(*terms)
-
-    def _eval_is_nonnegative(self) -> bool | None:
-        return True if self.args[0].is_nonnegative else None
-
-    def _eval_is_positive(self) -> bool | None:
-        return True if self.args[0].is_positive and self.never_empty else None
 
     def _eval_derivative(self, symbol: Any) -> Any:
         body, index, first, last = self.args
@@ -269,6 +286,7 @@ class ProdFold(IndexFold):
     """Product; 1 over an empty range."""
 
     word, sign, latex = "Prod", "Π", r"\prod"
+    of_none = frozenset({"nonnegative", "positive"})
 
     def repeated(self, term: Any, count: Any) -> Any:
         """Return the power."""
@@ -278,25 +296,9 @@ class ProdFold(IndexFold):
         """Return the product."""
         return sympy.Mul(*terms)
 
-    def _eval_is_nonnegative(self) -> bool | None:
-        return True if self.args[0].is_nonnegative else None
-
-    def _eval_is_positive(self) -> bool | None:
-        return True if self.args[0].is_positive else None
-
-
-class _Extremum(IndexFold):
-    """Largest or smallest term."""
-
-    def _eval_is_nonnegative(self) -> bool | None:
-        return True if self.args[0].is_nonnegative and self.never_empty else None
-
-    def _eval_is_positive(self) -> bool | None:
-        return True if self.args[0].is_positive and self.never_empty else None
-
 
 @final
-class MaxFold(_Extremum):
+class MaxFold(IndexFold):
     """Largest term; none over an empty range."""
 
     word, sign, latex = "MaxOver", "max", r"\max"
@@ -307,7 +309,7 @@ class MaxFold(_Extremum):
 
 
 @final
-class MinFold(_Extremum):
+class MinFold(IndexFold):
     """Smallest term; none over an empty range."""
 
     word, sign, latex = "MinOver", "min", r"\min"
@@ -315,6 +317,52 @@ class MinFold(_Extremum):
     def together(self, terms: list[Any]) -> Any:
         """Return the smallest."""
         return sympy.Min(*terms) if terms else sympy.oo
+
+
+@final
+class Choice(Signed):
+    """One of two values: ``If(low <= high, then, otherwise)``. Only the one that is taken need be defined.
+
+    Examples
+    --------
+    >>> k = sympy.Symbol("k")
+    >>> Choice(k, 3, 1 / k, 0).subs(k, 4)
+    0
+    """
+
+    word: ClassVar[str] = IF
+
+    def __new__(cls, low: Any, high: Any, then: Any, otherwise: Any) -> Any:
+        """Return the value where numbers decide, or where both are the same."""
+        low, high, then, otherwise = map(sympy.sympify, (low, high, then, otherwise))
+        if low.is_Number and high.is_Number:
+            return then if low <= high else otherwise
+        # What signs of symbols decide, they decide for all numbers.
+        if then == otherwise or (high - low).is_nonnegative:
+            return then
+        return otherwise if (low - high).is_positive else sympy.Expr.__new__(cls, low, high, then, otherwise)
+
+    def doit(self, **hints: Any) -> Any:
+        """Return the value where its sides can be worked out; that of the other branch is not asked for."""
+        low, high, *values = self.args
+        found = Choice(low.doit(**hints), high.doit(**hints), *values)
+        return found if isinstance(found, Choice) else found.doit(**hints)
+
+    def parts(self) -> Sequence[Any]:
+        """Return both values."""
+        values: Sequence[Any] = self.args[2:]
+        return values
+
+    def _eval_is_integer(self) -> bool | None:
+        return self.every("integer")
+
+    def _sympystr(self, printer: Any) -> str:
+        low, high, then, otherwise = map(printer._print, self.args)
+        return f"{IF}({low} <= {high}, {then}, {otherwise})"
+
+    def _latex(self, printer: Any) -> str:
+        low, high, then, otherwise = map(printer._print, self.args)
+        return rf"\left({then}\ \mathrm{{if}}\ {low} \leq {high},\ \mathrm{{else}}\ {otherwise}\right)"
 
 
 FOLDS: Final[dict[str, type[IndexFold]]] = {one.word: one for one in (SumFold, ProdFold, MaxFold, MinFold)}
@@ -326,3 +374,17 @@ OVER_CLIENTS: Final[dict[str, type[IndexFold]]] = {MEAN: SumFold, "Sum_i": SumFo
 STEP_AT: Final = "alpha_at"
 NO_STEPS: Final = "alpha_at(k) before the steps of a run are known (an option, decay=…, says what they are)"
 NAMES: Final = frozenset((*FOLDS, *OVER_CLIENTS, STEP_AT, IF))
+
+
+def sides(text: str, signs: str) -> tuple[str, str, str] | None:
+    """Return left side, sign and right side of an inequality; None where not one sign stands between two sides.
+
+    Parameters
+    ----------
+    signs
+        A pattern of the signs; those in parentheses, as in ``If(a <= b, x, y)``, divide nothing.
+    """
+    found = [
+        one for one in re.finditer(signs, text) if text.count("(", 0, one.start()) == text.count(")", 0, one.start())
+    ]
+    return (text[: found[0].start()], found[0][0], text[found[0].end() :]) if len(found) == 1 else None

@@ -22,15 +22,16 @@ from typing import Any, Final
 import sympy
 
 from boundlab.errors import FormulaError, shortened
-from boundlab.formulas.choice import IF, Choice
 from boundlab.formulas.defined import Demand, Demands, Least, everywhere, iteration, least, logarithm, power, where
 from boundlab.formulas.folds import (
     FOLDS,
+    IF,
     MEAN,
     MOST_DEPTH,
     NAMES,
     OVER_CLIENTS,
     STEP_AT,
+    Choice,
     ClientVector,
     EntryOf,
     FoldIndex,

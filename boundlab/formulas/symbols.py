@@ -431,6 +431,7 @@ DELAYED = {
 }  # fmt: skip
 
 
+Floats = NDArray[np.float64]
 _LARGEST: Final = 2**53  # integers up to there are floats
 Side = Literal["exact", "upper", "lower", "any"]
 SIDES: tuple[Side, ...] = ("exact", "upper", "lower", "any")
@@ -464,7 +465,7 @@ class Domain:
     open_low: bool = False
     integer: bool = False
 
-    def contains(self, value: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def contains(self, value: Floats) -> NDArray[np.bool_]:
         """Return, entry by entry, whether the value is finite and inside; same shape."""
         inside = np.isfinite(value) & (value <= self.high)
         inside &= value > self.low if self.open_low else value >= self.low
@@ -704,7 +705,7 @@ def apart(name: str, **assumptions: bool) -> sympy.Symbol:
     return sympy.Symbol(f"{name}′" if name.isascii() else name, **assumptions)
 
 
-def check(name: str, value: ArrayLike, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> NDArray[np.float64]:
+def check(name: str, value: ArrayLike, symbols: Mapping[str, SymbolInfo] = SYMBOLS) -> Floats:
     """Return the value as float64, after making sure that every entry is finite and in the domain.
 
     Parameters

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import sympy
 
 from boundlab.errors import FormulaError
-from boundlab.formulas.choice import Choice
-from boundlab.formulas.folds import EntryOf, FoldIndex, IndexFold, ProdFold, StepAt
+from boundlab.formulas.folds import Choice, EntryOf, FoldIndex, IndexFold, ProdFold, StepAt
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo
 
 Units = tuple[sympy.Expr, sympy.Expr, sympy.Expr]

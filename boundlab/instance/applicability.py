@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Averages, InFlight, undeclared_draws
 from boundlab.assumptions import (
@@ -23,6 +22,7 @@ from boundlab.assumptions import (
 )
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError, CertificateError, SpecError
+from boundlab.events import Floats, Ints
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import differences
 from boundlab.metrics import MEAN, Metric, Proved, Quantity, measures, range_of, terms_of
@@ -43,7 +43,6 @@ from boundlab.traces import departure
 #
 # Averages of iterates obey the average of such limits, since ‖·‖ and ‖·‖² are convex.
 
-Floats = NDArray[np.float64]
 _UP = 1.0 + 1e-12
 _BELOW = 1e-12
 
@@ -68,7 +67,7 @@ class MetricEnclosure:
 
 
 def certain_range(
-    metric: Metric, problem: Problem, algorithm: Algorithm[Any], parameters: Any, ks: NDArray[np.int64]
+    metric: Metric, problem: Problem, algorithm: Algorithm[Any], parameters: Any, ks: Ints
 ) -> MetricEnclosure | None:
     """Return the range of the left side at each of ``ks``, or None where nothing is known.
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.combination import combination, proves
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.errors import AssumptionError, CertificateError, SpecError, SymbolError
+from boundlab.events import Floats
 from boundlab.formulas.known_numbers import Formulas
 from boundlab.formulas.symbols import SymbolInfo
 from boundlab.instance.readings import AtEveryX, SymbolValue, formulas_at
@@ -25,7 +25,6 @@ from boundlab.objective.facts import MEAN_SLOPE, Fact, facts
 from boundlab.objective.weighted import Weighted
 from boundlab.theorems import Inequality, Theorem, of_quantities
 
-Floats = NDArray[np.float64]
 Ends = tuple[float, float]
 _ANYTHING: Final[Ends] = (-math.inf, math.inf)
 _EPS = float(np.finfo(np.float64).eps)

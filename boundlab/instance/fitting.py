@@ -116,13 +116,24 @@ class CompareOptions:
         """Return the same with more settings, or others."""
         return replace(self, settings={**self.settings, **more})
 
+    def why_not(self, problem: Problem | None = None) -> str:
+        """Return '' if the theorem applies: all assumptions are met, and its bound has a value. Else why it does not.
+
+        Parameters
+        ----------
+        problem
+            What the spec describes, where it was built before.
+        """
+        try:
+            bound = self.plan(problem=problem, trials=2).bound
+        except BoundlabError as error:
+            return str(error)
+        return "" if np.isfinite(bound).all() else "its bound is infinite"
+
     @property
     def fits(self) -> bool:
-        """True if the theorem applies: all assumptions are met, and its bound has a value."""
-        try:
-            return bool(np.isfinite(self.plan(trials=2).bound).all())
-        except BoundlabError:
-            return False
+        """True if the theorem applies."""
+        return not self.why_not()
 
     def command(self, typed: str = "", *more: str) -> str:
         """Return the comparison as a command; ``typed``: the theorem as it was given, an id or a file."""
@@ -199,13 +210,10 @@ def fitting(
             break
         if any(one.problem == other.problem for other in found):
             continue
-        try:
-            fits = bool(np.isfinite(one.plan(trials=2).bound).all())
-        except BoundlabError as error:
-            reasons[str(error)] += 1
+        if reason := one.why_not():
+            reasons[reason] += 1
             continue
-        if fits:
-            found.append(one)
+        found.append(one)
         if len(found) >= most:
             break
     if not found:
@@ -251,22 +259,22 @@ def applies(theorem: Theorem, problem: Problem, delays: str | None = None) -> Fi
     reason, tried = "", DELAYS if delays is None else (delays,)
     for more in (False, True):
         for one in _on(theorem, problem.id, problem.n, {}, tried, more=more):
-            try:
-                if np.isfinite(one.plan(problem=problem, trials=2).bound).all():
-                    return Fit(theorem, one)
-                reason = reason or "its bound is infinite"
-            except BoundlabError as error:
-                reason = reason or str(error)
-                if _why_not(theorem, problem):  # of its functions, whatever else is set
-                    return Fit(theorem, None, reason)
+            if not (why := one.why_not(problem)):
+                return Fit(theorem, one)
+            reason = reason or why
+            if _unfit(theorem, problem):  # whatever else is set
+                return Fit(theorem, None, reason)
     return Fit(theorem, None, reason)
 
 
-def _why_not(theorem: Theorem, problem: Problem) -> str:
+def _unfit(theorem: Theorem, problem: Problem) -> str:
     """Return which assumption on functions a problem does not meet, or ''."""
     try:
-        _require_functions(theorem, problem)
-    except AssumptionError as error:
+        built = looked_at(theorem, problem)
+        for name in asked_of(theorem):
+            if assumption(name).of == "functions":
+                built.require(name, theorem.id)
+    except BoundlabError as error:
         return str(error)
     return ""
 
@@ -277,13 +285,12 @@ def _candidates(
     """Yield settings, fitting or not: first with what must be set, then, as True says, with another option as well."""
     for more in (False, True):
         for number, problem in enumerate(PROBLEMS):
-            try:
-                clients = _require_functions(theorem, problem_from(problem))
-            except BoundlabError as error:
-                reasons[str(error)] += 1
+            built = problem_from(problem)
+            if reason := _unfit(theorem, built):
+                reasons[reason] += 1
                 continue
             turned = given or DELAYS[number % 2 :] + DELAYS[: number % 2]
-            yield from ((more, one) for one in _on(theorem, problem, clients, settings, turned, more=more))
+            yield from ((more, one) for one in _on(theorem, problem, built.n, settings, turned, more=more))
 
 
 def _on(
@@ -293,15 +300,6 @@ def _on(
     some = list(_chosen(theorem, lookup("algorithms", theorem.algorithm), clients, more=more))
     for iterations, one, chosen in product(ITERATIONS[:1] if more else ITERATIONS, delays, some):
         yield CompareOptions(theorem, problem, one, None, iterations, {**chosen, **settings})
-
-
-def _require_functions(theorem: Theorem, problem: Problem) -> int:
-    """Return the number of clients of a problem that meets what the theorem assumes of functions."""
-    built = looked_at(theorem, problem)
-    for name in asked_of(theorem):
-        if assumption(name).of == "functions":
-            built.require(name, theorem.id)
-    return built.n
 
 
 def _chosen(theorem: Theorem, algorithm: Algorithm[Any], clients: int, *, more: bool) -> Iterator[dict[str, str]]:

@@ -5,11 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.arguments import checked
@@ -17,9 +16,8 @@ from boundlab.arithmetic.numbers import START_BITS, digits
 from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, InfiniteError, SilentError, SpecError, UndecidedError
-from boundlab.events import Events
-from boundlab.formulas.decide import Number, at_most
-from boundlab.formulas.known_numbers import Formulas
+from boundlab.events import Events, Floats, Ints
+from boundlab.formulas.known_numbers import Formulas, Number, at_most
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.applicability import applying, check, defined, deviations, looked_at, require_steps
 from boundlab.instance.readings import (
@@ -48,39 +46,12 @@ from boundlab.theorems import SECONDS, Evaluation, Theorem, read_off_runs
 #
 # Times are floats, and a run in them is one in exact numbers all the same: its updates take what the floats say. So
 # ``compute`` is a little more than the delays say, by more than all that rounding adds to an update, and each time is
-# the
-# number that it is. Whether an update ends within the seconds of a theorem is then decided without rounding.
+# the number that it is. Whether an update ends within the seconds of a theorem is then decided without rounding.
 
 MOST_UPDATES: Final = 50_000
 _FIRST: Final = 64  # updates that are looked at first
 _SHORT: Final = 2.0**20  # durations that are so many parts of a unit, and no longer than that, add up without rounding
 _MORE: Final = 2.0**-24  # what is added to others, relatively
-
-
-class _Planned(Protocol):
-    """A plan, as far as it is read here."""
-
-    @property
-    def theorem(self) -> Theorem: ...
-    @property
-    def problem(self) -> Problem: ...
-    @property
-    def delays(self) -> DelayModel: ...
-    @property
-    def policy(self) -> ServerPolicy: ...
-    @property
-    def algorithm(self) -> Algorithm[Any]: ...
-    @property
-    def parameters(self) -> Any: ...
-    @property
-    def values(self) -> Mapping[str, Any]: ...
-    @property
-    def measured(self) -> Collection[str]: ...
-    @property
-    def ks(self) -> NDArray[np.int64]: ...
-
-
-Run = TypeVar("Run", bound=_Planned)
 
 
 def compute_times(delays: DelayModel) -> dict[str, Any]:
@@ -92,11 +63,11 @@ def compute_times(delays: DelayModel) -> dict[str, Any]:
     return {"compute": most, "compute_sorted": np.sort(most)}
 
 
-def _short(times: NDArray[np.float64]) -> bool:
+def _short(times: Floats) -> bool:
     return bool((times * _SHORT == np.floor(times * _SHORT)).all() and times.max() <= _SHORT)
 
 
-def within_seconds(theorem: Theorem, plan: Callable[[int], Run], most: int) -> Run:
+def within_seconds(theorem: Theorem, plan: "Callable[[int], Plan]", most: int) -> "Plan":
     """Return the plan up to the last update within the seconds that the theorem gives the run.
 
     Parameters
@@ -143,7 +114,7 @@ def within_seconds(theorem: Theorem, plan: Callable[[int], Run], most: int) -> R
     return last
 
 
-def _times(plan: _Planned, updates: int) -> NDArray[np.float64]:
+def _times(plan: "Plan", updates: int) -> Floats:
     """Return when the updates 0, …, ``updates`` have ended.
 
     Raises
@@ -161,7 +132,7 @@ def _times(plan: _Planned, updates: int) -> NDArray[np.float64]:
     return times
 
 
-def require_last(plan: _Planned, formulas: Formulas) -> None:
+def require_last(plan: "Plan", formulas: Formulas) -> None:
     """Make sure that the words of a case, which its floats round, end the run at the same update.
 
     Raises
@@ -183,19 +154,19 @@ def require_last(plan: _Planned, formulas: Formulas) -> None:
                 )
 
 
-def events_of(plan: _Planned) -> Events:
+def events_of(plan: "Plan") -> Events:
     """Return the events of the one run up to the horizon of its plan."""
     return _tape(plan, plan.ks).events
 
 
-def _tape(plan: _Planned, shown: NDArray[np.int64]) -> Tape:
+def _tape(plan: "Plan", shown: Ints) -> Tape:
     return compile_trial(
         plan.algorithm, plan.parameters, plan.problem.n, plan.delays, plan.policy, int(shown[-1]), RecordAt(shown),
         Streams(0, 0),
     )  # fmt: skip
 
 
-def _ends_within(plan: _Planned, time: float) -> bool:
+def _ends_within(plan: "Plan", time: float) -> bool:
     values = {name: _number(value, name, plan) for name, value in plan.values.items()}
     clock = plan.theorem.symbols[SECONDS].symbol
     found = at_most(sympy.Rational(time), clock, plan.theorem.defining(), values)
@@ -206,7 +177,7 @@ def _ends_within(plan: _Planned, time: float) -> bool:
     return found
 
 
-def _number(value: Any, name: str, plan: _Planned) -> Number:
+def _number(value: Any, name: str, plan: "Plan") -> Number:
     if np.ndim(value):
         return tuple(map(Fraction, np.asarray(value).tolist()))
     exact = known_number(float(value), rounded=name in plan.measured).exact
@@ -214,8 +185,6 @@ def _number(value: Any, name: str, plan: _Planned) -> Number:
 
 
 # At which numbers of iterations a theorem is compared: where it speaks, from the first such number on.
-
-Ints = NDArray[np.int64]
 
 
 def spoken(
@@ -325,11 +294,11 @@ class Plan:
     parameter_values: Mapping[str, Any]
     metric: Metric
     iterations: int
-    ks: NDArray[np.int64]
+    ks: Ints
     values: Mapping[str, Any]
     constants: Mapping[str, Constant]
-    bound: NDArray[np.float64]
-    terms: Mapping[str, NDArray[np.float64]]
+    bound: Floats
+    terms: Mapping[str, Floats]
     outside: Mapping[str, str]
     schedules: Schedules | None
     fixed: Mapping[str, Any]
@@ -424,7 +393,7 @@ def make_plan(
     iterations: int,
     settings: Mapping[str, str],
     beyond: Sequence[str] = (),
-    ks: NDArray[np.int64] | None = None,
+    ks: Ints | None = None,
     trials: int = 1,
     seed: int = 0,
     algorithm: Algorithm[Any] | None = None,
@@ -491,7 +460,7 @@ def _plan(
     iterations: int,
     settings: Mapping[str, str],
     beyond: Sequence[str],
-    ks: NDArray[np.int64] | None,
+    ks: Ints | None,
     trials: int,
     seed: int,
     algorithm: Algorithm[Any] | None,
@@ -554,7 +523,7 @@ def _plan(
     if first is not None and schedules.points is not None:
         first = schedules.tape(0)
 
-    def bounds(at: NDArray[np.int64]) -> Evaluation:
+    def bounds(at: Ints) -> Evaluation:
         if first is None:
             return theorem.at_iterations(values, at)
         return schedules.evaluate(schedules.read_at(first, at, values), at, values)

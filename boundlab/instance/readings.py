@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, VirtualIterate
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
@@ -24,6 +23,7 @@ from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL, assumption
 from boundlab.case import as_json
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
+from boundlab.events import Floats, Ints
 from boundlab.formulas.assignments import arrival_statistics, of_arrivals
 from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
 from boundlab.formulas.symbols import Side, SymbolInfo
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 # Constants of theorems along the run: how large gradients are where one run takes them, horizon by horizon.
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _UP: Final = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
 _REMEMBERED: Final = 64  # runs that are remembered
 _PATHS: Final = {"server": "w[t]", "virtual": "v[t]"}

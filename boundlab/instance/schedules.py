@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError, SymbolError
+from boundlab.events import Ints
 from boundlab.instance.readings import PointReading, RunPoints, require_safe
 from boundlab.instance.settings import parameters
 from boundlab.objective import Problem
@@ -131,7 +131,7 @@ class Schedules:
         """Return what a theorem along the run reads off the run for the horizon ``until``; nothing for another one."""
         return {} if self.points is None else self.points.read(tape, until, int(values.get("N", 1)))
 
-    def unenclosed(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> frozenset[str]:
+    def unenclosed(self, tape: Tape, ks: Ints, values: Mapping[str, Any]) -> frozenset[str]:
         """Return what is read off the run at one of ``ks`` at least as floats have it, with rounding not enclosed."""
         seen = [self.along(tape, k, values) for k in ks.tolist()]
         return frozenset(name for one in seen for name, reading in one.items() if not reading.enclosed)
@@ -197,11 +197,11 @@ class Schedules:
         """True if the theorem is about the mean over schedules, of which there are several, not about each of them."""
         return over(self.theorem).averaged(self.algorithm, self.parameters, self.clients, self.delays)
 
-    def read_at(self, tape: Tape, ks: NDArray[np.int64], values: Mapping[str, Any]) -> list[dict[str, float]]:
+    def read_at(self, tape: Tape, ks: Ints, values: Mapping[str, Any]) -> list[dict[str, float]]:
         """Return what is read off a tape for each horizon of ``ks``."""
         return [self.read(tape, k, values) for k in ks.tolist()]
 
-    def evaluate(self, seen: list[dict[str, float]], ks: NDArray[np.int64], values: Mapping[str, Any]) -> Evaluation:
+    def evaluate(self, seen: list[dict[str, float]], ks: Ints, values: Mapping[str, Any]) -> Evaluation:
         """Return the bound at each of ``ks``.
 
         Parameters
@@ -225,9 +225,7 @@ class Schedules:
         total = np.concatenate([one.total for one in each])
         return Evaluation(total, terms, each[-1].derived, each[-1].kind)
 
-    def known(
-        self, seen: Sequence[Mapping[str, float]], ks: NDArray[np.int64], values: Mapping[str, Any]
-    ) -> list[dict[str, Any]]:
+    def known(self, seen: Sequence[Mapping[str, float]], ks: Ints, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return what the theorem is evaluated with at each of ``ks``; parameters as for :meth:`evaluate`."""
         counter, every = self.theorem.horizon_symbol, self.theorem.horizon == "every"
         return [

@@ -4,10 +4,10 @@ Clients send updates at rates r_i; the server aggregates every b of them with we
 updates and sum to 1 over the buffer. ``docs/theory/fedstaleweight.md`` has the mathematics.
 """
 
-from boundlab.mechanism.sampled import Sampled, simulate_mechanism
 from boundlab.mechanism.shares import (
     METHODS,
     Periodic,
+    Sampled,
     arrival_pattern,
     expected_staleness,
     fair_weights,
@@ -17,6 +17,7 @@ from boundlab.mechanism.shares import (
     periodic,
     read_scale,
     share_slope,
+    simulate_mechanism,
     staleness_formula,
     staleness_weights,
 )

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.recurrence import EQUAL, Weights
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
-from boundlab.formulas.enclose import walk
-from boundlab.formulas.rationals import RATIONALS
+from boundlab.formulas.enclose import RATIONALS, walk
 from boundlab.formulas.symbols import SymbolInfo, make_symbol, symbol
 from boundlab.metrics._metric import AVERAGE_ITERATE, BUILT_IN, LAST, MEAN, Metric, Over, Quantity
 

@@ -28,10 +28,7 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.rational import ENGINE, Recipe, rational
 from boundlab.arithmetic.recurrence import EQUAL, Weights
 from boundlab.errors import TapeError
-from boundlab.events import Events
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from boundlab.events import Events, Floats, Ints
 
 
 class Op(IntEnum):
@@ -238,7 +235,7 @@ class RecordAt:
         Which of the algorithm's points to show in place of x_s, and of which client; None: x_s.
     """
 
-    iterations: NDArray[np.int64] | None = None
+    iterations: Ints | None = None
     average: bool = False
     events: bool = False
     weights: Weights = EQUAL
@@ -249,7 +246,7 @@ class RecordAt:
         """The first iteration that can be recorded."""
         return int(self.average and not self.weights.closed)
 
-    def at(self, total: int) -> NDArray[np.int64]:
+    def at(self, total: int) -> Ints:
         """Return the iterations of a run of ``total`` of them, where each event is an iteration."""
         if self.events:
             return np.arange(1, total + 1)
@@ -626,7 +623,7 @@ class _Table:
         """Change an entry."""
         self._rows[len(self._names) * row + self._names.index(name)] = value
 
-    def columns(self) -> dict[str, NDArray[np.int64]]:
+    def columns(self) -> dict[str, Ints]:
         """Return a copy of each column."""
         rows = np.array(self._rows).reshape(-1, len(self._names))
         return {name: rows[:, place].copy() for place, name in enumerate(self._names)}

@@ -1,16 +1,14 @@
 """Statistics of the use table: how stale the used updates are, whose they are, and how many are in work meanwhile."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import TapeError
-from boundlab.tape._tape import Affine, Identity, Initial, Ints, Op, Tape
+from boundlab.events import Floats, Ints
+from boundlab.tape._tape import Affine, Identity, Initial, Op, Tape
 
-Floats = NDArray[np.float64]
 _BLOCK = 1 << 24  # weights of server updates by clients that are held at a time: 128 MB
 
 
@@ -171,10 +169,10 @@ class Statistics:
     iterations: int
     versions: int
     updates: Ints
-    p: NDArray[np.float64]
+    p: Floats
     p_s: float
     staleness: Ints
-    shares: NDArray[np.float64] | None
+    shares: Floats | None
     time: float
 
     @property
@@ -224,7 +222,7 @@ def _updates(tape: Tape) -> Ints:
     return np.bincount(pairs[0], minlength=tape.clients)
 
 
-def shares(tape: Tape) -> NDArray[np.float64] | None:
+def shares(tape: Tape) -> Floats | None:
     """Return the clients' parts π_i of all the weight that server updates gave, shape (n,); they sum to 1."""
     weight = np.bincount(
         tape.descend.client[tape.uses.update], weights=np.abs(tape.uses.weight), minlength=tape.clients
@@ -272,104 +270,71 @@ def recycle(tape: Tape) -> Tape:
     """
     affine, descend = tape.affine, tape.descend
     start, src, coef = affine.start.tolist(), affine.src.tolist(), affine.coef.tolist()
-    to, down_to, down_from = affine.dst.tolist(), descend.dst.tolist(), descend.src.tolist()
-    shown = tape.record.src.tolist()
-    names = _Registers(tape)
-    for at, (op, row) in enumerate(zip(tape.op.tolist(), tape.row.tolist(), strict=True)):
+    reads = list[int](), descend.src.tolist(), tape.record.src.tolist()  # by kind of instruction
+    writes = affine.dst.tolist(), descend.dst.tolist()
+    lines = list(zip(tape.op.tolist(), tape.row.tolist(), strict=True))
+    # Values: 0 is x0, 1 is zero, and then what instructions write, in their order; −1 is none.
+    holds = [{Initial.START: 0, Initial.ZERO: 1}.get(Initial(kind), -1) for kind in tape.initial.tolist()]
+    last, sources = [_NEVER, _NEVER], list[list[int]]()
+    for at, (op, row) in enumerate(lines):
         if op == Op.AFFINE:
-            part, target = slice(start[row], start[row + 1]), to[row]
-            # Executors begin with a register's own old value: the sum keeps this order where the result lies elsewhere.
-            terms = sorted(zip(src[part], coef[part], strict=True), key=lambda term: term[0] != target)
-            src[part], coef[part] = names.read([register for register, _ in terms]), [weight for _, weight in terms]
-            to[row] = names.write(at, target, src[part])
-        elif op == Op.DESCEND:
-            [down_from[row]] = names.read([down_from[row]])
-            down_to[row] = names.write(at, down_to[row], [down_from[row]])
+            part, own = slice(start[row], start[row + 1]), writes[op][row]
+            if own in src[start[row] + 1 : start[row + 1]]:
+                # Executors begin with a register's own old value: the sum keeps this order where the result lies
+                # elsewhere.
+                terms = sorted(zip(src[part], coef[part], strict=True), key=lambda term, own=own: term[0] != own)  # type: ignore[misc]
+                src[part], coef[part] = [register for register, _ in terms], [weight for _, weight in terms]
+            read = [holds[register] for register in src[part]]
         else:
-            [shown[row]] = names.read([shown[row]])
-            names.free(at)
-    identities = tuple(
-        Identity(one.name, _ints(names.read(one.register.tolist())), one.coef) for one in tape.identities
-    )
+            read = [holds[reads[op][row]]]
+        sources.append(read)
+        for one in read:
+            last[one] = at
+        if op != Op.RECORD:
+            holds[writes[op][row]] = len(last)
+            last.append(_NEVER)
+    kept = [tape.server, *(register for one in tape.identities for register in one.register.tolist())]
+    for register in kept:
+        last[holds[register]] = len(tape)
+    initial = [int(one) for value, one in enumerate((Initial.START, Initial.ZERO)) if last[value] != _NEVER]
+    place = {value: number for number, value in enumerate(value for value in (0, 1) if last[value] != _NEVER)}
+    unused, value = list[int](), 2
+    for at, (op, row) in enumerate(lines):
+        read, to = sources[at], _NEVER
+        if op == Op.AFFINE:
+            src[start[row] : start[row + 1]] = [place[one] for one in read]
+        else:
+            reads[op][row] = place[read[0]]
+        if op != Op.RECORD:  # over its first source if nothing else reads that, or elsewhere
+            if read and last[read[0]] == at and read.count(read[0]) == 1:
+                to = place.pop(read[0])
+            elif unused:
+                to = unused.pop()
+            else:
+                to = len(initial)
+                initial.append(int(Initial.UNWRITTEN))
+        for one in read:
+            if last[one] == at and one in place:
+                unused.append(place.pop(one))
+        if op != Op.RECORD:
+            writes[op][row], place[value] = to, to
+            if last[value] == _NEVER:
+                unused.append(place.pop(value))
+            value += 1
+    lies = {register: place[holds[register]] for register in kept}
     return replace(
         tape,
-        registers=len(names.initial),
-        initial=np.array(names.initial, dtype=np.int8),
-        affine=Affine(_ints(to), affine.start, _ints(src), np.array(coef, dtype=np.float64)),
-        descend=replace(descend, dst=_ints(down_to), src=_ints(down_from)),
-        record=replace(tape.record, src=_ints(shown)),
-        identities=identities,
-        server=names.read([tape.server])[0],
+        registers=len(initial),
+        initial=np.array(initial, dtype=np.int8),
+        affine=Affine(_ints(writes[0]), affine.start, _ints(src), np.array(coef, dtype=np.float64)),
+        descend=replace(descend, dst=_ints(writes[1]), src=_ints(reads[1])),
+        record=replace(tape.record, src=_ints(reads[2])),
+        identities=tuple(
+            Identity(one.name, _ints([lies[register] for register in one.register.tolist()]), one.coef)
+            for one in tape.identities
+        ),
+        server=lies[tape.server],
     )
-
-
-@final
-class _Registers:
-    """Which register holds which value: x0, 0, or what an instruction wrote, in the order of writing."""
-
-    def __init__(self, tape: Tape) -> None:
-        self._last = _last_reads(tape)  # of each value
-        self._value = _values(tape)  # that each register of the tape holds now
-        self._count = 2
-        self._place: dict[int, int] = {}
-        self._unused: list[int] = []
-        self._reading: list[int] = []
-        self.initial: list[int] = []
-        for value, initial in enumerate((Initial.START, Initial.ZERO)):
-            if self._last[value] != _NEVER:
-                self._place[value] = len(self.initial)
-                self.initial.append(int(initial))
-
-    def read(self, registers: Iterable[int]) -> list[int]:
-        """Return where the present values of registers lie."""
-        self._reading = [self._value[register] for register in registers]
-        return [self._place[value] for value in self._reading]
-
-    def write(self, at: int, register: int, sources: list[int]) -> int:
-        """Return where instruction ``at`` writes: over its first source if nothing else reads that, or elsewhere."""
-        value, self._count = self._count, self._count + 1
-        if sources and self._last[self._reading[0]] == at and self._reading.count(self._reading[0]) == 1:
-            place = self._place.pop(self._reading.pop(0))
-        elif self._unused:
-            place = self._unused.pop()
-        else:
-            place = len(self.initial)
-            self.initial.append(int(Initial.UNWRITTEN))
-        self.free(at)
-        self._value[register], self._place[value] = value, place
-        if self._last[value] == _NEVER:
-            self._unused.append(self._place.pop(value))
-        return place
-
-    def free(self, at: int) -> None:
-        """Give back the places of what was read for the last time."""
-        for value in self._reading:
-            if self._last[value] == at and value in self._place:
-                self._unused.append(self._place.pop(value))
-        self._reading = []
-
-
-def _values(tape: Tape) -> list[int]:
-    """Return which value each register begins with: 0 is x0, 1 is zero, −1 none."""
-    found = {Initial.START: 0, Initial.ZERO: 1, Initial.UNWRITTEN: -1}
-    return [found[Initial(value)] for value in tape.initial.tolist()]
-
-
-def _last_reads(tape: Tape) -> list[int]:
-    """Return the instruction that reads each value last, :data:`_NEVER`, or the length of the tape: it is kept."""
-    start, src, to = tape.affine.start.tolist(), tape.affine.src.tolist(), tape.affine.dst.tolist()
-    down_from, down_to, shown = tape.descend.src.tolist(), tape.descend.dst.tolist(), tape.record.src.tolist()
-    holds, last = _values(tape), [_NEVER, _NEVER]
-    for at, (op, row) in enumerate(zip(tape.op.tolist(), tape.row.tolist(), strict=True)):
-        sources = src[start[row] : start[row + 1]] if op == Op.AFFINE else [(down_from, shown)[op == Op.RECORD][row]]
-        for register in sources:
-            last[holds[register]] = at
-        if op != Op.RECORD:
-            holds[to[row] if op == Op.AFFINE else down_to[row]] = len(last)
-            last.append(_NEVER)
-    for register in [tape.server, *(register for one in tape.identities for register in one.register.tolist())]:
-        last[holds[register]] = len(tape)
-    return last
 
 
 def _ints(values: list[int]) -> Ints:

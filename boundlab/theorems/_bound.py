@@ -16,27 +16,37 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bound(ABC):
-    """The right side of a theorem."""
+    """The right side of a theorem.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    terms
+        Name → SymPy expression, each in the units of the theorem's metric; none where there is no closed form.
+    replaces
+        A symbol that may be given in place of others: ``{"alpha": ("c", "d")}``.
+    """
+
+    terms: Mapping[str, sympy.Expr] = field(default_factory=dict)
+    replaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
-    @abstractmethod
     def closed(self) -> bool:
         """True if the bound is in closed form."""
+        return True
 
-    @abstractmethod
     def expressions(self) -> Mapping[str, sympy.Expr]:
         """Return the named terms of a closed form; none where there is no closed form."""
+        return self.terms
 
-    @abstractmethod
     def reads(self, given: frozenset[str]) -> tuple[str, ...]:
         """Return the symbols that it reads beside those of its expressions, when those of ``given`` are set."""
+        return ()
 
-    @abstractmethod
     def replacements(self) -> Mapping[str, tuple[str, ...]]:
         """Return the symbols that may be given in place of others."""
+        return self.replaces
 
     @abstractmethod
     def terms_at(
@@ -78,32 +88,9 @@ class Bound(ABC):
 @final
 @dataclass(frozen=True, slots=True)
 class FormulaBound(Bound):
-    """A bound in closed form: the sum of named terms.
-
-    Parameters
-    ----------
-    terms
-        Name → SymPy expression, each in the units of the theorem's metric.
-    """
+    """A bound in closed form: the sum of named terms."""
 
     terms: Mapping[str, sympy.Expr]
-
-    @property
-    def closed(self) -> bool:
-        """True: a sum of formulas."""
-        return True
-
-    def expressions(self) -> Mapping[str, sympy.Expr]:
-        """Return the terms."""
-        return self.terms
-
-    def reads(self, given: frozenset[str]) -> tuple[str, ...]:
-        """Return nothing: all symbols stand in the expressions."""
-        return ()
-
-    def replacements(self) -> Mapping[str, tuple[str, ...]]:
-        """Return none."""
-        return {}
 
     def terms_at(
         self, found: Mapping[str, Floats], symbols: Mapping[str, SymbolInfo], counter: str, theorem: str
@@ -136,8 +123,6 @@ class RecursionBound(Bound):
         The symbols that it reads, the iterations apart.
     between
         The same arguments give two bounds of this shape, below and above what is iterated, without rounding.
-    replaces
-        A symbol that may be given in place of others: ``{"alpha": ("c", "d")}``.
     description
         What is iterated, in words.
     latex
@@ -149,24 +134,15 @@ class RecursionBound(Bound):
     inputs: tuple[str, ...]
     description: str
     latex: str
-    replaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def closed(self) -> bool:
         """False: only its numbers are known."""
         return False
 
-    def expressions(self) -> Mapping[str, sympy.Expr]:
-        """Return none."""
-        return {}
-
     def reads(self, given: frozenset[str]) -> tuple[str, ...]:
         """Return the inputs, or what replaces them."""
         return self.instead(self.inputs, given)
-
-    def replacements(self) -> Mapping[str, tuple[str, ...]]:
-        """Return what may be given in place of inputs."""
-        return self.replaces
 
     def terms_at(
         self, found: Mapping[str, Floats], symbols: Mapping[str, SymbolInfo], counter: str, theorem: str

@@ -16,9 +16,9 @@ from boundlab import assumptions as known_assumptions
 from boundlab.algorithms import VARIABLES, Algorithm, Draw, StepRule, undeclared_draws
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, InfiniteError, SilentError, SpecError, SymbolError
-from boundlab.formulas.decide import Number, at_most
 from boundlab.formulas.defined import Demand, broken, looked_at
 from boundlab.formulas.floats import evaluate, evaluate as evaluate_expression
+from boundlab.formulas.known_numbers import Number, at_most
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SymbolInfo, check, having, names_of
 from boundlab.options import Options, nearest
@@ -260,17 +260,15 @@ def admissible(theorem: Statement, known: Mapping[str, Any], options: Mapping[st
         if name in read and (np.size(value) == 1 or theorem.symbols[name].vector)
     }
     values = {name: as_fractions(value) for name, value in sized.items() if np.isfinite(value).all()}
-    for moves in sorted(itertools.product(range(-_ULPS, _ULPS + 1), repeat=len(free)), key=_length):
+    for moves in sorted(
+        itertools.product(range(-_ULPS, _ULPS + 1), repeat=len(free)), key=lambda by: sum(map(abs, by))
+    ):
         moved = {name: _moved(options[name], by) for name, by in zip(free, moves, strict=True)}
         exact = values | {name: Fraction(value) for name, value in moved.items()}
         # A step at the end of a strict condition is not moved to where it would be met.
         if all(met(theorem, replace(one, strict=False), exact) for one in about):
             return {**options, **moved}
     return dict(options)
-
-
-def _length(moves: tuple[int, ...]) -> int:
-    return sum(map(abs, moves))
 
 
 def _moved(value: float, by: int) -> float:
@@ -380,13 +378,9 @@ def expanded(given: Iterable[str]) -> frozenset[str]:
     return names | {"n", "p_s", "p_min", "qbar"} if "p" in names else names
 
 
-def needs(theorem: Statement, given: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the base symbols, and the defined ones in the order of computation."""
-    return _needs(theorem, frozenset(given))
-
-
 @once(4096)
-def _needs(theorem: Statement, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def needs(theorem: Statement, known: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the base symbols, and the defined ones in the order of computation, where some have values."""
     defining = theorem.defining()
     absent = theorem.bound.gone(known)
     base: dict[str, None] = {}
@@ -431,7 +425,7 @@ def _inputs(theorem: Statement, given: frozenset[str]) -> tuple[str, ...]:
 
 def rules(theorem: Statement) -> dict[str, sympy.Expr]:
     """Return the defined symbols that the statement uses, each by the ones after it."""
-    _, order = needs(theorem, ())
+    _, order = needs(theorem, frozenset())
     defining = theorem.defining()
     own = () if "c" in theorem.step else tuple(theorem.step)
     return {name: defining[name] for name in reversed(order) if name not in own}
@@ -453,7 +447,7 @@ def missing(theorem: Statement, names: Sequence[str], known: Mapping[str, Any]) 
 
 def derive(theorem: Statement, known: Mapping[str, Any], goals: Iterable[str] | None, first: int) -> dict[str, Floats]:
     """Check the base symbols and compute the defined ones (those that ``goals`` need, or all)."""
-    base, order = needs(theorem, known)
+    base, order = needs(theorem, frozenset(known))
     defining = theorem.defining()
     if goals is not None:
         wanted = theorem.read_by(goals, known)
@@ -491,7 +485,7 @@ def evaluated(theorem: Statement, known: Mapping[str, Any], first: int, *, exact
         As :meth:`Theorem.evaluate`.
     """
     found = derive(theorem, known, None, first)
-    base, order = needs(theorem, known)
+    base, order = needs(theorem, frozenset(known))
     absent = theorem.bound.gone(frozenset(known))
     for condition in theorem.conditions:
         if not (names_of(condition.quantity) | names_of(condition.limit)) & absent:

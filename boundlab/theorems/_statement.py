@@ -13,8 +13,8 @@ import sympy
 from boundlab import assumptions as known_assumptions
 from boundlab.assumptions import BOUNDED_RUN, FIXED_TIMES
 from boundlab.errors import SpecError
-from boundlab.formulas.choice import sides
 from boundlab.formulas.defined import Demands, demands, looked_at
+from boundlab.formulas.folds import sides
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, followed, having, lookup, make_symbol, names_of
 from boundlab.metrics import INDEX, Metric, choices, metric, range_of, terms_of
@@ -87,13 +87,6 @@ def once(
         return found  # type: ignore[return-value]  # the first argument has no name any more
 
     return of
-
-
-@once()
-def defining(theorem: Any) -> Mapping[str, sympy.Expr]:
-    """Return how each defined symbol follows from others."""
-    own = ((name, rule, lookup(name, theorem.symbols).symbol) for name, rule in theorem.step.items())
-    return {**theorem.definitions, **{name: rule for name, rule, symbol in own if rule != symbol}}
 
 
 @once(8192)
@@ -731,9 +724,11 @@ class Statement:
         """The smallest value of the counter that the theorem is about and that has a left side."""
         return max(self.first, self.left.first)
 
+    @once()
     def defining(self) -> Mapping[str, sympy.Expr]:
         """Return how each defined symbol follows from others; the step size is one of them."""
-        return defining(self)
+        own = ((name, rule, lookup(name, self.symbols).symbol) for name, rule in self.step.items())
+        return {**self.definitions, **{name: rule for name, rule, symbol in own if rule != symbol}}
 
     def formulas(self) -> Iterator[tuple[str, sympy.Expr]]:
         """Yield what each formula is, for messages, and the formula: definitions, steps, conditions, terms."""

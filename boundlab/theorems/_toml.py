@@ -16,9 +16,8 @@ from boundlab.algorithms import VARIABLES, Algorithm
 from boundlab.assumptions import assumption
 from boundlab.errors import BoundlabError, FormulaError, SpecError, UndecidedError
 from boundlab.files import decimal, other_kind, read_text
-from boundlab.formulas.choice import sides
 from boundlab.formulas.defined import Demand, Demands, demands
-from boundlab.formulas.folds import NAMES, STEP_AT, StepAt
+from boundlab.formulas.folds import NAMES, STEP_AT, StepAt, sides
 from boundlab.formulas.parse import FUNCTIONS, parse
 from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
 from boundlab.formulas.units import degrees
@@ -43,7 +42,7 @@ from boundlab.options import nearest
 from boundlab.registry import find, lookup, running
 from boundlab.theorems._bound import Bound, Condition, FormulaBound
 from boundlab.theorems._evaluate import over
-from boundlab.theorems._statement import OTHERS, SECONDS, Inequality, inequality
+from boundlab.theorems._statement import OTHERS, SECONDS, inequality
 from boundlab.theorems._steps_at import at_steps, put_in, reads_steps
 from boundlab.theorems._theorem import Theorem
 
@@ -58,23 +57,8 @@ _TERM_KEYS: Final = ("quantity", "point", "times")
 _SUMMED: Final[Mapping[str, Quantity]] = {one.name.lower(): one for one in Quantity}
 
 
-def left_side(
-    said: Mapping[str, Any] | Sequence[Mapping[str, Any]], symbols: Mapping[str, SymbolInfo], where: str
-) -> Metric:
-    """Read the table [left], or the tables [[left]] that are added.
-
-    Raises
-    ------
-    SpecError
-        If a key is unknown, or a value none that it can have.
-    FormulaError
-        If a formula cannot be read.
-    """
-    return _left(said, symbols, where) if isinstance(said, Mapping) else _sum(said, symbols, where)
-
-
 def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
-    """Read a left side: a quantity, how the iterates enter, what the index counts, which models, their weights.
+    """Read the table [left]: a quantity, how the iterates enter, what the index counts, which models, their weights.
 
     With ``reach`` some model within so many seconds or iterations is to have a small left side: the best one.
     """
@@ -126,7 +110,7 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
 
 
 def _sum(tables: Sequence[Mapping[str, Any]], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
-    """Read the terms of a left side: a quantity, at which point, times what."""
+    """Read the tables [[left]], which are added: a quantity, at which point, times what."""
     terms = []
     for place, table in enumerate(tables, 1):
         name = f"{where}, left {place}"
@@ -500,6 +484,10 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
             raise SpecError(f"{where}: {key} must be {noun}, got {data[key]!r}")
         if kind is list and not all(isinstance(entry, str) for entry in data.get(key, ())):
             raise SpecError(f"{where}: {key} must be a list of texts, got {data[key]!r}")
+    for key, (fits, what) in _ENTRIES.items():
+        for name, value in data.get(key, {}).items():
+            if not fits(value):
+                raise SpecError(f"{where}: {key}.{name} must be {what}; got {value!r}")
     for key in ("id", "metric", "terms", "step"):
         if not data.get(key) and not data.get({"metric": "left", "terms": "recursion"}.get(key, key)):
             raise SpecError(f"{where}: {key} is missing; a theorem needs id, metric or [left], [terms] and [step]")
@@ -536,7 +524,9 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
         own = [*(holds for holds, _ in inequalities), *(str(value) for one in lefts for value in one.values())]
         steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
-    left = left_side(data["left"], symbols, where) if data.get("left") else None
+    left: Metric | None = None
+    if data.get("left"):
+        left = (_left if isinstance(data["left"], Mapping) else _sum)(data["left"], symbols, where)
     conditions = [_condition(*one, symbols, where, written) for one in inequalities]
     if "reach" in lefts[0]:
         if SECONDS in formulas["definitions"]:
@@ -547,7 +537,6 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
         elif left is not None:
             said = " + ".join(map(str, data["terms"].values()))
             conditions.append(Condition(within, symbols[left.counter].symbol, f"{said} ≤ {left.counter}"))
-    points = _entries(data, "points", _texts, 'a list of sets of points, such as ["server"]', where)
     try:
         theorem = Theorem(
             id=data["id"],
@@ -581,13 +570,19 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
             page=data.get("page", ""),
             proof=data.get("proof", ""),
             proofs=tuple(data.get("proofs", ())),
-            letters=_letters(data, where),
+            letters={
+                name: checked_latex(letter, f"{where}: letters.{name}")
+                for name, letter in data.get("letters", {}).items()
+            },
             growth=_growth(data, where),
-            generous=_entries(data, "generous", _counts, "a whole number of at least 1", where),
+            generous=data.get("generous", {}),
             written={} if registered else written,
             rule=rule,
-            assume=_assume(data, symbols, where),
-            points={name: tuple(words) for name, words in points.items()},
+            assume={
+                name: inequality(text, symbols, f"{where}, assume.{name}")
+                for name, text in data.get("assume", {}).items()
+            },
+            points={name: tuple(words) for name, words in data.get("points", {}).items()},
         )
         if steps_k is not None and reads_steps(theorem):
             theorem = at_steps(theorem, steps_k)
@@ -636,15 +631,6 @@ def _growth(data: Mapping[str, Any], where: str) -> tuple[str, ...]:
     return tuple(table["in"])
 
 
-def _entries(data: Mapping[str, Any], key: str, fits: Callable[[Any], bool], what: str, where: str) -> dict[str, Any]:
-    """Return a table each of whose entries is what it says."""
-    table: dict[str, Any] = data.get(key, {})
-    for name, value in table.items():
-        if not fits(value):
-            raise SpecError(f"{where}: {key}.{name} must be {what}; got {value!r}")
-    return table
-
-
 def _texts(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
 
@@ -653,9 +639,17 @@ def _counts(value: Any) -> bool:
     return type(value) is int and value >= 1
 
 
-def _assume(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, Inequality]:
-    found = _entries(data, "assume", lambda value: isinstance(value, str), "text, 'left >= right'", where)
-    return {name: inequality(text, symbols, f"{where}, assume.{name}") for name, text in found.items()}
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+# Tables whose entries are alike: what each is.
+_ENTRIES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "assume": (_text, "text, 'left >= right'"),
+    "letters": (_text, "text, a letter in LaTeX"),
+    "generous": (_counts, "a whole number of at least 1"),
+    "points": (_texts, 'a list of sets of points, such as ["server"]'),
+}
 
 
 def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, str]:
@@ -665,14 +659,6 @@ def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], wher
             hint = nearest(name, symbols) if isinstance(name, str) and name not in symbols else "write a number's name"
             raise SpecError(f"{where}: parameters.{key} must name a symbol, got {name!r}; {hint}")
     return dict(found)
-
-
-def _letters(data: Mapping[str, Any], where: str) -> dict[str, str]:
-    found = _entries(data, "letters", lambda value: isinstance(value, str), "text, a letter in LaTeX", where)
-    if found:
-        for name, letter in found.items():
-            checked_latex(letter, f"{where}: letters.{name}")
-    return found
 
 
 def _load(path: Path) -> tuple[str, dict[str, Any]]:

@@ -13,14 +13,12 @@ from math import sqrt
 from typing import Any, Literal, final, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.theorems._bound import RecursionBound
+from boundlab.theorems._bound import Floats, Ints, RecursionBound
 from boundlab.theorems._evaluate import ROUNDED
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Choice = Literal["analysis", "algorithm"]
 _LATEX = (
     r"X_i' = (1-p_i)(X_i + 2\Delta_i x_i + \Delta_i^2) + p_i(V + 2 v_i e + v_i^2),\quad "

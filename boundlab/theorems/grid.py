@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import SymbolError
 from boundlab.files import json_value, schema
 from boundlab.formulas.assignments import Values, parse_values
 from boundlab.theorems import Evaluation, Theorem
+from boundlab.theorems._bound import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +29,21 @@ class EvaluatedGrid:
 
     theorem: Theorem
     values: Values
-    axes: dict[str, NDArray[np.float64]]
+    axes: dict[str, Floats]
     evaluation: Evaluation
 
-    def column(self, array: NDArray[np.float64]) -> NDArray[np.float64]:
+    def column(self, array: Floats) -> Floats:
         """Return an array of the grid as one column, shape (points,)."""
         return np.broadcast_to(array, self.values.shape).ravel()
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields; one number where there is no grid, else lists. An infinite step size is null."""
 
-        def plain(array: NDArray[np.float64]) -> Any:
+        def plain(array: Floats) -> Any:
             column = self.column(array).tolist()
             return column if self.values.shape else column[0]
 
-        def finite(array: NDArray[np.float64]) -> Any:
+        def finite(array: Floats) -> Any:
             column = json_value(array.reshape(-1))
             return column if len(column) > 1 else column[0]
 

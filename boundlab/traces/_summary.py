@@ -11,6 +11,7 @@ from boundlab.__about__ import __version__
 from boundlab.delays import DELAYS, Renewal
 from boundlab.delays.recorded import Recorded
 from boundlab.errors import SpecError
+from boundlab.events import Floats, Ints
 from boundlab.files import json_value, schema
 from boundlab.options import Default, Options, spec_of
 from boundlab.randomness import Stream, Streams
@@ -19,9 +20,6 @@ from boundlab.randomness import Stream, Streams
 
 _BLOCK = 16  # events a client after which the bettor on drift begins anew
 _RANKED = 1000  # clients up to which ranks are counted
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @final

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import sympy
+from algorithm_makers import some_problem
 from hypothesis import example, given, strategies as st
 from symbolic import Vector, named_gradients, run as run_symbols, terms
 
@@ -296,14 +297,6 @@ def histories(draw, clients=3, everybody_first=True, size=30):
     return rows
 
 
-def some_problem(name="quadratic"):
-    if name == "huber":
-        options = {"c": [[0, 1], [2, -1], [5, 0]], "w": [[1, 2], [1, 1], [3, 1]], "delta": 0.7, "x0": [3, -2]}
-        return build_problem("huber", options)
-    A = [[[2, 0.5], [0.5, 1]], [[1, 0], [0, 3]], [[1.5, -0.2], [-0.2, 0.7]]]
-    return build_problem("quadratic", {"A": A, "b": [[1, 0], [-2, 3], [0, 4]], "x0": [3, -2]})
-
-
 @given(
     st.booleans().flatmap(lambda first: histories(everybody_first=first)),
     st.sampled_from(["sum", "average", "analysis"]),
@@ -320,27 +313,6 @@ def test_the_tape_is_the_message_passing_algorithm(rows, scaling, eta, name):
     assert np.allclose(shown, expected, rtol=1e-9, atol=1e-9)
     registers = run(tape, problem.x0, problem.full_gradients(), lambda _row, _x: None)
     assert np.allclose(registers[tape.notes["client_model"]], reference.models, rtol=1e-9, atol=1e-9)
-
-
-@given(histories(), st.permutations(range(3)))
-def test_permuting_the_clients_changes_nothing_at_the_server(rows, order):
-    base = {"A": [[[2]], [[1]], [[0.5]]], "b": [[1], [-2], [4]]}
-    moved = {key: [value[order.index(i)] for i in range(3)] for key, value in base.items()}
-    renamed = [(who if who == S else order[who], word, r) for who, word, r in rows]
-    first, _ = replayed(build_problem("quadratic", {**base, "x0": [3]}), rows, eta=0.2)
-    second, _ = replayed(build_problem("quadratic", {**moved, "x0": [3]}), renamed, eta=0.2)
-    assert np.allclose(first, second, rtol=1e-9, atol=1e-9)
-
-
-@given(histories(), st.sampled_from([0.25, 3.0, 1e4]), st.sampled_from(["sum", "average", "analysis"]))
-def test_scaling_f_up_and_the_step_down_leaves_the_trajectory(rows, c, scaling):
-    A, b = np.array([[[2.0]], [[1.0]], [[0.5]]]), [[1], [-2], [4]]
-    first, _ = replayed(
-        build_problem("quadratic", {"A": A.tolist(), "b": b, "x0": [3]}), rows, eta=0.2, scaling=scaling
-    )
-    scaled = build_problem("quadratic", {"A": (c * A).tolist(), "b": b, "x0": [3]})
-    second, _ = replayed(scaled, rows, eta=0.2 / c, scaling=scaling)
-    assert np.allclose(first, second, rtol=1e-8, atol=1e-8)
 
 
 @given(st.integers(1, 10), st.sampled_from([0.05, 0.2]), st.sampled_from(["sum", "average", "analysis"]))

@@ -4,11 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from algorithm_makers import some_problem
 from hypothesis import given, strategies as st
 
 from boundlab.algorithms import StepSize
 from boundlab.algorithms.area import AREA, AreaParameters
-from boundlab.case import build_problem, load_case, replay
+from boundlab.case import load_case, replay
 from boundlab.errors import CaseError, SpecError
 from boundlab.events import Events
 from boundlab.execute.floats import run
@@ -169,48 +170,26 @@ schedules = st.lists(st.integers(-1, 2), min_size=1, max_size=40)
 steps = st.sampled_from([StepSize(0.3), StepSize(0.05), StepSize(2.0, 7.0)])
 
 
-def some_problem(name):
-    if name == "huber":
-        return build_problem(
-            "huber",
-            {"c": [[0, 1], [2, -1], [5, 0]], "w": [[1, 2], [1, 1], [3, 1]], "delta": 0.7, "x0": [3, -2]},
-        )
-    A = [[[2, 0.5], [0.5, 1]], [[1, 0], [0, 3]], [[1.5, -0.2], [-0.2, 0.7]]]
-    return build_problem("quadratic", {"A": A, "b": [[1, 0], [-2, 3], [0, 4]], "x0": [3, -2]})
-
-
 @given(
-    schedules,
+    st.one_of(
+        st.tuples(schedules, st.none(), st.just("pre")),
+        st.tuples(
+            st.lists(st.integers(0, 2), min_size=1, max_size=30), st.integers(1, 5), st.sampled_from(["pre", "post"])
+        ),
+    ),
     steps,
     st.integers(1, 4),
     st.sampled_from(["algorithm", "analysis"]),
     st.sampled_from(["algorithm", "analysis"]),
     st.sampled_from(["huber", "quadratic"]),
 )
-def test_the_tape_is_the_message_passing_algorithm(actors, step, M, start, clock, name):
-    problem = some_problem(name)
-    parameters = AreaParameters(step, M, None, "pre", start, clock)
+def test_the_tape_is_the_message_passing_algorithm(who, step, M, start, clock, name):
+    # Aggregations are events, or happen after a count of arrivals, before or after the last one is answered.
+    (actors, count, reply), problem = who, some_problem(name)
+    parameters = AreaParameters(step, M, count, reply, start, clock)
     reference = Messages(problem, problem.x0, step, parameters)
     for actor in actors:
         reference.aggregate() if actor < 0 else reference.receive(actor)
-    events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
-    assert np.allclose(server_models(problem, parameters, events), reference.trajectory, rtol=1e-11, atol=1e-11)
-
-
-@given(
-    st.lists(st.integers(0, 2), min_size=1, max_size=30),
-    steps,
-    st.integers(1, 3),
-    st.integers(1, 5),
-    st.sampled_from(["pre", "post"]),
-    st.sampled_from(["algorithm", "analysis"]),
-)
-def test_counting_is_the_message_passing_algorithm_with_either_reply(actors, step, M, count, reply, clock):
-    problem = some_problem("quadratic")
-    parameters = AreaParameters(step, M, count, reply, "algorithm", clock)
-    reference = Messages(problem, problem.x0, step, parameters)
-    for actor in actors:
-        reference.receive(actor)
     events = Events(np.arange(1.0, len(actors) + 1), np.array(actors, dtype=np.int32))
     assert np.allclose(server_models(problem, parameters, events), reference.trajectory, rtol=1e-11, atol=1e-11)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
 
-from boundlab.algorithms.fedcompass import FEDCOMPASS, Compass, CompassRules, closed_loop
+from boundlab.algorithms.fedcompass import FEDCOMPASS, Compass, FedCompassParameters, closed_loop
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.case import build_delays
 from boundlab.delays import ServerPolicy
@@ -28,7 +28,7 @@ STEP_TIMES = st.one_of(st.integers(1, 5).map(float), st.sampled_from([0.1, 0.25,
 class Fractions:
     """The scheduler, as slow and plain as it is printed; a group is a dictionary."""
 
-    def __init__(self, rules: CompassRules, speeds: list[float], known: bool) -> None:
+    def __init__(self, rules: FedCompassParameters, speeds: list[float], known: bool) -> None:
         self.rules, self.groups = rules, []
         self.speed = [shortest_decimal(speed) for speed in speeds]
         self.run: dict[int, tuple[Fraction, int, dict[str, Any] | None]] = {}  # start, steps, group
@@ -128,7 +128,7 @@ def test_groups_and_steps_are_those_of_fractions(
 ) -> None:
     rounds = [[time * unit for time in own] for own in times]
     speeds = [own[0] for own in rounds]
-    rules = CompassRules(low, low + more, shortest_decimal(factor), prose)
+    rules = FedCompassParameters(1.0, low, low + more, shortest_decimal(factor), prose_max=prose)
     plain, compass = Fractions(rules, speeds, known), Compass(rules, len(speeds), speeds if known else None)
     assert [tuple(one) for one in compass.started] == plain.sent
     for own, expected in zip(

@@ -8,7 +8,6 @@ from boundlab.algorithms.fedcompass import (
     FEDCOMPASS,
     Assignment,
     Compass,
-    CompassRules,
     FedCompassParameters,
     Group,
     Moment,
@@ -26,13 +25,21 @@ from boundlab.tape import RecordAt, Tape
 
 # Figure 1: Qmin = 20, Qmax = 100, five clients with 10, 5, 4, 2.5 and 2 steps a minute.
 SPEEDS = (0.1, 0.2, 0.25, 0.4, 0.5)
-FIGURE = CompassRules(20, 100, shortest_decimal(1.2))
+
+
+def rules(low: int, high: int, factor: float = 1.2, *, prose: bool = False) -> FedCompassParameters:
+    return FedCompassParameters(1.0, low, high, shortest_decimal(factor), prose_max=prose)
+
+
+FIGURE = rules(20, 100)
 WARM_UP = [(2, 0), (4, 1), (5, 2), (8, 3), (10, 4)]
 NO_POLICY = ServerPolicy("given", 0.0)
 QUADRATIC = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [4]], "x0": 2}
 
 
-def scheduled(rules: CompassRules, clients: int, arrivals: list[tuple[float, int]]) -> tuple[Compass, list[Moment]]:
+def scheduled(
+    rules: FedCompassParameters, clients: int, arrivals: list[tuple[float, int]]
+) -> tuple[Compass, list[Moment]]:
     compass = Compass(rules, clients)
     return compass, list(follow(compass, arrivals))
 
@@ -141,19 +148,19 @@ def test_times_are_decimals() -> None:
 
 def test_a_group_that_is_being_aggregated_cannot_be_joined() -> None:
     # Group 1 is due at 11; its only client comes at 6, now with 2 steps a minute: (11 − 6)·2 = 10 would fit.
-    _, moments = scheduled(CompassRules(1, 10, shortest_decimal(1.2)), 1, [(1, 0), (6, 0)])
+    _, moments = scheduled(rules(1, 10), 1, [(1, 0), (6, 0)])
     assert [sent(moment) for moment in moments] == [[(0, 1, 10)], [(0, 2, 10)]]
 
 
 def test_an_arrival_at_the_latest_time_is_in_time_and_before_the_timer() -> None:
     # λ = 1: group 1 of both clients is due at 3 at the latest.
-    _, moments = scheduled(CompassRules(1, 2, shortest_decimal(1)), 2, [(1, 0), (1, 1), (3, 0), (3, 1)])
+    _, moments = scheduled(rules(1, 2, 1), 2, [(1, 0), (1, 1), (3, 0), (3, 1)])
     assert [moment.answer.kind for moment in moments] == ["first", "first", "held", "complete"]
 
 
 def test_a_group_stays_until_its_last_client_comes_late() -> None:
     # Both clients belong to group 1, T_max = 3. At 3.5 and 3.75 they are late; the timer found nobody.
-    compass, moments = scheduled(CompassRules(1, 2, shortest_decimal(1)), 2, [(1, 0), (1, 1), (3.5, 0)])
+    compass, moments = scheduled(rules(1, 2, 1), 2, [(1, 0), (1, 1), (3.5, 0)])
     assert [moment.answer.kind for moment in moments] == ["first", "first", "timer", "late"]
     assert moments[2].answer.aggregated == ()
     assert 1 in compass.groups
@@ -164,9 +171,7 @@ def test_a_group_stays_until_its_last_client_comes_late() -> None:
 def test_a_late_client_cannot_join_its_closed_group_even_with_latest_time_factor_one() -> None:
     # T_a = T_max = 2/3 + 2·(2/3): no decimal. The timer passes at the nearest float, and group 1 is closed then.
     third = 2 / 3
-    compass, moments = scheduled(
-        CompassRules(1, 2, shortest_decimal(1)), 2, [(third, 0), (third, 1), (2.0, 0), (2.5, 1)]
-    )
+    compass, moments = scheduled(rules(1, 2, 1), 2, [(third, 0), (third, 1), (2.0, 0), (2.5, 1)])
     assert moments[-1].answer.kind == "late"
     assert compass.history[0].id not in compass.groups
 
@@ -185,13 +190,13 @@ def test_a_late_client_cannot_join_its_closed_group_even_with_latest_time_factor
     ],
 )
 def test_how_a_new_group_chooses_its_steps(prose: bool, arrivals: list[tuple[float, int]], steps: int) -> None:
-    compass, moments = scheduled(CompassRules(2, 4, shortest_decimal(1.2), prose), 3, arrivals)
+    compass, moments = scheduled(rules(2, 4, prose=prose), 3, arrivals)
     assert sent(moments[-1])[0] == (len(arrivals) - 1, len(compass.history), steps)
 
 
 def test_of_equal_numbers_of_steps_the_latest_group_wins() -> None:
     # JoinGroup compares with ≥. The fastest makes group 1 until 20, the others join it: ⌊20/6⌋ = 3 and ⌊20/9⌋ = 2.
-    compass = Compass(CompassRules(1, 5, shortest_decimal(1.2)), 3, (4.0, 6.0, 9.0))
+    compass = Compass(rules(1, 5), 3, (4.0, 6.0, 9.0))
     assert [(one.client, one.group, one.steps) for one in compass.started] == [(0, 1, 5), (1, 1, 3), (2, 1, 2)]
     compass.groups[2] = compass._open[2] = Group(2, 0.0, 21, 1, 25.0)
     # ⌊21/6⌋ = ⌊20/6⌋ = 3: the same for both groups, and the later one is taken.
@@ -373,10 +378,10 @@ def split(found: Events) -> tuple[list[tuple[float, int]], list[float]]:
 @given(RUNS)
 def test_every_update_is_used_once_with_steps_in_range(chosen: dict) -> None:
     parameters, found, tape = sampled(chosen)
-    rules, descend, uses = parameters.rules, tape.descend, tape.uses
+    descend, uses = tape.descend, tape.uses
     assert tape.events.time.tolist() == found.time.tolist()
     assert tape.events.actor.tolist() == found.actor.tolist()
-    assert ((descend.steps >= rules.Qmin) & (descend.steps <= rules.Qmax)).all()
+    assert ((descend.steps >= parameters.Qmin) & (descend.steps <= parameters.Qmax)).all()
     assert len(np.unique(uses.update)) == len(uses.update)
     assert (uses.version >= descend.version[uses.update]).all()
     # What has arrived and is not used is held by a group that waits, or lies in the general buffer.
@@ -414,7 +419,7 @@ def test_appendix_b_three_groups_where_two_are_claimed() -> None:
     # Constant speeds 0.25, 0.59, 0.95 and Q from 10 to 20: log_2 3.8 < 2, so Appendix B says at most ⌈log_2 3.8⌉ = 2
     # groups, fixed ones, and round times within a factor 2^⌊log_2 3.8⌋ = 2 of each other (Theorem 1's μ').
     speeds = [shortest_decimal(speed) for speed in (0.25, 0.59, 0.95)]
-    compass = Compass(CompassRules(10, 20, shortest_decimal(1.2)), 3)
+    compass = Compass(rules(10, 20), 3)
     seen: list[tuple] = []
     groups: list[int] = []
     arrivals = np.zeros((0, 3), dtype=int)

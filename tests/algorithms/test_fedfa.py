@@ -15,25 +15,21 @@ from algorithm_makers import (
     make_case,
     read,
     scenarios,
+    tape_of,
 )
 from hypothesis import given, strategies as st
 from tape_makers import interpret
 
 from boundlab.algorithms.fedfa import response_error, share_bias
-from boundlab.case import Case, build_delays
+from boundlab.case import build_delays
 from boundlab.delays import ServerPolicy
 from boundlab.errors import CaseError, SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial
-from boundlab.tape import RecordAt, Tape, arrived, usage
+from boundlab.tape import RecordAt, arrived, usage
 
 FEDFA = lookup("algorithms", "fedfa")
-
-
-def compiled(case: Case) -> Tape:
-    tape: Tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
-    return tape
 
 
 # ---- by hand ----------------------------------------------------------------------------------------------------
@@ -88,7 +84,7 @@ def test_a_virtual_iterate_moves_by_one_difference_at_a_time(scenario: Scenario)
     # v^t = w^t + (η_g/K)·Σ_{j=1}^{K−1} (K−j)·Δ^(t−j): arrival s stands in K windows, of which those of the server
     # updates s … t−1 are in w^t already. Then v^{t+1} = v^t + η_g·Δ^(t).
     case = scenario.case()
-    tape = compiled(case)
+    tape = tape_of(case)
     if tape.iterations == 0:
         return
     executed = interpret(tape, case.problem)
@@ -138,7 +134,7 @@ def test_the_lag_and_its_constant_are_those_of_the_linear_recursion(n: int, K: i
         {"eta_l": 0.1, "K": K, "start": start},
         in_order(actors),
     )
-    tape = compiled(case)
+    tape = tape_of(case)
     r = responses(n, K, len(actors), first)
     # Arrival s = 0 makes the first server update. Those before filled the window: their limits are κ·(K+s)/K.
     s = np.arange(len(actors)) - (first - 1)
@@ -166,15 +162,15 @@ def test_a_window_of_one_with_a_lag_never_settles() -> None:
 def test_lags_of_different_lengths_are_no_lag() -> None:
     # Updates lag behind by 0, 0, 0, 3 and 1 server updates; up to the third by 0.
     case = make_case("fedfa", HALVES, {"eta_l": 0.1, "K": 2}, in_order([0, 1, 0, 0, 0, 1, 0]))
-    assert case.algorithm.quantities(case.parameters, compiled(case), 3, {})["lag"] == 0
-    assert "lag" not in case.algorithm.quantities(case.parameters, compiled(case), 5, {})
+    assert case.algorithm.quantities(case.parameters, tape_of(case), 3, {})["lag"] == 0
+    assert "lag" not in case.algorithm.quantities(case.parameters, tape_of(case), 5, {})
 
 
 def test_quantities_of_differences_by_hand() -> None:
     # K = 2, after_full: server updates at arrivals 3 … 7 of 0, 1, 0, 0, 0, 1, 0. Client 1, answered at version 0,
     # arrives at version 3; its next update is the last but one.
     case = make_case("fedfa", HALVES, {"eta_l": 0.1, "K": 2, "mode": "delta"}, in_order([0, 1, 0, 0, 0, 1, 0]))
-    tape = compiled(case)
+    tape = tape_of(case)
     found = case.algorithm.quantities(case.parameters, tape, 5, {"N": 2})
     # Arrivals t = 0 … 4 are of 0, 0, 0, 1, 0: pairs (0,0), (0,0), (0,1), (1,0), the first furthest from ½, ½.
     own = {"n": 2, "Q": 1, "window": 2, "tau_a": 3, "tau_max": 4, "share_bias": 1.0}

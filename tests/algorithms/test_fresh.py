@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithm_makers import HALVES, THREE, assert_replays, in_order, make_case, read
+from algorithm_makers import HALVES, THREE, assert_replays, in_order, make_case, read, tape_of
 
 from boundlab.algorithms import EventLaw, EventProgram
 from boundlab.case import build_delays
@@ -13,14 +13,9 @@ from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.tape import RecordAt, Tape, statistics
+from boundlab.tape import RecordAt, statistics
 
 OWN = ServerPolicy("own", 0.0)
-
-
-def tape_of(case: Any) -> Tape:
-    tape: Tape = case.algorithm.schedule(case.parameters, case.events, case.problem.n, RecordAt(), 10**6)
-    return tape
 
 
 # ---- by hand ----------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from algorithm_makers import some_problem
 from event_queue import (
     Anarchy,
     Office,
@@ -22,7 +23,7 @@ from event_queue import (
     with_a_server,
     with_coins,
 )
-from test_afl_dga import Messages, some_problem
+from test_afl_dga import Messages
 from test_compass_in_fractions import Fractions
 from test_programs import SET
 
@@ -757,7 +758,7 @@ def test_fedcompass_samples_and_compiles_the_groups_of_the_queue() -> None:
         one, delays, streams = setting.parameters, build_delays(kind, dict(words), N), Streams(7, 1)
         arrival = own_speeds(one.speeds) if one.speeds else in_fourteen_digits(durations_of(delays, streams))
         known = one.speeds is not None and one.warmup == "speeds"
-        queue = Fractions(one.rules, [float(one.speeds[i][0]) if known else 1.0 for i in range(N)], known)
+        queue = Fractions(one, [float(one.speeds[i][0]) if known else 1.0 for i in range(N)], known)
         expected = [*itertools.islice(queue.moments(arrival), 4 * EVENTS)]
         events = setting.algorithm.sample(one, delays, NO_POLICY, streams, N, 4 * EVENTS)
         assert [*zip(events.time.tolist(), events.actor.tolist(), strict=True)] == [own[:2] for own in expected]

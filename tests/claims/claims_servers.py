@@ -9,7 +9,7 @@ from run_makers import plan_of
 from window_makers import responses
 
 import boundlab as bl
-from boundlab.algorithms.fedcompass import Compass, CompassRules, closed_loop, follow
+from boundlab.algorithms.fedcompass import Compass, FedCompassParameters, closed_loop, follow
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.execute import iterates
 from boundlab.mechanism import arrival_pattern, long_run_shares, periodic, share_slope, truthful_limit
@@ -22,7 +22,7 @@ WARM_UP = [(2, 0), (4, 1), (5, 2), (8, 3), (10, 4)]
 
 def figure(*arrivals: tuple[float, int]) -> list[dict[int, int]]:
     """Return client → steps at each moment of the paper's setting, whose clients send after a warm-up as given."""
-    compass = Compass(CompassRules(20, 100, shortest_decimal(1.2)), 5)
+    compass = Compass(FedCompassParameters(1.0, 20, 100, shortest_decimal(1.2)), 5)
     moments = follow(compass, [*WARM_UP, *arrivals])
     return [{one.client: one.steps for one in moment.answer.assigned} for moment in moments]
 
@@ -212,7 +212,7 @@ def filling_of_the_window() -> list[str]:
 @claim(FEDCOMPASS, r"the exact state repeats every # time units")
 def three_groups() -> list[str]:
     speeds = [shortest_decimal(speed) for speed in (0.25, 0.59, 0.95)]
-    compass = Compass(CompassRules(10, 20, shortest_decimal(1.2)), 3)
+    compass = Compass(FedCompassParameters(1.0, 10, 20, shortest_decimal(1.2)), 3)
     run = closed_loop(compass, lambda client, start, steps: float(shortest_decimal(start) + steps * speeds[client]))
     times = [shortest_decimal(next(run).time) for _ in range(60)]
     assert times[59] - times[52] == times[58] - times[51]

@@ -16,7 +16,7 @@ from boundlab.algorithms import X_S, EventLaw
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Minimum
 from boundlab.case import build_delays, build_problem
-from boundlab.events import SERVER, Events, members_events
+from boundlab.events import SERVER, Events, events_of
 from boundlab.execute.enclosed import norm
 from boundlab.expectation import _recursion, _walk, enumerated, exact_arithmetic, left_side, second_moments, twins
 from boundlab.expectation._graph import Lowering, in_floats, lasting
@@ -92,7 +92,7 @@ def sequences(name: str, parameters: Any, length: int) -> Iterator[tuple[Fractio
     if name == "sfedavg":
         subsets = list(itertools.combinations(range(n), parameters.sampled or n))
         for rounds in itertools.product(subsets, repeat=length):
-            yield Fraction(1, len(subsets)) ** length, members_events(list(zip(times.tolist(), rounds, strict=True)))
+            yield Fraction(1, len(subsets)) ** length, events_of(times, [(SERVER, *who) for who in rounds])
         return
     if name in ("lsvrg", "scaffnew"):
         who = [SERVER] if name == "scaffnew" else [*range(n)]

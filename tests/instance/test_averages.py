@@ -8,7 +8,7 @@ import pytest
 
 from boundlab.delays import read_policy
 from boundlab.errors import SpecError
-from boundlab.events import SERVER, Events, members_events
+from boundlab.events import SERVER, Events, events_of
 from boundlab.execute import Combine, Update, own_numbers, rows
 from boundlab.options import Options
 from boundlab.randomness import Streams
@@ -60,7 +60,7 @@ def event_lists(name, length, clients=2, **options):
     """Give every event list of so many iterations."""
     if name == "incremental":
         for orders in product(permutations(range(clients)), repeat=length):
-            yield members_events([(float(k + 1), order) for k, order in enumerate(orders)])
+            yield events_of(np.arange(1.0, len(orders) + 1.0), [(SERVER, *order) for order in orders])
         return
     actors = [*range(clients)]
     if name == "area" and "count" not in options:

@@ -1,7 +1,7 @@
 """Theorem objects: inputs, evaluation, step sizes, units, errors."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from typing import Any, final
 
@@ -152,14 +152,8 @@ class Tabulated(Bound):
     def closed(self) -> bool:
         return False
 
-    def expressions(self) -> Mapping[str, sympy.Expr]:
-        return {}
-
     def reads(self, given: frozenset[str]) -> tuple[str, ...]:
         return ("R",)
-
-    def replacements(self) -> Mapping[str, tuple[str, ...]]:
-        return {}
 
     def terms_at(self, found, symbols, counter, theorem):
         yield "table", "the table", np.take(self.table, found[counter].astype(int), mode="clip") * found["R"]

@@ -32,7 +32,7 @@ class Page:
         self.W = [sum(self.A[t : t + N]) for t in range(self.T)]
         self.V = [sum(a**2 * Q for at_, _, _, a, Q in self.runs if t <= at_ < t + N) for t in range(self.T)]
         self.tau = max(at_ - start for at_, start, _, _, _ in self.runs)
-        self.Q_max = int(self.parameters.rules.Qmax)
+        self.Q_max = int(self.parameters.Qmax)
         self.c = self.clients.s2**0.5
 
     def shares(self, t: int) -> np.ndarray:

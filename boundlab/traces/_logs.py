@@ -1,14 +1,18 @@
-"""Logs of APPFL's simulator of virtual time, in its two layouts (docs/data.md#traces-the-delays-of-your-system)."""
+"""Logs of other systems as traces: tables, and APPFL's simulator of virtual time in its two layouts.
+
+The page is docs/data.md#traces-the-delays-of-your-system.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
 import numpy as np
 
-from boundlab.delays.recorded import LONGEST_NAME, Recorded, recorded, text_of
+from boundlab.delays.recorded import LONGEST_NAME, Recorded, read_csv, recorded, text_of
 from boundlab.errors import SpecError
+from boundlab.options import LOG_FORMS, nearest
 from boundlab.tape import Op, Tape, arrived, staleness
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -102,6 +106,30 @@ def _events(line: str) -> Iterator[list[str]]:
         words = line[head.end() :].split()
         if len(words) >= 3 and words[1] in ("START", "DONE"):
             yield [words[1], words[0], *words[2:]]
+
+
+def read_log(path: Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> Recorded:
+    """Read the log of some system.
+
+    Parameters
+    ----------
+    form
+        ``csv``, or ``appfl``: the simulator of virtual time of APPFL.
+    columns
+        Of ``csv``: key of :data:`boundlab.delays.recorded.COLUMNS` → what the file calls it.
+
+    Raises
+    ------
+    SpecError
+        Naming the file and the line.
+    """
+    if form not in LOG_FORMS:
+        raise SpecError(f"a log is read as one of {', '.join(LOG_FORMS)}, got {form!r}; {nearest(form, LOG_FORMS)}")
+    if form == "appfl":
+        if columns:
+            raise SpecError("--map names columns of a table: it goes with --as csv")
+        return read_appfl(path)
+    return read_csv(path, columns, log=True)[0]
 
 
 # A run as a trace: what its tape says of arrivals, and of what they had read.
