@@ -77,7 +77,7 @@ class Audit(Evidence, Shown):
         """Return one self-contained page of HTML."""
         from boundlab.pages.html import document
 
-        return document(self._title(), f"Audit of {self.theorem.id}: {self.verdict}", sections(self))
+        return document(self._title(), f"Audit of {self.theorem.id}: {self.verdict}", sections(self, drawn=True))
 
     def markdown(self) -> str:
         """Return the page as Markdown."""

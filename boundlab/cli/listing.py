@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import print_json, print_page, show
+from boundlab.cli.terminal import answer, print_json, print_page
 from boundlab.errors import SpecError
 from boundlab.files import schema
 from boundlab.options import nearest
 from boundlab.references import PAPERS, reference
+from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.formulas.symbols import SymbolInfo
@@ -41,7 +42,7 @@ def list_command(
         found = applicable(
             problem, delays or None, theorems=[row.id for row in _rows("theorems", word) if not row.reason]
         )
-        show(found, found.page, as_json=as_json)
+        answer(found, ExitCode.STANDS, as_json=as_json)
         return
     if as_json:
         if what == "symbols":

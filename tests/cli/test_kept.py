@@ -314,14 +314,7 @@ plain_blocks = st.one_of(
     st.builds(blocks.FormulaBlock, st.lists(st.lists(text, max_size=2).map(tuple), max_size=2).map(tuple), text),
     st.builds(blocks.Rows, text, st.tuples(lines), st.lists(st.tuples(lines), max_size=2).map(tuple), places, places),
     st.builds(blocks.Commands, st.tuples(text)),
-    st.builds(
-        blocks.Chart,
-        text,
-        text,
-        text,
-        text,
-        st.tuples(st.builds(blocks.Curve, text, st.tuples(st.tuples(st.floats(0, 1), st.floats(0, 1))), st.integers())),
-    ),
+    st.builds(blocks.Chart, text, text, text),
 )
 every_block = st.recursive(
     plain_blocks,
