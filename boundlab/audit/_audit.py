@@ -17,9 +17,8 @@ from boundlab.api import Decided, Evaluated, Searched, Shown, Worst, reported
 from boundlab.arguments import checked
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.assumptions import RELATIVE
-from boundlab.audit._evidence import Asked, Evidence, OnCase, Panel, ProofEvidence, Repair, Undecided
 from boundlab.audit._page import brief, fields, sections
-from boundlab.audit._ruling import Ruling, rule
+from boundlab.audit._ruling import Asked, Evidence, OnCase, Panel, ProofEvidence, Repair, Ruling, Undecided, rule
 from boundlab.case import Case, RandomEvents, load_case, other_cases, own_case, plain, provenance, read_case
 from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError, UndecidedError, visible
 from boundlab.events import Events

@@ -12,8 +12,7 @@ import sympy
 from boundlab.__about__ import __version__
 from boundlab.api import Compared, Evaluated, Horizons
 from boundlab.arithmetic.writing import Sentence
-from boundlab.audit._evidence import Evidence, Panel, ProofEvidence, Repair
-from boundlab.audit._ruling import apart, rule, sides
+from boundlab.audit._ruling import Evidence, Panel, ProofEvidence, Repair, apart, rule, sides
 from boundlab.checks import CONSEQUENCES
 from boundlab.documentation import pointers
 from boundlab.errors import MissingExtraError

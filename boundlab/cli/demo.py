@@ -47,8 +47,8 @@ def demo(
     from boundlab.audit import claim
     from boundlab.case import problem_from
     from boundlab.pages.blocks import figure
-    from boundlab.pages.comparison import comparison_page
     from boundlab.pages.plots import case_name, check_format, save_plot
+    from boundlab.pages.results import comparison_page
     from boundlab.pages.terminal import print_page
     from boundlab.pages.theorem import source_of
     from boundlab.server_rate import optimal_rate

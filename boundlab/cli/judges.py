@@ -26,7 +26,7 @@ def check(
     theorem: option.Theorem,
     only: Annotated[
         str | None,
-        option.named("--only GROUPS", "Some of scope, units, … (boundlab list checks).", option.complete.ids("checks")),
+        option.named("--only GROUPS", "Some of scope, units, … (boundlab list checks).", option.ids("checks")),
     ] = None,
     quiet: option.Quiet = False,
     verbose: Annotated[bool, option.named("--verbose -v --all", option.MORE)] = False,
@@ -160,16 +160,14 @@ def compare(
     level: Annotated[float, option.named("--level", "Joint confidence level.")] = Default.LEVEL,
     band: Annotated[
         str,
-        option.named(
-            "--band", "How upper limits are made: bootstrap or student.", option.complete.words(get_args(BandKind))
-        ),
+        option.named("--band", "How upper limits are made: bootstrap or student.", option.choices(get_args(BandKind))),
     ] = Default.BAND,
     beyond: Annotated[
         list[str] | None,
         option.named(
             "--beyond ASSUMPTION",
             "Compare although this assumption fails; may be repeated.",
-            option.complete.ids("assumptions"),
+            option.ids("assumptions"),
         ),
     ] = None,
     terms: option.Terms = False,
@@ -326,7 +324,7 @@ def worst_case(
         option.named(
             "--delays -d SPEC",
             "iid:p_s=0.5 for the average over events; other delays give the schedule of one run.",
-            option.complete.specs("delays"),
+            option.specs("delays"),
         ),
     ] = None,
     events: Annotated[
@@ -399,7 +397,7 @@ def worst_case(
     result = ask(statement, iterations, find_function=function or out is not None, **asked)
 
     def page() -> "list[Block]":
-        from boundlab.pages.worst_case import multipliers_page
+        from boundlab.pages.results import multipliers_page
 
         return [*result.page(), *(multipliers_page(result) if verbose else ())]
 

@@ -32,7 +32,7 @@ TAKEN = ("boundlab", "numpy", "scipy", "sympy", "flint", "typer", "rich", "pytes
 
 
 def new(
-    kind: Annotated[str, option.argument("|".join(NEXT), "What to start.", option.complete.words(NEXT))],
+    kind: Annotated[str, option.argument("|".join(NEXT), "What to start.", option.choices(NEXT))],
     name: Annotated[str, option.argument("NAME", "Its id: letters, digits, -, _ and dots.")],
     out: Annotated[Path, option.file("--out DIR", "The folder of the two files.")] = Path(),
     latex: Annotated[

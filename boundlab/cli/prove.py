@@ -29,7 +29,7 @@ def prove(
             "[ID|FILE.py]",
             "A registered proof (boundlab list proofs), or a Python file with PROOFS = (Script(…), …) or BOUNDLAB, as "
             "boundlab new proof writes it. The file is run. Default: all registered proofs, a line each.",
-            option.complete.ids("proofs", ".py"),
+            option.ids("proofs", ".py"),
         ),
     ] = None,
     search: Annotated[
@@ -41,7 +41,7 @@ def prove(
         option.named(
             "--with SCRIPT",
             "Prove a theorem (ID or FILE.toml) with the steps of SCRIPT: a registered proof, or FILE.py with one.",
-            option.complete.ids("proofs", ".py"),
+            option.ids("proofs", ".py"),
         ),
     ] = None,
     axioms: Annotated[
@@ -58,7 +58,7 @@ def prove(
         option.named(
             "--theorem FILE.toml",
             "With --recheck: the theorem that a proof ends in, if it is not registered.",
-            option.complete.ids("theorems", ".toml"),
+            option.ids("theorems", ".toml"),
         ),
     ] = None,
     quiet: option.Quiet = False,

@@ -34,7 +34,7 @@ def sweep(
         option.named(
             "--again WHICH",
             "Ask failed cells again, or stale ones (answered by other versions).",
-            option.complete.words(("failed", "stale")),
+            option.choices(("failed", "stale")),
         ),
     ] = None,
     dry_run: Annotated[

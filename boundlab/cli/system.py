@@ -26,7 +26,7 @@ def run(
         option.argument(
             "ALGORITHM|CASE.json",
             "an id (boundlab list algorithms) or a case file",
-            option.complete.ids("algorithms", ".json"),
+            option.ids("algorithms", ".json"),
         ),
     ],
     problem: option.Problem = Default.PROBLEM,
@@ -101,7 +101,7 @@ def _replay(case: Path, as_json: bool, out: Path | None) -> ExitCode:
         if as_json:
             print_json(result)
             return
-        from boundlab.pages.run import trajectory_page
+        from boundlab.pages.results import trajectory_page
 
         print_page(trajectory_page(result["trajectory"]))
         if noisy:
@@ -117,7 +117,7 @@ def trace(
         option.named(
             "--as FORM",
             "csv (default), or appfl: the simulator of virtual time of APPFL.",
-            option.complete.words(LOG_FORMS),
+            option.choices(LOG_FORMS),
         ),
     ] = "csv",
     columns: Annotated[
@@ -154,7 +154,7 @@ def trace(
 
 def constants(
     about: Annotated[
-        str, option.argument("PROBLEM", "NAME:key=value,… (boundlab list problems)", option.complete.specs("problems"))
+        str, option.argument("PROBLEM", "NAME:key=value,… (boundlab list problems)", option.specs("problems"))
     ],
     quiet: option.Quiet = False,
     as_json: option.AsJson = False,
@@ -173,7 +173,7 @@ def optimal_rate(
         option.named(
             "--objective",
             "per-iteration (fixed K, as in the paper) or per-time (fixed wall-clock time).",
-            option.complete.words(get_args(Objective)),
+            option.choices(get_args(Objective)),
         ),
     ] = Default.OBJECTIVE,
     server_cost: Annotated[

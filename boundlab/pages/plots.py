@@ -19,7 +19,8 @@ from boundlab.files import replacing
 from boundlab.options import Axis, Default
 
 if TYPE_CHECKING:
-    from boundlab.pages.comparison import ComparedHorizons
+    from boundlab.instance.plan import Plan
+    from boundlab.pages.results import ComparedHorizons
     from boundlab.server_rate import OptimalRate
     from boundlab.simulate.simulation import Simulation
 
@@ -212,12 +213,21 @@ def draw_run(result: "Simulation", name: str, ax: Any = None) -> Any:
     label = f"smallest to largest of {trials} trials"
     axes.fill_between(ks, np.maximum(low, high * 1e-6), high, color=SKY, alpha=0.45, linewidth=0, label=label)
     axes.plot(ks, values.mean(axis=0)[keep], "-", color=BLUE, linewidth=2, label=f"mean of {trials} trials")
+    title = f"{result.algorithm.id} on {result.problem.id}, {_clients(result)}, {result.delays.id} delays"
+    return _logarithmic(axes, "iteration k", METRICS[name].point, title)
+
+
+def _clients(one: "Simulation | Plan") -> str:
+    return f"{one.problem.n} client" + ("s" if one.problem.n > 1 else "")
+
+
+def _logarithmic(axes: Any, across: str, up: str, title: str) -> Any:
+    """Make both axes logarithmic, and write what they and the lines are."""
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlabel("iteration k")
-    axes.set_ylabel(METRICS[name].point)
-    clients = f"{result.problem.n} client" + ("s" if result.problem.n > 1 else "")
-    axes.set_title(f"{result.algorithm.id} on {result.problem.id}, {clients}, {result.delays.id} delays", fontsize=10)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.set_title(title, fontsize=10)
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(fontsize=8, handlelength=3.5)
     return axes
@@ -261,15 +271,10 @@ def draw_rates(result: "OptimalRate", ax: Any = None) -> Any:
             markersize=8,
             label=f"$\\lambda_s^\\star$ = {result.lambda_s:.4g}",
         )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    across, up = "server rate $\\lambda_s$   [aggregations per unit of time]", "Theorem 8 bound relative to its infimum"
+    _logarithmic(axes, across, up, f"AREA, Theorem 8: the bound against the server rate, {len(rates)} clients")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter("{x:g}")
-    axes.set_xlabel("server rate $\\lambda_s$   [aggregations per unit of time]")
-    axes.set_ylabel("Theorem 8 bound relative to its infimum")
-    axes.set_title(f"AREA, Theorem 8: the bound against the server rate, {len(rates)} clients", fontsize=10)
-    axes.grid(visible=True, which="both", alpha=0.25)
-    axes.legend(fontsize=8, handlelength=3.5)
     return axes
 
 
@@ -459,8 +464,7 @@ def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str)
     left = re.sub(r"\\frac\{1\}\{(\w)\}", r"(1/\1)\,", plan.metric.latex)
     left = left.replace(r"\frac", r"\dfrac")  # the bar of a small fraction touches what stands below it
     axes.set_ylabel(f"${left}$\n[{plan.metric.unit}]")
-    clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
-    what = f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays"
+    what = f"{plan.algorithm.id} on {plan.problem.id}, {_clients(plan)}, {plan.delays.id} delays"
     title = f"{plain(f'{plan.theorem.id} ({plan.theorem.status})')}: {plain(headline)}\n{plain(what)}"
     axes.set_title(title, fontsize=10.5, linespacing=1.4, x=0.0, horizontalalignment="left")  # long ids go to the right
     lowest = axes if below is None else below

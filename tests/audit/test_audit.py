@@ -12,6 +12,7 @@ import typer.main
 from html_pages import read
 from hypothesis import given, strategies as st
 from own_theorem import own_theorem
+from page_makers import closes_what_it_opens
 
 import boundlab as bl
 from boundlab.audit import Audit, ProofEvidence, Ruling
@@ -384,15 +385,7 @@ def test_a_theorems_text_is_text_in_every_medium(mine: Audit, tmp_path: Path, ca
 
 
 def test_every_environment_of_latex_is_closed(each: Audit) -> None:
-    found: list[str] = []
-    for kind, name in re.findall(r"\\(begin|end)\{(\w+\*?)\}", each.latex()):
-        if kind == "begin":
-            found.append(name)
-        else:
-            assert found.pop() == name
-    assert found == []
-    bare = re.sub(r"\\[{}\\]", "", each.latex())
-    assert bare.count("{") == bare.count("}")
+    assert closes_what_it_opens(each.latex())
 
 
 def test_json_is_json_and_says_what_the_page_says(each: Audit) -> None:

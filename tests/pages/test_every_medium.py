@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import pytest
 from html_pages import read
-from page_makers import RESULTS, page_of, result_of, texts
+from page_makers import RESULTS, closes_what_it_opens, page_of, result_of, texts
 from rich.console import Console
 
 import boundlab as bl
@@ -37,7 +37,6 @@ from boundlab.pages.terminal import print_page
 from boundlab.registry import registered
 
 TITLE = line("A page of ", ("everything", "code"))
-ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
 Page = list[Block]
 
 
@@ -151,18 +150,7 @@ def test_markdown_shows_every_text(name: str) -> None:
 def test_latex_is_ascii_and_closes_what_it_opens(name: str, shown: Any) -> None:
     text = shown(pages(name))
     assert text.isascii()
-    opened: list[str] = []
-    for kind, environment in ENVIRONMENT.findall(text.replace(r"\providecommand", "")):
-        if kind == "begin":
-            opened.append(environment)
-        else:
-            assert opened.pop() == environment
-    assert not opened
-    depth = 0
-    for letter in re.sub(r"\\[\\$&%#_{}]", "", text):
-        depth += (letter == "{") - (letter == "}")
-        assert depth >= 0
-    assert depth == 0
+    assert closes_what_it_opens(text)
 
 
 def displayed(blocks: Iterable[Block]) -> Iterator[FormulaBlock]:
