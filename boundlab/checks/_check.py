@@ -509,8 +509,8 @@ class Check:
         }
 
 
-class Answer(NamedTuple):
-    """What a check comes to; see :class:`Check`."""
+class Decision(NamedTuple):
+    """Verdict, witness, consequence and formula of a check; see :class:`Check`."""
 
     verdict: Verdict
     witness: str = ""
@@ -518,12 +518,12 @@ class Answer(NamedTuple):
     latex: str = ""
 
 
-def asked(identity: str, statement: str, answer: Callable[[], Answer]) -> Check:
+def asked(identity: str, statement: str, answer: Callable[[], Decision]) -> Check:
     """Return the check that a function answers; ``unknown`` where it raises UndecidedError."""
     try:
         found = answer()
     except UndecidedError as error:
-        found = Answer("unknown", str(error))
+        found = Decision("unknown", str(error))
     return Check(identity, statement, *found)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy
 
-from boundlab.checks._check import Answer, Check, View, asked, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.checks.truths import SMALL
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.defined import Demand
@@ -36,21 +36,21 @@ def checks(view: View) -> Iterator[Check]:
     )
 
 
-def _met(view: View) -> Answer:
+def _met(view: View) -> Decision:
     if not view.theorem.conditions:
-        return Answer("passed", "there is no condition")
+        return Decision("passed", "there is no condition")
     if view.points:
         numbers = ((name, value) for name, value in view.points[0].items() if isinstance(value, (int, float)))
-        return Answer("passed", f"for example {', '.join(f'{name} = {value:.4g}' for name, value in numbers)}")
+        return Decision("passed", f"for example {', '.join(f'{name} = {value:.4g}' for name, value in numbers)}")
     for condition in view.conditions:
         with suppress(UndecidedError):
             gap = view.expand(condition.quantity) - view.expand(condition.limit)
             if gap.is_nonnegative if condition.strict else gap.is_positive:
-                return Answer("failed", f"{condition.statement} is never met", "claim vacuous")
-    return Answer("unknown", "no point was found at which all conditions hold")
+                return Decision("failed", f"{condition.statement} is never met", "claim vacuous")
+    return Decision("unknown", "no point was found at which all conditions hold")
 
 
-def _defined(view: View) -> Answer:
+def _defined(view: View) -> Decision:
     """Look for a count at the lower end of its range at which a formula, as it is written, divides by 0."""
     theorem = view.theorem
     for what, formula in theorem.formulas():
@@ -63,8 +63,8 @@ def _defined(view: View) -> Answer:
                 where = " or ".join(f"{name} = {low:g}" for name, low in found.items())
                 more = ", ".join(f"{low + 1:g} <= {name}" for name, low in found.items())
                 text = f"{what} {one.fails} at {where}: say {more}, or multiply it out"
-                return Answer("suspicious", text, "claim vacuous")
-    return Answer("passed")
+                return Decision("suspicious", text, "claim vacuous")
+    return Decision("passed")
 
 
 def _vanishes(view: View, one: Demand, name: str, low: float) -> bool:
@@ -85,32 +85,32 @@ def _vanishes(view: View, one: Demand, name: str, low: float) -> bool:
         return False
 
 
-def _own_step(view: View) -> Answer:
+def _own_step(view: View) -> Decision:
     steps = {name for name in view.theorem.step if name in view.theorem.defining()}
     about = [one for one in view.theorem.conditions if _names(view.theorem, one) & steps]
     if not about:
-        return Answer("not applicable", "no condition is about a step that the theorem chooses")
+        return Decision("not applicable", "no condition is about a step that the theorem chooses")
     open_ones = []
     for condition in about:
         gap = view.expand(condition.limit, frozenset()) - view.expand(condition.quantity, frozenset())
         # The condition itself must not help.
         prover = Prover(view.symbols)
         if gap == 0 and condition.strict:
-            return Answer("failed", f"{condition.statement}: both are equal", "does not follow")
+            return Decision("failed", f"{condition.statement}: both are equal", "does not follow")
         if gap.is_positive if condition.strict else gap == 0 or prover.certain(gap):
             continue
         witness = _breaks(view, condition)
         if witness and prover.certain(-gap):
-            return Answer("failed", witness, "does not follow")
+            return Decision("failed", witness, "does not follow")
         if witness and view.theorem.assume:
-            return Answer("unknown", f"{witness}, where what it assumes at every x may be impossible")
+            return Decision("unknown", f"{witness}, where what it assumes at every x may be impossible")
         if witness:
             # The theorem then says nothing there, and may be true where it does.
-            return Answer("suspicious", f"not everywhere: {witness}", "does not follow")
+            return Decision("suspicious", f"not everywhere: {witness}", "does not follow")
         open_ones.append(condition.statement)
     if open_ones:
-        return Answer("unknown", f"met at all points tried, without certificate: {'; '.join(open_ones)}")
-    return Answer("passed")
+        return Decision("unknown", f"met at all points tried, without certificate: {'; '.join(open_ones)}")
+    return Decision("passed")
 
 
 def _names(theorem: Theorem, condition: Condition) -> frozenset[str]:
@@ -154,10 +154,10 @@ def parent(theorem: Theorem) -> Theorem | None:
     return next(same, None)
 
 
-def _corollary(view: View) -> Answer:
+def _corollary(view: View) -> Decision:
     above = parent(view.theorem)
     if above is None:
-        return Answer("not applicable", "it is no corollary of a registered theorem")
+        return Decision("not applicable", "it is no corollary of a registered theorem")
     counter = view.symbol(view.theorem.horizon_symbol)
     open_ones = []
     for condition in above.conditions:
@@ -177,12 +177,12 @@ def _corollary(view: View) -> Answer:
                 f"{condition.statement} of {above.id}: with {_rules(view)} its left side over its right is "
                 f"{view.text(shown)}, above 1 from some {counter} on"
             )
-            return Answer("failed", text, "does not follow", sympy.latex(shown))
+            return Decision("failed", text, "does not follow", sympy.latex(shown))
         if power == 0 and not view.prover().nonnegative(1 - coefficient):
             open_ones.append(condition.statement)
     if open_ones:
-        return Answer("unknown", f"not decided: {'; '.join(open_ones)}")
-    return Answer("passed", f"conditions of {above.id}")
+        return Decision("unknown", f"not decided: {'; '.join(open_ones)}")
+    return Decision("passed", f"conditions of {above.id}")
 
 
 def _rules(view: View) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 
 import sympy
 
-from boundlab.checks._check import Answer, Check, View, asked, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.checks.truths import FUNCTIONS, SMALL
 from boundlab.errors import shortened
 from boundlab.formulas.symbols import QUIET
@@ -54,7 +54,7 @@ def checks(view: View) -> Iterator[Check]:
     yield asked("limits.gradient-descent", statement, lambda: _nothing_left(view))
 
 
-def _remains(view: View, values: dict[sympy.Symbol, sympy.Expr], name: str) -> Answer:
+def _remains(view: View, values: dict[sympy.Symbol, sympy.Expr], name: str) -> Decision:
     total = substitute(sympy.Add(*(view.expand(term) for term in view.terms.values())), values)
     total, back = view.generic(total)
     coefficient, power = leading(total, SMALL)
@@ -72,7 +72,7 @@ def _remains(view: View, values: dict[sympy.Symbol, sympy.Expr], name: str) -> A
     else:
         text = f"the right side tends to ∞ like {name}^({exponent})"
     latex = sympy.latex(coefficient) if power == 0 and size(coefficient) < _SHORT else ""
-    return Answer("passed", text, "", latex)
+    return Decision("passed", text, "", latex)
 
 
 def _own_steps(view: View, counter: str) -> dict[sympy.Symbol, sympy.Expr]:
@@ -89,31 +89,31 @@ def _small_steps(view: View, counter: str) -> Check:
     return asked("limits.small-steps", f"{words}: what remains", lambda: _remains(view, values, "step"))
 
 
-def _edge(view: View, name: str, value: int) -> Answer:
+def _edge(view: View, name: str, value: int) -> Decision:
     at = {view.symbol(name): sympy.Integer(value)}
     gone = [part for part, term in view.terms.items() if substitute(view.expand(term), at) == 0]
     stay = [part for part in view.terms if part not in gone]
-    return Answer("passed", f"{', '.join(stay) or 'nothing'} remain" + (f"; gone: {', '.join(gone)}" if gone else ""))
+    return Decision("passed", f"{', '.join(stay) or 'nothing'} remain" + (f"; gone: {', '.join(gone)}" if gone else ""))
 
 
-def _nothing_left(view: View) -> Answer:
+def _nothing_left(view: View) -> Decision:
     """Without noise, delay and differences between clients, gradient descent remains; its error is not 0."""
     if not FUNCTIONS & view.theorem.core.assumed:
-        return Answer("not applicable", "the theorem names no class of functions")
+        return Decision("not applicable", "the theorem names no class of functions")
     zeros = {view.symbol(name): sympy.S.Zero for name in view.inputs if name in QUIET}
     total = sympy.Add(*(substitute(view.expand(term), zeros) for term in view.terms.values()))
     if total != 0:
-        return Answer("passed", f"{_short(total, view)} remains")
+        return Decision("passed", f"{_short(total, view)} remains")
     names = ", ".join(sorted(str(symbol) for symbol in zeros))
     if not view.allows(symbol.name for symbol in zeros):
-        return Answer("unknown", f"no point with {names} = 0 was found that meets all conditions")
+        return Decision("unknown", f"no point with {names} = 0 was found that meets all conditions")
     text = (
         f"at {names} = 0 the right side is 0 for every {view.theorem.horizon_symbol}, but gradient descent on x²/2 is "
         "never at its minimum"
     )
     if view.theorem.shape:
         text += "; the O(·) needs a term for the start"
-    return Answer("failed", text, "claim false")
+    return Decision("failed", text, "claim false")
 
 
 def _short(expression: sympy.Expr, view: View) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import sympy
 
-from boundlab.checks._check import Answer, Check, View, asked, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import names_of
@@ -34,23 +34,23 @@ def checks(view: View) -> Iterator[Check]:
         yield Check("monotone", "worse constants do not lower the bound", "not applicable", "it has no such constant")
 
 
-def _check(view: View, name: str, sign: Direction) -> Answer:
+def _check(view: View, name: str, sign: Direction) -> Decision:
     if not view.formula:
         return _recursion(view, name, sign)
     symbol = view.symbol(name)
     trends = {part: _through(view, term, symbol) for part, term in view.terms.items()}
     open_terms = [part for part, trend in trends.items() if trend not in (0, sign)]
     if not open_terms:
-        return Answer("passed", "" if any(trends.values()) else "it does not depend on it")
+        return Decision("passed", "" if any(trends.values()) else "it does not depend on it")
     chosen = [step for step in view.theorem.step if step not in view.free_steps]
     moved = [step for step in chosen if symbol in view.expand(view.symbol(step)).free_symbols]
     if moved:
         reason = f"the theorem's {', '.join(moved)} depends on {name}, so that the runs differ"
-        return Answer("not applicable", reason)
+        return Decision("not applicable", reason)
     witness = _counterexample(view, name, sign)
     if witness:
-        return Answer("suspicious", witness, "implies more")
-    return Answer("unknown", f"no counterexample and no certificate for {', '.join(open_terms)}")
+        return Decision("suspicious", witness, "implies more")
+    return Decision("unknown", f"no counterexample and no certificate for {', '.join(open_terms)}")
 
 
 def _through(view: View, term: sympy.Expr, symbol: sympy.Symbol) -> Direction | None:
@@ -122,7 +122,7 @@ def _near(number: float) -> sympy.Rational:
     return sympy.Rational(near.numerator, near.denominator)
 
 
-def _recursion(view: View, name: str, sign: Direction) -> Answer:
+def _recursion(view: View, name: str, sign: Direction) -> Decision:
     """Look for a counterexample among numbers; there is no proof."""
     tried = 0
     for point in view.points[:6]:
@@ -142,5 +142,5 @@ def _recursion(view: View, name: str, sign: Direction) -> Answer:
         if after < before * (1 - 1e-9):
             shown = ", ".join(f"{key} = {number}" for key, number in fixed.items())
             witness = f"{name} = {worse:.6g} gives {after:.9g} < {before:.9g} at {shown} (numeric)"
-            return Answer("suspicious", witness, "implies more")
-    return Answer("unknown", f"iterated numerically: no counterexample at {tried} points")
+            return Decision("suspicious", witness, "implies more")
+    return Decision("unknown", f"iterated numerically: no counterexample at {tried} points")

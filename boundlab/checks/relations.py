@@ -7,7 +7,7 @@ from typing import Any
 import sympy
 
 from boundlab.algorithms import Algorithm, Staleness, StepFactor
-from boundlab.checks._check import Answer, Check, View, asked, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.checks.scope import read_parameters
 from boundlab.checks.truths import SMALL
 from boundlab.errors import SpecError, UndecidedError
@@ -32,7 +32,7 @@ def replication(view: View) -> Iterator[Check]:
     yield asked("replication", statement, lambda: _replication(view))
 
 
-def _replication(view: View) -> Answer:
+def _replication(view: View) -> Decision:
     theorem, reason = view.theorem, ""
     if not view.formula:
         reason = "the bound is iterated, not a formula"
@@ -45,7 +45,7 @@ def _replication(view: View) -> Answer:
     else:
         reason = _unknown({name: view.symbols[name].copies for name in view.inputs}, "copies of clients")
     if reason:
-        return Answer("not applicable", reason)
+        return Decision("not applicable", reason)
     quiet = {view.symbol(name): sympy.S.Zero for name in sorted(ZERO_WITHOUT_NOISE) if name in view.inputs}
     copied = {
         view.symbol(name): view.symbol(name) * _M ** sympy.Rational(power, 2)
@@ -54,9 +54,9 @@ def _replication(view: View) -> Answer:
     }
     own = [view.symbol(step) for step in theorem.step if step not in view.free_steps]
     if _reads(view, *own) & copied.keys():
-        return Answer("not applicable", "the theorem's step depends on the number of clients")
+        return Decision("not applicable", "the theorem's step depends on the number of clients")
     if any(_reads(view, one.quantity, one.limit) & copied.keys() for one in view.conditions):
-        return Answer("unknown", "a condition reads what copies change")
+        return Decision("unknown", "a condition reads what copies change")
     before = {name: substitute(view.expand(term), quiet) for name, term in view.terms.items()}
     after = {name: substitute(term, copied) for name, term in before.items()}
     return _compare(view, before, after, _M, "m → ∞")
@@ -74,14 +74,14 @@ def _compare(
     after: Mapping[str, sympy.Expr],
     factor: sympy.Symbol,
     words: str,
-) -> Answer:
+) -> Decision:
     changed = [name for name in before if not _same(after[name], before[name])]
     if not changed:
-        return Answer("passed", "it does not change")
+        return Decision("passed", "it does not change")
     prover = view.prover()
     rising = [prover.certain(substitute(after[name], {factor: 1 + _EXTRA}) - before[name]) for name in changed]
     if all(rising):
-        return Answer("passed", f"{', '.join(changed)} grow: loose, not wrong")
+        return Decision("passed", f"{', '.join(changed)} grow: loose, not wrong")
     falls = {}
     for name in changed:
         try:
@@ -94,9 +94,9 @@ def _compare(
         text = f"{words}: {', '.join(f'{name} falls like {factor}^({-falls[name][1]})' for name in gone)}; the claim "
         text += f"implies itself without {', '.join(gone)}, that is with {' + '.join(kept) or '0'} alone"
         if kept or not view.allows():
-            return Answer("suspicious", text, "implies more")
-        return Answer("failed", text, "claim false")
-    return Answer("unknown", f"no certificate for {', '.join(changed)}")
+            return Decision("suspicious", text, "implies more")
+        return Decision("failed", text, "claim false")
+    return Decision("unknown", f"no certificate for {', '.join(changed)}")
 
 
 def _reads(view: View, *sides: sympy.Expr) -> set[sympy.Symbol]:
@@ -119,19 +119,19 @@ def refinement(view: View) -> Iterator[Check]:
     yield asked("refinement", statement, lambda: _refinement(view))
 
 
-def _refinement(view: View) -> Answer:
+def _refinement(view: View) -> Decision:
     fixed = view.at_lowest
     powers = {name: view.symbols[name].delay for name in view.symbols if name in view.inputs and name not in fixed}
     longer = {name: power for name, power in powers.items() if power}
     delays = dict(sorted(longer.items(), key=lambda one: (one[1], one[0])))
     steps = [name for name in view.free_steps if view.symbols[name].is_step_size]
     if not view.formula or not delays or not steps or view.theorem.metric != "gradient-norm":
-        return Answer("not applicable", "no delay, or no step that may be chosen, enters the formula")
+        return Decision("not applicable", "no delay, or no step that may be chosen, enters the formula")
     values = {view.symbol(name): view.symbol(name) * SMALL**-power for name, power in delays.items()}
     own = [view.symbol(name) for name in view.theorem.step if name not in view.free_steps]
     shorter = [str(one) for one in own if _reads(view, one) & values.keys() and _power(view, one, values) > 0]
     if reason := _damped(view.theorem, shorter) or _unknown(powers, "longer delays"):
-        return Answer("not applicable", reason)
+        return Decision("not applicable", reason)
     step = view.symbol(steps[0])
     values |= {step: SMALL * step, view.symbol("T"): SMALL**-3}
     values |= {view.symbol(name): sympy.S.Zero for name in sorted(ZERO_WITHOUT_NOISE) if name in view.inputs}
@@ -141,15 +141,15 @@ def _refinement(view: View) -> Answer:
         if not involved & set(view.free_steps) or not involved & set(delays):
             continue
         if _power(view, condition.quantity, values) <= _power(view, condition.limit, values):
-            return Answer("passed", f"{condition.statement} keeps step·delay small")
+            return Decision("passed", f"{condition.statement} keeps step·delay small")
     total = sympy.Add(*(substitute(view.expand(term), values) for term in view.terms.values()))
     total, back = view.generic(total)
     coefficient, power = leading(total, SMALL)
     coefficient = substitute(coefficient, back)
     if power < 0 or (power == 0 and coefficient.free_symbols & kept):
-        return Answer("passed", f"a term with {', '.join(delays)} remains")
+        return Decision("passed", f"a term with {', '.join(delays)} remains")
     remains = view.text(coefficient) if power == 0 else "0"
-    return Answer(
+    return Decision(
         "suspicious",
         f"as R → ∞ the right side tends to {remains}, without {', '.join(delays)}: the claim implies that for "
         "small steps no delay matters, however long; but w' = −∇f(w(t − θ)) does not settle for L·θ ≥ π/2",
@@ -194,25 +194,25 @@ def gauge(view: View) -> Iterator[Check]:
     yield asked("gauge", statement, lambda: _gauge(view))
 
 
-def _gauge(view: View) -> Answer:
+def _gauge(view: View) -> Decision:
     if not view.formula or not {"eta_l", "eta_g"} <= set(view.free_steps) or "Q" not in view.inputs:
-        return Answer("not applicable", "the theorem has not both step sizes")
+        return Decision("not applicable", "the theorem has not both step sizes")
     once = {view.symbol("Q"): sympy.S.One}
     moved = {view.symbol("eta_l"): _C * view.symbol("eta_l"), view.symbol("eta_g"): view.symbol("eta_g") / _C}
     before = {name: substitute(view.expand(term), once) for name, term in view.terms.items()}
     after = {name: substitute(term, moved) for name, term in before.items()}
     changed = [name for name in before if not _same(after[name], before[name])]
     if not changed:
-        return Answer("passed", "it does not change")
+        return Decision("passed", "it does not change")
     lost = {}
     for name in changed:
         total, back = view.generic(substitute(after[name], {_C: SMALL}))
         coefficient, power = leading(total, SMALL)
         lost[name] = substitute(coefficient, back), power
     if any(power < 0 for _, power in lost.values()):
-        return Answer("unknown", f"{', '.join(changed)} change")
+        return Decision("unknown", f"{', '.join(changed)} change")
     shown = "; ".join(
         f"{name} → {view.text(coefficient) if power == 0 else 0}" for name, (coefficient, power) in lost.items()
     )
     text = f"{', '.join(changed)} change. c → 0: {shown}. For Q = 1 the claim implies itself with these values"
-    return Answer("suspicious", text, "implies more")
+    return Decision("suspicious", text, "implies more")

@@ -7,7 +7,7 @@ from typing import Any
 from boundlab.algorithms import Algorithm, without_open
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, assumption, contradiction, definers, with_implied
 from boundlab.case import delays_from
-from boundlab.checks._check import Answer, Check, View, asked, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.metrics import Quantity
@@ -48,32 +48,32 @@ def checks(view: View) -> Iterator[Check]:
     yield asked(
         "scope.unused",
         "assumptions, definitions and parameters that nothing uses are named",
-        lambda: Answer("passed", _unused(view)),
+        lambda: Decision("passed", _unused(view)),
     )
 
 
-def _nonempty(theorem: Theorem) -> Answer:
+def _nonempty(theorem: Theorem) -> Decision:
     """Look for assumptions that are known to contradict each other: whatever is claimed of no function is true."""
     found = contradiction(theorem.core.assumed)
     if found is None:
-        return Answer("passed")
-    return Answer("failed", found.words, "claim vacuous")
+        return Decision("passed")
+    return Decision("failed", found.words, "claim vacuous")
 
 
-def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Answer:
+def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Decision:
     try:
         options = elaborated_options(theorem, algorithm)
     except SpecError as error:
-        return Answer("failed", str(error), "not defined")
+        return Decision("failed", str(error), "not defined")
     try:
         read_parameters(theorem, algorithm, {one.id: one.value for one in options if one.how == "fixed"})
     except SpecError as error:
         try:
             read_parameters(theorem, algorithm, {})
         except SpecError:
-            return Answer("unknown", f"the algorithm needs more than the theorem says: {error}")
-        return Answer("failed", str(error), "not defined")
-    return Answer("passed")
+            return Decision("unknown", f"the algorithm needs more than the theorem says: {error}")
+        return Decision("failed", str(error), "not defined")
+    return Decision("passed")
 
 
 def read_parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -> Any:
@@ -135,19 +135,19 @@ def _defined(view: View) -> frozenset[str]:
     )
 
 
-def _symbols(view: View, algorithm: Algorithm[Any], read: Set[str], measured: frozenset[str] | None) -> Answer:
+def _symbols(view: View, algorithm: Algorithm[Any], read: Set[str], measured: frozenset[str] | None) -> Decision:
     if not read:
-        return Answer("not applicable", "nothing is read")
+        return Decision("not applicable", "nothing is read")
     missing = sorted(read - _defined(view) - (measured or frozenset()))
     infinite = [name for name in missing if name in _EXTENDED]
     missing = [name for name in missing if name not in _EXTENDED]
     if missing and measured is None:
-        return Answer("unknown", f"no schedule could be made that may have {', '.join(missing)}")
+        return Decision("unknown", f"no schedule could be made that may have {', '.join(missing)}")
     if missing:
         text = "; ".join(_undefined(view, algorithm, name) for name in missing)
-        return Answer("failed", text, "not defined")
+        return Decision("failed", text, "not defined")
     notes = [f"{name} may be ∞: nothing says {' or '.join(definers(name))}" for name in infinite]
-    return Answer("passed", "; ".join(notes))
+    return Decision("passed", "; ".join(notes))
 
 
 def _undefined(view: View, algorithm: Algorithm[Any], name: str) -> str:

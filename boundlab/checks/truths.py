@@ -22,7 +22,7 @@ from boundlab.assumptions import (
     UNCONSTRAINED,
     assumption,
 )
-from boundlab.checks._check import Answer, Check, View, asked, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.checks.units import Implied, implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.assignments import of_arrivals
@@ -444,12 +444,12 @@ def checks(view: View) -> Iterator[Check]:
         yield asked(f"truths.{truth.id}", truth.statement, partial(_held, view, truth, implied))
 
 
-def _held(view: View, truth: Truth, implied: Implied | None) -> Answer:
+def _held(view: View, truth: Truth, implied: Implied | None) -> Decision:
     reason = truth.applies(view.theorem) or _redefined(view, truth)
     if not reason and not view.formula:
         reason = "the bound is iterated, not a formula"
     if reason:
-        return Answer("not applicable", reason)
+        return Decision("not applicable", reason)
     own = hold(view, truth)
     if own.verdict == "failed" or implied is None or not implied.view.terms:
         return own
@@ -457,7 +457,7 @@ def _held(view: View, truth: Truth, implied: Implied | None) -> Answer:
     return further._replace(witness=f"{implied.text}. Then {further.witness}") if further.verdict == "failed" else own
 
 
-def hold(view: View, truth: Truth) -> Answer:
+def hold(view: View, truth: Truth) -> Decision:
     """Compare the right side of a claim with one truth, at the instance's own constants and at worse ones.
 
     A problem that has a constant of at most L has one of at most 2·L, too: the claim for the wider class is about it.
@@ -481,15 +481,15 @@ def _redefined(view: View, truth: Truth) -> str:
     return f"the theorem defines {', '.join(names)} itself" if names else ""
 
 
-def _hold(view: View, truth: Truth, wider: Mapping[str, sympy.Expr]) -> Answer:
+def _hold(view: View, truth: Truth, wider: Mapping[str, sympy.Expr]) -> Decision:
     try:
         values = values_of(view, truth, wider)
         barred = _other_rate(view, truth, values) or _not_spoken_of(view, truth, values)
-        return Answer("not applicable", barred) if barred else _compare(view, truth, values)
+        return Decision("not applicable", barred) if barred else _compare(view, truth, values)
     except UndecidedError as error:
         reason = str(error)
         silent = "infinite" in reason or "no value there" in reason or reason.startswith("no value for")
-        return Answer("not applicable" if silent else "unknown", reason)
+        return Decision("not applicable" if silent else "unknown", reason)
 
 
 def _wider(view: View) -> Iterator[dict[str, sympy.Expr]]:
@@ -613,7 +613,7 @@ def _negative(number: sympy.Expr) -> bool:
     return high < 0
 
 
-def _compare(view: View, truth: Truth, values: Mapping[str, Any]) -> Answer:
+def _compare(view: View, truth: Truth, values: Mapping[str, Any]) -> Decision:
     right, left = view.total(values), sympy.sympify(truth.left(values))
     a, p = leading(right, SMALL)
     b, q = leading(left, SMALL)
@@ -630,14 +630,14 @@ def _compare(view: View, truth: Truth, values: Mapping[str, Any]) -> Answer:
         if words:
             latex = f"{_latex(a, p)} < {_latex(b, q)}"
             text = f"{truth.instance}: {shown}; {words}. {why}"
-            return Answer("failed", text, "claim false", latex)
+            return Decision("failed", text, "claim false", latex)
     if not truth.limit and not view.theorem.shape:
         for number in _TRIED:
             below = enclose(substitute(right - left, {SMALL: number}))[1] < 0
             if below and _inside(view, truth, values, number):
                 witness = f"{truth.instance}, ε = {number}: the right side is below the left. {why}"
-                return Answer("failed", witness, "claim false")
-    return Answer("passed", shown)
+                return Decision("failed", witness, "claim false")
+    return Decision("passed", shown)
 
 
 def _lead(coefficient: sympy.Expr, power: sympy.Expr) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import sympy
 
-from boundlab.checks._check import Answer, Check, View, asked, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.symbols import QUIET
 from boundlab.metrics import Quantity, terms_of
@@ -50,7 +50,7 @@ def trivial(view: View) -> tuple[sympy.Expr, str] | None:
     return None
 
 
-def _somewhere(view: View, bound: sympy.Expr) -> Answer:
+def _somewhere(view: View, bound: sympy.Expr) -> Decision:
     counter = view.theorem.horizon_symbol
     for point in view.points:
         # A bound that does not read the counter is the same at every horizon.
@@ -70,11 +70,11 @@ def _somewhere(view: View, bound: sympy.Expr) -> Answer:
                         for name, value in {**values, **options}.items()
                         if isinstance(value, float)
                     )
-                    return Answer("passed", f"{right:.4g} < {level:.4g} at {shown}")
+                    return Decision("passed", f"{right:.4g} < {level:.4g} at {shown}")
     if view.formula and any(_above(view, term, bound, {}) for term in view.terms.values()):
         # Such a claim is true: it fails nobody, and helps nobody.
-        return Answer("suspicious", "a single term is above it everywhere", "claim vacuous")
-    return Answer("unknown", f"not at any of {len(view.points)} points, but there is no certificate")
+        return Decision("suspicious", "a single term is above it everywhere", "claim vacuous")
+    return Decision("unknown", f"not at any of {len(view.points)} points, but there is no certificate")
 
 
 def _above(view: View, term: sympy.Expr, bound: sympy.Expr, at_least: dict[str, int]) -> bool:
@@ -84,7 +84,7 @@ def _above(view: View, term: sympy.Expr, bound: sympy.Expr, at_least: dict[str, 
         return False
 
 
-def _regions(view: View, bound: sympy.Expr, words: str) -> Answer:
+def _regions(view: View, bound: sympy.Expr, words: str) -> Decision:
     """Look for integers from which on a single term is above the trivial bound."""
     for name, term in view.terms.items():
         try:
@@ -103,5 +103,5 @@ def _regions(view: View, bound: sympy.Expr, words: str) -> Answer:
                 region = wider if _above(view, term, bound, wider) else region
             shown = ", ".join(f"{one} ≥ {low}" for one, low in region.items())
             text = f"{name} alone is above {words}, for {shown or 'all values'}, whatever horizon, step and noise"
-            return Answer("suspicious", text, "claim vacuous", sympy.latex(term))
-    return Answer("passed")
+            return Decision("suspicious", text, "claim vacuous", sympy.latex(term))
+    return Decision("passed")

@@ -313,7 +313,7 @@ class _Sides:
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """What is drawn: both sides, what they are called, the terms of the bound, and the sides of other theorems."""
+    """Both sides, how they are called, the terms of the bound, and the sides of other theorems."""
 
     own: _Sides
     middle: str
