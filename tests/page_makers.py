@@ -1,5 +1,6 @@
 """One result of every kind that has a page, each found in seconds."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -65,3 +66,15 @@ def texts(blocks: Sequence[Block], *, folded: bool = True) -> Iterator[str]:
             case Part() | Fold() | Section():
                 yield block.title
                 yield from texts(block.blocks, folded=folded)
+
+
+def closes_what_it_opens(latex: str) -> bool:
+    """Return whether environments and braces of LaTeX are closed in their order."""
+    marks = re.findall(r"\\(?:begin|end)\{\w+\*?\}|[{}]", re.sub(r"\\[\\$&%#_{}]", "", latex))
+    opened: list[str] = []
+    for mark in (one.removeprefix("\\") for one in marks):
+        if mark == "{" or mark.startswith("begin"):
+            opened.append(mark.removeprefix("begin"))
+        elif not opened or opened.pop() != {"}": "{"}.get(mark, mark.removeprefix("end")):
+            return False
+    return not opened

@@ -16,7 +16,8 @@ import typer
 import boundlab
 from boundlab import api, testing
 from boundlab.cli._app import application
-from boundlab.cli.docs import names, text_of
+from boundlab.cli._options import schema_names
+from boundlab.cli.docs import text_of
 from boundlab.cli.listing import tables
 from boundlab.pages.blocks import Block, line, table
 from boundlab.pages.markdown import escaped, markdown
@@ -123,7 +124,7 @@ def _registered() -> Iterator[str]:
 
 def _schemas() -> Iterator[str]:
     yield from ("# JSON schemas", "", "`boundlab docs NAME --schema` prints one (draft 2020-12).", "")
-    for name in names():
+    for name in schema_names():
         schema = json.loads(text_of(name))
         yield from (
             f"## {name}",

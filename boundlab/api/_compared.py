@@ -132,9 +132,9 @@ class Horizons(Tabular):
         self, ax: Any = None, *, terms: bool = False, others: "Sequence[Horizons]" = (), axis: Axis = "iterations"
     ) -> Any:
         """Draw left sides and bounds over the horizons; parameters are those of :meth:`Compared.plot`."""
-        from boundlab.pages.plots import draw_horizons
+        from boundlab.pages.plots import draw_comparison
 
-        return draw_horizons(self.comparisons, self.headline, ax, terms, [one.comparisons for one in others], axis)
+        return draw_comparison(self, ax, terms, others, axis)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

@@ -4,13 +4,13 @@
 """
 
 from boundlab.audit._audit import Audit as Audit, audit as audit
-from boundlab.audit._evidence import (
+from boundlab.audit._page import claim as claim
+from boundlab.audit._ruling import (
     Asked as Asked,
     Evidence as Evidence,
     Panel as Panel,
     ProofEvidence as ProofEvidence,
     Repair as Repair,
+    Ruling as Ruling,
     Undecided as Undecided,
 )
-from boundlab.audit._page import claim as claim
-from boundlab.audit._ruling import Ruling as Ruling

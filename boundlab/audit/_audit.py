@@ -17,9 +17,8 @@ from boundlab.api import Decided, Evaluated, Searched, Shown, Worst, reported
 from boundlab.arguments import checked
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.assumptions import RELATIVE
-from boundlab.audit._evidence import Asked, Evidence, OnCase, Panel, ProofEvidence, Repair, Undecided
 from boundlab.audit._page import brief, fields, sections
-from boundlab.audit._ruling import Ruling, rule
+from boundlab.audit._ruling import Asked, Evidence, OnCase, Panel, ProofEvidence, Repair, Ruling, Undecided, rule
 from boundlab.case import Case, RandomEvents, load_case, other_cases, own_case, plain, provenance, read_case
 from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError, UndecidedError, visible
 from boundlab.events import Events
@@ -77,7 +76,7 @@ class Audit(Evidence, Shown):
         """Return one self-contained page of HTML."""
         from boundlab.pages.html import document
 
-        return document(self._title(), f"Audit of {self.theorem.id}: {self.verdict}", sections(self))
+        return document(self._title(), f"Audit of {self.theorem.id}: {self.verdict}", sections(self, drawn=True))
 
     def markdown(self) -> str:
         """Return the page as Markdown."""

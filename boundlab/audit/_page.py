@@ -2,29 +2,29 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import sympy
 
 from boundlab.__about__ import __version__
 from boundlab.api import Compared, Evaluated, Horizons
 from boundlab.arithmetic.writing import Sentence
-from boundlab.audit._evidence import Evidence, Panel, ProofEvidence, Repair
-from boundlab.audit._ruling import apart, rule, sides
+from boundlab.audit._ruling import Evidence, Panel, ProofEvidence, Repair, apart, rule, sides
 from boundlab.checks import CONSEQUENCES
 from boundlab.documentation import pointers
+from boundlab.errors import MissingExtraError
 from boundlab.exact import STANDS_ON
 from boundlab.files import Document, schema
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letter_of_latex, letters_of, written
+from boundlab.pages import plots
 from boundlab.pages.blocks import (
     Block,
     Chart,
     Commands,
-    Curve,
     Fold,
     FormulaBlock,
     Line,
@@ -45,8 +45,8 @@ from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict
 
 
-def sections(audit: Evidence) -> list[Section]:
-    """Return the page."""
+def sections(audit: Evidence, *, drawn: bool = False) -> list[Section]:
+    """Return the page; ``drawn``: with its chart, where matplotlib is installed."""
     tones = {"verdict": tone(audit)}
     false, recovered = tones["verdict"] == "bad", audit.theorem.status.startswith("recovered")
     parts = (
@@ -57,7 +57,7 @@ def sections(audit: Evidence) -> list[Section]:
         ("slip", "Where the proof goes wrong" if false else "Its proof", proofs_of_theorem(audit)),
         ("repair", f"{'Recovered' if recovered else 'Printed'} and repaired", side_by_side(audit)),
         ("support", "What supports the repair", _support(audit)),
-        ("comparison", "Bound against error", comparison(audit)),
+        ("comparison", "Bound against error", comparison(audit, drawn=drawn)),
         ("open", "Not decided", _open(audit)),
         ("commands", "Repeat it", _commands(audit)),
     )
@@ -438,43 +438,23 @@ _Column = tuple[float, ...]
 _NAMES = {"mean": "left side", "ratio": "left/bound"}
 
 
-def comparison(audit: Evidence) -> Iterator[Block]:
-    """Yield the verdict of the comparison, its chart with the repaired bounds, and its numbers."""
+def comparison(audit: Evidence, *, drawn: bool = False) -> Iterator[Block]:
+    """Yield the verdict of the comparison, its chart with the repaired bounds (``drawn``: as SVG), and its numbers."""
     panel = audit.panel
     if panel is None:
         return
     result = panel.found
     verdict = result.verdict.value
     yield words(f"On {panel.chosen}: ", (verdict, tone_of(verdict)), f": {result.reason}.")
-    columns = _columns(result)
-    counter = audit.theorem.horizon_symbol
-    xs = columns[counter]
-    printed = f"bound {audit.theorem.status}" if audit.theorem.of_paper else "bound"
-    curves = [Curve("left side", _pairs(xs, columns["left side"]), 0), Curve(printed, _pairs(xs, columns["bound"]), 1)]
-    for repair in audit.repairs:
-        if repair.panel is None:
-            continue
-        own, name = _columns(repair.panel.found), repair.theorem.id
-        # A repair with a step of its own bounds another run: its bound stands beside that run's left side, or nowhere.
-        before, after = (dict(zip(one[counter], one["left side"], strict=True)) for one in (columns, own))
-        both = before.keys() & after.keys()
-        same = bool(both) and all(np.isclose(before[k], after[k], rtol=_SAME, atol=0.0) for k in both)
-        found = [] if same else [(f"left side with the step of {name}", own["left side"])]
-        found.append((f"bound of {name}", own["bound"]))
-        if len(curves) + len(found) <= _MOST:
-            curves += [
-                Curve(label, _pairs(own[counter], ys), len(curves) + place) for place, (label, ys) in enumerate(found)
-            ]
-    across, left = f"{counter}: {audit.theorem.symbols[counter].meaning}", audit.theorem.left
-    yield Chart(
-        f"{audit.theorem.id}: left side and bound",
-        _described(audit, columns, result),
-        across,
-        left.expectation if len(left.expectation) <= _LONGEST_LABEL else left.label,
-        tuple(curves),
-    )
+    columns, svg = _columns(result), ""
+    if drawn:
+        others: list[Any] = [one.panel.found for one in audit.repairs if one.panel is not None]
+        with suppress(MissingExtraError):
+            svg = plots.svg(lambda pair: result.plot(pair, others=others), *_CHART)
+    described = _described(audit, columns, result)
+    yield Chart(f"{audit.theorem.id}: left side and bound", described, svg)
     names = [name for name in columns if name != "verdict"]
-    rows = [[f"{columns[name][row]:.4g}" for name in names] for row in range(len(xs))]
+    rows = [[f"{one:.4g}" for one in row] for row in zip(*(columns[name] for name in names), strict=True)]
     numbers = table("The numbers of the chart", names, rows, numbers=range(len(names)))
     yield Fold("The numbers", (numbers, words((f"{_first(result).band.method}.", "dim"))))
     yield Commands((panel.command,))
@@ -485,9 +465,7 @@ def largest(panel: Panel) -> float:
     return max(_columns(panel.found)["left/bound"])
 
 
-_MOST = 4
-_LONGEST_LABEL = 50  # letters that fit beside a chart
-_SAME = 1e-6  # of a left side, where two runs are the same
+_CHART = (7.0, 6.4)  # inches
 
 
 def _first(result: Compared | Horizons) -> Compared:
@@ -502,10 +480,6 @@ def _columns(result: Compared | Horizons) -> dict[str, _Column]:
     if one.exact == "expectation" or found["lower"] == found["left side"] == found["upper"]:
         del found["lower"], found["upper"]
     return found
-
-
-def _pairs(xs: _Column, ys: _Column) -> tuple[tuple[float, float], ...]:
-    return tuple((x, y) for x, y in zip(xs, ys, strict=True) if x > 0 and y > 0 and np.isfinite(y))
 
 
 def _described(audit: Evidence, columns: dict[str, _Column], result: Compared | Horizons) -> str:

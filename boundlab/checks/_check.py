@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 import sympy
@@ -507,6 +507,24 @@ class Check:
             "consequence": self.consequence,
             "latex": self.latex,
         }
+
+
+class Decision(NamedTuple):
+    """Verdict, witness, consequence and formula of a check; see :class:`Check`."""
+
+    verdict: Verdict
+    witness: str = ""
+    consequence: Consequence = ""
+    latex: str = ""
+
+
+def asked(identity: str, statement: str, answer: Callable[[], Decision]) -> Check:
+    """Return the check that a function answers; ``unknown`` where it raises UndecidedError."""
+    try:
+        found = answer()
+    except UndecidedError as error:
+        found = Decision("unknown", str(error))
+    return Check(identity, statement, *found)
 
 
 @final

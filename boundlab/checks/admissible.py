@@ -1,11 +1,12 @@
 """Admissibility: the conditions can be met, the own step meets them, a corollary's step meets its theorem's."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import sympy
 
-from boundlab.checks._check import Check, View, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.checks.truths import SMALL
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.defined import Demand
@@ -21,24 +22,36 @@ _NOTHING = 1e-12
 @group("admissible", "the conditions can be met, and the theorem's own step meets them")
 def checks(view: View) -> Iterator[Check]:
     """Check that the theorem speaks about something, and its own step among it."""
-    statement = "all conditions can be met at once, with a positive step"
+    yield asked("admissible.set", "all conditions can be met at once, with a positive step", lambda: _met(view))
+    yield asked("admissible.defined", "every formula has a value, whatever the counts", lambda: _defined(view))
+    yield asked(
+        "admissible.step",
+        "the theorem's own step meets its conditions, whatever the constants",
+        lambda: _own_step(view),
+    )
+    yield asked(
+        "admissible.corollary",
+        "for a long horizon the corollary's step meets the conditions of the theorem it comes from",
+        lambda: _corollary(view),
+    )
+
+
+def _met(view: View) -> Decision:
     if not view.theorem.conditions:
-        yield Check("admissible.set", statement, "passed", "there is no condition")
-    elif view.points:
-        shown = ", ".join(
-            f"{name} = {value:.4g}" for name, value in view.points[0].items() if isinstance(value, (int, float))
-        )
-        yield Check("admissible.set", statement, "passed", f"for example {shown}")
-    else:
-        yield _empty(view, statement)
-    yield _defined(view)
-    yield _own_step(view)
-    yield _corollary(view)
+        return Decision("passed", "there is no condition")
+    if view.points:
+        numbers = ((name, value) for name, value in view.points[0].items() if isinstance(value, (int, float)))
+        return Decision("passed", f"for example {', '.join(f'{name} = {value:.4g}' for name, value in numbers)}")
+    for condition in view.conditions:
+        with suppress(UndecidedError):
+            gap = view.expand(condition.quantity) - view.expand(condition.limit)
+            if gap.is_nonnegative if condition.strict else gap.is_positive:
+                return Decision("failed", f"{condition.statement} is never met", "claim vacuous")
+    return Decision("unknown", "no point was found at which all conditions hold")
 
 
-def _defined(view: View) -> Check:
+def _defined(view: View) -> Decision:
     """Look for a count at the lower end of its range at which a formula, as it is written, divides by 0."""
-    identity, statement = "admissible.defined", "every formula has a value, whatever the counts"
     theorem = view.theorem
     for what, formula in theorem.formulas():
         for one in theorem.demands(formula):
@@ -50,8 +63,8 @@ def _defined(view: View) -> Check:
                 where = " or ".join(f"{name} = {low:g}" for name, low in found.items())
                 more = ", ".join(f"{low + 1:g} <= {name}" for name, low in found.items())
                 text = f"{what} {one.fails} at {where}: say {more}, or multiply it out"
-                return Check(identity, statement, "suspicious", text, "claim vacuous")
-    return Check(identity, statement, "passed")
+                return Decision("suspicious", text, "claim vacuous")
+    return Decision("passed")
 
 
 def _vanishes(view: View, one: Demand, name: str, low: float) -> bool:
@@ -72,52 +85,32 @@ def _vanishes(view: View, one: Demand, name: str, low: float) -> bool:
         return False
 
 
-def _empty(view: View, statement: str) -> Check:
-    for condition in view.conditions:
-        try:
-            gap = view.expand(condition.quantity) - view.expand(condition.limit)
-        except UndecidedError:
-            continue
-        if gap.is_nonnegative if condition.strict else gap.is_positive:
-            return Check("admissible.set", statement, "failed", f"{condition.statement} is never met", "claim vacuous")
-    return Check("admissible.set", statement, "unknown", "no point was found at which all conditions hold")
-
-
-def _own_step(view: View) -> Check:
-    statement = "the theorem's own step meets its conditions, whatever the constants"
-    identity = "admissible.step"
+def _own_step(view: View) -> Decision:
     steps = {name for name in view.theorem.step if name in view.theorem.defining()}
     about = [one for one in view.theorem.conditions if _names(view.theorem, one) & steps]
     if not about:
-        return Check(identity, statement, "not applicable", "no condition is about a step that the theorem chooses")
+        return Decision("not applicable", "no condition is about a step that the theorem chooses")
     open_ones = []
     for condition in about:
-        try:
-            gap = view.expand(condition.limit, frozenset()) - view.expand(condition.quantity, frozenset())
-        except UndecidedError as error:
-            return Check(identity, statement, "unknown", str(error))
+        gap = view.expand(condition.limit, frozenset()) - view.expand(condition.quantity, frozenset())
         # The condition itself must not help.
         prover = Prover(view.symbols)
         if gap == 0 and condition.strict:
-            return Check(identity, statement, "failed", f"{condition.statement}: both are equal", "does not follow")
+            return Decision("failed", f"{condition.statement}: both are equal", "does not follow")
         if gap.is_positive if condition.strict else gap == 0 or prover.certain(gap):
             continue
         witness = _breaks(view, condition)
         if witness and prover.certain(-gap):
-            return Check(identity, statement, "failed", witness, "does not follow")
+            return Decision("failed", witness, "does not follow")
         if witness and view.theorem.assume:
-            return Check(
-                identity, statement, "unknown", f"{witness}, where what it assumes at every x may be impossible"
-            )
+            return Decision("unknown", f"{witness}, where what it assumes at every x may be impossible")
         if witness:
             # The theorem then says nothing there, and may be true where it does.
-            return Check(identity, statement, "suspicious", f"not everywhere: {witness}", "does not follow")
+            return Decision("suspicious", f"not everywhere: {witness}", "does not follow")
         open_ones.append(condition.statement)
     if open_ones:
-        return Check(
-            identity, statement, "unknown", f"met at all points tried, without certificate: {'; '.join(open_ones)}"
-        )
-    return Check(identity, statement, "passed")
+        return Decision("unknown", f"met at all points tried, without certificate: {'; '.join(open_ones)}")
+    return Decision("passed")
 
 
 def _names(theorem: Theorem, condition: Condition) -> frozenset[str]:
@@ -153,25 +146,18 @@ def parent(theorem: Theorem) -> Theorem | None:
         return None
     from boundlab.registry import beside
 
-    for other in beside("theorems", theorem).values():
-        same = (other.paper, other.algorithm, other.metric, other.status) == (
-            theorem.paper,
-            theorem.algorithm,
-            theorem.metric,
-            theorem.status,
-        )
-        if same and not other.shape and other.id != theorem.id:
-            found: Theorem = other
-            return found
-    return None
+    def kind(one: Theorem) -> tuple[Any, ...]:
+        return one.paper, one.algorithm, one.metric, one.status
+
+    others: Iterable[Theorem] = beside("theorems", theorem).values()
+    same = (one for one in others if kind(one) == kind(theorem) and not one.shape and one.id != theorem.id)
+    return next(same, None)
 
 
-def _corollary(view: View) -> Check:
-    identity = "admissible.corollary"
-    statement = "for a long horizon the corollary's step meets the conditions of the theorem it comes from"
+def _corollary(view: View) -> Decision:
     above = parent(view.theorem)
     if above is None:
-        return Check(identity, statement, "not applicable", "it is no corollary of a registered theorem")
+        return Decision("not applicable", "it is no corollary of a registered theorem")
     counter = view.symbol(view.theorem.horizon_symbol)
     open_ones = []
     for condition in above.conditions:
@@ -191,12 +177,12 @@ def _corollary(view: View) -> Check:
                 f"{condition.statement} of {above.id}: with {_rules(view)} its left side over its right is "
                 f"{view.text(shown)}, above 1 from some {counter} on"
             )
-            return Check(identity, statement, "failed", text, "does not follow", sympy.latex(shown))
+            return Decision("failed", text, "does not follow", sympy.latex(shown))
         if power == 0 and not view.prover().nonnegative(1 - coefficient):
             open_ones.append(condition.statement)
     if open_ones:
-        return Check(identity, statement, "unknown", f"not decided: {'; '.join(open_ones)}")
-    return Check(identity, statement, "passed", f"conditions of {above.id}")
+        return Decision("unknown", f"not decided: {'; '.join(open_ones)}")
+    return Decision("passed", f"conditions of {above.id}")
 
 
 def _rules(view: View) -> str:

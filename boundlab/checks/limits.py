@@ -1,12 +1,13 @@
 """Limits: what remains of the right side at the edges of the constants."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import sympy
 
-from boundlab.checks._check import Check, View, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.checks.truths import FUNCTIONS, SMALL
-from boundlab.errors import UndecidedError, shortened
+from boundlab.errors import shortened
 from boundlab.formulas.symbols import QUIET
 from boundlab.formulas.written import expand, leading, size, substitute
 
@@ -31,7 +32,11 @@ def checks(view: View) -> Iterator[Check]:
         yield Check("limits", "what remains at the edges", "not applicable", "the bound is iterated, not a formula")
         return
     counter = view.theorem.horizon_symbol
-    yield _horizon(view, counter)
+    yield asked(
+        f"limits.{counter}",
+        f"{counter} → ∞ with the theorem's own step: what remains",
+        lambda: _remains(view, _own_steps(view, counter), counter),
+    )
     if view.free_steps and view.theorem.horizon == "every":
         yield _small_steps(view, counter)
     fixed = view.at_lowest
@@ -39,24 +44,23 @@ def checks(view: View) -> Iterator[Check]:
         for name in names:
             value = view.symbols[name].alone or 0  # noise is chosen, and has none
             if name in view.inputs and (value == 1 or name not in fixed):
-                yield _edge(view, name, value, words)
+                statement = f"{name} = {value} ({words}): which terms remain"
+                yield asked(f"limits.{name}={value}", statement, partial(_edge, view, name, value))
     for name, value, words in (("n", 1 / SMALL, "∞"), *((rare, SMALL, "0") for rare in ("p_min", "p_s"))):
         if name in view.inputs:
-            yield _asymptotic(view, f"limits.{name}→{words}", f"{name} → {words}", {view.symbol(name): value}, name)
-    yield _nothing_left(view)
+            remains = partial(_remains, view, {view.symbol(name): value}, name)
+            yield asked(f"limits.{name}→{words}", f"{name} → {words}: what remains", remains)
+    statement = "without noise, delay and differences between clients the right side stays above 0"
+    yield asked("limits.gradient-descent", statement, lambda: _nothing_left(view))
 
 
-def _asymptotic(view: View, identity: str, words: str, values: dict[sympy.Symbol, sympy.Expr], name: str) -> Check:
-    statement = f"{words}: what remains"
-    try:
-        total = substitute(sympy.Add(*(view.expand(term) for term in view.terms.values())), values)
-        total, back = view.generic(total)
-        coefficient, power = leading(total, SMALL)
-        coefficient = substitute(coefficient, back)
-        if coefficient.is_Add and size(coefficient) < _SHORT:
-            coefficient = expand(coefficient)
-    except UndecidedError as error:
-        return Check(identity, statement, "unknown", str(error))
+def _remains(view: View, values: dict[sympy.Symbol, sympy.Expr], name: str) -> Decision:
+    total = substitute(sympy.Add(*(view.expand(term) for term in view.terms.values())), values)
+    total, back = view.generic(total)
+    coefficient, power = leading(total, SMALL)
+    coefficient = substitute(coefficient, back)
+    if coefficient.is_Add and size(coefficient) < _SHORT:
+        coefficient = expand(coefficient)
     large = name in view.symbols and values.get(view.symbol(name)) == 1 / SMALL
     exponent = -power if large else power
     if power == 0:
@@ -68,65 +72,48 @@ def _asymptotic(view: View, identity: str, words: str, values: dict[sympy.Symbol
     else:
         text = f"the right side tends to ∞ like {name}^({exponent})"
     latex = sympy.latex(coefficient) if power == 0 and size(coefficient) < _SHORT else ""
-    return Check(identity, statement, "passed", text, "", latex)
+    return Decision("passed", text, "", latex)
 
 
-def _horizon(view: View, counter: str) -> Check:
-    own = {name: view.expand(view.symbol(name), frozenset()) for name in view.free_steps}
-    values = {view.symbol(counter): 1 / SMALL}
-    for name, rule in own.items():
-        if rule != view.symbol(name):
-            try:
-                values[view.symbol(name)] = substitute(rule, {view.symbol(counter): 1 / SMALL})
-            except UndecidedError as error:
-                return Check(f"limits.{counter}", f"{counter} → ∞: what remains", "unknown", str(error))
-    return _asymptotic(view, f"limits.{counter}", f"{counter} → ∞ with the theorem's own step", values, counter)
+def _own_steps(view: View, counter: str) -> dict[sympy.Symbol, sympy.Expr]:
+    """Return a long horizon, and the free steps that the theorem names for it."""
+    long = {view.symbol(counter): 1 / SMALL}
+    own = {view.symbol(name): view.expand(view.symbol(name), frozenset()) for name in view.free_steps}
+    return long | {step: substitute(rule, long) for step, rule in own.items() if rule != step}
 
 
 def _small_steps(view: View, counter: str) -> Check:
     local = [name for name in view.free_steps if view.symbols[name].is_step_size]
     values = {view.symbol(counter): SMALL**-2} | {view.symbol(name): SMALL for name in local[:1]}
     words = f"{', '.join(local[:1])} → 0, {', '.join(local[:1])}·{counter} → ∞"
-    return _asymptotic(view, "limits.small-steps", words, values, "step")
+    return asked("limits.small-steps", f"{words}: what remains", lambda: _remains(view, values, "step"))
 
 
-def _edge(view: View, name: str, value: int, words: str) -> Check:
-    identity, statement = f"limits.{name}={value}", f"{name} = {value} ({words}): which terms remain"
-    gone: list[str] = []
-    stay: list[str] = []
-    try:
-        for part, term in view.terms.items():
-            found = substitute(view.expand(term), {view.symbol(name): sympy.Integer(value)})
-            (gone if found == 0 else stay).append(part)
-    except UndecidedError as error:
-        return Check(identity, statement, "unknown", str(error))
-    text = f"{', '.join(stay) or 'nothing'} remain" + (f"; gone: {', '.join(gone)}" if gone else "")
-    return Check(identity, statement, "passed", text)
+def _edge(view: View, name: str, value: int) -> Decision:
+    at = {view.symbol(name): sympy.Integer(value)}
+    gone = [part for part, term in view.terms.items() if substitute(view.expand(term), at) == 0]
+    stay = [part for part in view.terms if part not in gone]
+    return Decision("passed", f"{', '.join(stay) or 'nothing'} remain" + (f"; gone: {', '.join(gone)}" if gone else ""))
 
 
-def _nothing_left(view: View) -> Check:
+def _nothing_left(view: View) -> Decision:
     """Without noise, delay and differences between clients, gradient descent remains; its error is not 0."""
-    identity = "limits.gradient-descent"
-    statement = "without noise, delay and differences between clients the right side stays above 0"
     if not FUNCTIONS & view.theorem.core.assumed:
-        return Check(identity, statement, "not applicable", "the theorem names no class of functions")
+        return Decision("not applicable", "the theorem names no class of functions")
     zeros = {view.symbol(name): sympy.S.Zero for name in view.inputs if name in QUIET}
-    try:
-        total = sympy.Add(*(substitute(view.expand(term), zeros) for term in view.terms.values()))
-    except UndecidedError as error:
-        return Check(identity, statement, "unknown", str(error))
+    total = sympy.Add(*(substitute(view.expand(term), zeros) for term in view.terms.values()))
     if total != 0:
-        return Check(identity, statement, "passed", f"{_short(total, view)} remains")
+        return Decision("passed", f"{_short(total, view)} remains")
     names = ", ".join(sorted(str(symbol) for symbol in zeros))
     if not view.allows(symbol.name for symbol in zeros):
-        return Check(identity, statement, "unknown", f"no point with {names} = 0 was found that meets all conditions")
+        return Decision("unknown", f"no point with {names} = 0 was found that meets all conditions")
     text = (
         f"at {names} = 0 the right side is 0 for every {view.theorem.horizon_symbol}, but gradient descent on x²/2 is "
         "never at its minimum"
     )
     if view.theorem.shape:
         text += "; the O(·) needs a term for the start"
-    return Check(identity, statement, "failed", text, "claim false")
+    return Decision("failed", text, "claim false")
 
 
 def _short(expression: sympy.Expr, view: View) -> str:

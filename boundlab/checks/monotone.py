@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import sympy
 
-from boundlab.checks._check import Check, View, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import names_of
@@ -26,47 +27,30 @@ def checks(view: View) -> Iterator[Check]:
         if given and info.side in ("upper", "lower") and not info.vector and name not in zero:
             found = True
             sign: Direction = 1 if info.side == "upper" else -1
-            try:
-                yield _check(view, name, sign)
-            except UndecidedError as error:
-                yield Check(f"monotone.{name}", _statement(name, sign), "unknown", str(error))
+            word = "larger" if sign == 1 else "smaller"
+            statement = f"a {word} {name} does not lower the right side, the step held fixed where it is free"
+            yield asked(f"monotone.{name}", statement, partial(_check, view, name, sign))
     if not found:
         yield Check("monotone", "worse constants do not lower the bound", "not applicable", "it has no such constant")
 
 
-def _statement(name: str, sign: Direction) -> str:
-    word = "larger" if sign == 1 else "smaller"
-    return f"a {word} {name} does not lower the right side, the step held fixed where it is free"
-
-
-def _check(view: View, name: str, sign: Direction) -> Check:
-    identity = f"monotone.{name}"
-    statement = _statement(name, sign)
+def _check(view: View, name: str, sign: Direction) -> Decision:
     if not view.formula:
-        return _recursion(view, name, sign, Check(identity, statement, "unknown"))
+        return _recursion(view, name, sign)
     symbol = view.symbol(name)
     trends = {part: _through(view, term, symbol) for part, term in view.terms.items()}
     open_terms = [part for part, trend in trends.items() if trend not in (0, sign)]
     if not open_terms:
-        return Check(identity, statement, "passed", "" if any(trends.values()) else "it does not depend on it")
-    if _moves(view, name):
-        return _other_run(view, name, sign)
+        return Decision("passed", "" if any(trends.values()) else "it does not depend on it")
+    chosen = [step for step in view.theorem.step if step not in view.free_steps]
+    moved = [step for step in chosen if symbol in view.expand(view.symbol(step)).free_symbols]
+    if moved:
+        reason = f"the theorem's {', '.join(moved)} depends on {name}, so that the runs differ"
+        return Decision("not applicable", reason)
     witness = _counterexample(view, name, sign)
     if witness:
-        return Check(identity, statement, "suspicious", witness, "implies more")
-    reason = f"no counterexample and no certificate for {', '.join(open_terms)}"
-    return Check(identity, statement, "unknown", reason)
-
-
-def _moves(view: View, name: str) -> list[str]:
-    """Return the steps that the theorem chooses by this constant."""
-    chosen = [step for step in view.theorem.step if step not in view.free_steps]
-    return [step for step in chosen if view.symbol(name) in view.expand(view.symbol(step)).free_symbols]
-
-
-def _other_run(view: View, name: str, sign: Direction) -> Check:
-    reason = f"the theorem's {', '.join(_moves(view, name))} depends on {name}, so that the runs differ"
-    return Check(f"monotone.{name}", _statement(name, sign), "not applicable", reason)
+        return Decision("suspicious", witness, "implies more")
+    return Decision("unknown", f"no counterexample and no certificate for {', '.join(open_terms)}")
 
 
 def _through(view: View, term: sympy.Expr, symbol: sympy.Symbol) -> Direction | None:
@@ -138,7 +122,7 @@ def _near(number: float) -> sympy.Rational:
     return sympy.Rational(near.numerator, near.denominator)
 
 
-def _recursion(view: View, name: str, sign: Direction, blank: Check) -> Check:
+def _recursion(view: View, name: str, sign: Direction) -> Decision:
     """Look for a counterexample among numbers; there is no proof."""
     tried = 0
     for point in view.points[:6]:
@@ -158,5 +142,5 @@ def _recursion(view: View, name: str, sign: Direction, blank: Check) -> Check:
         if after < before * (1 - 1e-9):
             shown = ", ".join(f"{key} = {number}" for key, number in fixed.items())
             witness = f"{name} = {worse:.6g} gives {after:.9g} < {before:.9g} at {shown} (numeric)"
-            return Check(blank.id, blank.statement, "suspicious", witness, "implies more")
-    return Check(blank.id, blank.statement, "unknown", f"iterated numerically: no counterexample at {tried} points")
+            return Decision("suspicious", witness, "implies more")
+    return Decision("unknown", f"iterated numerically: no counterexample at {tried} points")

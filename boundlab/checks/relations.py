@@ -7,7 +7,7 @@ from typing import Any
 import sympy
 
 from boundlab.algorithms import Algorithm, Staleness, StepFactor
-from boundlab.checks._check import Check, View, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.checks.scope import read_parameters
 from boundlab.checks.truths import SMALL
 from boundlab.errors import SpecError, UndecidedError
@@ -28,10 +28,12 @@ _COPYING = ("afl_dga", "fedbuff", "fedstaleweight", "fedcompass", "gd")
 @group("replication", "identical clients, each duplicated: the right side does not fall")
 def replication(view: View) -> Iterator[Check]:
     """Duplicate every client; without noise the run stays the same."""
-    identity = "replication"
     statement = "each client m times, without noise: the run is the same, and the right side does not fall"
-    theorem = view.theorem
-    reason = ""
+    yield asked("replication", statement, lambda: _replication(view))
+
+
+def _replication(view: View) -> Decision:
+    theorem, reason = view.theorem, ""
     if not view.formula:
         reason = "the bound is iterated, not a formula"
     elif theorem.algorithm not in _COPYING:
@@ -43,27 +45,21 @@ def replication(view: View) -> Iterator[Check]:
     else:
         reason = _unknown({name: view.symbols[name].copies for name in view.inputs}, "copies of clients")
     if reason:
-        yield Check(identity, statement, "not applicable", reason)
-        return
+        return Decision("not applicable", reason)
     quiet = {view.symbol(name): sympy.S.Zero for name in sorted(ZERO_WITHOUT_NOISE) if name in view.inputs}
     copied = {
         view.symbol(name): view.symbol(name) * _M ** sympy.Rational(power, 2)
         for name in view.inputs
         if (power := view.symbols[name].copies)
     }
-    own = [step for step in theorem.step if step not in view.free_steps]
-    if any(view.expand(view.symbol(step)).free_symbols & copied.keys() for step in own):
-        yield Check(identity, statement, "not applicable", "the theorem's step depends on the number of clients")
-        return
-    try:
-        if any(_reads(view, one.quantity, one.limit) & copied.keys() for one in view.conditions):
-            raise UndecidedError("a condition reads what copies change")
-        before = {name: substitute(view.expand(term), quiet) for name, term in view.terms.items()}
-        after = {name: substitute(term, copied) for name, term in before.items()}
-        found = _compare(view, Check(identity, statement, "passed"), before, after, _M, "m → ∞")
-    except UndecidedError as error:
-        found = Check(identity, statement, "unknown", str(error))
-    yield found
+    own = [view.symbol(step) for step in theorem.step if step not in view.free_steps]
+    if _reads(view, *own) & copied.keys():
+        return Decision("not applicable", "the theorem's step depends on the number of clients")
+    if any(_reads(view, one.quantity, one.limit) & copied.keys() for one in view.conditions):
+        return Decision("unknown", "a condition reads what copies change")
+    before = {name: substitute(view.expand(term), quiet) for name, term in view.terms.items()}
+    after = {name: substitute(term, copied) for name, term in before.items()}
+    return _compare(view, before, after, _M, "m → ∞")
 
 
 def _unknown(powers: Mapping[str, int | None], words: str) -> str:
@@ -74,19 +70,18 @@ def _unknown(powers: Mapping[str, int | None], words: str) -> str:
 
 def _compare(
     view: View,
-    blank: Check,
     before: Mapping[str, sympy.Expr],
     after: Mapping[str, sympy.Expr],
     factor: sympy.Symbol,
     words: str,
-) -> Check:
+) -> Decision:
     changed = [name for name in before if not _same(after[name], before[name])]
     if not changed:
-        return Check(blank.id, blank.statement, "passed", "it does not change")
+        return Decision("passed", "it does not change")
     prover = view.prover()
     rising = [prover.certain(substitute(after[name], {factor: 1 + _EXTRA}) - before[name]) for name in changed]
     if all(rising):
-        return Check(blank.id, blank.statement, "passed", f"{', '.join(changed)} grow: loose, not wrong")
+        return Decision("passed", f"{', '.join(changed)} grow: loose, not wrong")
     falls = {}
     for name in changed:
         try:
@@ -99,9 +94,9 @@ def _compare(
         text = f"{words}: {', '.join(f'{name} falls like {factor}^({-falls[name][1]})' for name in gone)}; the claim "
         text += f"implies itself without {', '.join(gone)}, that is with {' + '.join(kept) or '0'} alone"
         if kept or not view.allows():
-            return Check(blank.id, blank.statement, "suspicious", text, "implies more")
-        return Check(blank.id, blank.statement, "failed", text, "claim false")
-    return Check(blank.id, blank.statement, "unknown", f"no certificate for {', '.join(changed)}")
+            return Decision("suspicious", text, "implies more")
+        return Decision("failed", text, "claim false")
+    return Decision("unknown", f"no certificate for {', '.join(changed)}")
 
 
 def _reads(view: View, *sides: sympy.Expr) -> set[sympy.Symbol]:
@@ -120,54 +115,41 @@ def _same(one: sympy.Expr, other: sympy.Expr) -> bool:
 @group("refinement", "half the step and twice the delay: the delay does not drop out of the bound")
 def refinement(view: View) -> Iterator[Check]:
     """Halve the step and double the delay: delayed gradient flow remains, whose delay matters."""
-    identity = "refinement"
     statement = "step/R, delays·R, R → ∞, without noise: the right side keeps the delay"
+    yield asked("refinement", statement, lambda: _refinement(view))
+
+
+def _refinement(view: View) -> Decision:
     fixed = view.at_lowest
     powers = {name: view.symbols[name].delay for name in view.symbols if name in view.inputs and name not in fixed}
     longer = {name: power for name, power in powers.items() if power}
     delays = dict(sorted(longer.items(), key=lambda one: (one[1], one[0])))
     steps = [name for name in view.free_steps if view.symbols[name].is_step_size]
     if not view.formula or not delays or not steps or view.theorem.metric != "gradient-norm":
-        yield Check(
-            identity, statement, "not applicable", "no delay, or no step that may be chosen, enters the formula"
-        )
-        return
+        return Decision("not applicable", "no delay, or no step that may be chosen, enters the formula")
     values = {view.symbol(name): view.symbol(name) * SMALL**-power for name, power in delays.items()}
     own = [view.symbol(name) for name in view.theorem.step if name not in view.free_steps]
-    try:
-        shorter = [str(one) for one in own if _reads(view, one) & values.keys() and _power(view, one, values) > 0]
-    except UndecidedError as error:
-        yield Check(identity, statement, "unknown", str(error))
-        return
+    shorter = [str(one) for one in own if _reads(view, one) & values.keys() and _power(view, one, values) > 0]
     if reason := _damped(view.theorem, shorter) or _unknown(powers, "longer delays"):
-        yield Check(identity, statement, "not applicable", reason)
-        return
+        return Decision("not applicable", reason)
     step = view.symbol(steps[0])
     values |= {step: SMALL * step, view.symbol("T"): SMALL**-3}
     values |= {view.symbol(name): sympy.S.Zero for name in sorted(ZERO_WITHOUT_NOISE) if name in view.inputs}
     kept = {view.symbol(name) for name in delays}
-    try:
-        for condition in view.conditions:
-            involved = names_of(view.expand(condition.quantity)) | names_of(view.expand(condition.limit))
-            if not involved & set(view.free_steps) or not involved & set(delays):
-                continue
-            if _power(view, condition.quantity, values) <= _power(view, condition.limit, values):
-                yield Check(identity, statement, "passed", f"{condition.statement} keeps step·delay small")
-                return
-        total = sympy.Add(*(substitute(view.expand(term), values) for term in view.terms.values()))
-        total, back = view.generic(total)
-        coefficient, power = leading(total, SMALL)
-        coefficient = substitute(coefficient, back)
-    except UndecidedError as error:
-        yield Check(identity, statement, "unknown", str(error))
-        return
+    for condition in view.conditions:
+        involved = names_of(view.expand(condition.quantity)) | names_of(view.expand(condition.limit))
+        if not involved & set(view.free_steps) or not involved & set(delays):
+            continue
+        if _power(view, condition.quantity, values) <= _power(view, condition.limit, values):
+            return Decision("passed", f"{condition.statement} keeps step·delay small")
+    total = sympy.Add(*(substitute(view.expand(term), values) for term in view.terms.values()))
+    total, back = view.generic(total)
+    coefficient, power = leading(total, SMALL)
+    coefficient = substitute(coefficient, back)
     if power < 0 or (power == 0 and coefficient.free_symbols & kept):
-        yield Check(identity, statement, "passed", f"a term with {', '.join(delays)} remains")
-        return
+        return Decision("passed", f"a term with {', '.join(delays)} remains")
     remains = view.text(coefficient) if power == 0 else "0"
-    yield Check(
-        identity,
-        statement,
+    return Decision(
         "suspicious",
         f"as R → ∞ the right side tends to {remains}, without {', '.join(delays)}: the claim implies that for "
         "small steps no delay matters, however long; but w' = −∇f(w(t − θ)) does not settle for L·θ ≥ π/2",
@@ -208,34 +190,29 @@ def _factor(found: Any, staleness: int) -> float:
 @group("gauge", "with one local step only eta_l·eta_g matters")
 def gauge(view: View) -> Iterator[Check]:
     """Move a factor between the local and the server step; with one local step the run stays the same."""
-    identity = "gauge"
     statement = "η_ℓ → c·η_ℓ, η_g → η_g/c with one local step: the run is the same, and so is the right side"
+    yield asked("gauge", statement, lambda: _gauge(view))
+
+
+def _gauge(view: View) -> Decision:
     if not view.formula or not {"eta_l", "eta_g"} <= set(view.free_steps) or "Q" not in view.inputs:
-        yield Check(identity, statement, "not applicable", "the theorem has not both step sizes")
-        return
+        return Decision("not applicable", "the theorem has not both step sizes")
     once = {view.symbol("Q"): sympy.S.One}
     moved = {view.symbol("eta_l"): _C * view.symbol("eta_l"), view.symbol("eta_g"): view.symbol("eta_g") / _C}
-    try:
-        before = {name: substitute(view.expand(term), once) for name, term in view.terms.items()}
-        after = {name: substitute(term, moved) for name, term in before.items()}
-        changed = [name for name in before if not _same(after[name], before[name])]
-        if not changed:
-            yield Check(identity, statement, "passed", "it does not change")
-            return
-        lost = {}
-        for name in changed:
-            total, back = view.generic(substitute(after[name], {_C: SMALL}))
-            coefficient, power = leading(total, SMALL)
-            lost[name] = substitute(coefficient, back), power
-    except UndecidedError as error:
-        yield Check(identity, statement, "unknown", str(error))
-        return
-    small = [name for name, (_, power) in lost.items() if power >= 0]
-    if len(small) < len(changed):
-        yield Check(identity, statement, "unknown", f"{', '.join(changed)} change")
-        return
+    before = {name: substitute(view.expand(term), once) for name, term in view.terms.items()}
+    after = {name: substitute(term, moved) for name, term in before.items()}
+    changed = [name for name in before if not _same(after[name], before[name])]
+    if not changed:
+        return Decision("passed", "it does not change")
+    lost = {}
+    for name in changed:
+        total, back = view.generic(substitute(after[name], {_C: SMALL}))
+        coefficient, power = leading(total, SMALL)
+        lost[name] = substitute(coefficient, back), power
+    if any(power < 0 for _, power in lost.values()):
+        return Decision("unknown", f"{', '.join(changed)} change")
     shown = "; ".join(
         f"{name} → {view.text(coefficient) if power == 0 else 0}" for name, (coefficient, power) in lost.items()
     )
     text = f"{', '.join(changed)} change. c → 0: {shown}. For Q = 1 the claim implies itself with these values"
-    yield Check(identity, statement, "suspicious", text, "implies more")
+    return Decision("suspicious", text, "implies more")

@@ -1,12 +1,13 @@
 """Scope: whether the statement hangs together, each thing that it reads or sets being defined by something in it."""
 
 from collections.abc import Iterator, Set
+from functools import partial
 from typing import Any
 
 from boundlab.algorithms import Algorithm, without_open
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, assumption, contradiction, definers, with_implied
 from boundlab.case import delays_from
-from boundlab.checks._check import Check, View, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.metrics import Quantity
@@ -30,42 +31,49 @@ def checks(view: View) -> Iterator[Check]:
     theorem = view.theorem
     algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     yield Check("scope.algorithm", "the algorithm exists", "passed")
-    options = _options(theorem, algorithm)
+    statement = "every step and option that the theorem sets is a parameter of its algorithm"
+    options = asked("scope.options", statement, lambda: _options(theorem, algorithm))
     if options.verdict != "failed":  # else there is no core statement that could be about nothing
-        yield _nonempty(theorem)
+        statement = "no assumptions among them are known to contradict each other"
+        yield asked("scope.nonempty", statement, lambda: _nonempty(theorem))
     yield options
-    defined = _defined(view)
     measured = None if options.verdict == "failed" else _measured(theorem, algorithm)
-    bound = {*theorem.inputs()} - (own := _of_conditions(theorem))
-    yield _symbols(view, algorithm, "symbols", "the bound and the step read", bound, defined, measured)
-    yield _symbols(view, algorithm, "conditions", "the conditions read", own, defined, measured)
-    yield _unused(view)
+    own = _of_conditions(theorem)
+    for place, words, read in (
+        ("symbols", "the bound and the step read", {*theorem.inputs()} - own),
+        ("conditions", "the conditions read", own),
+    ):
+        statement = f"what {words} is defined: by an assumption, the metric, a definition or the algorithm's runs"
+        yield asked(f"scope.{place}", statement, partial(_symbols, view, algorithm, read, measured))
+    yield asked(
+        "scope.unused",
+        "assumptions, definitions and parameters that nothing uses are named",
+        lambda: Decision("passed", _unused(view)),
+    )
 
 
-def _nonempty(theorem: Theorem) -> Check:
+def _nonempty(theorem: Theorem) -> Decision:
     """Look for assumptions that are known to contradict each other: whatever is claimed of no function is true."""
-    identity, statement = "scope.nonempty", "no assumptions among them are known to contradict each other"
     found = contradiction(theorem.core.assumed)
     if found is None:
-        return Check(identity, statement, "passed")
-    return Check(identity, statement, "failed", found.words, "claim vacuous")
+        return Decision("passed")
+    return Decision("failed", found.words, "claim vacuous")
 
 
-def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Check:
-    identity, statement = "scope.options", "every step and option that the theorem sets is a parameter of its algorithm"
+def _options(theorem: Theorem, algorithm: Algorithm[Any]) -> Decision:
     try:
         options = elaborated_options(theorem, algorithm)
     except SpecError as error:
-        return Check(identity, statement, "failed", str(error), "not defined")
+        return Decision("failed", str(error), "not defined")
     try:
         read_parameters(theorem, algorithm, {one.id: one.value for one in options if one.how == "fixed"})
     except SpecError as error:
         try:
             read_parameters(theorem, algorithm, {})
         except SpecError:
-            return Check(identity, statement, "unknown", f"the algorithm needs more than the theorem says: {error}")
-        return Check(identity, statement, "failed", str(error), "not defined")
-    return Check(identity, statement, "passed")
+            return Decision("unknown", f"the algorithm needs more than the theorem says: {error}")
+        return Decision("failed", str(error), "not defined")
+    return Decision("passed")
 
 
 def read_parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -> Any:
@@ -127,29 +135,19 @@ def _defined(view: View) -> frozenset[str]:
     )
 
 
-def _symbols(
-    view: View,
-    algorithm: Algorithm[Any],
-    place: str,
-    words: str,
-    read: Set[str],
-    defined: frozenset[str],
-    measured: frozenset[str] | None,
-) -> Check:
-    identity = f"scope.{place}"
-    statement = f"what {words} is defined: by an assumption, the metric, a definition or the algorithm's runs"
+def _symbols(view: View, algorithm: Algorithm[Any], read: Set[str], measured: frozenset[str] | None) -> Decision:
     if not read:
-        return Check(identity, statement, "not applicable", "nothing is read")
-    missing = sorted(read - defined - (measured or frozenset()))
+        return Decision("not applicable", "nothing is read")
+    missing = sorted(read - _defined(view) - (measured or frozenset()))
     infinite = [name for name in missing if name in _EXTENDED]
     missing = [name for name in missing if name not in _EXTENDED]
     if missing and measured is None:
-        return Check(identity, statement, "unknown", f"no schedule could be made that may have {', '.join(missing)}")
+        return Decision("unknown", f"no schedule could be made that may have {', '.join(missing)}")
     if missing:
         text = "; ".join(_undefined(view, algorithm, name) for name in missing)
-        return Check(identity, statement, "failed", text, "not defined")
+        return Decision("failed", text, "not defined")
     notes = [f"{name} may be ∞: nothing says {' or '.join(definers(name))}" for name in infinite]
-    return Check(identity, statement, "passed", "; ".join(notes))
+    return Decision("passed", "; ".join(notes))
 
 
 def _undefined(view: View, algorithm: Algorithm[Any], name: str) -> str:
@@ -164,7 +162,7 @@ def _undefined(view: View, algorithm: Algorithm[Any], name: str) -> str:
     return f"{line}: neither an assumption, nor a run of {algorithm.id}, nor a definition"
 
 
-def _unused(view: View) -> Check:
+def _unused(view: View) -> str:
     """Name what the statement does not use; it is no error."""
     theorem = view.theorem
     read = {*theorem.inputs(), *theorem.rules(), *theorem.step}
@@ -184,5 +182,4 @@ def _unused(view: View) -> Check:
         for option, name in theorem.parameters.items()
         if name not in reached and option in own and option not in theorem.options
     ]
-    text = f"unused: {'; '.join(idle)}" if idle else ""
-    return Check("scope.unused", "assumptions, definitions and parameters that nothing uses are named", "passed", text)
+    return f"unused: {'; '.join(idle)}" if idle else ""

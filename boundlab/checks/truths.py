@@ -5,8 +5,8 @@ assumptions of the theorems it is matched with. A right side below it refutes th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, Literal, final
 
@@ -22,8 +22,8 @@ from boundlab.assumptions import (
     UNCONSTRAINED,
     assumption,
 )
-from boundlab.checks._check import Check, Verdict, View, group
-from boundlab.checks.units import implied_claim
+from boundlab.checks._check import Check, Decision, View, asked, group
+from boundlab.checks.units import Implied, implied_claim
 from boundlab.errors import UndecidedError
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.enclose import enclose
@@ -288,24 +288,14 @@ def _rate(values: Values) -> Any:
     return next(value for name, value in values.items() if name in STEPS)
 
 
-def _small_steps(values: Values) -> tuple[Need, ...]:
-    """Return that the step tends to 0, and that the horizon is much longer than one over it."""
-    step = _rate(values)
-    longer = next(values[name] for name in ("T", "K") if name in values)
-    return (
-        ("a step that tends to 0", step, sympy.sqrt(sympy.sqrt(SMALL))),
-        ("a long run", 1 / step, longer * SMALL ** sympy.Rational(1, 8)),
-    )
+def _long_run(words: str, size: sympy.Expr) -> Callable[[Values], tuple[Need, ...]]:
+    """Return what asks for a step of at most this size, and for a horizon that is much longer than one over it."""
 
+    def needs(values: Values) -> tuple[Need, ...]:
+        step, horizon = _rate(values), next(values[name] for name in ("T", "K") if name in values)
+        return (words, step, size), ("a long run", 1 / step, horizon * SMALL ** sympy.Rational(1, 8))
 
-def _settled(values: Values) -> tuple[Need, ...]:
-    """Return that the step is at most 1, and that the horizon is much longer than one over it."""
-    step = _rate(values)
-    longer = next(values[name] for name in ("T", "K") if name in values)
-    return (
-        ("a step of at most 1/L", step, sympy.S.One),
-        ("a long run", 1 / step, longer * SMALL ** sympy.Rational(1, 8)),
-    )
+    return needs
 
 
 def _started(theorem: Theorem) -> str:
@@ -356,7 +346,7 @@ TRUTHS: tuple[Truth, ...] = (
         lambda values: values["left"] * _rate(values),
         "one client, one local step, no delay, f Huber (x²/2 on [−1, 1], slope ≤ 1) from its minimum, noise ±1, "
         "T = ε⁻³, step ε or the theorem's own",
-        needs=_settled,
+        needs=_long_run("a step of at most 1/L", sympy.S.One),
     ),
     Truth(
         "slope",
@@ -421,7 +411,7 @@ TRUTHS: tuple[Truth, ...] = (
         lambda _: UNEQUAL_SQUARED_GRADIENT,
         "two clients, Huber at 0 and at 1 (slope ≤ 1), no noise, client 2 five times slower (its share is 1/6), "
         "T = ε⁻², step ε or the theorem's own; no term knows how often clients arrive, or none is large enough",
-        needs=_small_steps,
+        needs=_long_run("a step that tends to 0", sympy.sqrt(sympy.sqrt(SMALL))),
         rates="constant",
     ),
     Truth(
@@ -451,24 +441,23 @@ def checks(view: View) -> Iterator[Check]:
     """Hold the theorem, and what it implies by scaling, against every truth about its algorithm."""
     implied = implied_claim(view)
     for truth in TRUTHS:
-        identity = f"truths.{truth.id}"
-        reason = truth.applies(view.theorem) or _redefined(view, truth)
-        if not reason and not view.formula:
-            reason = "the bound is iterated, not a formula"
-        if reason:
-            yield Check(identity, truth.statement, "not applicable", reason)
-            continue
-        own = hold(view, truth)
-        if own.verdict == "failed" or implied is None or not implied.view.terms:
-            yield own
-            continue
-        further = hold(implied.view, truth)
-        yield (
-            replace(further, witness=f"{implied.text}. Then {further.witness}") if further.verdict == "failed" else own
-        )
+        yield asked(f"truths.{truth.id}", truth.statement, partial(_held, view, truth, implied))
 
 
-def hold(view: View, truth: Truth) -> Check:
+def _held(view: View, truth: Truth, implied: Implied | None) -> Decision:
+    reason = truth.applies(view.theorem) or _redefined(view, truth)
+    if not reason and not view.formula:
+        reason = "the bound is iterated, not a formula"
+    if reason:
+        return Decision("not applicable", reason)
+    own = hold(view, truth)
+    if own.verdict == "failed" or implied is None or not implied.view.terms:
+        return own
+    further = hold(implied.view, truth)
+    return further._replace(witness=f"{implied.text}. Then {further.witness}") if further.verdict == "failed" else own
+
+
+def hold(view: View, truth: Truth) -> Decision:
     """Compare the right side of a claim with one truth, at the instance's own constants and at worse ones.
 
     A problem that has a constant of at most L has one of at most 2·L, too: the claim for the wider class is about it.
@@ -480,7 +469,7 @@ def hold(view: View, truth: Truth) -> Check:
         found = _hold(view, truth, wider)
         if found.verdict == "failed":
             shown = ", ".join(f"{name} times {by}" for name, by in wider.items())
-            return replace(found, witness=f"with the worse constants {shown}: {found.witness}")
+            return found._replace(witness=f"with the worse constants {shown}: {found.witness}")
     return own
 
 
@@ -492,20 +481,15 @@ def _redefined(view: View, truth: Truth) -> str:
     return f"the theorem defines {', '.join(names)} itself" if names else ""
 
 
-def _hold(view: View, truth: Truth, wider: Mapping[str, sympy.Expr]) -> Check:
-    identity, statement = f"truths.{truth.id}", truth.statement
+def _hold(view: View, truth: Truth, wider: Mapping[str, sympy.Expr]) -> Decision:
     try:
         values = values_of(view, truth, wider)
         barred = _other_rate(view, truth, values) or _not_spoken_of(view, truth, values)
-        if barred:
-            return Check(identity, statement, "not applicable", barred)
-        return _compare(view, truth, values)
+        return Decision("not applicable", barred) if barred else _compare(view, truth, values)
     except UndecidedError as error:
         reason = str(error)
-        verdict: Verdict = "unknown"
-        if "infinite" in reason or "no value there" in reason or reason.startswith("no value for"):
-            verdict = "not applicable"
-        return Check(identity, statement, verdict, reason)
+        silent = "infinite" in reason or "no value there" in reason or reason.startswith("no value for")
+        return Decision("not applicable" if silent else "unknown", reason)
 
 
 def _wider(view: View) -> Iterator[dict[str, sympy.Expr]]:
@@ -629,8 +613,7 @@ def _negative(number: sympy.Expr) -> bool:
     return high < 0
 
 
-def _compare(view: View, truth: Truth, values: Mapping[str, Any]) -> Check:
-    identity, statement = f"truths.{truth.id}", truth.statement
+def _compare(view: View, truth: Truth, values: Mapping[str, Any]) -> Decision:
     right, left = view.total(values), sympy.sympify(truth.left(values))
     a, p = leading(right, SMALL)
     b, q = leading(left, SMALL)
@@ -647,14 +630,14 @@ def _compare(view: View, truth: Truth, values: Mapping[str, Any]) -> Check:
         if words:
             latex = f"{_latex(a, p)} < {_latex(b, q)}"
             text = f"{truth.instance}: {shown}; {words}. {why}"
-            return Check(identity, statement, "failed", text, "claim false", latex)
+            return Decision("failed", text, "claim false", latex)
     if not truth.limit and not view.theorem.shape:
         for number in _TRIED:
             below = enclose(substitute(right - left, {SMALL: number}))[1] < 0
             if below and _inside(view, truth, values, number):
                 witness = f"{truth.instance}, ε = {number}: the right side is below the left. {why}"
-                return Check(identity, statement, "failed", witness, "claim false")
-    return Check(identity, statement, "passed", shown)
+                return Decision("failed", witness, "claim false")
+    return Decision("passed", shown)
 
 
 def _lead(coefficient: sympy.Expr, power: sympy.Expr) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
-from boundlab.checks._check import Check, Consequence, View, group
+from boundlab.checks._check import Check, Consequence, Decision, View, asked, group
 from boundlab.errors import BoundlabError, FormulaError, UndecidedError
 from boundlab.formulas.symbols import QUIET
 from boundlab.formulas.units import Units, degrees, exact_units, shown as _show
@@ -90,22 +90,28 @@ def _times(one: Units, other: Sequence[int]) -> Units:
 @group("units", "both sides behave alike under f → c·f and x → s·x")
 def checks(view: View) -> Iterator[Check]:
     """Check terms, step sizes and conditions."""
+    left = _show(exact_units(view.theorem.left.units))
     if not view.formula:
-        yield _numerically(view)
+        statement = "the recursion has the degrees of the left side (scaled numerically by powers of 4)"
+        yield asked("units.terms", statement, lambda: _numerically(view))
         return
     found = find(view)
-    yield _terms(view, found)
-    yield _steps(view, found)
-    yield _conditions(view, found)
+    yield asked("units.terms", f"every term has the degrees of the left side, {left}", lambda: _terms(view, found))
+    statement = "the step rule has the units of a step: the same run in other units takes the same step"
+    yield asked("units.step", statement, lambda: _steps(view, found))
+    statement = "both sides of every condition have the same units"
+    yield asked("units.conditions", statement, lambda: _conditions(view, found))
     if view.theorem.left_reads:
-        yield _left(view)
+        statement = "the left side has one unit, and units move no weight and no end of it"
+        yield asked("units.left", statement, lambda: _left(view))
     if view.theorem.assume:
-        yield _assume(view)
+        statement = "both sides of what holds at every x have the same units"
+        yield asked("units.assume", statement, lambda: _assume(view))
 
 
-def _left(view: View) -> Check:
+def _left(view: View) -> Decision:
     """Check that units change neither which models count nor how much each of them does beside the others."""
-    statement, over = "units move no weight and no end of the left side", range_of(view.theorem.left)
+    over = range_of(view.theorem.left)
     if over is None:
         return _summed(view)
     index = INDEX[over.counter].name
@@ -114,54 +120,51 @@ def _left(view: View) -> Check:
         try:
             found = None if formula is None else degrees(formula, known)
         except FormulaError as error:
-            return Check("units.left", statement, "failed", f"{what}: {error}", "implies more")
+            return Decision("failed", f"{what}: {error}", "implies more")
         if what != "weights" and found not in (None, exact_units((0, 0))):
-            return Check("units.left", statement, "failed", f"{what} has units {_show(found)}", "implies more")
-    return Check("units.left", statement, "passed")
+            return Decision("failed", f"{what} has units {_show(found)}", "implies more")
+    return Decision("passed")
 
 
-def _assume(view: View) -> Check:
+def _assume(view: View) -> Decision:
     """Check that what holds at every x compares quantities of one unit."""
-    statement = "both sides of what holds at every x have the same units"
     known = {**view.theorem.symbols, **POINTWISE}
     for name, one in view.theorem.assume.items():
         try:
             degrees(sympy.Add(one.larger, one.smaller, evaluate=False), known)
         except FormulaError as error:
-            return Check("units.assume", statement, "failed", f"{name}: {error}", "implies more")
-    return Check("units.assume", statement, "passed")
+            return Decision("failed", f"{name}: {error}", "implies more")
+    return Decision("passed")
 
 
-def _summed(view: View) -> Check:
+def _summed(view: View) -> Decision:
     """Check that the terms of the left side have one unit."""
-    statement, left = "the terms of the left side have one unit", exact_units(view.theorem.left.units)
+    left = exact_units(view.theorem.left.units)
     for one in terms_of(view.theorem.left):
         own = _times(degrees(one.times, view.theorem.symbols) or exact_units((0, 0)), one.quantity.units)
         if own != left:
             words = f"({one.times})·{one.quantity.name.lower()} has units {_show(own)}, not {_show(left)}"
-            return Check("units.left", statement, "failed", words, "implies more")
-    return Check("units.left", statement, "passed")
+            return Decision("failed", words, "implies more")
+    return Decision("passed")
 
 
-def _terms(view: View, found: Violations) -> Check:
-    left = view.theorem.left
-    statement = f"every term has the degrees of the left side, {_show(exact_units(left.units))}"
+def _terms(view: View, found: Violations) -> Decision:
     mixed = {what: text for what, text in found.mixed.items() if what.startswith(("term", "definition"))}
     if mixed or found.definitions:
         lines = [f"{what}: {text}" for what, text in mixed.items()]
         lines += [
             f"{name} is defined by what is {_show(pair)} off its units" for name, pair in found.definitions.items()
         ]
-        return Check("units.terms", statement, "failed", "; ".join(lines), "implies more")
+        return Decision("failed", "; ".join(lines), "implies more")
     if not found.terms:
-        return Check("units.terms", statement, "passed")
+        return Decision("passed")
     implied = implied_claim(view, found)
-    own = ", ".join(f"{name} {_show(_times(excess, left.units))}" for name, excess in found.terms.items())
+    own = ", ".join(f"{name} {_show(_times(excess, view.theorem.left.units))}" for name, excess in found.terms.items())
     if implied is None:
         text = f"{own}. No scaling makes all of them negligible at once; the smallest sum over all scalings bounds too"
-        return Check("units.terms", statement, "failed", text, "implies more")
+        return Decision("failed", text, "implies more")
     text = f"{own}. {implied.text}"
-    return Check("units.terms", statement, "failed", text, implied.consequence, implied.latex)
+    return Decision("failed", text, implied.consequence, implied.latex)
 
 
 @dataclass(frozen=True)
@@ -268,11 +271,10 @@ def _removable(found: Violations) -> list[str]:
     return list(found.conditions) if direction is not None else []
 
 
-def _steps(view: View, found: Violations) -> Check:
-    statement = "the step rule has the units of a step: the same run in other units takes the same step"
+def _steps(view: View, found: Violations) -> Decision:
     mixed = {what: text for what, text in found.mixed.items() if what.startswith("step")}
     if not found.steps and not mixed:
-        return Check("units.step", statement, "passed")
+        return Decision("passed")
     lines = [f"{what}: {text}" for what, text in mixed.items()]
     for name, pair in found.steps.items():
         units = view.symbols[name].units
@@ -283,16 +285,15 @@ def _steps(view: View, found: Violations) -> Check:
             f"multiplies what {letter}·L stands for by {_factor(pair)}, so that the rule prescribes every step size "
             "for the same problem, each in its own units"
         )
-    return Check("units.step", statement, "failed", "; ".join(lines), "implies more")
+    return Decision("failed", "; ".join(lines), "implies more")
 
 
-def _conditions(view: View, found: Violations) -> Check:
-    statement = "both sides of every condition have the same units"
+def _conditions(view: View, found: Violations) -> Decision:
     if not view.theorem.conditions:
-        return Check("units.conditions", statement, "not applicable", "there is no condition")
+        return Decision("not applicable", "there is no condition")
     mixed = {what: text for what, text in found.mixed.items() if what.startswith("condition")}
     if not found.conditions and not mixed:
-        return Check("units.conditions", statement, "passed")
+        return Decision("passed")
     lines = [f"{what}: {text}" for what, text in mixed.items()]
     for text, pair in found.conditions.items():
         direction = _direction({text: pair}, {})
@@ -305,17 +306,16 @@ def _conditions(view: View, found: Violations) -> Check:
                 "the condition excludes no run"
             )
         )
-    return Check("units.conditions", statement, "failed", "; ".join(lines), "implies more")
+    return Decision("failed", "; ".join(lines), "implies more")
 
 
-def _numerically(view: View) -> Check:
+def _numerically(view: View) -> Decision:
     """Scale by powers of 4, with which floating point is exact, at points of the domain."""
     theorem = view.theorem
-    statement = "the recursion has the degrees of the left side (scaled numerically by powers of 4)"
     a, b = theorem.left.units
     points = view.points[:4]
     if not points:
-        return Check("units.terms", statement, "unknown", "no point was found at which all conditions hold")
+        return Decision("unknown", "no point was found at which all conditions hold")
     for point, (c, s) in itertools.product(points, ((4.0, 1.0), (1.0, 4.0))):
         scaled = {
             name: np.asarray(value) * c ** theorem.symbols[name].units[0] * s ** theorem.symbols[name].units[1]
@@ -324,12 +324,12 @@ def _numerically(view: View) -> Check:
         try:
             ratio = float(theorem.evaluate(scaled).total / theorem.evaluate(point).total)
         except BoundlabError as error:
-            return Check("units.terms", statement, "unknown", str(error))
+            return Decision("unknown", str(error))
         if abs(ratio / (c**a * s**b) - 1) > 1e-9:
             shown = ", ".join(f"{name} = {value}" for name, value in point.items())
             text = f"f → {c:g}·f, x → {s:g}·x multiplies the bound by {ratio:.6g}, not {c**a * s**b:g}, at {shown}"
-            return Check("units.terms", statement, "failed", text, "implies more")
-    return Check("units.terms", statement, "passed", f"at {len(points)} points, up to rounding")
+            return Decision("failed", text, "implies more")
+    return Decision("passed", f"at {len(points)} points, up to rounding")
 
 
 def _changes(direction: tuple[int, int]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import sympy
 
-from boundlab.checks._check import Check, View, group
+from boundlab.checks._check import Check, Decision, View, asked, group
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.symbols import QUIET
 from boundlab.metrics import Quantity, terms_of
@@ -22,10 +22,10 @@ def checks(view: View) -> Iterator[Check]:
         yield Check("vacuity", statement, "not applicable", "no trivial bound of the left side is known")
         return
     bound, words = found
-    statement = f"somewhere the right side is below {words}"
-    yield _somewhere(view, bound, statement)
+    yield asked("vacuity", f"somewhere the right side is below {words}", lambda: _somewhere(view, bound))
     if view.formula:
-        yield _regions(view, bound, words)
+        statement = "no single term is above the trivial bound on a range of the integers"
+        yield asked("vacuity.range", statement, lambda: _regions(view, bound, words))
 
 
 def trivial(view: View) -> tuple[sympy.Expr, str] | None:
@@ -50,7 +50,7 @@ def trivial(view: View) -> tuple[sympy.Expr, str] | None:
     return None
 
 
-def _somewhere(view: View, bound: sympy.Expr, statement: str) -> Check:
+def _somewhere(view: View, bound: sympy.Expr) -> Decision:
     counter = view.theorem.horizon_symbol
     for point in view.points:
         # A bound that does not read the counter is the same at every horizon.
@@ -70,13 +70,11 @@ def _somewhere(view: View, bound: sympy.Expr, statement: str) -> Check:
                         for name, value in {**values, **options}.items()
                         if isinstance(value, float)
                     )
-                    return Check("vacuity", statement, "passed", f"{right:.4g} < {level:.4g} at {shown}")
+                    return Decision("passed", f"{right:.4g} < {level:.4g} at {shown}")
     if view.formula and any(_above(view, term, bound, {}) for term in view.terms.values()):
         # Such a claim is true: it fails nobody, and helps nobody.
-        return Check("vacuity", statement, "suspicious", "a single term is above it everywhere", "claim vacuous")
-    return Check(
-        "vacuity", statement, "unknown", f"not at any of {len(view.points)} points, but there is no certificate"
-    )
+        return Decision("suspicious", "a single term is above it everywhere", "claim vacuous")
+    return Decision("unknown", f"not at any of {len(view.points)} points, but there is no certificate")
 
 
 def _above(view: View, term: sympy.Expr, bound: sympy.Expr, at_least: dict[str, int]) -> bool:
@@ -86,10 +84,8 @@ def _above(view: View, term: sympy.Expr, bound: sympy.Expr, at_least: dict[str, 
         return False
 
 
-def _regions(view: View, bound: sympy.Expr, words: str) -> Check:
+def _regions(view: View, bound: sympy.Expr, words: str) -> Decision:
     """Look for integers from which on a single term is above the trivial bound."""
-    identity = "vacuity.range"
-    statement = "no single term is above the trivial bound on a range of the integers"
     for name, term in view.terms.items():
         try:
             whole = view.expand(term)
@@ -107,5 +103,5 @@ def _regions(view: View, bound: sympy.Expr, words: str) -> Check:
                 region = wider if _above(view, term, bound, wider) else region
             shown = ", ".join(f"{one} ≥ {low}" for one, low in region.items())
             text = f"{name} alone is above {words}, for {shown or 'all values'}, whatever horizon, step and noise"
-            return Check(identity, statement, "suspicious", text, "claim vacuous", sympy.latex(term))
-    return Check(identity, statement, "passed")
+            return Decision("suspicious", text, "claim vacuous", sympy.latex(term))
+    return Decision("passed")

@@ -38,9 +38,9 @@ _GROUPS = {
     "Write and look": {
         "new": ("new:new", "algorithm mine"),
         "list": ("listing:list_command", "problems"),
-        "show": ("theorems:show", "area.theorem8 --latex"),
+        "show": ("listing:show", "area.theorem8 --latex"),
         "eval": (
-            "theorems:evaluate",
+            "listing:evaluate",
             "area.theorem8 --set p=0.5 --set M=50 --set K=1:1e4:log --set B=1 --set sigma=0 --set R=3 --terms",
         ),
         "docs": ("docs:docs", "verdicts"),

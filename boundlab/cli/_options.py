@@ -4,14 +4,126 @@ An option of one command is declared where the command takes it. A value without
 of numbers, or a new name. The defaults and words that :mod:`boundlab.api` has, too, stand in :mod:`boundlab.options`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from boundlab.cli import _complete as complete
 from boundlab.errors import SpecError
 from boundlab.options import BACKENDS, number, numbers, split_setting, whole
+
+# Tab completion in the shell: registered ids, symbols, words and files.
+
+Offer = Callable[[Any, str], Iterable[str]]
+Completion = Callable[[typer.Context, str], list[str]]
+
+
+def completion(offer: Offer) -> Completion:
+    """Return a completion, as Typer takes one: of what is offered for the letters typed so far, what begins so."""
+
+    def complete(context: typer.Context, incomplete: str) -> list[str]:
+        try:
+            found = [one for one in dict.fromkeys(offer(context, incomplete)) if one.startswith(incomplete)]
+        except Exception:  # a plug-in that is broken, a theorem that is none: there is nothing to offer
+            return []
+        return [one for one in found if one.isprintable()]  # a line break would be read as two words
+
+    return complete
+
+
+def choices(known: Iterable[str]) -> Completion:
+    """Return a completion of certain words."""
+    return completion(lambda _context, _typed: known)
+
+
+def ids(kind: Any, *endings: str) -> Completion:
+    """Return a completion of registered ids, and of the files with one of some endings."""
+
+    def offer(_context: Any, typed: str) -> list[str]:
+        from boundlab.registry import registered
+
+        before, comma, _ = typed.rpartition(",")  # --only takes several
+        return [before + comma + one for one in registered(kind)] + (_found(typed, endings) if endings else [])
+
+    return completion(offer)
+
+
+def specs(kind: Any) -> Completion:
+    """Return a completion of names, and after the colon of the options of that one."""
+
+    def offer(_context: Any, typed: str) -> list[str]:
+        from boundlab.registry import registered
+
+        name, colon, _ = typed.partition(":")
+        found = registered(kind)
+        if not colon:
+            return list(found)
+        before = typed[: max(typed.rfind(":"), typed.rfind(",")) + 1]
+        return [f"{before}{key}=" for key in getattr(found[name], "options", {})]
+
+    return completion(offer)
+
+
+@completion
+def policies(_context: Any, _typed: str) -> list[str]:
+    """Return the names of the server policies."""
+    from boundlab.delays import POLICIES
+
+    return [f"{word.split(':')[0]}:" for word in POLICIES]
+
+
+@completion
+def symbols(context: Any, _typed: str) -> list[str]:
+    """Return the symbols of the theorem, and the options of its algorithm, that stand on the line."""
+    from boundlab.registry import lookup
+    from boundlab.theorems import load_theorem
+
+    of_algorithm = "algorithm" in context.params
+    # An option that still lacks its value keeps Click from naming the arguments.
+    given = context.params.get("algorithm" if of_algorithm else "theorem") or context.args[0]
+    if of_algorithm:
+        names, algorithm = [], given
+    else:
+        theorem = load_theorem(given)
+        names, algorithm = [*theorem.inputs(), *theorem.settable], theorem.algorithm
+    return [f"{name}=" for name in (*names, *lookup("algorithms", algorithm).parameters)]
+
+
+def schema_names() -> list[str]:
+    """Return the names of the published schemas."""
+    from importlib import resources
+
+    return sorted(one.name.removesuffix(".json") for one in resources.files("boundlab").joinpath("schemas").iterdir())
+
+
+@completion
+def pages(context: Any, _typed: str) -> list[str]:
+    """Return the pages of the documentation, or with --schema the published schemas."""
+    from boundlab.documentation import page_files
+
+    return schema_names() if context.params.get("schema") else [*page_files()]
+
+
+def _found(typed: str, endings: tuple[str, ...]) -> list[str]:
+    """Return folders, and files with one of these endings, or all where there is none."""
+    folder = typed[: typed.rfind("/") + 1]
+    rows = sorted(Path(folder or ".").iterdir())
+    shown = [one for one in rows if typed[len(folder) :].startswith(".") or not one.name.startswith(".")]
+    return [
+        f"{folder}{one.name}{'/' if one.is_dir() else ''}"
+        for one in shown
+        if one.is_dir() or not endings or one.suffix in endings
+    ]
+
+
+def files(metavar: str) -> Completion:
+    """Return a completion of the files with the ending of a metavar."""
+    ending = Path(metavar.strip("[]")).suffix
+    return completion(lambda _context, typed: _found(typed, (ending,) if ending else ()))
+
+
+# Options.
 
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -35,7 +147,7 @@ def integer(names: str, words: str) -> Any:
 
 def file(shown: str, words: str) -> Any:
     """Declare an option that names a file, or a folder."""
-    return named(shown, words, complete.files(shown.split()[-1]))
+    return named(shown, words, files(shown.split()[-1]))
 
 
 def argument(shown: str, words: str | None, offer: Any = None) -> Any:
@@ -44,7 +156,7 @@ def argument(shown: str, words: str | None, offer: Any = None) -> Any:
 
 
 def file_argument(shown: str, words: str) -> Any:
-    return argument(shown, words, complete.files(shown))
+    return argument(shown, words, files(shown))
 
 
 def read_horizons(given: Any) -> list[int] | int:
@@ -68,7 +180,7 @@ def one_of(shown: str, words: str, *known: str) -> Any:
             raise SpecError(f"{shown.split()[0]} is {' or '.join(known)}, got {given!r}")
         return str(given)
 
-    return named(shown, words, complete.words(known), reader=read)
+    return named(shown, words, choices(known), reader=read)
 
 
 def read_time(given: Any) -> float:
@@ -79,21 +191,17 @@ def read_time(given: Any) -> float:
 
 
 # What a command is about.
-Theorem = Annotated[str, argument("THEOREM", "an id (boundlab list) or a TOML file", complete.ids("theorems", ".toml"))]
+Theorem = Annotated[str, argument("THEOREM", "an id (boundlab list) or a TOML file", ids("theorems", ".toml"))]
 
 # Runs.
-Problem = Annotated[
-    str, named("--problem -p SPEC", "NAME:key=value,… (boundlab list problems).", complete.specs("problems"))
-]
-Delays = Annotated[str, named("--delays -d SPEC", "NAME:key=value,… (boundlab list delays).", complete.specs("delays"))]
+Problem = Annotated[str, named("--problem -p SPEC", "NAME:key=value,… (boundlab list problems).", specs("problems"))]
+Delays = Annotated[str, named("--delays -d SPEC", "NAME:key=value,… (boundlab list delays).", specs("delays"))]
 Server = Annotated[
     str | None,
-    named(
-        "--server SPEC", "poisson:rate=4 (default: rate=optimal), count:every=4 or periodic:every=1.", complete.policies
-    ),
+    named("--server SPEC", "poisson:rate=4 (default: rate=optimal), count:every=4 or periodic:every=1.", policies),
 ]
 Settings = Annotated[
-    list[str] | None, named("--set NAME=VALUE", "Set a symbol or a parameter; may be repeated.", complete.symbols)
+    list[str] | None, named("--set NAME=VALUE", "Set a symbol or a parameter; may be repeated.", symbols)
 ]
 Iterations = Annotated[
     int, integer("--iterations -k", "K: events for area (updates, aggregations), server updates for others.")
@@ -105,7 +213,7 @@ Backend = Annotated[
     named(
         "--backend",
         "numpy (the reference), compiled (Numba), torch (trials in lock step), or auto.",
-        complete.words(BACKENDS),
+        choices(BACKENDS),
     ),
 ]
 Device = Annotated[str | None, named("--device", "For torch: cpu, cuda or cuda:1. Default: a GPU if there is one.")]

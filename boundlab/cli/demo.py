@@ -8,7 +8,7 @@ import typer
 
 from boundlab.__about__ import __version__
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import console, deliver, print_json, progress
+from boundlab.cli.terminal import Files, console, deliver, print_json, progress
 from boundlab.documentation import pointers
 from boundlab.files import RESULT, folder, schema, write_folder
 from boundlab.options import Default
@@ -47,8 +47,8 @@ def demo(
     from boundlab.audit import claim
     from boundlab.case import problem_from
     from boundlab.pages.blocks import figure
-    from boundlab.pages.comparison import comparison_page
-    from boundlab.pages.plots import case_name, check_format, draw_comparison, save_plot
+    from boundlab.pages.plots import case_name, check_format, save_plot
+    from boundlab.pages.results import comparison_page
     from boundlab.pages.terminal import print_page
     from boundlab.pages.theorem import source_of
     from boundlab.server_rate import optimal_rate
@@ -118,12 +118,14 @@ def demo(
         if as_json:
             print_json({**document, "written": [str(path) for path in files]})
 
-    def write() -> None:
-        write_folder(out, document, cases, (_PLOT,))
-        save_plot(
-            lambda pair: draw_comparison(explicit, pair, others=(recursion.plan,)), out / _PLOT, 9.6, 6.4, panel=True
-        )
+    def draw(pair: Any) -> Any:
+        return explicit.plot(pair, others=(recursion,))
 
-    deliver(ExitCode.STANDS, [out / name for name in (_PLOT, *cases, RESULT)], show, write, quiet=as_json)
+    files: Files = {
+        out / RESULT: lambda _: write_folder(out, document, cases, (_PLOT,)),
+        out / _PLOT: lambda path: save_plot(draw, path, 9.6, 6.4, panel=True),
+        **{out / name: None for name in cases},
+    }
+    deliver(ExitCode.STANDS, files, show, quiet=as_json)
     if not as_json:
         typer.echo(pointers("next: boundlab audit area.theorem8, and docs/tutorial.md for a theorem of your own"))

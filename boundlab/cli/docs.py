@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli._complete import schema_names as names
 from boundlab.cli.terminal import print_json, print_page
 from boundlab.documentation import page_files
 from boundlab.errors import SpecError, visible
@@ -19,7 +18,7 @@ from boundlab.options import nearest
 def docs(
     page: Annotated[
         str | None,
-        option.argument("[PAGE]", "verdicts, theorems, area#anchor, …; default: a list.", option.complete.pages),
+        option.argument("[PAGE]", "verdicts, theorems, area#anchor, …; default: a list.", option.pages),
     ] = None,
     schema: Annotated[
         bool,
@@ -94,9 +93,9 @@ def print_schema(name: str | None) -> None:
     if name is None:
         from boundlab.pages.blocks import table
 
-        rows = [(one, json.loads(text_of(one))["description"]) for one in names()]
+        rows = [(one, json.loads(text_of(one))["description"]) for one in option.schema_names()]
         print_page([table("", ("schema", "of"), rows, whole=(0,))])
-    elif name in names():
+    elif name in option.schema_names():
         print_json(json.loads(text_of(name)))
     else:
-        raise SpecError(f"there is no schema of {name!r}; {nearest(name, names())}")
+        raise SpecError(f"there is no schema of {name!r}; {nearest(name, option.schema_names())}")

@@ -1,14 +1,15 @@
 """The commands that ask whether a theorem is true: check, falsify, compare, exact, worst-case, audit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import deliver, print_json, print_page, progress, show, status, writable
+from boundlab.cli.terminal import Write, answer, print_json, print_page, progress, status, writable
 from boundlab.errors import BoundlabError, CaseError, CertificateError, OutputError, SpecError
 from boundlab.files import RESULT, folder, json_text, read_json, schema, write_folder, write_json, write_text
 from boundlab.options import Axis, BandKind, Default
@@ -25,7 +26,7 @@ def check(
     theorem: option.Theorem,
     only: Annotated[
         str | None,
-        option.named("--only GROUPS", "Some of scope, units, … (boundlab list checks).", option.complete.ids("checks")),
+        option.named("--only GROUPS", "Some of scope, units, … (boundlab list checks).", option.ids("checks")),
     ] = None,
     quiet: option.Quiet = False,
     verbose: Annotated[bool, option.named("--verbose -v --all", option.MORE)] = False,
@@ -39,8 +40,8 @@ def check(
 
     option.alone(quiet, json=as_json, verbose=verbose)
     found = ask(theorem, only)
-    show(found, lambda: found.page(verbose), quiet=quiet, as_json=as_json, theorem=found.theorem)
-    return found.exit_code
+    shown = partial(found.page, verbose)
+    return answer(found, found.exit_code, page=shown, quiet=quiet, as_json=as_json, theorem=found.theorem)
 
 
 def falsify(
@@ -74,27 +75,52 @@ def falsify(
         folder(out)
     with status("searching") as say:
         found = ask(statement, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
-    case = [(out or Path()) / case_name(statement.id, "counterexample")] if found.violated else []
     limits: dict[str, Any] = {"budget": budget, "limit": None}
     if candidates is not None:  # independent of wall-clock time: equal searches are equal to the letter
         limits = {"budget": None, "limit": candidates, "seconds": None}
+    case = case_name(statement.id, "counterexample")
+    files = _kept(found, case, out, limits)
 
     def page() -> "list[Block]":
-        shown = found.page(theorem, case[0] if case else None)
+        shown = found.page(theorem, (out or Path()) / case if found.violated else None)
         return [*shown, *(_derivation(found) if verbose else ())]
 
-    def show_found(files: Sequence[Path]) -> None:
-        beside = {**limits, "written": [str(path) for path in files]}
-        show(found, page, quiet=quiet, as_json=as_json, beside=beside, theorem=statement)
+    return answer(
+        found,
+        found.verdict.exit_code,
+        files,
+        page=page,
+        quiet=quiet,
+        as_json=as_json,
+        beside=limits,
+        tells=True,
+        theorem=statement,
+        asked=out is not None,
+    )
 
-    def write() -> None:
-        if out is not None:
-            write_folder(out, {**found.as_dict(), **limits}, {path.name: found.case for path in case})
-        else:
-            write_json(case[0], found.case)
 
-    files = case if out is None else [*case, out / RESULT]
-    return deliver(found.verdict.exit_code, files, show_found, write, quiet=as_json or quiet, asked=out is not None)
+def _kept(
+    found: Any, name: str, out: Path | None, more: Mapping[str, Any], others: tuple[str, ...] = ()
+) -> dict[Path, Write | None]:
+    """Return the case file of a violation, which is never only a sentence, and with --out result.json.
+
+    Parameters
+    ----------
+    name
+        That of the case file.
+    more
+        Of the document, beside what the result says.
+    others
+        Names of further files in ``out`` that belong to the result.
+    """
+    cases = {name: found.case} if found.verdict is Verdict.VIOLATED else {}
+    if out is None:
+        return {Path(one): lambda path: write_json(path, found.case) for one in cases}
+
+    def write(path: Path) -> None:
+        write_folder(path.parent, {**found.as_dict(), **more}, cases, others)
+
+    return {out / RESULT: write, **{out / one: None for one in cases}}
 
 
 def _derivation(found: "Searched") -> "list[Block]":
@@ -134,16 +160,14 @@ def compare(
     level: Annotated[float, option.named("--level", "Joint confidence level.")] = Default.LEVEL,
     band: Annotated[
         str,
-        option.named(
-            "--band", "How upper limits are made: bootstrap or student.", option.complete.words(get_args(BandKind))
-        ),
+        option.named("--band", "How upper limits are made: bootstrap or student.", option.choices(get_args(BandKind))),
     ] = Default.BAND,
     beyond: Annotated[
         list[str] | None,
         option.named(
             "--beyond ASSUMPTION",
             "Compare although this assumption fails; may be repeated.",
-            option.complete.ids("assumptions"),
+            option.ids("assumptions"),
         ),
     ] = None,
     terms: option.Terms = False,
@@ -186,7 +210,7 @@ def compare(
     A violation leaves THEOREM.case.json in the current folder, or in --out.
     """
     from boundlab.api import compare as ask
-    from boundlab.pages.plots import check_format, files_of, save_case, save_comparison, save_plot
+    from boundlab.pages.plots import case_name, check_format, save_plot
     from boundlab.simulate.work import stoppable
 
     option.alone(quiet, json=as_json, verbose=verbose, terms=terms and plot is None)
@@ -196,10 +220,15 @@ def compare(
         check_format(plot)
     if out is not None:
         folder(out)
-    plots, tables = writable(plot), writable(csv)
+
+    def draw(pair: Any) -> object:
+        return result.plot(pair, terms=terms or verbose, axis=cast(Any, axis))
+
+    save: Write = partial(save_plot, draw, width=9.6, height=5.6, panel=True)
+    files = writable({plot: save, csv: lambda path: result.save_csv(path)})
     # An interrupt leaves the answer of the trials that are finished; several horizons have no common one.
-    kept = nullcontext() if isinstance(iterations, list) else stoppable()
-    with progress("trials", trials) as tick, kept:
+    halves = nullcontext() if isinstance(iterations, list) else stoppable()
+    with progress("trials", trials) as tick, halves:
         result = ask(
             theorem,
             problem,
@@ -222,33 +251,19 @@ def compare(
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
     code = ExitCode.UNDECIDED if missed else result.verdict.exit_code
 
-    def show_found(files: Sequence[Path]) -> None:
-        show(
-            result,
-            lambda: result.page(terms or verbose),
-            quiet=quiet,
-            as_json=as_json,
-            beside={"written": [str(path) for path in files]},
-            theorem=result.theorem,
-        )
-
-    def write() -> None:
-        if out is not None:
-            save_comparison(
-                result, out, tuple(one.name for one in (*plots, *tables) if one.parent.resolve() == out.resolve())
-            )
-        else:
-            save_case(result, Path())
-        for path in tables:
-            result.save_csv(path)
-        for path in plots:
-            save_plot(
-                lambda pair: result.plot(pair, terms=terms or verbose, axis=cast(Any, axis)), path, 9.6, 5.6, panel=True
-            )
-
-    files = [*files_of(result, out or Path(), whole=out is not None), *plots, *tables]
-    asked = out is not None or plot is not None or csv is not None
-    return deliver(code, files, show_found, write, quiet=as_json or quiet, asked=asked)
+    beside = tuple(path.name for path in files if out is not None and path.parent.resolve() == out.resolve())
+    kept = _kept(result, case_name(result.theorem.id), out, {}, beside)
+    return answer(
+        result,
+        code,
+        {**kept, **files},
+        page=partial(result.page, terms or verbose),
+        quiet=quiet,
+        as_json=as_json,
+        tells=True,
+        theorem=result.theorem,
+        asked=out is not None or bool(files),
+    )
 
 
 def exact(
@@ -291,9 +306,9 @@ def exact(
         from boundlab.pages.latex import plain_latex
 
         typer.echo(plain_latex(derived(result.derivation)))
-    else:
-        show(result, result.page, quiet=quiet, as_json=as_json, beside=statement.links(), theorem=statement)
-    return result.verdict.exit_code
+        return result.verdict.exit_code
+    code, links = result.verdict.exit_code, statement.links()
+    return answer(result, code, quiet=quiet, as_json=as_json, beside=links, theorem=statement)
 
 
 def worst_case(
@@ -309,7 +324,7 @@ def worst_case(
         option.named(
             "--delays -d SPEC",
             "iid:p_s=0.5 for the average over events; other delays give the schedule of one run.",
-            option.complete.specs("delays"),
+            option.specs("delays"),
         ),
     ] = None,
     events: Annotated[
@@ -364,40 +379,50 @@ def worst_case(
         if "p" in chosen:
             raise SpecError("give --p or --set p, not both")
         chosen["p"] = p
-    files = writable(out, certificate)
+    files = writable(
+        {
+            certificate: lambda path: write_json(path, _there(result.certificate, path, "no certificate was found")),
+            out: lambda path: write_json(path, _function(result, path)),
+        }
+    )
     asked: dict[str, Any] = {"average": average, "delays": delays, "settings": chosen}
     asked["events"] = None if events is None else _events(events)
     statement = load_theorem(theorem)
     if fit is not None:
         if files or function:
-            one = f"{files[0]} would be the file of" if files else "--function looks at"
+            one = f"{next(iter(files))} would be the file of" if files else "--function looks at"
             raise SpecError(f"--fit looks at several horizons, {one} one")
         found = {horizon: ask(statement, horizon, **asked) for horizon in fit}
         return _show_fit(statement, found, as_json)
     result = ask(statement, iterations, find_function=function or out is not None, **asked)
 
     def page() -> "list[Block]":
-        from boundlab.pages.worst_case import multipliers_page
+        from boundlab.pages.results import multipliers_page
 
         return [*result.page(), *(multipliers_page(result) if verbose else ())]
 
-    def write() -> None:
-        from boundlab.case import provenance
+    return answer(result, result.outcome.verdict.exit_code, files, page=page, quiet=quiet, as_json=as_json)
 
-        if certificate is not None:
-            if result.certificate is None:
-                raise OutputError(f"{certificate} is not written: no certificate was found")
-            write_json(certificate, result.certificate)
-        if out is not None:
-            case = result.case
-            if case is None:
-                raise OutputError(f"{out} is not written: no function was found, {result.missing}")
-            write_json(out, {**case, "provenance": provenance(statement)})
 
-    code = result.outcome.verdict.exit_code
-    return deliver(
-        code, files, lambda _: show(result, page, quiet=quiet, as_json=as_json), write, quiet=as_json or quiet
-    )
+def _there(found: Any, path: Path, why: str) -> Any:
+    """Return what a file is to hold.
+
+    Raises
+    ------
+    OutputError
+        If there is nothing.
+    """
+    if found is None:
+        raise OutputError(f"{path} is not written: {why}")
+    return found
+
+
+def _function(result: "WorstCase", path: Path) -> dict[str, Any]:
+    """Return the function of a worst case as a case."""
+    from boundlab.case import provenance
+
+    case = _there(result.case, path, f"no function was found, {result.missing}")
+    return {**case, "provenance": provenance(result.plan.theorem)}
 
 
 def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: bool) -> ExitCode:
@@ -466,21 +491,18 @@ def audit(
     from boundlab.audit import Audit, audit as ask
 
     option.alone(quiet, verbose=verbose, brief=brief)
-    makers: dict[Path, Callable[[Audit], str]] = {}
-    data = (json, lambda audit: json_text(audit.as_dict()))
-    for path, make in ((html, Audit.html), (latex, Audit.latex), (markdown, Audit.markdown), data):
-        if path in makers:
-            raise SpecError(f"{path} is named twice; give each page a separate file")
-        makers |= dict.fromkeys(writable(path), make)
+    makers = (
+        (html, Audit.html),
+        (latex, Audit.latex),
+        (markdown, Audit.markdown),
+        (json, lambda audit: json_text(audit.as_dict())),
+    )
+    named = [path for path, _ in makers if path is not None]
+    if len({*named}) < len(named):
+        raise SpecError(f"{max(named, key=named.count)} is named twice; give each page a separate file")
+    files = writable({path: partial(lambda make, to: write_text(to, make(found)), make) for path, make in makers})
     with status("auditing") as say:
         found = ask(theorem, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
-
-    def show_found(files: Sequence[Path]) -> None:
-        show(found, found.brief if brief else found.page, folded=verbose, quiet=quiet or (bool(files) and not brief))
-
-    def write() -> None:
-        for path, make in makers.items():
-            write_text(path, make(found))
-
     code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else found.exit_code
-    return deliver(code, [*makers], show_found, write, quiet=quiet)
+    shown = found.brief if brief else found.page
+    return answer(found, code, files, page=shown, folded=verbose, quiet=quiet, short=bool(files) and not brief)

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import deliver, writable
+from boundlab.cli.terminal import Files, Write, deliver, writable
 from boundlab.errors import BoundlabError, SpecError, visible
 from boundlab.files import read_text, write_text
 from boundlab.options import nearest
@@ -32,7 +32,7 @@ TAKEN = ("boundlab", "numpy", "scipy", "sympy", "flint", "typer", "rich", "pytes
 
 
 def new(
-    kind: Annotated[str, option.argument("|".join(NEXT), "What to start.", option.complete.words(NEXT))],
+    kind: Annotated[str, option.argument("|".join(NEXT), "What to start.", option.choices(NEXT))],
     name: Annotated[str, option.argument("NAME", "Its id: letters, digits, -, _ and dots.")],
     out: Annotated[Path, option.file("--out DIR", "The folder of the two files.")] = Path(),
     latex: Annotated[
@@ -58,7 +58,8 @@ def new(
     words = {"name": name, "module": module, "Name": "".join(part.title() for part in module.split("_") if part)}
     suffix = "toml" if kind == "theorem" else "py"
     own = out / (f"{name}.toml" if kind == "theorem" else f"{module}.py")
-    made = {own: _filled(f"{kind}.{suffix}", words), out / f"test_{module}.py": _filled(f"test_{kind}.py", words)}
+    templates = {own: f"{kind}.{suffix}", out / f"test_{module}.py": f"test_{kind}.py"}
+    made: Files = {path: _text(_filled(name, words)) for path, name in templates.items()}
     _free(out, *made)
 
     def show(_files: object) -> None:
@@ -66,11 +67,11 @@ def new(
         typer.echo(f"next: {NEXT[kind].format(file=own, name=name)}")
         typer.echo(f"      python -m pytest {out / f'test_{module}.py'}")
 
-    def write() -> None:
-        for path, text in made.items():
-            write_text(path, text)
+    return deliver(ExitCode.STANDS, made, show)
 
-    return deliver(ExitCode.STANDS, list(made), show, write)
+
+def _text(text: str) -> Write:
+    return lambda path: write_text(path, text)
 
 
 def _free(out: Path, *made: Path) -> None:
@@ -80,7 +81,7 @@ def _free(out: Path, *made: Path) -> None:
             raise SpecError(f"{path} exists already; take another name, or another folder with --out")
     if not out.is_dir():
         raise SpecError(f"{out} is no folder; make it first")
-    writable(*made)
+    writable(dict.fromkeys(made, _text("")))
 
 
 def _draft(kind: str, name: str, out: Path, latex: Path) -> ExitCode:
@@ -100,7 +101,7 @@ def _draft(kind: str, name: str, out: Path, latex: Path) -> ExitCode:
             typer.echo(f"open: {visible(one)}")
         typer.echo(f"next: tick the assumptions in {own}, which stand as comments; then boundlab show {own}")
 
-    return deliver(ExitCode.STANDS, [own], show, lambda: write_text(own, draft.text))
+    return deliver(ExitCode.STANDS, {own: _text(draft.text)}, show)
 
 
 def _say(ticked: str, name: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import console, deliver, print_json, print_line, print_page, writable
+from boundlab.cli.terminal import Files, console, deliver, print_json, print_line, print_page, writable
 from boundlab.errors import DataError, SpecError
 from boundlab.files import check_writable, schema, write_text
 from boundlab.options import nearest
@@ -29,7 +29,7 @@ def prove(
             "[ID|FILE.py]",
             "A registered proof (boundlab list proofs), or a Python file with PROOFS = (Script(…), …) or BOUNDLAB, as "
             "boundlab new proof writes it. The file is run. Default: all registered proofs, a line each.",
-            option.complete.ids("proofs", ".py"),
+            option.ids("proofs", ".py"),
         ),
     ] = None,
     search: Annotated[
@@ -41,7 +41,7 @@ def prove(
         option.named(
             "--with SCRIPT",
             "Prove a theorem (ID or FILE.toml) with the steps of SCRIPT: a registered proof, or FILE.py with one.",
-            option.complete.ids("proofs", ".py"),
+            option.ids("proofs", ".py"),
         ),
     ] = None,
     axioms: Annotated[
@@ -58,7 +58,7 @@ def prove(
         option.named(
             "--theorem FILE.toml",
             "With --recheck: the theorem that a proof ends in, if it is not registered.",
-            option.complete.ids("theorems", ".toml"),
+            option.ids("theorems", ".toml"),
         ),
     ] = None,
     quiet: option.Quiet = False,
@@ -93,9 +93,17 @@ def prove(
         raise SpecError(f"--coq and --trace are about one proof, and {what} has {len(scripts)}")
     if coq is not None and coq == trace:
         raise SpecError("--coq and --trace name the same file")
-    files = writable(coq, trace)
     from boundlab.pages.proofs import ending, worst
     from boundlab.prove import run
+    from boundlab.prove.coq import coq_source
+    from boundlab.prove.trace import write_trace
+
+    files = writable(
+        {
+            coq: lambda path: write_text(path, coq_source(outcomes[0])),
+            trace: lambda path: write_text(path, write_trace(outcomes[0])),
+        }
+    )
 
     outcomes = [run(script, witnesses=True) for script in scripts]
     code = worst([ending(outcome)[1] for outcome in outcomes])
@@ -118,15 +126,7 @@ def prove(
                 typer.echo()
                 _show_step(outcome, each, as_json)
 
-    def write() -> None:
-        from boundlab.prove.coq import coq_source
-        from boundlab.prove.trace import write_trace
-
-        for path, make in ((coq, coq_source), (trace, write_trace)):
-            if path is not None:
-                write_text(path, make(outcomes[0]))
-
-    return deliver(code, files, show, write, quiet=as_json or latex or quiet)
+    return deliver(code, files, show, quiet=as_json or latex or quiet)
 
 
 def _look(what: str | None) -> ExitCode:
@@ -145,9 +145,8 @@ def _look(what: str | None) -> ExitCode:
         print_line(f"no proof was found: {len(found.tried)} potentials were tried")
         return ExitCode.UNDECIDED
     outcome = found.outcome
-    return deliver(
-        ending(outcome)[1], [file], lambda _: print_page(proof_page(outcome)), lambda: write_text(file, found.script)
-    )
+    files: Files = {file: lambda path: write_text(path, found.script)}
+    return deliver(ending(outcome)[1], files, lambda _: print_page(proof_page(outcome)))
 
 
 def _scripts(what: str | None) -> "list[Script]":

@@ -1,14 +1,14 @@
 """``boundlab sweep``: a plan that is asked, and a folder that is shown."""
 
-from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import deliver, print_page, show, sweep_progress, writable
+from boundlab.cli.terminal import answer, print_page, sweep_progress, writable
 from boundlab.errors import SpecError
 from boundlab.files import is_file
 from boundlab.options import split_setting
@@ -34,7 +34,7 @@ def sweep(
         option.named(
             "--again WHICH",
             "Ask failed cells again, or stale ones (answered by other versions).",
-            option.complete.words(("failed", "stale")),
+            option.choices(("failed", "stale")),
         ),
     ] = None,
     dry_run: Annotated[
@@ -106,8 +106,7 @@ def sweep(
         executor, many = (None, jobs) if dask is None else stack.enter_context(cluster(dask))
         tell = stack.enter_context(sweep_progress())
         found = ask(asked, out, executor, jobs=many, shard=part, again=again or "", tell=tell)
-    show(found, lambda: found.page(verbose), quiet=quiet, as_json=as_json)
-    return found.ending(require)
+    return answer(found, found.ending(require), page=partial(found.page, verbose), quiet=quiet, as_json=as_json)
 
 
 def _show(
@@ -132,29 +131,18 @@ def _show(
     if plot is not None and heat is None and not curve:
         raise SpecError("--plot names the file of a picture: add --curve, or --heat x=NAME,y=NAME")
     found = open_results(folder, where)
-    pictures = [plot or folder / f"{'heat' if heat else 'curve'}.png"] if heat or curve else []
-    if pictures:
+    picture = plot or folder / f"{'heat' if heat else 'curve'}.png" if heat or curve else None
+    if picture is not None:
         from boundlab.pages.plots import check_format, save_figure
 
-        check_format(pictures[0])
+        check_format(picture)
         figure = found.curves() if heat is None else found.heat(*_axes(heat))
-    files = writable(*pictures, csv, parquet)
-
-    def show_found(_files: Sequence[Path]) -> None:
-        if against is None:
-            show(found, lambda: found.page(verbose), quiet=quiet, as_json=as_json)
-        else:
-            print_page(found.changes(open_results(against)))
-
-    def write() -> None:
-        for path in pictures:
-            save_figure(figure, path)
-        if csv is not None:
-            found.save_csv(csv)
-        if parquet is not None:
-            found.save_parquet(parquet)
-
-    return deliver(found.ending(require), files, show_found, write, quiet=as_json or quiet)
+    files = writable(
+        {picture: lambda path: save_figure(figure, path), csv: found.save_csv, parquet: found.save_parquet}
+    )
+    old = None if against is None else open_results(against)
+    page = partial(found.page, verbose) if old is None else lambda: [*found.changes(old)]
+    return answer(found, found.ending(require), files, page=page, quiet=quiet, as_json=as_json and old is None)
 
 
 def _axes(text: str) -> tuple[str, str]:

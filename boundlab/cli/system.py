@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import console, deliver, print_json, print_page, progress, show, writable
+from boundlab.cli.terminal import Files, answer, console, deliver, print_json, print_page, progress, writable
 from boundlab.files import named_file, schema, write_json
 from boundlab.options import LOG_FORMS, Default, Objective, number, numbers
 from boundlab.verdict import ExitCode
@@ -26,7 +26,7 @@ def run(
         option.argument(
             "ALGORITHM|CASE.json",
             "an id (boundlab list algorithms) or a case file",
-            option.complete.ids("algorithms", ".json"),
+            option.ids("algorithms", ".json"),
         ),
     ],
     problem: option.Problem = Default.PROBLEM,
@@ -61,7 +61,13 @@ def run(
         option.form(context, "run CASE.json", "algorithm", "as_json", "out")
         return _replay(case, as_json, out)
     option.alone(quiet, json=as_json)
-    files = writable(out, csv, trace_out)
+    files = writable(
+        {
+            out: lambda path: write_json(path, result.as_dict()),
+            csv: lambda path: result.save_csv(path),
+            trace_out: lambda path: result.save_trace(path),
+        }
+    )
     with progress("trials", trials) as tick, stoppable():
         result = ask(
             algorithm,
@@ -78,25 +84,14 @@ def run(
             progress=tick,
         )
 
-    def write() -> None:
-        if out is not None:
-            write_json(out, result.as_dict())
-        if csv is not None:
-            result.save_csv(csv)
-        if trace_out is not None:
-            result.save_trace(trace_out)
-
-    def show_ran(_files: Sequence[Path]) -> None:
-        show(result, result.page, quiet=quiet, as_json=as_json)
-
-    return deliver(ExitCode.STANDS, files, show_ran, write, quiet=as_json or quiet)
+    return answer(result, ExitCode.STANDS, files, quiet=quiet, as_json=as_json)
 
 
 def _replay(case: Path, as_json: bool, out: Path | None) -> ExitCode:
     """Run one explicit list of events with full gradients and print the trajectory."""
     from boundlab.case import load_case, replay
 
-    files = writable(out)
+    files = writable({out: lambda path: write_json(path, result)})
     given = load_case(case)
     noisy = not given.problem.noiseless
     result: dict[str, Any] = {"schema": schema("trajectory"), "trajectory": replay(given)}
@@ -106,16 +101,13 @@ def _replay(case: Path, as_json: bool, out: Path | None) -> ExitCode:
         if as_json:
             print_json(result)
             return
-        from boundlab.pages.run import trajectory_page
+        from boundlab.pages.results import trajectory_page
 
         print_page(trajectory_page(result["trajectory"]))
         if noisy:
             console().print(_NOISE)
 
-    def write() -> None:
-        write_json(files[0], result)
-
-    return deliver(ExitCode.STANDS, files, show_found, write, quiet=as_json)
+    return deliver(ExitCode.STANDS, files, show_found, quiet=as_json)
 
 
 def trace(
@@ -125,7 +117,7 @@ def trace(
         option.named(
             "--as FORM",
             "csv (default), or appfl: the simulator of virtual time of APPFL.",
-            option.complete.words(LOG_FORMS),
+            option.choices(LOG_FORMS),
         ),
     ] = "csv",
     columns: Annotated[
@@ -153,23 +145,16 @@ def trace(
     option.alone(fit, "--fit prints a law, and --out writes a trace", out=out)
     if fit:
         law = ask_fit(log, form, option.columns_map(columns))
-        show(law, law.page, quiet=quiet, as_json=as_json)
-        return ExitCode.STANDS
-    files = writable(out)
+        return answer(law, ExitCode.STANDS, quiet=quiet, as_json=as_json)
+    files = writable({out: lambda path: result.save(path)})
     result = ask(log, form, option.columns_map(columns))
 
-    def write() -> None:
-        result.save(files[0])
-
-    def show_found(_files: object) -> None:
-        show(result, result.page, quiet=quiet, as_json=as_json)
-
-    return deliver(ExitCode.STANDS, files, show_found, write, quiet=as_json or quiet)
+    return answer(result, ExitCode.STANDS, files, quiet=quiet, as_json=as_json)
 
 
 def constants(
     about: Annotated[
-        str, option.argument("PROBLEM", "NAME:key=value,… (boundlab list problems)", option.complete.specs("problems"))
+        str, option.argument("PROBLEM", "NAME:key=value,… (boundlab list problems)", option.specs("problems"))
     ],
     quiet: option.Quiet = False,
     as_json: option.AsJson = False,
@@ -178,9 +163,7 @@ def constants(
     from boundlab.api import constants as constants_of
 
     option.alone(quiet, json=as_json)
-    found = constants_of(about)
-    show(found, found.page, quiet=quiet, as_json=as_json)
-    return ExitCode.STANDS
+    return answer(constants_of(about), ExitCode.STANDS, quiet=quiet, as_json=as_json)
 
 
 def optimal_rate(
@@ -190,7 +173,7 @@ def optimal_rate(
         option.named(
             "--objective",
             "per-iteration (fixed K, as in the paper) or per-time (fixed wall-clock time).",
-            option.complete.words(get_args(Objective)),
+            option.choices(get_args(Objective)),
         ),
     ] = Default.OBJECTIVE,
     server_cost: Annotated[
@@ -214,11 +197,12 @@ def optimal_rate(
 
     option.alone(quiet, json=as_json, derivation=derivation)
     given = numbers(rates, "rates")
+    files: Files = {}
     if plot is not None:
-        from boundlab.pages.plots import check_format
+        from boundlab.pages.plots import check_format, save_plot
 
         check_format(plot)
-    files = writable(plot)
+        files = writable({plot: lambda path: save_plot(result.plot, path)})
     result = best_rate(given, objective, number(server_cost, "--server-cost"), number(epsilon, "--epsilon"))  # type: ignore[arg-type]
     steps = _derivation() if derivation else []
 
@@ -227,15 +211,8 @@ def optimal_rate(
 
         return [*result.page(), *(words(f"{step['verdict']:>9}  {step['statement']}") for step in steps)]
 
-    def show_found(_files: Sequence[Path]) -> None:
-        show(result, page, quiet=quiet, as_json=as_json, beside={"derivation": steps} if derivation else {})
-
-    def write() -> None:
-        from boundlab.pages.plots import save_plot
-
-        save_plot(result.plot, files[0])
-
-    return deliver(ExitCode.STANDS, files, show_found, write, quiet=as_json or quiet)
+    beside = {"derivation": steps} if derivation else {}
+    return answer(result, ExitCode.STANDS, files, page=page, quiet=quiet, as_json=as_json, beside=beside)
 
 
 def _derivation() -> list[dict[str, Any]]:

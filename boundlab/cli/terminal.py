@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, MappingProxyType
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from boundlab.errors import OutputError, visible
 from boundlab.files import check_writable
@@ -275,9 +275,13 @@ def _leave() -> None:
         os._exit(ExitCode.INTERRUPTED)
 
 
-def writable(*paths: Path | None) -> list[Path]:
+Write: TypeAlias = Callable[[Path], object]
+Files: TypeAlias = Mapping[Path, Write | None]  # what a command leaves, by what writes it; None: the one before does
+
+
+def writable(files: Mapping[Path | None, Write]) -> dict[Path, Write | None]:
     """Return the files that are named; fail before the work, not after it, if one cannot be written."""
-    found = [path for path in paths if path is not None]
+    found: dict[Path, Write | None] = {path: write for path, write in files.items() if path is not None}
     for path in found:
         check_writable(path)
     return found
@@ -285,9 +289,8 @@ def writable(*paths: Path | None) -> list[Path]:
 
 def deliver(
     code: ExitCode,
-    files: Sequence[Path],
-    show: Callable[[Sequence[Path]], None],
-    write: Callable[[], None],
+    files: Files,
+    show: Callable[[Sequence[Path]], object],
     *,
     quiet: bool = False,
     asked: bool = True,
@@ -296,8 +299,6 @@ def deliver(
 
     Parameters
     ----------
-    files
-        What ``write`` is to leave.
     show
         Prints everything; it is told the files that will be there.
     quiet
@@ -316,23 +317,79 @@ def deliver(
             check_writable(path)
     except OutputError as error:
         complain(str(error))
-        files = ()
-    show(files)
+        files = {}
+    show([*files])
     sys.stdout.flush()
-    if not files:
-        return code
     old = {path for path in files if path.exists()}
     try:
-        write()
+        for path, write in files.items():
+            if write is not None:
+                write(path)
     except OutputError as error:
         if asked:
             raise
         complain(str(error))
         return code
-    if not quiet:
-        for path in files:
-            sys.stdout.write(f"{'replaced' if path in old else 'written'}: {path}\n")
+    for path in () if quiet else files:
+        sys.stdout.write(f"{'replaced' if path in old else 'written'}: {path}\n")
     return code
+
+
+def answer(
+    result: Any,
+    code: ExitCode,
+    files: Files = MappingProxyType({}),
+    *,
+    page: "Callable[[], Iterable[Block]] | None" = None,
+    folded: bool = False,
+    quiet: bool = False,
+    short: bool = False,
+    as_json: bool = False,
+    beside: Mapping[str, Any] = MappingProxyType({}),
+    tells: bool = False,
+    theorem: "Theorem | None" = None,
+    asked: bool = True,
+) -> ExitCode:
+    """Print the verdict of a result in one line, or its document, or its page and the links of its theorem.
+
+    Then write its files, and return the exit code.
+
+    Parameters
+    ----------
+    result
+        With ``line()`` and ``as_dict()``.
+    page
+        Its blocks; by default those of its ``page()``.
+    folded
+        Whether what the page has behind a line is printed, too.
+    quiet, short
+        Print the verdict alone; ``quiet``: and no line for each file.
+    beside
+        More of the document.
+    tells
+        Whether the document names the files.
+    files, asked
+        See :func:`deliver`.
+
+    Raises
+    ------
+    OutputError
+        If files that were asked for cannot be written.
+    """
+
+    def show(there: Sequence[Path]) -> None:
+        if quiet or short:
+            print_line(result.line())
+        elif as_json:
+            print_json({**result.as_dict(), **beside, **({"written": [str(path) for path in there]} if tells else {})})
+        else:
+            print_page((page or result.page)(), folded=folded)
+            if theorem is not None:
+                from boundlab.pages.theorem import related_links
+
+                print_links(related_links(theorem))
+
+    return deliver(code, files, show, quiet=quiet or as_json, asked=asked)
 
 
 _SPELL = "boundlab.spell"
@@ -583,41 +640,6 @@ def console() -> "Console":
 
     width = None if sys.stdout.isatty() else 120
     return Visible(width=width, highlight=False, soft_wrap=False, markup=False, emoji=False)
-
-
-def show(
-    result: Any,
-    page: "Callable[[], Iterable[Block]]",
-    *,
-    folded: bool = False,
-    quiet: bool = False,
-    as_json: bool = False,
-    beside: Mapping[str, Any] = MappingProxyType({}),
-    theorem: "Theorem | None" = None,
-) -> None:
-    """Print the verdict of a result in one line, or its document, or its page and the links of its theorem.
-
-    Parameters
-    ----------
-    result
-        With ``line()`` and ``as_dict()``.
-    page
-        Its blocks.
-    folded
-        Whether what the page has behind a line is printed, too.
-    beside
-        More of the document.
-    """
-    if quiet:
-        print_line(result.line())
-    elif as_json:
-        print_json({**result.as_dict(), **beside})
-    else:
-        print_page(page(), folded=folded)
-        if theorem is not None:
-            from boundlab.pages.theorem import related_links
-
-            print_links(related_links(theorem))
 
 
 def print_json(value: Any) -> None:

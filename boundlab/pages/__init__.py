@@ -12,17 +12,17 @@ from boundlab.pages.blocks import Block as Block
 # By the name of its class, so that no judge is loaded for the page of another.
 _PAGES: Final = {
     "Checks": ("theorem", "checks_page"),
-    "Comparison": ("comparison", "comparison_page"),
-    "DelayFit": ("trace", "fit_page"),
+    "Comparison": ("results", "comparison_page"),
+    "DelayFit": ("results", "fit_page"),
     "ExactResult": ("exact", "exact_page"),
-    "Falsification": ("search", "search_page"),
-    "Horizons": ("comparison", "horizons_page"),
-    "OptimalRate": ("rate", "rate_page"),
+    "Falsification": ("results", "search_page"),
+    "Horizons": ("results", "horizons_page"),
+    "OptimalRate": ("results", "rate_page"),
     "Outcome": ("proofs", "proof_page"),
-    "Simulation": ("run", "run_page"),
+    "Simulation": ("results", "run_page"),
     "Theorem": ("theorem", "theorem_page"),
-    "TraceSummary": ("trace", "trace_page"),
-    "WorstCase": ("worst_case", "worst_case_page"),
+    "TraceSummary": ("results", "trace_page"),
+    "WorstCase": ("results", "worst_case_page"),
 }
 
 

@@ -174,32 +174,20 @@ class Commands:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """One line of a chart, at increasing abscissae, with missing or non-positive values left out."""
-
-    label: str
-    points: tuple[tuple[float, float], ...]
-    style: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves on logarithmic axes.
+    """A drawing.
 
     Parameters
     ----------
     title, description
-        What it shows, and the same for those who do not see it.
-    across, up
-        What the axes are.
+        What it shows, in a few words and in sentences: a medium without drawings has these.
+    svg
+        The drawing; empty where none was made.
     """
 
     title: str
     description: str
-    across: str
-    up: str
-    curves: tuple[Curve, ...]
+    svg: str = ""
 
 
 @final
@@ -242,7 +230,7 @@ class Section:
 Block: TypeAlias = Words | Points | FormulaBlock | Rows | Commands | Chart | Part | Fold | Section
 
 _KINDS: Final = {
-    one.__name__: one for one in (Piece, Words, Points, FormulaBlock, Rows, Commands, Curve, Chart, Part, Fold, Section)
+    one.__name__: one for one in (Piece, Words, Points, FormulaBlock, Rows, Commands, Chart, Part, Fold, Section)
 }
 
 

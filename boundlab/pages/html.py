@@ -3,29 +3,17 @@
 A page of its own has a style and a script; a fragment, for a notebook, has only what stands in its tags.
 """
 
-import math
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import escape, unescape
-from itertools import count
 from typing import Final
 from xml.etree import ElementTree
 
-from boundlab.arithmetic.writing import RAISED
 from boundlab.errors import visible
 from boundlab.pages import blocks as kinds
-from boundlab.pages.blocks import Block, Chart, Curve, FormulaBlock, Line, Piece, Rows, Section
-
-# A chart as inline SVG: curves on logarithmic axes, in the colours of the page, told apart by dashes and marks too.
-
-_WIDTH, _HEIGHT = 640.0, 380.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 78.0, 16.0, 12.0, 46.0
-_DASHES = ("", "8 4", "2 3", "10 3 2 3")
-_WIDTHS = (3.0, 2.2, 2.0, 2.0)
-_MOST_TICKS = 7
-_Scale = Callable[[float], float]
+from boundlab.pages.blocks import Block, FormulaBlock, Line, Piece, Rows, Section
 
 
 def escaped(text: str) -> str:
@@ -33,104 +21,13 @@ def escaped(text: str) -> str:
     return escape(visible(text))
 
 
-def svg(chart: Chart, identity: str) -> str:
-    """Return the chart, with a title and a description for those who do not see it, and its legend below it."""
-    points = [point for curve in chart.curves for point in curve.points]
-    if not points:
-        return ""
-    across = _scale([x for x, _ in points], _LEFT, _WIDTH - _RIGHT)
-    up = _scale([y for _, y in points], _HEIGHT - _BOTTOM, _TOP)
-    title, description = f"{identity}-title", f"{identity}-description"
-    lines = [
-        f'<svg role="img" aria-labelledby="{title} {description}" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}">',
-        f'<title id="{title}">{escaped(chart.title)}</title>',
-        f'<desc id="{description}">{escaped(chart.description)}</desc>',
-        *_grid(points, across, up),
-        *(_curve(one, across, up) for one in chart.curves if one.points),
-        _name(f'x="{(_LEFT + _WIDTH - _RIGHT) / 2:g}" y="{_HEIGHT - 8:g}"', chart.across),
-        _name(f'transform="translate(16 {(_HEIGHT - _BOTTOM) / 2:g}) rotate(-90)"', chart.up),
-        "</svg>",
-    ]
-    return f"<figure>{''.join(lines)}<figcaption>{_legend(chart)}</figcaption></figure>"
-
-
-def _name(place: str, words: str) -> str:
-    return f'<text {place} class="name">{escaped(words)}</text>'
-
-
-def _scale(values: list[float], low: float, high: float) -> _Scale:
-    """Return where a value stands, with a margin of a twentieth; one value alone stands in the middle."""
-    first, last = math.log10(min(values)), math.log10(max(values))
-    pad = 0.05 * (last - first) or 0.1
-    first, last = first - pad, last + pad
-    return lambda value: low + (math.log10(value) - first) / (last - first) * (high - low)
-
-
-def _ticks(values: list[float]) -> list[float]:
-    """Return 1, 2 and 5 times powers of ten between two values, or the powers alone where these are many."""
-    low, high = min(values), max(values)
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    for digits in ((1, 2, 5), (1, 3), (1,)):
-        found = [digit * 10.0**power for power in range(first, last + 1) for digit in digits]
-        found = [one for one in found if low * 0.999 <= one <= high * 1.001]
-        if len(found) <= _MOST_TICKS:
-            break
-    every = math.ceil(len(found) / _MOST_TICKS) or 1
-    return found[::every] if len(found) > 1 else sorted({low, high})
-
-
-def _grid(points: list[tuple[float, float]], across: _Scale, up: _Scale) -> list[str]:
-    lines = [f'<path class="axis" d="M{_LEFT:g} {_TOP:g}V{_HEIGHT - _BOTTOM:g}H{_WIDTH - _RIGHT:g}"/>']
-    for value in _ticks([x for x, _ in points]):
-        x = across(value)
-        lines.append(f'<path class="grid" d="M{x:.1f} {_TOP:g}V{_HEIGHT - _BOTTOM:g}"/>')
-        lines.append(f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 18:g}" class="tick">{_number(value)}</text>')
-    for value in _ticks([y for _, y in points]):
-        y = up(value)
-        lines.append(f'<path class="grid" d="M{_LEFT:g} {y:.1f}H{_WIDTH - _RIGHT:g}"/>')
-        lines.append(f'<text x="{_LEFT - 6:g}" y="{y + 4:.1f}" class="tick up">{_number(value)}</text>')
-    return lines
-
-
-def _number(value: float) -> str:
-    """Return a number as an axis shows it: 10⁻⁹ and no 1e-09."""
-    mantissa, _, power = f"{value:.3g}".partition("e")
-    if not power:
-        return mantissa
-    return f"{'' if mantissa == '1' else f'{mantissa}·'}10{str(int(power)).translate(RAISED)}"
-
-
-def _curve(curve: Curve, across: _Scale, up: _Scale) -> str:
-    style = curve.style % len(_DASHES)
-    path = "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in curve.points)
-    marks = "".join(
-        f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="{4.5 - 0.7 * style:g}"/>' for x, y in curve.points
-    )
-    return (
-        f'<g class="curve c{style}"><path d="M{path}" stroke-width="{_WIDTHS[style]:g}" '
-        f'stroke-dasharray="{_DASHES[style]}"/>{marks}</g>'
-    )
-
-
-def _legend(chart: Chart) -> str:
-    found = []
-    for curve in chart.curves:
-        style = curve.style % len(_DASHES)
-        found.append(
-            f'<span class="key"><svg aria-hidden="true" viewBox="0 0 36 12" class="sample"><g class="curve c{style}">'
-            f'<path d="M1 6H35" stroke-width="{_WIDTHS[style]:g}" stroke-dasharray="{_DASHES[style]}"/></g></svg> '
-            f"{escaped(curve.label)}</span>"
-        )
-    return " ".join(found)
-
-
 # Style and script of the page: nothing is fetched, and without the script everything can be read.
 
 STYLE = """
 :root{color-scheme:light dark;--ground:#fff;--text:#1b1f24;--dim:#57606a;--line:#d0d7de;--panel:#f6f8fa;
---good:#1a6b3c;--bad:#b3261e;--open:#7a5200;--marked:#fff0b8;--link:#0550ae;--c0:#0060a8;--c1:#b84a00;--c2:#00734f;--c3:#8f3f77}
+--good:#1a6b3c;--bad:#b3261e;--open:#7a5200;--marked:#fff0b8;--link:#0550ae}
 @media (prefers-color-scheme:dark){:root{--ground:#0f1318;--text:#e6e9ee;--dim:#a6afba;--line:#3a424c;--panel:#181e26;
---good:#6fcf97;--bad:#ff8a80;--open:#f2c14e;--marked:#4d3f00;--link:#79b8ff;--c0:#6cb8ff;--c1:#ff9e5e;--c2:#53cfa2;--c3:#e39acb}}
+--good:#6fcf97;--bad:#ff8a80;--open:#f2c14e;--marked:#4d3f00;--link:#79b8ff}}
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1rem;max-width:60rem;background:var(--ground);color:var(--text);
 font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:break-word}
@@ -166,16 +63,13 @@ summary{cursor:pointer;font-weight:600}
 .option{white-space:nowrap}
 .copy{font:inherit;font-size:.8rem;padding:.1rem .5rem;border:1px solid var(--line);border-radius:.3rem;
 background:var(--ground);color:var(--text);cursor:pointer}
-figure{margin:1rem 0}figure>svg{width:100%;height:auto;max-width:44rem}
-figcaption{font-size:.9rem}.key{display:inline-block;margin-right:1.2rem}.sample{width:2.2rem;height:.75rem}
-svg text{fill:var(--text);font-size:13px}svg .tick,svg .name{text-anchor:middle}svg .up{text-anchor:end}
-svg .axis{fill:none;stroke:var(--dim)}svg .grid{stroke:var(--line);stroke-width:.7}
-.curve path{fill:none}.c0{--c:var(--c0)}.c1{--c:var(--c1)}.c2{--c:var(--c2)}.c3{--c:var(--c3)}
-.curve path{stroke:var(--c)}.curve circle{fill:var(--c)}
+figure{margin:1rem 0}figure img{width:100%;height:auto;max-width:44rem}
+figcaption{font-size:.9rem;color:var(--dim)}
+@media (prefers-color-scheme:dark){figure img{filter:invert(.92) hue-rotate(180deg)}}
 @media (max-width:40rem){body{padding:.7rem}.command{flex-direction:column}}
 @media print{:root{--ground:#fff;--text:#000;--dim:#444;--line:#bbb;--panel:#f4f4f4;--good:#1a6b3c;--bad:#b3261e;
---open:#7a5200;--marked:#fff0b8;--link:#000;--c0:#0060a8;--c1:#b84a00;--c2:#00734f;--c3:#8f3f77}
-nav,.copy{display:none}body{max-width:none;font-size:10pt;padding:0}h2{break-after:avoid}
+--open:#7a5200;--marked:#fff0b8;--link:#000}
+nav,.copy{display:none}figure img{filter:none}body{max-width:none;font-size:10pt;padding:0}h2{break-after:avoid}
 figure,tr,.command,.banner{break-inside:avoid}.scroll,.formula,.formulas{overflow:visible}}
 """
 
@@ -300,7 +194,7 @@ def document(title: Line, heading: str, sections: Sequence[Section]) -> str:
     body = "\n".join(_Page().blocks(sections))
     # No other style or script runs, whatever a theorem says.
     own = f"style-src {_hash(STYLE)}; script-src {_hash(SCRIPT)}"
-    policy = f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; img-src data:; {own}; base-uri 'none'; form-action 'none'"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -327,7 +221,7 @@ def _options_whole(command: str) -> str:
 
 
 class _Page:
-    """Blocks of one page, which number their charts.
+    """Blocks of one page.
 
     Parameters
     ----------
@@ -337,7 +231,6 @@ class _Page:
 
     def __init__(self, inline: Mapping[str, str] | None = None) -> None:
         self._inline = inline
-        self._numbers = count(1)
 
     def _as(self, name: str) -> str:
         """Return the attribute that makes a tag look like its name."""
@@ -372,8 +265,10 @@ class _Page:
                     yield self._table(block, titled=block.caption not in ("", above))
                 case kinds.Commands():
                     yield "".join(map(self._command, block.commands))
-                case kinds.Chart() if self._inline is None:
-                    yield svg(block, f"chart-{next(self._numbers)}")
+                case kinds.Chart() if block.svg and self._inline is None:
+                    data = b64encode(block.svg.encode()).decode()
+                    image = f'<img alt="{escaped(block.title)}" src="data:image/svg+xml;base64,{data}">'
+                    yield f"<figure>{image}<figcaption>{escaped(block.description)}</figcaption></figure>"
                 case kinds.Chart():
                     yield f"<p{self._as('dim')}>{escaped(block.description)}</p>"
                 case kinds.Fold() if self._inline is None:

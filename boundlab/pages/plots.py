@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +15,14 @@ from numpy.typing import NDArray
 from boundlab.compare.judge import Comparison
 from boundlab.compare.trials import mean_times
 from boundlab.errors import MissingExtraError, OutputError, SpecError
-from boundlab.files import RESULT, replacing, write_folder, write_json
+from boundlab.files import replacing
 from boundlab.options import Axis, Default
-from boundlab.verdict import Verdict
 
 if TYPE_CHECKING:
-    from boundlab.files import Document
     from boundlab.instance.plan import Plan
+    from boundlab.pages.results import ComparedHorizons
     from boundlab.server_rate import OptimalRate
     from boundlab.simulate.simulation import Simulation
-    from boundlab.theorems import Theorem
 
 
 BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
@@ -125,6 +124,24 @@ def save_plot(
     save_figure(figure, path)
 
 
+def svg(draw: Callable[[Any], object], width: float, height: float) -> str:
+    """Return as SVG what is drawn on the two axes of a new figure; the same drawing is the same text.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    figure, axes = new_figure(width, height, panel=True)
+    from matplotlib import rc_context
+
+    draw(axes)
+    text = StringIO()
+    with rc_context({"svg.hashsalt": "boundlab"}):
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    return text.getvalue()
+
+
 def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
     """Return the axes to draw on: those given, or those of a new figure of pyplot, which a notebook shows.
 
@@ -196,12 +213,21 @@ def draw_run(result: "Simulation", name: str, ax: Any = None) -> Any:
     label = f"smallest to largest of {trials} trials"
     axes.fill_between(ks, np.maximum(low, high * 1e-6), high, color=SKY, alpha=0.45, linewidth=0, label=label)
     axes.plot(ks, values.mean(axis=0)[keep], "-", color=BLUE, linewidth=2, label=f"mean of {trials} trials")
+    title = f"{result.algorithm.id} on {result.problem.id}, {_clients(result)}, {result.delays.id} delays"
+    return _logarithmic(axes, "iteration k", METRICS[name].point, title)
+
+
+def _clients(one: "Simulation | Plan") -> str:
+    return f"{one.problem.n} client" + ("s" if one.problem.n > 1 else "")
+
+
+def _logarithmic(axes: Any, across: str, up: str, title: str) -> Any:
+    """Make both axes logarithmic, and write what they and the lines are."""
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlabel("iteration k")
-    axes.set_ylabel(METRICS[name].point)
-    clients = f"{result.problem.n} client" + ("s" if result.problem.n > 1 else "")
-    axes.set_title(f"{result.algorithm.id} on {result.problem.id}, {clients}, {result.delays.id} delays", fontsize=10)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.set_title(title, fontsize=10)
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(fontsize=8, handlelength=3.5)
     return axes
@@ -245,15 +271,10 @@ def draw_rates(result: "OptimalRate", ax: Any = None) -> Any:
             markersize=8,
             label=f"$\\lambda_s^\\star$ = {result.lambda_s:.4g}",
         )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    across, up = "server rate $\\lambda_s$   [aggregations per unit of time]", "Theorem 8 bound relative to its infimum"
+    _logarithmic(axes, across, up, f"AREA, Theorem 8: the bound against the server rate, {len(rates)} clients")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter("{x:g}")
-    axes.set_xlabel("server rate $\\lambda_s$   [aggregations per unit of time]")
-    axes.set_ylabel("Theorem 8 bound relative to its infimum")
-    axes.set_title(f"AREA, Theorem 8: the bound against the server rate, {len(rates)} clients", fontsize=10)
-    axes.grid(visible=True, which="both", alpha=0.25)
-    axes.legend(fontsize=8, handlelength=3.5)
     return axes
 
 
@@ -278,29 +299,27 @@ _TIMES = "mean time of the iterations [unit of time of the delays]"
 
 
 @dataclass(frozen=True, slots=True)
-class _OtherBound:
-    """The bound of another theorem at points of its own; ``other_run``: its left side is another one, too."""
+class _Sides:
+    """A left side with its limits, and its bound, over ``across``; ``run``: what decides the trials."""
 
-    label: str
-    across: Floats
-    bound: Floats
-    mean: Floats
-    other_run: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Picture:
-    """Curves drawn over ``across``."""
-
+    name: str
     across: Floats
     mean: Floats
     lower: Floats
     upper: Floats
     bound: Floats
+    run: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """Both sides, how they are called, the terms of the bound, and the sides of other theorems."""
+
+    own: _Sides
     middle: str
     band: str
     terms: Mapping[str, Floats]
-    others: Sequence[_OtherBound]
+    others: Sequence[_Sides]
     still: float
     counter: str
 
@@ -308,26 +327,26 @@ class _Picture:
         """Yield label, points, values and style of what the left side is held against, the broadest first."""
         yield (
             "bound",
-            self.across,
-            self.bound,
+            self.own.across,
+            self.own.bound,
             {"color": ORANGE, "linewidth": 4.5, "alpha": 0.85, "solid_capstyle": "butt"},
         )
         for other, (colour, dashes, _) in zip(self.others, _OTHER_STYLES, strict=False):
             style = {"color": colour, "linestyle": dashes, "linewidth": 2.2}
-            yield f"bound of\n{other.label}", other.across, other.bound, style
+            yield f"bound of\n{other.name}", other.across, other.bound, style
         for place, (name, values) in enumerate(self.terms.items()):
             if (values > 0.0).any():  # a term that vanishes has no place on a logarithmic axis
                 grey = str(0.12 + 0.13 * (place % 4))
                 style = {"color": grey, "linestyle": _TERM_STYLES[place % len(_TERM_STYLES)], "linewidth": 1.6}
-                yield f"term: {plain(name)}", self.across, values, style
+                yield f"term: {plain(name)}", self.own.across, values, style
         if np.isfinite(self.still) and self.still > 0.0:
-            level = np.full(len(self.across), self.still)
-            yield f"never moving: {self.still:.3g}", self.across, level, {"color": BLACK, "linewidth": 0.8}
+            level = np.full(len(self.own.across), self.still)
+            yield f"never moving: {self.still:.3g}", self.own.across, level, {"color": BLACK, "linewidth": 0.8}
 
     def limits(self) -> tuple[float, float]:
         """Return what is to be seen of a logarithmic axis: the lower side of a band may reach down to 0."""
-        told = [self.mean, self.bound, self.upper if self.band else self.mean, np.array([self.still])]
-        told += [one.bound for one in self.others] + [one.mean for one in self.others if one.other_run]
+        told = [self.own.mean, self.own.bound, self.own.upper if self.band else self.own.mean, np.array([self.still])]
+        told += [one.bound for one in self.others] + [one.mean for one in self.others if one.run != self.own.run]
         found = np.concatenate([one[np.isfinite(one) & (one > 0.0)] for one in told])
         extra = np.concatenate([*self.terms.values(), found])
         extra = extra[extra >= _LEAST_TERM * found.min()]
@@ -340,22 +359,24 @@ def plain(text: str) -> str:
 
 
 def draw_comparison(
-    result: Comparison,
+    found: "Comparison | ComparedHorizons",
     ax: Any = None,
     terms: bool = False,
-    others: "Sequence[Comparison | Plan]" = (),
+    others: "Sequence[Comparison | ComparedHorizons]" = (),
     axis: Axis = "iterations",
 ) -> Any:
     """Draw the band of the left side and the bound over the iterations, and mean/bound below; return the upper axes.
 
     Parameters
     ----------
+    found
+        A comparison along a run, or at several horizons, each the end of a run of its own.
     ax
         Axes, or two of them: the second shows mean/bound. By default both are made.
     terms
         Also draw the named terms of the bound.
     others
-        Comparisons of other theorems, or plans of them: their bounds, and their left sides where their runs differ.
+        Comparisons of other theorems: their bounds, and their left sides where their runs differ.
     axis
         ``time``: each iteration stands where it ends in the mean over the trials, in the delays' unit of time.
 
@@ -364,121 +385,70 @@ def draw_comparison(
     MissingExtraError
         If matplotlib is not installed.
     """
-    plan, left = result.plan, result.band
-    keep = plan.ks > 0
-    middle, band = _labels(result)
-    picture = _Picture(
-        _places(result, plan, axis)[keep],
-        left.mean[keep],
-        left.lower[keep],
-        left.upper[keep],
-        result.bound[keep],
-        middle,
-        band,
-        {name: values[keep] for name, values in result.terms.items()} if _telling(result, terms) else {},
-        [_other(result, one, axis) for one in others],
-        result.trivial_bound.level,
-        plan.theorem.horizon_symbol if axis == "iterations" else r"\mathrm{time}",
-    )
-    axes, below = pair_for(ax)
-    one = len(picture.across) == 1
-    (_draw_point if one else _draw_curves)(axes, below, picture)
-    events = "iterations" if one else "iteration $k$"
-    _name(axes, below, result, result.headline, _TIMES if axis == "time" else _counted(result, events))
-    return axes
-
-
-def draw_horizons(
-    results: Sequence[Comparison],
-    headline: str,
-    ax: Any = None,
-    terms: bool = False,
-    others: Sequence[Sequence[Comparison]] = (),
-    axis: Axis = "iterations",
-) -> Any:
-    """Draw the left sides and the bounds of several horizons as curves, mean/bound below; return the upper axes.
-
-    Parameters
-    ----------
-    headline
-        What all of them say together.
-    ax, terms
-        As for :func:`draw_comparison`.
-    others
-        Comparisons of other theorems, each at several horizons.
-    axis
-        As for :func:`draw_comparison`.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    """
-    first = results[0]
+    results = _results(found)
+    first, several, timed = results[0], found is not results[0], axis == "time"
     middle, band = max(map(_labels, results), key=lambda one: len(one[1]))
     computed = sum(one.exact == "expectation" for one in results)
     if band and computed:
         middle = f"{middle},\nat {computed} horizon{'s' * (computed > 1)} computed"
-    names = list(first.terms) if _telling(first, terms) else []
+    counter = first.plan.theorem.horizon_symbol
+
+    def term(name: str) -> Floats:
+        return _drawn(found, lambda one: one.terms[name])
+
+    named = {name: term(name) for name in first.terms if terms}
     picture = _Picture(
-        _last(results, lambda one: _places(one, one.plan, axis)),
-        _last(results, lambda one: one.band.mean),
-        _last(results, lambda one: one.band.lower),
-        _last(results, lambda one: one.band.upper),
-        _last(results, lambda one: one.bound),
+        _sides(found, axis),
         middle,
         band,
-        {name: np.array([float(one.terms[name][-1]) for one in results]) for name in names},
-        [_others_at(results, one, axis) for one in others],
+        named if len(named) > 1 else {},
+        [_sides(one, axis) for one in others],
         first.trivial_bound.level,
-        first.plan.theorem.horizon_symbol,
+        r"\mathrm{time}" if timed and not several else counter,
     )
     axes, below = pair_for(ax)
-    _draw_curves(axes, below, picture)
-    if len(results) <= _FEW and axis == "iterations":
-        for one in (axes, below) if below is not None else (axes,):
-            one.set_xticks(picture.across, [f"{k:g}" for k in picture.across], minor=False)
-            one.set_xticks([], minor=True)
-    horizons = f"horizon ${first.plan.theorem.horizon_symbol}$, each a run of its own"
-    _name(axes, below, first, headline, _TIMES if axis == "time" else horizons)
+    one = not several and len(picture.own.across) == 1
+    (_draw_point if one else _draw_curves)(axes, below, picture)
+    if several and len(results) <= _FEW and not timed:
+        for each in (axes, below) if below is not None else (axes,):
+            each.set_xticks(picture.own.across, [f"{k:g}" for k in picture.own.across], minor=False)
+            each.set_xticks([], minor=True)
+    horizons = f"horizon ${counter}$, each a run of its own"
+    events = horizons if several else _counted(first, "iterations" if one else "iteration $k$")
+    _name(axes, below, first, found.headline, _TIMES if timed else events)
     return axes
 
 
-def _places(result: Comparison, plan: "Plan", axis: Axis) -> Floats:
-    """Return where the iterations plan.ks stand, shape (points,); a plan of another theorem is run as the result is."""
-    if axis == "iterations":
-        return plan.ks.astype(np.float64)
-    trials = (
-        result.band.trials if result.band.trials > 1 else Default.TRIALS
-    )  # times may be drawn where nothing else is
-    return mean_times(plan, result.seed, trials)
+def _results(found: "Comparison | ComparedHorizons") -> Sequence[Comparison]:
+    return (found,) if isinstance(found, Comparison) else found.comparisons
 
 
-def _last(results: Sequence[Comparison], read: Any) -> Floats:
-    return np.array([float(read(one)[-1]) for one in results])
+def _drawn(found: "Comparison | ComparedHorizons", read: Callable[[Comparison], Floats]) -> Floats:
+    """Return what is read of a comparison at its points after the start, or the last of each of several."""
+    if isinstance(found, Comparison):
+        return read(found)[found.plan.ks > 0]
+    return np.array([float(read(one)[-1]) for one in found.comparisons])
 
 
-def _telling(result: Comparison, terms: bool) -> bool:
-    return terms and len(result.terms) > 1
-
-
-def _other(result: Comparison, other: "Comparison | Plan", axis: Axis) -> _OtherBound:
-    if not isinstance(other, Comparison):
-        keep = other.ks > 0
-        across = _places(result, other, axis)[keep]
-        return _OtherBound(plain(other.theorem.id), across, other.bound[keep], np.full(len(across), np.nan), False)
-    keep = other.plan.ks > 0
-    across = _places(other, other.plan, axis)[keep]
-    differs = _run_of(other) != _run_of(result)
-    return _OtherBound(plain(other.plan.theorem.id), across, other.bound[keep], other.band.mean[keep], differs)
-
-
-def _others_at(results: Sequence[Comparison], others: Sequence[Comparison], axis: Axis) -> _OtherBound:
-    across, bound = _last(others, lambda one: _places(one, one.plan, axis)), _last(others, lambda one: one.bound)
-    differs = [_run_of(one) for one in others] != [_run_of(one) for one in results]
-    return _OtherBound(
-        plain(others[0].plan.theorem.id), across, bound, _last(others, lambda one: one.band.mean), differs
+def _sides(found: "Comparison | ComparedHorizons", axis: Axis) -> _Sides:
+    results = _results(found)
+    return _Sides(
+        plain(results[0].plan.theorem.id),
+        _drawn(found, lambda one: _places(one, axis)),
+        _drawn(found, lambda one: one.band.mean),
+        _drawn(found, lambda one: one.band.lower),
+        _drawn(found, lambda one: one.band.upper),
+        _drawn(found, lambda one: one.bound),
+        tuple(map(_run_of, results)),
     )
+
+
+def _places(result: Comparison, axis: Axis) -> Floats:
+    """Return where the iterations stand, shape (points,)."""
+    if axis == "iterations":
+        return result.plan.ks.astype(np.float64)
+    trials = result.band.trials if result.band.trials > 1 else Default.TRIALS  # times may be drawn where nothing is
+    return mean_times(result.plan, result.seed, trials)
 
 
 def _run_of(result: Comparison) -> tuple[str, ...]:
@@ -494,8 +464,7 @@ def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str)
     left = re.sub(r"\\frac\{1\}\{(\w)\}", r"(1/\1)\,", plan.metric.latex)
     left = left.replace(r"\frac", r"\dfrac")  # the bar of a small fraction touches what stands below it
     axes.set_ylabel(f"${left}$\n[{plan.metric.unit}]")
-    clients = f"{plan.problem.n} client" + ("s" if plan.problem.n > 1 else "")
-    what = f"{plan.algorithm.id} on {plan.problem.id}, {clients}, {plan.delays.id} delays"
+    what = f"{plan.algorithm.id} on {plan.problem.id}, {_clients(plan)}, {plan.delays.id} delays"
     title = f"{plain(f'{plan.theorem.id} ({plan.theorem.status})')}: {plain(headline)}\n{plain(what)}"
     axes.set_title(title, fontsize=10.5, linespacing=1.4, x=0.0, horizontalalignment="left")  # long ids go to the right
     lowest = axes if below is None else below
@@ -528,17 +497,17 @@ def _labels(result: Comparison) -> tuple[str, str]:
 
 def _draw_curves(axes: Any, below: Any, picture: _Picture) -> None:
     """Draw band, mean and bounds, both axes logarithmic."""
-    across, mark = picture.across, "o" if len(picture.across) <= _FEW else ""
+    across, mark = picture.own.across, "o" if len(picture.own.across) <= _FEW else ""
     low, high = picture.limits()
     if picture.band:
-        floor = np.maximum(picture.lower, low / 10.0)
-        axes.fill_between(across, floor, picture.upper, color=SKY, alpha=0.45, linewidth=0, label=picture.band)
+        floor = np.maximum(picture.own.lower, low / 10.0)
+        axes.fill_between(across, floor, picture.own.upper, color=SKY, alpha=0.45, linewidth=0, label=picture.band)
     for label, points, values, style in picture.lines():
         axes.plot(points, np.where(values > 0.0, values, np.nan), label=label, **style)
-    axes.plot(across, picture.mean, "-", marker=mark, color=BLUE, linewidth=1.8, markersize=5, label=picture.middle)
+    axes.plot(across, picture.own.mean, "-", marker=mark, color=BLUE, linewidth=1.8, markersize=5, label=picture.middle)
     for other, (colour, _, sign) in zip(picture.others, _OTHER_STYLES, strict=False):
-        if other.other_run:
-            label = f"mean under\n{other.label}"
+        if other.run != picture.own.run:
+            label = f"mean under\n{other.name}"
             axes.plot(
                 other.across, other.mean, "-", marker=sign, color=colour, linewidth=1.2, markersize=5, label=label
             )
@@ -554,18 +523,20 @@ def _draw_curves(axes: Any, below: Any, picture: _Picture) -> None:
 
 def _draw_ratios(below: Any, picture: _Picture, mark: str) -> None:
     """Draw mean/bound, with what lies above 1 shaded: there the bound is exceeded."""
-    across = picture.across
+    across = picture.own.across
 
     def over(values: Floats, bound: Floats) -> Floats:
         found: Floats = np.divide(values, bound, out=np.full(len(bound), np.nan), where=bound > 0.0)
         return found
 
-    ratio = over(picture.mean, picture.bound)
+    ratio = over(picture.own.mean, picture.own.bound)
     tops = [ratio]
     if picture.band:
-        upper = over(picture.upper, picture.bound)
+        upper = over(picture.own.upper, picture.own.bound)
         tops.append(upper)
-        below.fill_between(across, over(picture.lower, picture.bound), upper, color=SKY, alpha=0.45, linewidth=0)
+        below.fill_between(
+            across, over(picture.own.lower, picture.own.bound), upper, color=SKY, alpha=0.45, linewidth=0
+        )
     for other, (colour, dashes, _) in zip(picture.others, _OTHER_STYLES, strict=False):
         own = over(other.mean, other.bound)
         below.plot(other.across, own, color=colour, linestyle=dashes, linewidth=1.6)
@@ -589,7 +560,7 @@ def _draw_ratios(below: Any, picture: _Picture, mark: str) -> None:
 
 def _draw_point(axes: Any, below: Any, picture: _Picture) -> None:
     """Draw what a bound about one K alone says: an error bar, and a level for each line."""
-    mean, lower, upper = picture.mean, picture.lower, picture.upper
+    mean, lower, upper = picture.own.mean, picture.own.lower, picture.own.upper
     for label, _, values, style in picture.lines():
         axes.axhline(float(values[0]), label=label, **style)
     error = [mean - lower, upper - mean] if picture.band else None
@@ -600,13 +571,13 @@ def _draw_point(axes: Any, below: Any, picture: _Picture) -> None:
         axes.set_yscale("log")
     else:
         axes.set_ylim(0.0, 1.15 * max(*levels, float(upper[0])))
-    ticks = [f"${picture.counter} = {picture.across[0]:g}$"]
+    ticks = [f"${picture.counter} = {picture.own.across[0]:g}$"]
     for one in (axes,) if below is None else (axes, below):
         one.set_xlim(-1.0, 1.0)
         one.set_xticks([0.0], ticks)
         one.grid(visible=True, which="major", axis="y", alpha=0.3)
     if below is not None:
-        ratio = float(mean[0] / picture.bound[0]) if picture.bound[0] > 0.0 else np.nan
+        ratio = float(mean[0] / picture.own.bound[0]) if picture.own.bound[0] > 0.0 else np.nan
         below.plot([0.0], [ratio], "o", color=BLUE, markersize=7)
         below.axhline(1.0, color=ORANGE, linewidth=2.5, alpha=0.85, zorder=1)
         below.set_ylim(0.0, 1.25 * max(1.0, ratio if np.isfinite(ratio) else 1.0))
@@ -616,73 +587,6 @@ def _draw_point(axes: Any, below: Any, picture: _Picture) -> None:
 # Write results to files.
 
 
-class Saved(Protocol):
-    """Result that can be saved: a comparison, or several of one theorem."""
-
-    @property
-    def theorem(self) -> "Theorem":
-        """Compared theorem."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """Resulting verdict."""
-
-    @property
-    def case(self) -> "Document":
-        """The case file of a violation."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what ``result.json`` says."""
-
-
 def case_name(theorem: str, kind: str = "case") -> str:
     """Return the name of the case file of a theorem's violation; ``kind``: as ``counterexample``, for a search's."""
     return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', theorem)[:100]}.{kind}.json"
-
-
-def files_of(result: "Saved", where: Path, *, whole: bool) -> list[Path]:
-    """Return what :func:`save_comparison` (``whole``), or else :func:`save_case`, will write into a folder."""
-    case = [where / case_name(result.theorem.id)] if result.verdict is Verdict.VIOLATED else []
-    return [where / RESULT, *case] if whole else case
-
-
-def save_case(result: "Saved", where: Path) -> list[Path]:
-    """Write ``THEOREM.case.json`` into a folder if the bound is violated: a violation is never only a sentence.
-
-    Returns
-    -------
-    list of Path
-        What was written.
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be written.
-    """
-    found = files_of(result, where, whole=False)
-    for path in found:
-        write_json(path, result.case)
-    return found
-
-
-def save_comparison(result: "Saved", where: Path, others: tuple[str, ...] = ()) -> list[Path]:
-    """Write ``result.json``, and the case file if the bound is violated, in place of what the folder held of both.
-
-    Parameters
-    ----------
-    others
-        Names of further files in the folder that belong to the result, such as a plot.
-
-    Returns
-    -------
-    list of Path
-        What was written.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be written; files are whole or absent.
-    """
-    found = files_of(result, where, whole=True)
-    write_folder(where, result.as_dict(), {path.name: result.case for path in found[1:]}, others)
-    return found

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from boundlab.errors import visible
 from boundlab.pages import blocks as kinds
-from boundlab.pages.blocks import GAP, Block, FormulaBlock, Line, Rows
+from boundlab.pages.blocks import Block, FormulaBlock, Line, Rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,15 +44,16 @@ def print_page(console: "Console", blocks: Iterable[Block], *, folded: bool = Fa
         console.file.write(_PADDING.sub("", printed.get()))
 
 
-def _shown(blocks: Iterable[Block], folded: bool) -> Iterator[Any]:
+def _shown(blocks: Iterable[Block], folded: bool, part: bool = False) -> Iterator[Any]:
+    """Yield what Rich prints; ``part``: of what stands below a title, and is indented for that alone."""
     for place, block in enumerate(blocks):
         match block:
             case kinds.Words():
                 yield text_of(block.words)
             case kinds.Points():
-                yield from (_indented(text_of(one, "• "), 2) for one in block.points)
+                yield from (_indented(text_of(one, "" if part else "• "), 2) for one in block.points)
             case kinds.FormulaBlock():
-                yield _indented(_formulas(block), 4)
+                yield _indented(_formulas(block), 2 if part else 4)
             case kinds.Rows():
                 yield _table(block)
             case kinds.Commands():
@@ -61,30 +62,15 @@ def _shown(blocks: Iterable[Block], folded: bool) -> Iterator[Any]:
                 yield _plain(block.description, "dim")
             case kinds.Part():
                 yield _plain(block.title, "bold")
-                yield from _inside(block.blocks, folded)
+                inside = _shown(block.blocks, folded, part=True)
+                yield from (one if isinstance(one, Padding) or one == Text() else _indented(one, 2) for one in inside)
             case kinds.Fold() if folded:
                 yield _plain(block.title, "italic")
                 yield from _shown(block.blocks, folded)
-            case kinds.Fold():
-                pass
             case kinds.Section():
                 yield from [Text()] * (place > 0)
                 yield _plain(block.title, "bold underline")
                 yield from _shown(block.blocks, folded)
-
-
-def _inside(blocks: Iterable[Block], folded: bool) -> Iterator[Any]:
-    """Yield what stands below a title and is indented for that alone."""
-    for block in blocks:
-        match block:
-            case kinds.Points():
-                yield from (_indented(text_of(one), 2) for one in block.points)
-            case kinds.FormulaBlock():
-                yield _indented(_formulas(block), 2)
-            case _ if block == GAP:
-                yield Text()
-            case _:
-                yield from (_indented(one, 2) for one in _shown((block,), folded))
 
 
 def text_of(words: Line, before: str = "") -> Text:

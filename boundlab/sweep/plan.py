@@ -21,6 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, final, get_args
 
+from boundlab import api
 from boundlab.__about__ import __version__
 from boundlab.case import as_json, problem_from, versions
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
@@ -560,9 +561,7 @@ def answer(cell: Cell) -> Row:
 
 
 def _compared(cell: Cell) -> Row:
-    from boundlab.api import compare
-
-    found: Any = compare(
+    found: Any = api.compare(
         theorem_of(cell.theorem),
         problem_of(cell.problem),
         cell.delays,
@@ -586,8 +585,6 @@ def _compared(cell: Cell) -> Row:
 
 
 def _exactly(cell: Cell) -> Row:
-    from boundlab.api import exact
-
     theorem, problem = theorem_of(cell.theorem), as_json(problem_of(cell.problem).spec())
     case = {
         "algorithm": theorem.algorithm,
@@ -598,42 +595,35 @@ def _exactly(cell: Cell) -> Row:
         "iterations": cell.run.iterations[0],
         "theorem": theorem.id,
     }
-    found = exact(theorem, case, derivation=False)
+    found = api.exact(theorem, case, derivation=False)
     return _judged(found.verdict, found.reason) | _sides(found.left, found.right) | {"case": case}
 
 
 def _worst(cell: Cell) -> Row:
-    from boundlab.api import worst_case
-
     delays, settings = cell.delays or None, dict(cell.settings)
-    found = worst_case(theorem_of(cell.theorem), cell.run.iterations[0], delays=delays, settings=settings)
+    found = api.worst_case(theorem_of(cell.theorem), cell.run.iterations[0], delays=delays, settings=settings)
     return _judged(found.verdict, found.reason) | _sides(found.primal, float(found.bound))
 
 
 def _searched(cell: Cell) -> Row:
-    from boundlab.api import falsify
-
-    found = falsify(theorem_of(cell.theorem), candidates=cell.run.candidates, seed=cell.seed, jobs=1)
+    found = api.falsify(theorem_of(cell.theorem), candidates=cell.run.candidates, seed=cell.seed, jobs=1)
     case = {} if found.best is None else {"case": found.case, "ratio": float(found.best.ratio)}
     return _judged(found.verdict, found.line()) | case
 
 
 def _checked(cell: Cell) -> Row:
-    from boundlab.api import check
-
-    found = check(theorem_of(cell.theorem))
+    found = api.check(theorem_of(cell.theorem))
     return {"verdict": found.verdict, "code": found.exit_code, "reason": found.line()}
 
 
 def _proved(cell: Cell) -> Row:
-    from boundlab.api import prove
-    from boundlab.pages.proofs import ending
+    from boundlab.pages.proofs import ending, worst
 
     ids = theorem_of(cell.theorem).proofs
     if not ids:
         raise SpecError(f"{cell.theorem} has no registered proof")
-    found = [prove(one) for one in ids]
-    code = max((ending(one)[1] for one in found), key=[ExitCode.STANDS, ExitCode.UNDECIDED, ExitCode.REFUTED].index)
+    found = [api.prove(one) for one in ids]
+    code = worst([ending(one)[1] for one in found])
     verdict = "proved" if code == ExitCode.STANDS else "refuted" if code == ExitCode.REFUTED else "not proved"
     return {"verdict": verdict, "code": code, "reason": "; ".join(one.line() for one in found)}
 

@@ -12,8 +12,8 @@ import boundlab as bl
 from boundlab.api import Decided
 from boundlab.audit import ProofEvidence
 from boundlab.audit._audit import instance_on, on_case
-from boundlab.audit._evidence import OnCase
 from boundlab.audit._page import proofs_of_theorem
+from boundlab.audit._ruling import OnCase
 from boundlab.case import load_case, other_cases, own_case
 from boundlab.pages.blocks import Points, line, plain
 from boundlab.pages.markdown import markdown

@@ -13,7 +13,8 @@ from command_fuzz import CASES, THEOREM
 
 from benchmarks.json_keys import PAGE, described, page
 from boundlab.cli import invoke
-from boundlab.cli.docs import names, text_of
+from boundlab.cli._options import schema_names
+from boundlab.cli.docs import text_of
 from boundlab.theorems._toml import _KEYS
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +32,7 @@ def validator(name: str) -> Any:
     return jsonschema.Draft202012Validator(json.loads(text_of(name)))
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", schema_names())
 def test_each_is_a_schema_and_can_be_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["docs", name, "--schema"]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -43,8 +44,8 @@ def test_each_is_a_schema_and_can_be_printed(name: str, capsys: pytest.CaptureFi
 def test_all_are_listed_and_another_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["docs", "--schema"]) == 0
     out = capsys.readouterr().out
-    assert [name for name in names() if name not in out] == []
-    assert names() == ["case", "certificate", "counterexample", "proof", "result", "theorem"]
+    assert [name for name in schema_names() if name not in out] == []
+    assert schema_names() == ["case", "certificate", "counterexample", "proof", "result", "theorem"]
     assert invoke(["docs", "cases", "--schema"]) == 2
     assert invoke(["docs", "../../pyproject", "--schema"]) == 2
 
@@ -65,7 +66,7 @@ def test_every_example_of_the_tests_keeps_its_schema() -> None:
 
 
 def test_every_key_is_described_and_stands_on_the_page() -> None:
-    documents = [json.loads(text_of(name))["properties"] for name in names() if name != "theorem"]
+    documents = [json.loads(text_of(name))["properties"] for name in schema_names() if name != "theorem"]
     documents += described(json.loads(text_of("result"))).values()
     for properties in documents:
         assert [key for key, one in properties.items() if not one.get("description")] == []

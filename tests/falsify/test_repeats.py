@@ -10,7 +10,7 @@ from own_theorem import own_theorem
 from boundlab.cli import invoke
 from boundlab.falsify import Candidate, _result
 from boundlab.falsify._result import trials_that_tell
-from boundlab.pages.search import BOTH_SIDES, OR, REPEAT
+from boundlab.pages.results import BOTH_SIDES, OR, REPEAT
 from boundlab.registry import registered
 from boundlab.theorems import load_theorem
 from boundlab.verdict import ExitCode, Verdict

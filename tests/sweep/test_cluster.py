@@ -1,6 +1,5 @@
 """Whatever carries the cells, and whoever is killed: each row is the serial run's."""
 
-import json
 import os
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from sweep_lines import lines_of, plan_file
 
 from boundlab.errors import ExecutorError, MissingExtraError, SpecError
 from boundlab.sweep.drive import answered, cluster
@@ -30,23 +30,8 @@ PLAN: dict[str, Any] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
     return {row["key"]: answered(row) for row in results(folder).lines.rows()}
-
-
-def lines_of(folder: Path) -> list[dict[str, Any]]:
-    """Return the rows of all lines, repeated as they are; a torn one is none."""
-    texts = (text for path in (folder / "lines").iterdir() for text in path.read_text().splitlines())
-    found = []
-    for text in texts:
-        with suppress(ValueError):
-            found.append(json.loads(text))
-    return [row for row in found if "key" in row]
 
 
 def keys_of(folder: Path) -> list[str]:
@@ -171,12 +156,7 @@ def _sweep_and_kill(plan: Path, out: Path, dask: _Cluster, first: int, then: int
 
 def _seeds(folder: Path, number: int) -> Path:
     """Write the plan of so many cells that differ in their seeds."""
-    plan = folder / "plan.toml"
-    plan.write_text(
-        'theorems = ["area.theorem8.repaired"]\nproblems = ["lad:x0=3"]\ndelays = ["iid:p_s=0.5"]\n'
-        f"[set]\nM = [10]\n[run]\niterations = 3\ntrials = 20\nseeds = {list(range(number))}\n"
-    )
-    return plan
+    return plan_file(folder, "M = [10]", f"seeds = {list(range(number))}")
 
 
 def _killed_and_resumed(tmp_path: Path, dask: _Cluster, values: int, first: int, then: int) -> None:
@@ -344,7 +324,8 @@ def test_a_full_disk_ends_the_sweep_in_one_line_and_space_lets_it_go_on(tmp_path
         (small / "out").mkdir()
         rest = small / "rest"
         out = small / "out"
-        words = [sys.executable, "-m", "boundlab", "sweep", str(_written(tmp_path)), "--out", str(out), "--jobs", "2"]
+        plan = plan_file(tmp_path, 'M = "1:50:lin:8"')
+        words = [sys.executable, "-m", "boundlab", "sweep", str(plan), "--out", str(out), "--jobs", "2"]
         _fill(rest, small)
         full = subprocess.run(words, capture_output=True, text=True, check=False)
         assert full.returncode == 2
@@ -356,15 +337,6 @@ def test_a_full_disk_ends_the_sweep_in_one_line_and_space_lets_it_go_on(tmp_path
         assert results(out).lines.disagreements == []
     finally:
         subprocess.run(["umount", "-l", str(small)], check=False)
-
-
-def _written(folder: Path) -> Path:
-    plan = folder / "plan.toml"
-    plan.write_text(
-        'theorems = ["area.theorem8.repaired"]\nproblems = ["lad:x0=3"]\ndelays = ["iid:p_s=0.5"]\n'
-        '[set]\nM = "1:50:lin:8"\n[run]\niterations = 3\ntrials = 20\n'
-    )
-    return plan
 
 
 def _fill(file: Path, folder: Path) -> None:

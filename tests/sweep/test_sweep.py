@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sweep_lines import lines_of
 
 import boundlab as bl
 from boundlab.cli import invoke
@@ -54,11 +55,6 @@ BOUNDLAB = {"problems": ENDS}
 """
 
 
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 @pytest.fixture
 def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Load a plug-in with a problem that ends in whichever way it is told."""
@@ -72,9 +68,7 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def answered_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Answer the plan, once for all tests."""
     folder = tmp_path_factory.mktemp("once") / "out"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(folder.parent / "cache"))
-        sweep(PLAN, folder, jobs=1)
+    sweep(PLAN, folder, jobs=1)
     return folder
 
 
@@ -87,12 +81,6 @@ def done(answered_once: Path, tmp_path: Path) -> Path:
 
 def rows_of(found: Swept) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in found.lines.rows()}
-
-
-def lines_of(folder: Path) -> list[dict[str, Any]]:
-    """Return the rows of all lines, as they are; a torn one is none."""
-    texts = (text for path in (folder / "lines").iterdir() for text in path.read_text().splitlines(keepends=True))
-    return [row for text in texts if text.endswith("\n") and "key" in (row := json.loads(text))]
 
 
 def write(folder: Path, *rows: dict[str, Any]) -> Path:

@@ -12,7 +12,7 @@ import pytest
 from web_browser import PHONE, WIDE, Browser, browser_without_a_screen  # noqa: F401  (a fixture)
 
 import boundlab as bl
-from boundlab.cli._complete import schema_names
+from boundlab.cli._options import schema_names
 from boundlab.documentation import page_files, pointers
 from boundlab.registry import KINDS, registered
 
