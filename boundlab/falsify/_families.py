@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from importlib import resources
-from itertools import combinations, islice, pairwise, product
+from itertools import chain, combinations, islice, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -462,6 +462,18 @@ LEVELS = 2
 # Rates without a unit: server rates, momentum, offsets.
 NUMBERS = (1.0, 0.5, 2.0, 0.1, 0.9, 10.0)
 _WIDTH = 4  # settings looked at on all schedules before the next ones
+# Family, clients, delays: those of a line take turns, setting by setting.
+_SIDE_BY_SIDE = (
+    (("one client", 1, "deterministic"), ("two speeds", 2, "deterministic:rates=[2,1]")),
+    (("two speeds", 2, "deterministic:rates=[5,1]"), ("equal speeds", 2, "deterministic")),
+    (("one late client", 3, "deterministic:rates=[3,3,1]"), ("burst of equal clients", 8, "deterministic")),
+    (
+        ("almost absent client", 2, "deterministic:rates=[50,1]"),
+        ("random arrivals", 2, "exponential:rates=[3,1]"),
+        ("random arrivals", 3, "two-speed"),
+        ("many equal clients", 40, "deterministic"),
+    ),
+)
 
 
 def schedules(theorem: Theorem, algorithm: Algorithm) -> Iterator[Schedule]:  # type: ignore[type-arg]
@@ -473,33 +485,18 @@ def schedules(theorem: Theorem, algorithm: Algorithm) -> Iterator[Schedule]:  # 
     if mean.lawful:
         yield from _orderless(theorem, algorithm)
         return
-    rows = [iter(settings(theorem, algorithm, n)) for n in range(4)]
-    eight, forty = settings(theorem, algorithm, 8), settings(theorem, algorithm, 40)
+    sources = {n: settings(theorem, algorithm, n) for _, n, _ in chain(*_SIDE_BY_SIDE)}
     while True:
-        one, two, three = ([next(source, None) for _ in range(_WIDTH)] for source in rows[1:4])
-        if all(setting is None for setting in one + two + three):
+        some = {n: [next(sources[n], None) for _ in range(_WIDTH)] for n in (1, 2, 3)}
+        if not any(setting is not None for each in some.values() for setting in each):
             return
-        for first, second in zip(one, two, strict=True):
-            yield from _some("one client", 1, "deterministic", first)
-            yield from _some("two speeds", 2, "deterministic:rates=[2,1]", second)
-        for second in two:
-            yield from _some("two speeds", 2, "deterministic:rates=[5,1]", second)
-            yield from _some("equal speeds", 2, "deterministic", second)
-        for third in three:
-            yield from _some("one late client", 3, "deterministic:rates=[3,3,1]", third)
-            yield from _some("burst of equal clients", 8, "deterministic", next(eight, None))
-        for second, third in zip(two, three, strict=True):
-            yield from _some("almost absent client", 2, "deterministic:rates=[50,1]", second)
-            yield from _some("random arrivals", 2, "exponential:rates=[3,1]", second)
-            yield from _some("random arrivals", 3, "two-speed", third)
-            yield from _some("many equal clients", 40, "deterministic", next(forty, None))
-        for name in laws():
-            yield from _some("random arrivals", 2, f"{name}:rates=[3,1]", two[0])
-
-
-def _some(family: str, clients: int, delays: str, setting: dict[str, str] | None) -> Iterator[Schedule]:
-    if setting is not None:
-        yield family, clients, delays, setting
+        for kinds, place in product(_SIDE_BY_SIDE, range(_WIDTH)):
+            for family, n, delays in kinds:
+                setting = some[n][place] if n in some else next(sources[n], None)
+                if setting is not None:
+                    yield family, n, delays, setting
+        if (first := some[2][0]) is not None:
+            yield from (("random arrivals", 2, f"{name}:rates=[3,1]", first) for name in laws())
 
 
 def laws() -> list[str]:

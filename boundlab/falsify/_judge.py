@@ -34,6 +34,8 @@ from boundlab.metrics import Enclosure, Quantity, terms_of
 from boundlab.theorems import Theorem, once
 
 _SHARED_RUNS = 12
+_KEPT: Final = 256  # candidates that are asked for once more: shrinking begins again and again
+_HOPELESS = 10  # refused candidates for each that was tried, after which the theorem seems to apply to hardly anything
 # What problems are told apart by.
 _CONSTANTS = having("function", "noise", "heterogeneity", "start")
 _SCHEDULE = having("schedule")
@@ -87,6 +89,8 @@ class Judge:
     forgiven
         How many were refused of other instances than those that are made to meet the conditions: they say nothing of
         these.
+    begin
+        Value of ``time.monotonic()`` at which the search begins.
     """
 
     theorem: Theorem
@@ -98,9 +102,9 @@ class Judge:
     before: int = 0
     unmet: str = ""
     forgiven: int = 0
-    weights: dict[tuple[object, ...], bool] = field(default_factory=dict)
     shared_runs: OrderedDict[tuple[object, ...], SharedRun | BoundlabError] = field(default_factory=OrderedDict)
     fingerprints: dict[tuple[object, ...], bytes] = field(default_factory=dict)
+    begin: float = field(default_factory=time.monotonic)
 
     @property
     def algorithm(self) -> Algorithm[Any]:
@@ -121,6 +125,19 @@ class Judge:
     def late(self) -> bool:
         """True if the time is up; a search with a limit of candidates has no end."""
         return self.limit is None and time.monotonic() > self.deadline
+
+    @property
+    def seconds(self) -> float:
+        """How long the search may take."""
+        return self.deadline - self.begin
+
+    def spent(self, share: float) -> bool:
+        """Return whether this share of the budget is used up; too many refusals use it up as well."""
+        used = self.limit is not None and (
+            self.count >= share * self.limit
+            or self.refused.total() - self.forgiven >= _HOPELESS * (self.count + min(self.limit, 100))
+        )
+        return used or time.monotonic() >= self.begin + share * self.seconds
 
     def aside(self, before: int) -> "Judge":
         """Return a judge with counts of its own, after so many candidates; runs that are kept are shared."""
@@ -176,7 +193,11 @@ class Judge:
 
     def _alone(self, one: Candidate) -> bool:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""
-        if not one.separable or self._weighs(one) or self.theorem.left_reads - {self.theorem.horizon_symbol}:
+        if (
+            not one.separable
+            or _weighs(self.theorem, one.clients, tuple(sorted(one.settings.items())), mean=one.constrained)
+            or self.theorem.left_reads - {self.theorem.horizon_symbol}
+        ):
             return True
         # What holds at every x is decided one by one, and so is where a run goes, and what reads an accuracy.
         if "error" in one.problem or self.theorem.left.over.summed or self.theorem.assume or tried(self.theorem):
@@ -186,18 +207,6 @@ class Judge:
         if one.constrained and (one.noisy or "box" in one.problem):
             return True
         return self.expectation and (not one.noisy or one.problem["type"] == "quadratic")
-
-    def _weighs(self, one: Candidate) -> bool:
-        """Return whether the algorithm minimises another mean of the f_i than the plain one, or steps along it."""
-        key = one.clients, one.constrained, tuple(sorted(one.settings.items()))
-        if key not in self.weights:
-            try:
-                own = parameters(self.theorem, self.algorithm, one.settings)
-                p = self.algorithm.objective_weights(own, one.clients)
-                self.weights[key] = (one.constrained and self.algorithm.along_mean(own)) or len(set(p or ())) > 1
-            except BoundlabError:
-                self.weights[key] = False  # making the shared run says what is wrong
-        return self.weights[key]
 
     def _meets(self, candidate: Candidate) -> bool:
         """Return whether the problem meets the assumptions that are checked problem by problem.
@@ -306,26 +315,33 @@ class Judge:
         return found
 
 
+@once(_KEPT)
+def _weighs(theorem: Theorem, clients: int, settings: tuple[tuple[str, str], ...], *, mean: bool) -> bool:
+    """Return whether an algorithm minimises another mean of the f_i than the plain one; ``mean``: or steps along it."""
+    algorithm = catalog.algorithm(theorem.algorithm)
+    try:
+        own = parameters(theorem, algorithm, dict(settings))
+        p = algorithm.objective_weights(own, clients)
+    except BoundlabError:
+        return False  # making the shared run says what is wrong
+    return (mean and algorithm.along_mean(own)) or len(set(p or ())) > 1
+
+
 # Candidates one by one, on any problem: by the ways of a comparison, or over all event sequences.
 
-_KEPT: Final = 256  # candidates that are asked for once more: shrinking begins again and again
 _UPDATES: Final = 512  # of a statement in seconds
 _MOST: Final = 3e7  # operations of one candidate: a tenth of a second
 
 
-def plan_of(theorem: Theorem, candidate: Candidate, ks: Sequence[int]) -> Plan:
-    """Return the plan of a comparison on the candidate.
+@once(_KEPT)
+def plan_of(theorem: Theorem, candidate: Candidate, *ks: int) -> Plan:
+    """Return the plan of a comparison on the candidate at some horizons; by default at its own.
 
     Raises
     ------
     BoundlabError
         If problem, delays, options and theorem do not fit each other.
     """
-    return _plan_of(theorem, candidate, tuple(ks))
-
-
-@once(_KEPT)
-def _plan_of(theorem: Theorem, candidate: Candidate, ks: tuple[int, ...]) -> Plan:
     algorithm, problem = catalog.algorithm(theorem.algorithm), candidate.build()
     delays, policy = catalog.delays(candidate.delays, problem.n, algorithm)
     return make_plan(
@@ -335,7 +351,7 @@ def _plan_of(theorem: Theorem, candidate: Candidate, ks: tuple[int, ...]) -> Pla
         policy,
         candidate.iterations,
         candidate.all_settings(),
-        ks=np.array(ks, dtype=np.int64),
+        ks=np.array(ks or [horizon(candidate)], dtype=np.int64),
         algorithm=algorithm,
         most=_UPDATES,
     )
@@ -366,7 +382,7 @@ def _evaluate(theorem: Theorem, candidate: Candidate, ks: tuple[int, ...]) -> Ca
         points, np.zeros((len(points), 1)), np.full((len(points), 1), np.inf), [np.empty(0)], np.zeros(1)
     )
     try:
-        plan = plan_of(theorem, candidate, ks)
+        plan = plan_of(theorem, candidate, *ks)
     except SymbolError:
         return nothing
     except AssumptionError as error:
@@ -534,40 +550,37 @@ def to_vector(candidate: Candidate) -> Floats:
     The first client's centre and its first weight stay what they are: they fix the origin and a unit. Rows of data are
     moved as they are, with their targets. Of other problems whose coordinates mix only the step sizes are moved.
     """
-    problem = candidate.problem
-    out = [np.log(value) for value in candidate.step.values()]
-    out += flat([problem[name] for name in _DATA]) if candidate.sampled else []
-    if candidate.separable:
-        out += [np.log(problem[name]) for name in _SIZES if problem.get(name)]
-        out += np.log(np.maximum(candidate.rows("w").reshape(-1)[1:], _SMALLEST)).tolist()
-        out += candidate.rows("c")[1:].reshape(-1).tolist()
-        out += candidate.start().tolist()
-    out += [np.log(value) for value in _probabilities(candidate)]
+    out: list[float] = []
+
+    def keep(value: float, entry: float) -> float:
+        out.append(entry)
+        return value
+
+    _moved(candidate, lambda value: keep(value, float(np.log(value))), lambda value: keep(value, value))
     return np.array(out, dtype=np.float64)
 
 
 def from_vector(candidate: Candidate, z: Floats) -> Candidate:
     """Return the candidate with these numbers."""
     entries = iter(z.tolist())
-    step = {name: float(np.exp(next(entries))) for name in candidate.step}
-    found = replace(candidate, step=step)
+    return _moved(candidate, lambda _: float(np.exp(next(entries))), lambda _: next(entries))
+
+
+def _moved(candidate: Candidate, size: Callable[[float], float], place: Callable[[float], float]) -> Candidate:
+    """Return the candidate with each positive number and each other one as two functions move it, in one order."""
+    problem: dict[str, Any] = dict(candidate.problem)
+    found = replace(candidate, step={name: size(value) for name, value in candidate.step.items()})
     if candidate.sampled:
-        found = found.with_problem(**{name: shaped(candidate.problem[name], entries) for name in _DATA})
+        found = found.with_problem(**{name: shaped(problem[name], map(place, flat(problem[name]))) for name in _DATA})
     if candidate.separable:
-        problem: dict[str, Any] = dict(candidate.problem)
-        for name in _SIZES:
-            if problem.get(name):
-                problem[name] = float(np.exp(next(entries)))
+        problem |= {name: size(problem[name]) for name in _SIZES if problem.get(name)}
         w, c, start = candidate.rows("w"), candidate.rows("c"), candidate.start()
-        w.reshape(-1)[1:] = [float(np.exp(next(entries))) for _ in range(w.size - 1)]
-        c[1:] = np.reshape([next(entries) for _ in range(c[1:].size)], c[1:].shape)
-        start[:] = [next(entries) for _ in start]
+        w.reshape(-1)[1:] = [size(max(one, _SMALLEST)) for one in w.reshape(-1)[1:].tolist()]
+        c[1:] = np.reshape([place(one) for one in c[1:].reshape(-1).tolist()], c[1:].shape)
+        start[:] = [place(one) for one in start.tolist()]
         found = replace(found, problem=problem).with_arrays(w, c, start)
-    p = _probabilities(candidate)
-    if not p:
-        return found
-    odds = np.exp(np.array([next(entries) for _ in p]))
-    return replace(found, delays=iid((odds / (1.0 + odds.sum())).tolist()))
+    odds = np.array([size(one) for one in _probabilities(candidate)])
+    return replace(found, delays=iid((odds / (1.0 + odds.sum())).tolist())) if len(odds) else found
 
 
 def _probabilities(candidate: Candidate) -> list[float]:

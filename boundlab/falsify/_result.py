@@ -1,13 +1,12 @@
 """Result of a search: the instance, confirmed from scratch, with everything that is needed to repeat it."""
 
-import tempfile
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
@@ -15,18 +14,19 @@ import numpy as np
 from boundlab.__about__ import __version__
 from boundlab.algorithms import StepRule
 from boundlab.assumptions import contradiction
-from boundlab.case import provenance
+from boundlab.case import provenance, read_case
 from boundlab.compare import compare
 from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
+from boundlab.expectation import applicable
 from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate, local_rate, unknown
 from boundlab.falsify._families import noise_allowed, on_composite, on_random_events, problems, schedules, unvaried
-from boundlab.falsify._judge import FAILURES, Judge, Score, horizon, left_of, plan_of, run_by_run
+from boundlab.falsify._judge import FAILURES, Judge, Score, left_of, plan_of, run_by_run
 from boundlab.falsify._search import search
 from boundlab.falsify._shared_runs import several
 from boundlab.falsify._shrink import Keep, smallest
-from boundlab.files import Document, json_value, schema
+from boundlab.files import Document, json_text, json_value, schema
 from boundlab.instance import Plan
 from boundlab.instance.from_case import uncertified
 from boundlab.metrics import Enclosure
@@ -44,28 +44,6 @@ if TYPE_CHECKING:
 
 # Two where it computes; a sample grows only so far, since a search must not wait minutes for its own last line.
 _TRIALS = (2, 100, 1000)
-
-
-@final
-class Telling:
-    """The number of trials that tell of a candidate what the search says; found when it is first asked for.
-
-    Parameters
-    ----------
-    theorem, candidate
-        What was searched, and what was found.
-    violated
-        What the search says of it.
-    """
-
-    def __init__(self, theorem: Theorem, candidate: Candidate, *, violated: bool) -> None:
-        self._asked = theorem, candidate, violated
-
-    @cached_property
-    def trials(self) -> int | None:
-        """As :func:`trials_that_tell` returns it."""
-        theorem, candidate, violated = self._asked
-        return trials_that_tell(theorem, candidate, violated=violated)
 
 
 def trials_that_tell(theorem: Theorem, candidate: Candidate, *, violated: bool) -> int | None:
@@ -103,7 +81,7 @@ def _said(theorem: Theorem, candidate: Candidate, trials: int) -> tuple[bool, Ve
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JudgedInstance:
     """One instance with both sides.
 
@@ -127,8 +105,6 @@ class JudgedInstance:
         What is minimised and measured, in words.
     by_hand
         Whether a hand can check that it breaks the bound: ``boundlab exact --derivation`` has every row then.
-    telling
-        The number of trials with which a comparison says the same of it.
     generous
         left/right where the symbols that the paper may count larger are counted larger; None where there are none.
     """
@@ -146,12 +122,11 @@ class JudgedInstance:
     generous: float | None = None
     objective: str = ""
     by_hand: bool = False
-    telling: Telling | None = field(default=None, compare=False, repr=False)
 
-    @property
+    @cached_property
     def trials(self) -> int | None:
         """Number of trials with which a comparison says the same of it; None where no number that was tried does."""
-        return None if self.telling is None else self.telling.trials
+        return None if self.theorem.shape else trials_that_tell(self.theorem, self.candidate, violated=self.violated)
 
     @property
     def ratio(self) -> float:
@@ -345,7 +320,7 @@ def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
         If the fast evaluation and the slow one differ: then nothing is known of it.
     """
     one, theorem = score.candidate, judge.theorem
-    plan = plan_of(theorem, one, [horizon(one)])
+    plan = plan_of(theorem, one)
     mean = plan.schedules is None or several(plan.schedules)
     method = "all event sequences, in floating point" if mean else "one run, in floating point"
     if one.carried and (score.lost or not judge.expectation):
@@ -434,24 +409,19 @@ def case_of(plan: Plan, found: JudgedInstance) -> Document:
 
 def _exactly(plan: Plan, found: JudgedInstance, case: Mapping[str, Any]) -> JudgedInstance:
     """Return the instance as the exact engines see it, or as it is where none applies."""
-    from boundlab.case import load_case
     from boundlab.exact import evaluate
-    from boundlab.expectation import applicable
-    from boundlab.files import write_json
 
     theorem = plan.theorem
     if "events" not in case and not theorem.left.in_seconds:
         reason = applicable(*plan.random_run)
         if reason:
             return replace(found, method=f"{found.method} (boundlab exact does not apply: {reason})")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "case.json"
-        write_json(path, dict(case))
-        try:
-            result = evaluate(theorem, load_case(path), derive=found.left > found.right)
-        except FAILURES as error:
-            said = f"boundlab exact cannot repeat it: {str(error).replace(str(path), 'its case file')}"
-            return replace(found, method=f"{found.method}; {said}", violated=False)
+    try:
+        written = read_case(json.loads(json_text(case)), "its case file")
+        result = evaluate(theorem, written, derive=found.left > found.right)
+    except FAILURES as error:
+        said = f"boundlab exact cannot repeat it: {error}"
+        return replace(found, method=f"{found.method}; {said}", violated=False)
     if found.violated:
         agree(found.left, result.left, "left", "the exact engine", 1e-4)
     elif not np.isclose(result.left, found.left, rtol=1e-4):
@@ -528,10 +498,9 @@ def _instances(theorem: Theorem) -> Iterator[Candidate]:
 
 
 def _growths(theorem: Theorem, one: Candidate) -> "tuple[JudgedInstance, Document, tuple[Growth, ...]]":
-    from boundlab.case import read_case
     from boundlab.exact import evaluate
 
-    plan = plan_of(theorem, one, [horizon(one)])
+    plan = plan_of(theorem, one)
     left = float(left_of(plan, one).value[-1])
     found = instance_of(plan, one, left, float(plan.bound[-1]), "in floating point", violated=False)
     case = case_of(plan, found)
@@ -600,26 +569,30 @@ def falsify(
         raise SpecError(f"the budget must be > 0 seconds, got {budget:g}")
     if limit is not None and limit < 1:
         raise SpecError(f"the number of candidates must be ≥ 1, got {limit}")
-    if seen := sorted(read_off_runs(theorem)):
-        raise AssumptionError(
-            f"{theorem.id} reads {' and '.join(seen)} off each run, but a search shares runs between "
-            "problems; boundlab compare reads each run"
-        )
-    if any("models" in words for words in theorem.points.values()):
-        raise AssumptionError(
-            f"{theorem.id} takes its constants on a set of each run's own steps, but a search shares runs "
-            "between problems; boundlab compare reads each run"
-        )
-    if theorem.left.over.at_mean:
-        raise AssumptionError(
-            f"{theorem.id} is about the mean iterate, but a search adds up single runs; compare --exact and exact "
-            "compute it"
-        )
-    if theorem.shape and not theorem.growth:
-        raise AssumptionError(
-            f"{theorem.id} is a printed O(·) with unknown constants: no number can refute it; a table [growth] says "
-            "along which symbols they stay the same, and lets a search refute them all"
-        )
+    seen = sorted(read_off_runs(theorem))
+    for refused, words in (
+        (
+            seen,
+            f"reads {' and '.join(seen)} off each run, but a search shares runs between problems; boundlab compare "
+            "reads each run",
+        ),
+        (
+            any("models" in words for words in theorem.points.values()),
+            "takes its constants on a set of each run's own steps, but a search shares runs between problems; boundlab "
+            "compare reads each run",
+        ),
+        (
+            theorem.left.over.at_mean,
+            "is about the mean iterate, but a search adds up single runs; compare --exact and exact compute it",
+        ),
+        (
+            theorem.shape and not theorem.growth,
+            "is a printed O(·) with unknown constants: no number can refute it; a table [growth] says along which "
+            "symbols they stay the same, and lets a search refute them all",
+        ),
+    ):
+        if refused:
+            raise AssumptionError(f"{theorem.id} {words}")
     local_rate(theorem)  # or say that there is none
     if names := unknown(theorem):
         told = " and ".join(f"{name} ({theorem.symbols[name].meaning})" for name in names)
@@ -627,16 +600,16 @@ def falsify(
             f"{theorem.id}: nothing says what {told} may be, so no instance refutes it; write a number or a "
             f"definition into the theorem, or try values with boundlab compare --set {names[0]}=…"
         )
-    begin = time.monotonic()
     # No problem meets assumptions that contradict each other: a few instances say so as well as many.
-    judge = Judge(generously(theorem), begin + budget, 1 if contradiction(theorem.core.assumed) else limit)
+    judge = Judge(generously(theorem), time.monotonic() + budget, 1 if contradiction(theorem.core.assumed) else limit)
     if theorem.shape:
-        return _by_growth(judge, begin, seed, progress or (lambda _: None))
+        return _by_growth(judge, seed, progress or (lambda _: None))
     instance, case, broken, small, clearest = None, None, False, None, None
     aside: tuple[JudgedInstance, Document] | None = None  # above the bound, and not confirmed
 
     def by_hand(score: Score) -> bool:
-        return _by_hand(theorem, judge, score) is not None
+        confirmed = _if_confirmed(theorem, judge, score)
+        return confirmed is not None and confirmed[0].by_hand
 
     for found in search(judge, seed, progress or (lambda _: None), by_hand, jobs):
         try:
@@ -649,10 +622,12 @@ def falsify(
             continue
         broken = found.score.violates and instance.violated
         convincing = found.convincing if broken else None
-        if convincing is not None and (larger := _by_hand(theorem, judge, convincing)) is not None:
+        larger = None if convincing is None else _if_confirmed(theorem, judge, convincing)
+        if larger is not None and larger[0].by_hand:
             small, (instance, case) = instance, larger
-        if broken and found.clear is not None:
-            clearest = _clearer(theorem, judge, instance, found.clear)
+        clear = _if_confirmed(theorem, judge, found.clear) if broken and found.clear is not None else None
+        if clear is not None and clear[0].ratio > instance.ratio:
+            clearest = clear[0]
         if broken or not found.score.violates:
             break
         judge.refuse("not above the bound where it is evaluated from scratch")
@@ -662,24 +637,24 @@ def falsify(
         instance, case = aside
     return Falsification(
         theorem,
-        _repeatable(theorem, instance, broken),
+        instance,
         broken,
         dict(judge.tried),
         dict(judge.refused),
-        time.monotonic() - begin,
+        time.monotonic() - judge.begin,
         seed,
         case,
-        _repeatable(theorem, small, broken),
-        _repeatable(theorem, clearest, broken),
+        small,
+        clearest,
         judge.unmet if instance is None else "",
     )
 
 
-def _by_growth(judge: Judge, begin: float, seed: int, progress: Callable[[str], None]) -> Falsification:
+def _by_growth(judge: Judge, seed: int, progress: Callable[[str], None]) -> Falsification:
     """Search for a family of instances along which left/right is unbounded."""
     found = unbounded(judge, progress)
     instance, case, growth = found or (None, None, None)
-    tried, refused, seconds = dict(judge.tried), dict(judge.refused), time.monotonic() - begin
+    tried, refused, seconds = dict(judge.tried), dict(judge.refused), time.monotonic() - judge.begin
     return Falsification(judge.theorem, instance, found is not None, tried, refused, seconds, seed, case, growth=growth)
 
 
@@ -708,7 +683,7 @@ def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True
     >>> minimise(load_theorem("area.theorem8"), start, lambda one: one.settings["M"] == "12").best.iterations
     4
     """
-    begin, judge = time.monotonic(), Judge(generously(theorem), float("inf"))
+    judge = Judge(generously(theorem), float("inf"))
     score = judge.score(candidate)
     if score is None or not score.violates:
         why = "; ".join(judge.refused) if score is None else f"left/right is {score.ratio:.6g}"
@@ -718,11 +693,11 @@ def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True
     broken = instance.violated
     return Falsification(
         theorem,
-        _repeatable(theorem, instance, broken),
+        instance,
         broken,
         dict(judge.tried),
         dict(judge.refused),
-        time.monotonic() - begin,
+        time.monotonic() - judge.begin,
         0,
         case,
     )
@@ -752,32 +727,16 @@ def _require_runs_agree(theorem: Theorem, found: JudgedInstance) -> None:
         With both numbers; where the runs are too many nothing is said.
     """
     one = found.candidate
-    plan = plan_of(theorem, one, [horizon(one)])
+    plan = plan_of(theorem, one)
     if plan.algorithm.server == "any" and plan.metric.is_mean and not one.noisy:
         with suppress(SpecError):
             agree(found.left, float(run_by_run(plan, one).value[-1]), "left", "the mean of its runs")
 
 
-def _repeatable(theorem: Theorem, found: JudgedInstance | None, broken: bool) -> JudgedInstance | None:
-    """Return an instance with the number of trials that tell it."""
-    if found is None:
-        return None
-    return replace(found, telling=Telling(theorem, found.candidate, violated=broken))
-
-
-def _by_hand(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInstance, Document] | None:
-    """Return a violation that is confirmed and that a hand can check, or None."""
+def _if_confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInstance, Document] | None:
+    """Return a violation that is confirmed, or None."""
     try:
         instance, case = _confirmed(theorem, judge, score)
     except FAILURES:
         return None
-    return (instance, case) if instance.violated and instance.by_hand else None
-
-
-def _clearer(theorem: Theorem, judge: Judge, best: JudgedInstance, score: Score) -> JudgedInstance | None:
-    """Return the violation that breaks the bound by more than the best one, if it is confirmed, too."""
-    try:
-        found, _ = _confirmed(theorem, judge, score)
-    except FAILURES:
-        return None
-    return found if found.violated and found.ratio > best.ratio else None
+    return (instance, case) if instance.violated else None

@@ -39,27 +39,15 @@ _OPPOSITE = 50.0  # how far apart sides are, one of which is not positive: furth
 _FURTHEST = 10_000
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A condition that is not met.
-
-    Parameters
-    ----------
-    size
-        ln(left/right), or more than any such where a side is not positive.
-    words
-        The condition with both its numbers.
-    """
-
-    size: float
-    words: str
+# By the words of each condition that is not met, with both its numbers: ln(left/right), or more than any such where a
+# side is not positive.
+Gaps = dict[str, float]
 
 
 def fitted(judge: Judge) -> tuple[list[Candidate], str]:
     """Return instances that meet the theorem's conditions; where there are none, what the nearest misses."""
     found: dict[tuple[Any, ...], Candidate] = {}
-    nearest: Sequence[Gap] | None = None
+    nearest: Gaps | None = None
     for number, base in enumerate(islice(_bases(judge), _BASES)):
         if number >= _NO_USE and not found:
             break
@@ -68,11 +56,11 @@ def fitted(judge: Judge) -> tuple[list[Candidate], str]:
             continue
         if not gaps:
             found.setdefault(one.key(), replace(one, family=f"{FITTED}; {one.family}"))
-        elif nearest is None or _total(gaps) < _total(nearest):
+        elif nearest is None or sum(gaps.values()) < sum(nearest.values()):
             nearest = gaps
     if found or nearest is None:
         return list(found.values()), ""
-    return [], " and ".join(gap.words for gap in nearest)
+    return [], " and ".join(nearest)
 
 
 def _bases(judge: Judge) -> Iterator[Candidate]:
@@ -105,11 +93,7 @@ def _of_each_family(theorem: Theorem, schedule: _families.Schedule, iterations: 
     return [one for turn in turns for one in turn if one is not None]
 
 
-def _total(gaps: Sequence[Gap]) -> float:
-    return sum(gap.size for gap in gaps)
-
-
-def _moved(judge: Judge, base: Candidate) -> tuple[Candidate, Sequence[Gap] | None]:
+def _moved(judge: Judge, base: Candidate) -> tuple[Candidate, Gaps | None]:
     """Return an instance near another with the smallest gaps that single moves lead to; None: nothing can be said."""
     best, gaps, looks = base, _gaps(judge, base), 0
     if gaps is None:
@@ -121,7 +105,7 @@ def _moved(judge: Judge, base: Candidate) -> tuple[Candidate, Sequence[Gap] | No
             for one in _moves(best, factor):
                 looks += 1
                 other = _gaps(judge, one)
-                if other is not None and _total(other) < _total(gaps) * (1.0 - 1e-9):
+                if other is not None and sum(other.values()) < sum(gaps.values()) * (1.0 - 1e-9):
                     least, gaps, better = one, other, True
                     if not other:
                         break
@@ -129,7 +113,7 @@ def _moved(judge: Judge, base: Candidate) -> tuple[Candidate, Sequence[Gap] | No
     return best, gaps
 
 
-def _gaps(judge: Judge, one: Candidate) -> Sequence[Gap] | None:
+def _gaps(judge: Judge, one: Candidate) -> Gaps | None:
     """Return by how much an instance misses each condition; None where they have no value."""
     theorem = judge.theorem
     try:
@@ -142,12 +126,12 @@ def _gaps(judge: Judge, one: Candidate) -> Sequence[Gap] | None:
         found = [(float(left), float(right)) for left, right in sides(theorem, theorem.conditions, known)]
     except FAILURES:
         return None
-    gaps = [
-        Gap(_apart(left, right), f"{each.statement} (got {left:.6g} {'≥' if each.strict else '>'} {right:.6g})")
+    gaps = {
+        f"{each.statement} (got {left:.6g} {'≥' if each.strict else '>'} {right:.6g})": _apart(left, right)
         for each, (left, right) in zip(theorem.conditions, found, strict=True)
         if not each.meets(left, right)
-    ]
-    return gaps if all(math.isfinite(gap.size) for gap in gaps) else None
+    }
+    return gaps if all(map(math.isfinite, gaps.values())) else None
 
 
 def _apart(left: float, right: float) -> float:
@@ -461,34 +445,7 @@ def _with_room(theorem: Theorem, candidate: Candidate, spread: float) -> Candida
 
 # Pieces of the search that processes do ahead of it: each has counts of its own, which are added in order.
 
-_HOPELESS = 10  # refused candidates for each that was tried, after which the theorem seems to apply to hardly anything
 _GENERATIONS = 8  # of a restart
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SearchBudget:
-    """How far the search goes.
-
-    Parameters
-    ----------
-    begin, seconds
-        Of ``time.monotonic()``.
-    limit
-        Most candidates, or None.
-    """
-
-    begin: float
-    seconds: float
-    limit: int | None
-
-    def spent(self, share: float, judge: Judge) -> bool:
-        """Return whether this share of the budget is used up."""
-        used = self.limit is not None and (
-            judge.count >= share * self.limit
-            or judge.refused.total() - judge.forgiven >= _HOPELESS * (judge.count + min(self.limit, 100))
-        )
-        return used or time.monotonic() >= self.begin + share * self.seconds
 
 
 @final
@@ -557,8 +514,8 @@ class Worker:
         Of the random numbers: each piece has its own.
     """
 
-    def __init__(self, judge: Judge, budget: SearchBudget, seed: int) -> None:
-        self._judge, self._budget, self._seed = judge, budget, seed
+    def __init__(self, judge: Judge, seed: int) -> None:
+        self._judge, self._seed = judge, seed
         self._batches, self._next = batches(judge), 0
         self._seen: set[Key] = set()
 
@@ -585,7 +542,7 @@ class Worker:
 
     def _climb(self, piece: Climb, judge: Judge) -> Score:
         def over() -> bool:
-            return self._budget.spent(piece.end, judge)
+            return judge.spent(piece.end)
 
         return optimise(climb(piece.score, judge, over), judge, over, self._random(0, piece.place))
 
@@ -595,7 +552,7 @@ class Worker:
         start = judge.score(perturbed(base, random)) if len(to_vector(base)) else None
         if start is None:
             return None
-        return optimise(start, judge, lambda: self._budget.spent(1.0, judge), random, _GENERATIONS)
+        return optimise(start, judge, lambda: judge.spent(1.0), random, _GENERATIONS)
 
     def _random(self, kind: int, number: int) -> np.random.Generator:
         return np.random.default_rng([self._seed, kind, number])
@@ -614,10 +571,6 @@ _ROUND = 8  # restarts that begin from the same instances
 _AFTER = 0.3  # of the candidates that led to a violation are looked at for a clearer one
 _BASINS = 8  # closest instances from which the search begins again
 _IDLE = 200  # restarts without a candidate after which it ends
-
-
-def _extent(score: Score) -> tuple[bool, int, int]:
-    return coarse(score.candidate)
 
 
 @final
@@ -639,7 +592,9 @@ class _Best:
         broken = [score for score in batch if score.violates]
         if self.first is None and broken:
             self.first = self.judge.count
-        self.small = min([*broken, *([self.small] if self.small else [])], key=_extent, default=None)
+        self.small = min(
+            [*broken, *([self.small] if self.small else [])], key=lambda one: coarse(one.candidate), default=None
+        )
 
     def join(self, done: Done) -> None:
         """Keep what a worker found."""
@@ -670,7 +625,11 @@ class _Best:
     @property
     def clear(self) -> Score | None:
         """The smallest of the families' best that is a clear violation."""
-        return min((one for one in self.scores.values() if one.ratio >= _CLEAR), key=_extent, default=None)
+        return min(
+            (one for one in self.scores.values() if one.ratio >= _CLEAR),
+            key=lambda one: coarse(one.candidate),
+            default=None,
+        )
 
     @property
     def enough(self) -> bool:
@@ -713,17 +672,15 @@ def search(judge: Judge, seed: int, progress: Progress, by_hand: Accept, jobs: i
     jobs
         Processes that look at candidates; with a limit the answer does not depend on them.
     """
-    begin = time.monotonic()
-    budget = SearchBudget(begin, judge.deadline - begin, judge.limit)
-    found, rng, last = _Best(judge), np.random.default_rng(seed), begin + 1.25 * budget.seconds
+    found, rng, last = _Best(judge), np.random.default_rng(seed), judge.begin + 1.25 * judge.seconds
     found.take(judge.scores(known_witnesses(judge.theorem)))
     if found.enough:
         yield from _finalists(found, rng, progress, by_hand, last)
-    with Ahead(Worker(judge, budget, seed), jobs) as workers:
-        for _ in _stages(found, workers, budget, progress):
+    with Ahead(Worker(judge, seed), jobs) as workers:
+        for _ in _stages(found, workers, progress):
             if found.enough:
                 yield from _finalists(found, rng, progress, by_hand, last)
-    yield from _finalists(found, rng, progress, by_hand, max(last, time.monotonic() + 0.25 * budget.seconds))
+    yield from _finalists(found, rng, progress, by_hand, max(last, time.monotonic() + 0.25 * judge.seconds))
     yield from [Found(score) for score in found.ranked[:_BASINS] if not score.violates]
 
 
@@ -749,7 +706,7 @@ def _finalists(
         found.drop(best.candidate.family)
 
 
-def _stages(found: _Best, workers: Ahead[Piece, Done], budget: SearchBudget, progress: Progress) -> Iterator[None]:
+def _stages(found: _Best, workers: Ahead[Piece, Done], progress: Progress) -> Iterator[None]:
     """Look at structured families with worst cases in between, then search from the best ones."""
     judge = found.judge
     asks, asked, seen, fitted = worst_cases(judge), _BEFORE - _BETWEEN, set[Key](), False
@@ -766,14 +723,14 @@ def _stages(found: _Best, workers: Ahead[Piece, Done], budget: SearchBudget, pro
             fitted = True
             _fit_conditions(found)
             yield
-        if judge.count >= asked + _BETWEEN and not budget.spent(_SCAN, judge):
+        if judge.count >= asked + _BETWEEN and not judge.spent(_SCAN):
             asked = judge.count
             _ask(found, asks)
             yield
-        if budget.spent(_SCAN, judge):
+        if judge.spent(_SCAN):
             break
     judge.forgiven = judge.refused.total() if fitted else 0
-    while not judge.unmet and not budget.spent(_SCAN, judge) and _ask(found, asks):
+    while not judge.unmet and not judge.spent(_SCAN) and _ask(found, asks):
         yield
     before, some = judge.count, found.ranked[:_CLIMBS]
     ends = [_SCAN + (_IMPROVE - _SCAN) * (place + 1) / _CLIMBS for place in range(len(some))]
@@ -782,7 +739,7 @@ def _stages(found: _Best, workers: Ahead[Piece, Done], budget: SearchBudget, pro
         progress(f"{judge.count} candidates, local optimisation, largest ratio {found.largest:.4g}")
         yield
     idle, number = 0, 0
-    while found.scores and not budget.spent(1.0, judge) and idle < _IDLE:
+    while found.scores and not judge.spent(1.0) and idle < _IDLE:
         # Nothing yet: begin again from points near and far from the closest instances.
         before, bases = judge.count, [score.candidate for score in found.ranked[:_BASINS]]
         for done in workers.map(Restart(number + one, bases, before) for one in range(_ROUND)):
@@ -791,7 +748,7 @@ def _stages(found: _Best, workers: Ahead[Piece, Done], budget: SearchBudget, pro
             # What the theorem does not apply to counts for nothing.
             idle = 0 if done.tried else idle + 1
             yield
-            if budget.spent(1.0, judge):
+            if judge.spent(1.0):
                 break
         number += _ROUND
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, product
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -13,51 +13,39 @@ from boundlab.expectation import distinct_outcomes
 from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate, flat, iid, shaped
 from boundlab.falsify._families import choices, readable
-from boundlab.falsify._judge import Judge, Score, horizon, optimise, plan_of
+from boundlab.falsify._judge import Judge, Score, optimise, plan_of
 from boundlab.instance.settings import open_rates
 from boundlab.options import numbers, parse_spec, typed
-from boundlab.theorems import Theorem
+from boundlab.theorems import Theorem, once
 
 # Which of two instances is smaller: what a referee has to follow by hand comes first.
 
 _CERTAIN = ("deterministic", "iid")  # delays of which there is nothing to draw, or whose sequences are counted
 
 
-@final
-class Sizes:
-    """The order of instances of one theorem.
+def smaller(theorem: Theorem, one: Candidate, other: Candidate) -> bool:
+    """Return whether an instance of a theorem is smaller than another.
 
     Smaller is, in this order: decided in exact numbers; fewer clients; an earlier horizon; fewer sequences of events
     that matter; fewer dimensions and smaller integers; simpler numbers, which are short to write, near 1 in the end.
     """
+    first, second = coarse(one), coarse(other)
+    if first != second:
+        return first < second
+    return (sequences(theorem, one), *fine(one)) < (sequences(theorem, other), *fine(other))
 
-    def __init__(self, theorem: Theorem) -> None:
-        self.theorem = theorem
-        self._known: dict[tuple[Any, ...], int] = {}
 
-    def smaller(self, one: Candidate, other: Candidate) -> bool:
-        """Return whether the first is smaller than the second."""
-        first, second = coarse(one), coarse(other)
-        if first != second:
-            return first < second
-        return (self.sequences(one), *fine(one)) < (self.sequences(other), *fine(other))
-
-    def sequences(self, one: Candidate) -> int:
-        """Return how many sequences of events matter: between so many points they choose at the horizon."""
-        name, _ = parse_spec(one.delays, "delays")
-        if name != "iid":
-            return 1 if name in _CERTAIN else 2
-        key = one.key()
-        if key not in self._known:
-            self._known[key] = self._counted(one)
-        return self._known[key]
-
-    def _counted(self, one: Candidate) -> int:
-        try:
-            plan = plan_of(self.theorem, one, [horizon(one)])
-            return distinct_outcomes(*plan.random_run, plan.iterations)
-        except BoundlabError:
-            return int((one.clients + 1) ** one.iterations)  # all there are
+@once(1 << 14)
+def sequences(theorem: Theorem, one: Candidate) -> int:
+    """Return how many sequences of events matter: between so many points they choose at the horizon."""
+    name, _ = parse_spec(one.delays, "delays")
+    if name != "iid":
+        return 1 if name in _CERTAIN else 2
+    try:
+        plan = plan_of(theorem, one)
+        return distinct_outcomes(*plan.random_run, plan.iterations)
+    except BoundlabError:
+        return int((one.clients + 1) ** one.iterations)  # all there are
 
 
 def coarse(one: Candidate) -> tuple[bool, int, int]:
@@ -96,7 +84,6 @@ def shrink(
     score: Score,
     judge: Judge,
     over: Callable[[], bool],
-    sizes: Sizes | None = None,
     keep: Keep = lambda _: True,
     accept: Accept = lambda _: True,
 ) -> Score:
@@ -104,7 +91,7 @@ def shrink(
 
     Moves: noise of two signs for normal noise; one client less; fewer iterations; one row of data or one coordinate
     less; a smaller integer setting, an option less; simpler delays; a length or a weight of 1; a number with fewer
-    digits. Smaller is :class:`boundlab.falsify._shrink.Sizes`.
+    digits. Smaller is :func:`boundlab.falsify._shrink.smaller`.
 
     Parameters
     ----------
@@ -113,7 +100,7 @@ def shrink(
     accept
         Whether a smaller violation takes the place of the one before.
     """
-    order = sizes or Sizes(judge.theorem)
+    theorem = judge.theorem
     best, changed, seen = score, True, {score.candidate.key()}
     while changed and not over():
         changed = False
@@ -122,7 +109,11 @@ def shrink(
             while again and not over():
                 again = False
                 for candidate in move(best.candidate):
-                    if candidate.key() in seen or not keep(candidate) or not order.smaller(candidate, best.candidate):
+                    if (
+                        candidate.key() in seen
+                        or not keep(candidate)
+                        or not smaller(theorem, candidate, best.candidate)
+                    ):
                         continue
                     seen.add(candidate.key())
                     found = judge.score(candidate)
@@ -354,18 +345,18 @@ def smallest(
     def late() -> bool:
         return over() or judge.count >= most
 
-    order = Sizes(judge.theorem)
-    best, again = shrink(scores[0], judge, late, order, keep), True
+    theorem = judge.theorem
+    best, again = shrink(scores[0], judge, late, keep), True
     for score in scores[1:]:
-        other = shrink(score, judge, late, order, keep)
-        best = other if order.smaller(other.candidate, best.candidate) else best
+        other = shrink(score, judge, late, keep)
+        best = other if smaller(theorem, other.candidate, best.candidate) else best
     while again and not late():
         again = False
-        tried = chain(_sooner(judge.theorem, best.candidate), _exchanges(best.candidate))
+        tried = chain(_sooner(theorem, best.candidate), _exchanges(best.candidate))
         for candidate in (one for one in tried if keep(one)):
             found = _broken(candidate, judge, late, rng)
-            if found is not None and keep(found.candidate) and order.smaller(found.candidate, best.candidate):
-                best, again = shrink(found, judge, late, order, keep), True
+            if found is not None and keep(found.candidate) and smaller(theorem, found.candidate, best.candidate):
+                best, again = shrink(found, judge, late, keep), True
                 break
             if late():
                 break

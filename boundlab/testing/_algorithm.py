@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from fractions import Fraction
 from functools import cache, cached_property, partial
 from itertools import pairwise, product
 from operator import attrgetter
@@ -18,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm, Staleness, example_options, undeclared_draws
-from boundlab.arithmetic.recurrence import Weights
 from boundlab.assumptions import Assumption
 from boundlab.case import build_delays, build_problem, delays_from
 from boundlab.delays import DelayModel
@@ -351,24 +349,16 @@ def records(at: CompiledRun, chosen: NDArray[np.int64] = _CHOSEN) -> None:
     tape, models = at.shown()
     ks = tape.record.iteration.tolist()
     expect(ks == list(range(len(ks))), f"RecordAt() must show the iterations 0, 1, 2, …; it shows {ks}")
-    wanted = [k for k in ks if k in chosen]
-    picked = _shown(at, f"RecordAt({chosen.tolist()})", RecordAt(chosen), wanted)
-    for k, x in zip(wanted, picked, strict=True):
-        expect(x.tolist() == models[k].tolist(), f"iterate {k} differs where only some are shown")
-    means = _shown(at, "RecordAt(average=True)", RecordAt(average=True), ks[1:])
-    for k, mean in enumerate(means, 1):
-        what = f"the average of {k} iterates and their mean"
-        equal(what, mean, np.mean(models[:k], axis=0), scale=1.0, rounding=_ROUNDING)
-    for closed in (False, True) if len(ks) > 1 else ():
-        # No two weights are equal, and the first model does not count.
-        weights = Weights.of([Fraction(k * k, 3) for k in ks], closed=closed, what="RecordAt")
-        shown = ks[2 - closed :]
-        asked = RecordAt(np.array(shown, dtype=np.int64), average=True, weights=weights)
-        means = _shown(at, "RecordAt with weights", asked, shown)
-        for k, mean in zip(shown, means, strict=True):
-            parts = [float(weights.at(j)) for j in range(k + closed)]
-            expected = np.average(models[: k + closed], axis=0, weights=parts)
-            equal(f"a weighted average of {k + closed} iterates", mean, expected, scale=1.0, rounding=_ROUNDING)
+    running = np.cumsum(models, axis=0) / np.arange(1.0, len(ks) + 1)[:, None]
+    for words, asked, wanted, expected in (
+        (f"RecordAt({chosen.tolist()})", RecordAt(chosen), [k for k in ks if k in chosen], models),
+        ("RecordAt(average=True)", RecordAt(average=True), ks[1:], [models[0], *running]),
+    ):
+        found, shown = at.shown(asked)
+        its = found.record.iteration.tolist()
+        expect(its == wanted, f"{words} shows the iterations {its}, not {wanted}")
+        for k, x in zip(wanted, shown, strict=True):
+            equal(f"record {k} of {words} and that of all iterates", x, expected[k], scale=1.0, rounding=_ROUNDING)
     each, last = at.shown(RecordAt(events=True))
     size = len(each.events)
     expect(len(last) == size, f"RecordAt(events=True) shows {len(last)} models after {size} events")
@@ -377,14 +367,6 @@ def records(at: CompiledRun, chosen: NDArray[np.int64] = _CHOSEN) -> None:
     if size:
         same = last[-1].tolist() == models[-1].tolist()
         expect(same, "the model after the last event is not the last one")
-
-
-def _shown(at: CompiledRun, words: str, asked: RecordAt, wanted: list[int]) -> list[Array]:
-    """Return the models of records, once these are of the iterations that are wanted."""
-    tape, models = at.shown(asked)
-    found = tape.record.iteration.tolist()
-    expect(found == wanted, f"{words} shows the iterations {found}, not {wanted}")
-    return models
 
 
 def beginnings(at: CompiledRun, asked: Iterable[int] = (0, 1, ITERATIONS // 2, ITERATIONS)) -> None:

@@ -10,13 +10,22 @@ from boundlab.assumptions import assumption
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import having
 from boundlab.metrics import Quantity
-from boundlab.objective import Problem
 from boundlab.recheck import SCHEMA, text_of
 from boundlab.theorems import Theorem
 from boundlab.worst_case.certificate import attained, certified_lower, certify, fewer, plainest
 from boundlab.worst_case.model import FunctionClass, ProgramModel, build, class_rows, function_class, parabolas
 from boundlab.worst_case.program import Compiled, Matrix, Row, Solution, slack_matrix, upper_value
-from boundlab.worst_case.result import SHARES, TIGHT, WorstCase, extract, flat, inside, replay, stand_in
+from boundlab.worst_case.result import (
+    SHARES,
+    TIGHT,
+    FoundFunction,
+    WorstCase,
+    extract,
+    flat,
+    inside,
+    replay,
+    stand_in,
+)
 from boundlab.worst_case.specification import Question, ask, exact_parameters
 
 # The step size as the unit: then B·R/√K and a step R/(B·√K) leave only rational numbers in the program.
@@ -246,7 +255,7 @@ def worst_case(
     compiled = Compiled(model.program)
     solution = compiled.solve()
     upper, lower, equal = None, None, None
-    found = _Found("" if find_function else "no function was asked for")
+    found = FoundFunction("" if find_function else "no function was asked for")
     if solution.status == "optimal":
         if certificates:
             upper = _checked(model, kind, certify(compiled, solution))
@@ -416,23 +425,13 @@ def _bounding(theorem: Theorem, plan: Question) -> dict[str, Any]:
     return {name: plan.values[name] for name in plan.values if name in read & about}
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A function with its replay, or why there is none."""
-
-    missing: str
-    problem: Problem | None = None
-    rank: int = 0
-    in_class: bool = False
-    replayed: float | None = None
-
-
-def _search(plan: Question, kind: FunctionClass, constants: Mapping[str, Any], step: float, wanted: float) -> _Found:
+def _search(
+    plan: Question, kind: FunctionClass, constants: Mapping[str, Any], step: float, wanted: float
+) -> FoundFunction:
     """Look for a function whose replay comes near the solver's value, with kinks that are rounded more and more."""
     if kind.errors:
-        return _Found("no case file says errors of gradients that change from step to step")
-    best = _Found(f"no function of the class is written down for {kind.kind}")
+        return FoundFunction("no case file says errors of gradients that change from step to step")
+    best = FoundFunction(f"no function of the class is written down for {kind.kind}")
     for share in SHARES:
         chosen = stand_in(kind, float(constants.get("R", 1.0)), step, share)
         if chosen is None:
@@ -447,20 +446,20 @@ def _search(plan: Question, kind: FunctionClass, constants: Mapping[str, Any], s
     return best
 
 
-def _function(plan: Question, chosen: FunctionClass, constants: Mapping[str, Any]) -> _Found:
+def _function(plan: Question, chosen: FunctionClass, constants: Mapping[str, Any]) -> FoundFunction:
     """Find a function near the worst one of a class whose members can be written down, and replay it."""
     try:
         model = build(chosen, plan.metric, plan.runs(), plan.clients, inside(constants))
         compiled = Compiled(model.program)
         solution = compiled.solve()
         if solution.status != "optimal":
-            return _Found(f"Clarabel ended with status {solution.status} on the functions with rounded kinks")
+            return FoundFunction(f"Clarabel ended with status {solution.status} on the functions with rounded kinks")
         gram, values = flat(compiled, solution, model.program.level)
         found = extract(chosen, model, gram, values, constants)
     except BoundlabError as error:
-        return _Found(str(error))
-    if found is None:
-        return _Found("all points of the program coincide")
+        return FoundFunction(str(error))
+    if found.problem is None:
+        return found
     replayed = replay(plan, found.problem)
     missing = "" if replayed is not None else "the function found has no closed proximal step"
-    return _Found(missing, found.problem, found.rank, found.certified, replayed)
+    return replace(found, missing=missing, replayed=replayed)

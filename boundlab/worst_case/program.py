@@ -176,26 +176,17 @@ def _matrices(rows: tuple[Row, ...], program: SemidefiniteProgram) -> tuple[Any,
     from scipy.sparse import csr_array
 
     n, scale = program.points, program.scale
-    linear: tuple[list[float], list[int], list[int]] = ([], [], [])
-    quadratic: tuple[list[float], list[int], list[int]] = ([], [], [])
+    linear: list[tuple[float, int, int]] = []
+    quadratic: list[tuple[float, int, int]] = []
     for place, one in enumerate(rows):
-        for i, weight in one.values.items():
-            _append(linear, float(weight) * program.level, place, i)
-        for (i, j), weight in one.gram.items():
-            # The lower triangle stands for both halves.
-            _append(quadratic, float(weight) * scale[i] * scale[j], place, i * n + j)
-    shapes = ((len(rows), max(program.values, 1)), (len(rows), n * n))
-    sparse = [
-        csr_array((data, (at, column)), shape=shape)
-        for (data, at, column), shape in zip((linear, quadratic), shapes, strict=True)
-    ]
+        linear += [(float(weight) * program.level, place, i) for i, weight in one.values.items()]
+        # The lower triangle stands for both halves.
+        quadratic += [(float(weight) * scale[i] * scale[j], place, i * n + j) for (i, j), weight in one.gram.items()]
+    sparse = []
+    for entries, width in ((linear, max(program.values, 1)), (quadratic, n * n)):
+        weights, at, columns = np.array(entries).reshape(-1, 3).T
+        sparse.append(csr_array((weights, (at.astype(int), columns.astype(int))), shape=(len(rows), width)))
     return sparse[0], sparse[1], np.array([float(one.constant) for one in rows])
-
-
-def _append(target: tuple[list[float], list[int], list[int]], weight: float, at: int, column: int) -> None:
-    target[0].append(weight)
-    target[1].append(at)
-    target[2].append(column)
 
 
 def _solve(cp: Any, problem: Any, points: int, *, rough: bool = False) -> str:

@@ -81,22 +81,28 @@ _GRID = 2.0**-44
 
 @final
 @dataclass(frozen=True, slots=True)
-class Extracted:
-    """A function near the worst one.
+class FoundFunction:
+    """A function near the worst one, or why there is none.
 
     Parameters
     ----------
+    missing
+        Why there is no function or no replay, or ''.
     problem
         n functions; x* = 0 with f(x*) = 0.
     rank
         The dimension in which it lives.
-    certified
+    in_class
         Whether its constants were seen to be within those of the theorem.
+    replayed
+        The left side that it makes in the NumPy executor.
     """
 
-    problem: Problem
-    rank: int
-    certified: bool
+    missing: str
+    problem: Problem | None = None
+    rank: int = 0
+    in_class: bool = False
+    replayed: float | None = None
 
 
 def stand_in(kind: FunctionClass, radius: float, step: float, share: float) -> FunctionClass | None:
@@ -159,7 +165,7 @@ def flat(compiled: Compiled, solution: Solution, level: float) -> tuple[Floats, 
 
 def extract(
     kind: FunctionClass, model: ProgramModel, gram: Floats, values: Floats, constants: Mapping[str, Any]
-) -> Extracted | None:
+) -> FoundFunction:
     """Write down a function that interpolates the primal point.
 
     Parameters
@@ -173,14 +179,14 @@ def extract(
 
     Returns
     -------
-    Extracted or None
-        None where the Gram matrix is 0.
+    FoundFunction
+        Without a function where the Gram matrix is 0.
     """
     scale = model.program.scale
     size, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
     keep = size > _RANK * float(size[-1])
     if not keep.any():
-        return None
+        return FoundFunction("all points of the program coincide")
     vectors = (vectors[:, keep] * np.sqrt(size[keep])).T * scale  # columns are the leaf points
     start = _dense([model.start], len(scale))[0] @ vectors.T
     rotate = _towards(start)
@@ -209,7 +215,7 @@ def extract(
     else:
         spec |= {"c": b.tolist(), "L": smooth, "mu": strong}
         problem = build_problem("smoothed-max-affine", spec)
-    return Extracted(problem, rank, _within(problem, kind, x0, constants))
+    return FoundFunction("", problem, rank, _within(problem, kind, x0, constants))
 
 
 def _dense(rows: Sequence[Mapping[int, Fraction]], width: int) -> Floats:

@@ -11,8 +11,8 @@ import sympy
 
 from boundlab.algorithms import Algorithm, Event, EventLaw, EventProgram, undeclared_draws
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import flint, fraction, rational
 from boundlab.arithmetic.rational import PROGRAM, Formula, Recipe, known_fraction, meant
+from boundlab.case import delays_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, CertificateError, SpecError, SymbolError
 from boundlab.events import Events
@@ -368,7 +368,7 @@ def ask(
     values["n"] = clients
     if "iid-events" in theorem.core.assumed and "p" not in values:
         raise SymbolError(f"{theorem.id} needs p: set p=0.5 (one probability a client), or delays iid:p_s=0.5")
-    model = _delays(delays, clients) if events is None else _delays(None, clients)
+    model = delays_from(delays if delays and events is None else "deterministic", clients)
     several = _several(theorem, algorithm, chosen, clients, model)
     random = over(theorem).independent or (several and over(theorem).drawn)
     average = random and events is None if average is None else average
@@ -385,7 +385,8 @@ def ask(
     if average:
         scheduled: frozenset[str] = frozenset()
         events_found = None
-        options, bound = _averaged(theorem, chosen, values, iterations)
+        known = _used(theorem, values)
+        options, bound = {**chosen, **theorem.step_options(known)}, float(theorem.value_at(known, [iterations])[0])
     else:
         options, events_found, bound, scheduled = _single(
             theorem, algorithm, chosen, values, clients, iterations, model, events, yours
@@ -424,14 +425,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _plain(one) for name, one in value.items()}
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
-
-
-def _delays(spec: str | None, clients: int) -> DelayModel:
-    """Read the delays of a single run."""
-    from boundlab.case import build_delays
-
-    kind, options = parse_spec(spec or "deterministic", "delays")
-    return build_delays(kind, options, clients)
 
 
 def _several(
@@ -523,24 +516,14 @@ def _probabilities(theorem: Theorem, values: dict[str, Any], delays: str | None)
         return
     if "p" in values:
         raise SpecError("give p or delays, not both")
-    from boundlab.case import build_delays
-
     kind, options = parse_spec(delays, "delays")
     if kind != "iid":
         raise SpecError(f"{theorem.id} assumes iid-events; delays iid:p_s=0.5 would fit, got {kind}")
     clients = int(float(values.pop("n", 1)))
     if "p" in options:
         clients = len(Options("delays iid", dict(options)).numbers("p"))
-    model: Any = build_delays(kind, options, clients)
+    model: Any = delays_from(delays, clients)
     values["p"] = model.p
-
-
-def _averaged(
-    theorem: Theorem, chosen: Mapping[str, Any], values: dict[str, Any], iterations: int
-) -> tuple[dict[str, Any], float]:
-    known = _used(theorem, values)
-    options = {**chosen, **theorem.step_options(known)}
-    return options, float(theorem.value_at(known, [iterations])[0])
 
 
 def _single(
@@ -620,8 +603,8 @@ def _repaired(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str,
 # Degrees of the numerator and of the denominator, in the order in which they are tried. The coefficients come from all
 # horizons but the largest, whose multipliers a fit has to foretell.
 _DEGREES = ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (1, 2), (2, 1), (2, 2))
-_Powers: TypeAlias = tuple[int, int]
 _Data: TypeAlias = dict[tuple[int, int], Fraction]
+_COUNTERS = sympy.symbols("K k")
 _STAR, _LAST = "x*", "the last point"
 
 
@@ -634,22 +617,20 @@ class Fitted:
     ----------
     label
         Which inequalities, in words; those of iterate k hold a multiplier each.
-    top, bottom
-        Coefficients of the numerator and of the denominator, by the powers of K and of k; no ``bottom`` where nothing
-        fits.
+    formula
+        The multiplier by K and k, a quotient of polynomials; None where none fits.
     values
         How many multipliers, those that are 0 included.
     """
 
     label: str
-    top: Mapping[_Powers, Fraction]
-    bottom: Mapping[_Powers, Fraction]
+    formula: sympy.Expr | None
     values: int
 
     @property
     def fits(self) -> bool:
         """True if there is a closed form."""
-        return bool(self.bottom)
+        return self.formula is not None
 
     def at(self, K: Any, k: Any = 0) -> Any:
         """Return the multiplier, for numbers of any kind that can be added, multiplied and divided.
@@ -659,25 +640,15 @@ class Fitted:
         CertificateError
             If there is no closed form.
         """
-        if not self.fits:
+        if self.formula is None:
             raise CertificateError(f"the multipliers of {self.label} have no closed form here")
-        return _polynomial(self.top, K, k) / _polynomial(self.bottom, K, k)
+        K, k = (Fraction(one) if isinstance(one, int) else one for one in (K, k))
+        parts = sympy.fraction(sympy.cancel(self.formula))
+        top, bottom = (0 * K + sympy.lambdify(_COUNTERS, part, [])(K, k) for part in parts)
+        return top / bottom
 
     def __str__(self) -> str:
-        import sympy
-
-        return "no closed form" if not self.fits else str(sympy.factor(self.at(*sympy.symbols("K k"))))
-
-
-def _polynomial(terms: Mapping[_Powers, Fraction], K: Any, k: Any) -> Any:
-    found: Any = 0
-    for (i, j), weight in terms.items():
-        part: Any = weight if weight.denominator != 1 else weight.numerator
-        if not isinstance(K, (int, Fraction)) and isinstance(part, Fraction):
-            found = found + K**i * k**j * part.numerator / part.denominator
-        else:
-            found = found + part * K**i * k**j
-    return found
+        return "no closed form" if self.formula is None else str(sympy.factor(self.formula))
 
 
 def closed_form(certificates: Mapping[int, Mapping[str, Any]]) -> tuple[Fitted, ...]:
@@ -750,73 +721,46 @@ def _multipliers(
 
 def _fitted(kind: tuple[Any, ...], data: _Data) -> list[Fitted]:
     """Return one form for all iterates, or one for the last and one for the others."""
+    label = str(kind[2])
+    if kind[0] != "given":
+        label = f"{'the gradient' if kind[0] == 'gradient' else 'interpolation'} of f_{kind[1]} at {label}"
     whole = _form(data)
     if whole is not None:
-        return [Fitted(_label(kind), *whole, len(data))]
+        return [Fitted(label, whole, len(data))]
     ends = {K: max(k for other, k in data if other == K) for K, _ in data}
-    last = {at: value for at, value in data.items() if at[1] == ends[at[0]]}
-    rest = {at: value for at, value in data.items() if at not in last}
-    found = []
-    for part, words in ((rest, ", but for the last"), (last, ", the last")):
-        if part:
-            form = _form({(K, 0): value for (K, _), value in part.items()} if part is last else part)
-            found.append(Fitted(_label(kind) + words, *(form or ({}, {})), len(part)))
-    return [one for one in found if one.top or not one.fits]
+    rest = {(K, k): value for (K, k), value in data.items() if k != ends[K]}
+    last = {(K, 0): value for (K, k), value in data.items() if k == ends[K]}
+    parts = ((rest, ", but for the last"), (last, ", the last"))
+    found = [Fitted(label + words, _form(part), len(part)) for part, words in parts if part]
+    return [one for one in found if one.formula != 0]
 
 
-def _label(kind: tuple[Any, ...]) -> str:
-    if kind[0] == "given":
-        return str(kind[2])
-    return f"{'the gradient' if kind[0] == 'gradient' else 'interpolation'} of f_{kind[1]} at {kind[2]}"
+def _form(data: _Data) -> sympy.Expr | None:
+    """Return the quotient P/Q of lowest degrees that fits all values exactly, or None.
 
-
-def _form(data: _Data) -> tuple[dict[_Powers, Fraction], dict[_Powers, Fraction]] | None:
-    """Return numerator and denominator of lowest degrees that fit all values exactly, or None."""
+    P(K, k) = value·Q(K, k) at all horizons but the largest has to leave one pair, up to a factor.
+    """
     if not any(data.values()):
-        return {}, {(0, 0): Fraction(1)}
+        return sympy.Integer(0)
     single = len({k for _, k in data}) == 1
     largest = max(K for K, _ in data)
     seen = {at: value for at, value in data.items() if at[0] < largest}
-    for up, down in _DEGREES:
-        top, bottom = (_monomials(degree, single) for degree in (up, down))
-        found = _kernel(seen, top, bottom) if len(seen) >= len(top) + len(bottom) - 1 else None
-        if found is not None and all(_is(found, at, value) for at, value in data.items()):
-            return found
+    for degrees in _DEGREES:
+        top, bottom = (
+            [(i, j) for i in range(most + 1) for j in range(most + 1 - i) if not (single and j)] for most in degrees
+        )
+        lines = [
+            [*(K**i * k**j for i, j in top), *(-value * K**i * k**j for i, j in bottom)]
+            for (K, k), value in seen.items()
+        ]
+        kernel = sympy.Matrix(lines).nullspace() if len(lines) >= len(top) + len(bottom) - 1 else []
+        if len(kernel) == 1:
+            terms = list(zip(kernel[0], (*top, *bottom), strict=True))
+            P, Q = terms[: len(top)], terms[len(top) :]
+            if all(_sum(Q, *at) and _sum(P, *at) == value * _sum(Q, *at) for at, value in data.items()):
+                return _sum(P, *_COUNTERS) / _sum(Q, *_COUNTERS)
     return None
 
 
-def _is(
-    form: tuple[Mapping[_Powers, Fraction], Mapping[_Powers, Fraction]], at: tuple[int, int], value: Fraction
-) -> bool:
-    """Return whether a quotient has a value at a place, where it was fitted or not."""
-    below = _polynomial(form[1], *at)
-    return bool(below) and Fraction(_polynomial(form[0], *at)) == value * below
-
-
-def _monomials(degree: int, single: bool) -> list[_Powers]:
-    return [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i) if not (single and j)]
-
-
-def _kernel(
-    data: _Data, top: Sequence[_Powers], bottom: Sequence[_Powers]
-) -> tuple[dict[_Powers, Fraction], dict[_Powers, Fraction]] | None:
-    """Return P and Q with P(K, k) = value·Q(K, k) and Q ≠ 0 everywhere, if they are the only ones up to a factor."""
-    lines = []
-    for (K, k), value in data.items():
-        lines.append([Fraction(K**i * k**j) for i, j in top] + [-value * K**i * k**j for i, j in bottom])
-    width = len(top) + len(bottom)
-    entries = [rational(one) for line in lines for one in line]
-    reduced, rank = flint().fmpq_mat(len(lines), width, entries).rref()
-    if int(rank) != width - 1:
-        return None
-    pivots = [next(column for column in range(width) if reduced[row, column] != 0) for row in range(int(rank))]
-    (free,) = set(range(width)) - set(pivots)
-    found = [Fraction(0)] * width
-    found[free] = Fraction(1)
-    for row, pivot in enumerate(pivots):
-        found[pivot] = -fraction(reduced[row, free])
-    upper = {at: one for at, one in zip(top, found[: len(top)], strict=True) if one}
-    lower = {at: one for at, one in zip(bottom, found[len(top) :], strict=True) if one}
-    if any(not _polynomial(lower, K, k) for K, k in data):
-        return None
-    return upper, lower
+def _sum(terms: Sequence[tuple[sympy.Rational, tuple[int, int]]], K: Any, k: Any) -> Any:
+    return sum(weight * K**i * k**j for weight, (i, j) in terms)

@@ -11,7 +11,7 @@ import pytest
 from boundlab.errors import BoundlabError
 from boundlab.falsify import Candidate, _families, _search, _shared_runs
 from boundlab.falsify._families import noise_allowed, settings
-from boundlab.falsify._judge import Judge, horizon, plan_of
+from boundlab.falsify._judge import Judge, plan_of
 from boundlab.falsify._shared_runs import constants_of, make_shared_run, step_size, tapes
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import _read, parameters
@@ -53,9 +53,9 @@ def same(one: Any, other: Any) -> bool:
 def test_a_plan_is_the_one_of_a_copy_of_the_statement_of_which_nothing_is_known_yet(name: str) -> None:
     theorem = load_theorem(name)
     tried = some(theorem)
-    kept = [said(plan_of, theorem, one, [horizon(one)]) for one in (*tried, *tried)]
+    kept = [said(plan_of, theorem, one) for one in (*tried, *tried)]
     for one, first, again in zip(tried, kept, kept[len(tried) :], strict=False):
-        assert same(first, said(plan_of, replace(theorem), one, [horizon(one)])), one.key()
+        assert same(first, said(plan_of, replace(theorem), one)), one.key()
         assert same(first, again), one.key()
 
 
@@ -110,7 +110,7 @@ def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(nam
         shared = said(make_shared_run, theorem, one)
         fresh = said(make_shared_run, replace(theorem), one)
         assert same(shared, fresh), one.key()
-        plan = said(plan_of, theorem, one, [horizon(one)])
+        plan = said(plan_of, theorem, one)
         if isinstance(shared, tuple) or isinstance(plan, tuple):
             continue
         options = {**plan.parameter_values, **shared.server, shared.rate: 1}

@@ -9,10 +9,10 @@ from sympy import Rational
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.falsify import Candidate, falsify
 from boundlab.falsify._candidate import Columns, Layout
-from boundlab.falsify._families import quiet
+from boundlab.falsify._families import on_composite, quiet
 from boundlab.falsify._judge import Judge, from_vector, to_vector
 from boundlab.formulas.symbols import symbol
-from boundlab.registry import registered
+from boundlab.registry import lookup, registered
 from boundlab.theorems import FormulaBound, Theorem, load_theorem
 
 ISTA = "classics.proximal-gradient"
@@ -127,3 +127,20 @@ def test_there_is_no_proximal_step_of_f_and_a_penalty() -> None:
         columns.implicit_step(np.ones(1), 0, None, 1.0)
     with pytest.raises(BoundlabError):
         one.build().prox(0, np.ones(1), 1.0)
+
+
+MEAN = "gd takes the mean of the clients' proximal steps, not the proximal step of the mean (sampling=mean does)"
+ASKED = [(1, "all", ""), (2, "all", MEAN), (5, "all", MEAN), (2, "uniform", ""), (2, "mean", "")]
+
+
+@pytest.mark.parametrize(("clients", "sampling", "words"), ASKED)
+def test_the_mean_of_proximal_steps_is_told_apart_from_the_proximal_step_of_the_mean(
+    clients: int, sampling: str, words: str
+) -> None:
+    theorem = load_theorem("classics.proximal-gradient")
+    assert on_composite(theorem, {"sampling": sampling}, clients) == words
+
+
+def test_other_algorithms_are_what_books_call_so() -> None:
+    area = lookup("algorithms", "area")
+    assert area.on_composite(None, 3) == ""

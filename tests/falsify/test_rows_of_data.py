@@ -81,7 +81,7 @@ def test_the_search_sees_what_all_draws_of_rows_give(one: Candidate) -> None:
 def test_given_a_tape_and_over_all_events_mini_batches_have_one_mean() -> None:
     theorem = load_theorem(SAMPLED)
     one = replace(ROWS[1], iterations=5)
-    plan = plan_of(theorem, one, [1, 3, 5])
+    plan = plan_of(theorem, one, 1, 3, 5)
     tape = tape_of("gd", {"alpha": 0.25}, 2, 5, "deterministic", records=plan.metric.records(plan.ks))
     given_tape = batches_along(plan.problem, tape, plan.metric, plan.ks)
     over_events = left_side(*plan.random_run, 5, plan.ks)

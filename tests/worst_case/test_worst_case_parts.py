@@ -6,15 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from problem_makers import generated, make, point
+from problem_makers import make
 
 from boundlab.arithmetic.numbers import flint, rational
-from boundlab.arithmetic.rational import meant
 from boundlab.errors import CertificateError
 from boundlab.events import Events
 from boundlab.execute.floats import run as run_numpy
 from boundlab.execute.points import Point, run
-from boundlab.metrics import METRICS
 from boundlab.options import Options
 from boundlab.problems.solvers import maximise
 from boundlab.recheck import Form, Sample
@@ -22,18 +20,11 @@ from boundlab.registry import lookup
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import load_theorem
 from boundlab.worst_case.certificate import _linearised, certify
-from boundlab.worst_case.model import FunctionClass, build, class_rows, function_class
+from boundlab.worst_case.model import FunctionClass, class_rows, function_class
 from boundlab.worst_case.program import Compiled, Row, SemidefiniteProgram, upper_value
 from boundlab.worst_case.specification import ask
 
 FRACTIONS = st.fractions(min_value=-100, max_value=100, max_denominator=50)
-
-
-def test_a_float_next_to_a_simple_fraction_is_that_fraction() -> None:
-    assert meant(1.0 / 3.0) == Fraction(1, 3)
-    assert meant(0.1) == Fraction(1, 10)
-    assert meant(2.0**0.5) == Fraction(2.0**0.5)
-    assert meant(0.0) == 0
 
 
 def area_tape(actors: tuple[int, ...], clients: int) -> Tape:
@@ -67,31 +58,6 @@ def test_points_go_where_vectors_go(actors: list[int]) -> None:
     vectors: list[Any] = []
     run_numpy(tape, problem.x0, problem.full_gradients(), lambda _, x: vectors.append(np.array(x)))
     assert shown == pytest.approx(vectors[-1].tolist(), abs=1e-12)
-
-
-def parts(name: str, iterations: int, values: dict[str, Any]) -> tuple[Any, Any, Any]:
-    theorem = load_theorem(name)
-    plan = ask(theorem, iterations, values)
-    return plan, function_class(theorem, plan.values, plan.clients), {"R": 1.0}
-
-
-def test_interleaved_models_are_those_built_alone() -> None:
-    plan, kind, constants = parts("area.theorem8", 3, {"p": [0.5], "M": 2})
-    other_plan, other_kind, _ = parts("area.theorem8", 4, {"p": [0.5], "M": 1})
-    alone = build(kind, plan.metric, plan.tapes(), 1, constants).program
-    other_alone = build(other_kind, other_plan.metric, other_plan.tapes(), 1, constants).program
-    nested: list[SemidefiniteProgram] = []
-
-    def tapes() -> Any:
-        for place, one in enumerate(plan.tapes()):
-            if place == 3:
-                nested.append(build(other_kind, other_plan.metric, other_plan.tapes(), 1, constants).program)
-            yield one
-
-    outer = build(kind, plan.metric, tapes(), 1, constants).program
-    assert outer.rows == alone.rows
-    assert outer.objective == alone.objective
-    assert nested[0].rows == other_alone.rows
 
 
 CLASSES: dict[str, dict[str, Fraction]] = {  # by PEPit's names, with its constants
@@ -137,23 +103,6 @@ def test_the_rows_of_a_class_are_those_of_pepit(name: str) -> None:
         ours.append({at: float(weight) for at, weight in every.items() if weight})
     assert len(ours) == len(theirs)
     assert all(any(one == other for other in theirs) for one in ours)
-
-
-def test_pepit_itself_finds_the_same_value() -> None:
-    # The subgradient method by PEPit's own means: min over iterates is not what is asked here, so the last one.
-    import PEPit
-    from PEPit.functions import SmoothConvexFunction
-
-    problem = PEPit.PEP()
-    f = problem.declare_function(SmoothConvexFunction, L=1.0)
-    best = f.stationary_point()
-    x = start = problem.set_initial_point()
-    problem.set_initial_condition((start - best) ** 2 <= 1)
-    for _ in range(2):
-        x = x - f.gradient(x)
-    problem.set_performance_metric(f(x) - f(best))
-    value = problem.solve(verbose=0, wrapper="cvxpy", solver="CLARABEL")
-    assert value == pytest.approx(1.0 / 10.0, abs=1e-6)  # L·R²/(4K+2)
 
 
 def tiny() -> SemidefiniteProgram:
@@ -207,38 +156,6 @@ def test_the_weights_of_a_rounded_maximum_are_optimal(seed: int) -> None:
     assert gain.max() - weights @ gain <= 1e-9 * (1.0 + np.abs(height).max() + (slopes**2).sum() / width)
 
 
-@given(st.integers(0, 10_000), st.sampled_from((0.0, 0.2)))
-@settings(max_examples=30, deadline=None)
-def test_rounded_maxima_are_smooth_and_convex_and_below_their_pieces(seed: int, mu: float) -> None:
-    problem = generated("smoothed-max-affine", seed, L=2.0, mu=mu)
-    sharp = generated("max-affine", seed)
-    x, y = point(problem, seed), point(problem, seed + 1)
-    for client in range(problem.n):
-        f, g = problem.client_value(client, x), problem.gradient(client, x)
-        other, slope = problem.client_value(client, y), problem.gradient(client, y)
-        assert f <= sharp.client_value(client, x) + 0.5 * mu * (x @ x) + 1e-9
-        # The interpolation inequality of smooth strongly convex functions, Taylor et al. 2017, Theorem 4.
-        dx, dg = x - y, g - slope
-        gap = f - other - slope @ dx - (dg @ dg / 4.0 + mu * (dx @ dx) / 2.0 - mu / 2.0 * (dg @ dx)) / (1 - mu / 2.0)
-        assert gap >= -1e-8 * (1.0 + abs(f) + abs(other))
-        # Optimality of the proximal point: (x − z)/α is the gradient there.
-        z = problem.prox(client, x, 0.7)
-        assert (x - z) / 0.7 == pytest.approx(problem.gradient(client, z), abs=1e-6)
-    assert METRICS["gap"].counter == "K"
-
-
-def test_the_certified_optimum_of_a_rounded_maximum_is_below_other_points() -> None:
-    problem = generated("smoothed-max-affine", 3, mu=0.1)
-    best = problem.optimum()
-    for seed in range(20):
-        assert problem.value(point(problem, seed)) >= best.value - best.gap
-    known = problem.constants()
-    assert known["zeta"].value >= 0.0
-    assert known["R"].value > 0.0
-    again = make("smoothed-max-affine", **{k: v for k, v in problem.spec().items() if k != "type"})
-    assert again.value(point(problem, 1)) == problem.value(point(problem, 1))
-
-
 @pytest.mark.parametrize(
     ("name", "iterations", "settings"),
     [
@@ -265,12 +182,6 @@ def test_all_event_sequences_at_once_show_what_they_show_one_by_one(
         weights.append(total)
     assert weights[0] == weights[1]
     assert sum(weights[1].values()) == 1
-
-
-@pytest.mark.parametrize("bound", [Fraction(3), Fraction(1, 2), Fraction(1)])
-def test_a_certificate_states_the_square_of_the_largest_slope(bound: Fraction) -> None:
-    kind = FunctionClass("ConvexLipschitzFunction", {}, "", None, None, True, "", steepest=bound**2)
-    assert kind.limits == (0, 0, bound**2)
 
 
 @given(st.lists(FRACTIONS, min_size=6, max_size=6), FRACTIONS, FRACTIONS, FRACTIONS)
