@@ -31,7 +31,7 @@ from boundlab.assumptions import FIXED_TIMES, definers
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import AssumptionError, FormulaError, SpecError, UndecidedError
-from boundlab.exact._recursions import derive as derivation_of
+from boundlab.exact._derive import derive as derivation_of
 from boundlab.exact._result import ExactResult
 from boundlab.exact._rows import (
     MOST,
@@ -295,7 +295,6 @@ def _text(side: Any, formulas: Formulas) -> str:
 # Ask an exact engine once more for what its left side was made of.
 
 _LONGEST: Final = 10**5  # bits of a number of a table
-_FEW: Final = 3  # moments from which no recursion can be read
 
 
 def of_events(
@@ -357,8 +356,8 @@ def of_core(
     k: int,
     core: Core,
 ) -> MomentsOf | Outcomes:
-    """Return the moments of runs in a box; of fewer than show how they go on all that can happen, if it is few rows."""
-    if k <= _FEW:
+    """Return the moments of runs in a box; all that can happen, where two outcomes an event are few rows."""
+    if 2**k <= MOST:
         with contextlib.suppress(SpecError, UndecidedError):
             each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
             if len(each) <= MOST:

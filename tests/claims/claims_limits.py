@@ -114,7 +114,7 @@ def rows_of_a_derivation() -> list[str]:
     return 2 * [str(_rows.MOST)]
 
 
-@claim("docs/exact.md", "where a number takes more than # letters and is shortened")
+@claim("docs/exact.md", "where a number that is added up takes more than # letters and is shortened")
 def letters_of_a_number() -> list[str]:
     return [str(writing.LONGEST)]
 
