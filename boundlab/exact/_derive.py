@@ -462,7 +462,7 @@ def derive(
     ArithmeticError
         If the rows do not sum to the engine's left side.
     """
-    account = _account(at, trace)
+    account = _account(at, trace, left)
     require_same(account.total, left)
     comparison, whole = inequality(left, right, above=above)
     by_hand = account.by_hand and whole
@@ -478,7 +478,7 @@ def derive(
     return Derivation(at.plan.theorem.id, by_hand, sections)
 
 
-def _account(at: ExactSetting, trace: ExactTrace) -> Account:
+def _account(at: ExactSetting, trace: ExactTrace, left: Scalar) -> Account:
     match trace:
         case Outcomes():
             return of_outcomes(at, trace)
@@ -486,6 +486,9 @@ def _account(at: ExactSetting, trace: ExactTrace) -> Account:
             return of_models(at, trace)
         case MomentsOf():
             return of_moments(at, trace)
+        case None:
+            many = say(f"more than {MOST} outcomes: they are added up state by state, which cannot be checked by hand")
+            return Account((many,), left, math(at.plan.theorem.left.expectation, at.plan.theorem.left.latex), False)
 
 
 def require_same(total: Scalar, left: Scalar) -> None:

@@ -24,7 +24,7 @@ from boundlab.arithmetic.numbers import (
     exact_array,
     rational,
 )
-from boundlab.arithmetic.problem import AtMinimum, Core, Minimum, RationalProblem, root
+from boundlab.arithmetic.problem import AtMinimum, Core, RationalProblem, root
 from boundlab.arithmetic.rational import TooLongError
 from boundlab.arithmetic.writing import words
 from boundlab.assumptions import FIXED_TIMES, definers
@@ -49,6 +49,8 @@ from boundlab.execute.rationals import exactly, run
 from boundlab.expectation import (
     Arithmetic,
     Moments,
+    RecordedOutcome,
+    Steps,
     core_of_schedule,
     core_over_events,
     engine,
@@ -58,8 +60,6 @@ from boundlab.expectation import (
     exact_parameters,
     exact_program,
     folded,
-    marginals,
-    marginals_of_schedule,
     moments_of_schedule,
     outcomes,
     outcomes_of_schedule,
@@ -297,39 +297,13 @@ def _text(side: Any, formulas: Formulas) -> str:
 _LONGEST: Final = 10**5  # bits of a number of a table
 
 
-def of_events(
-    model: RationalProblem,
-    best: Minimum | None,
-    arithmetic: Arithmetic[Scalar],
-    unit: Scalar,
-    law: EventLaw[Fraction],
-    alike: Sequence[Sequence[int]],
-    metric: Metric,
-    k: int,
-) -> Outcomes:
-    """Return all that can happen."""
-    try:
-        each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
-    except SpecError:  # too many states to keep what led to them
-        pass
-    else:
+def listed(ask: Callable[[], tuple[list[RecordedOutcome], list[Steps]]]) -> Outcomes | None:
+    """Return all that can happen; None where it is more than a table has rows."""
+    with contextlib.suppress(SpecError, UndecidedError):
+        each, steps = ask()
         if len(each) <= MOST:
-            return Outcomes(each, steps, [])
-    return Outcomes(None, [], marginals(model, best, arithmetic, unit, law, alike, metric, k))
-
-
-def of_signs(
-    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
-) -> Outcomes:
-    """Return all that the signs of the noise can do to one schedule."""
-    try:
-        each = outcomes_of_schedule(model, best, tape, of_tape, unit)
-    except SpecError:
-        pass
-    else:
-        if len(each) <= MOST:
-            return Outcomes(each, [], [])
-    return Outcomes(None, [], marginals_of_schedule(model, best, tape, of_tape, unit))
+            return Outcomes(each, steps)
+    return None
 
 
 def of_moments(
@@ -344,25 +318,6 @@ def of_moments(
     each: list[Moments] = []
     second_moments(model, arithmetic, law, metric, np.array([k]), core, each.append)
     return MomentsOf(each, metric.over.averages_iterates)
-
-
-def of_core(
-    model: RationalProblem,
-    best: Minimum | None,
-    arithmetic: Arithmetic[Scalar],
-    unit: Scalar,
-    law: EventLaw[Fraction],
-    metric: Metric,
-    k: int,
-    core: Core,
-) -> MomentsOf | Outcomes:
-    """Return the moments of runs in a box; all that can happen, where two outcomes an event are few rows."""
-    if 2**k <= MOST:
-        with contextlib.suppress(SpecError, UndecidedError):
-            each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
-            if len(each) <= MOST:
-                return Outcomes(each, steps, [])
-    return of_moments(model, arithmetic, law, metric, k, core)
 
 
 def of_moments_along(
@@ -555,6 +510,10 @@ class ExactEngine:
         plan = self.plan
         law = self.event_law()
         ks, k = plan.ks[-1:], int(plan.ks[-1])
+
+        def all_events() -> tuple[list[RecordedOutcome], list[Steps]]:
+            return outcomes(self.model, self.best, *self.arithmetic(), law, plan.metric, k)
+
         if has_moments(self.model) and plan.metric.quantity is not Quantity.CONTROL:
             self.method = _MOMENTS
             self._trace = lambda: of_moments(self.model, self.arithmetic()[0], law, plan.metric, k, None)
@@ -565,7 +524,11 @@ class ExactEngine:
         core = core_over_events(self.model, self.arithmetic()[0], law, k)
         if core is not None:
             self.method = f"{_MOMENTS}: no run leaves the box where the functions are quadratics"
-            self._trace = lambda: of_core(self.model, self.best, *self.arithmetic(), law, plan.metric, k, core)
+            # Two outcomes an event are few rows, which a hand follows more easily than moments.
+            self._trace = lambda: (
+                (listed(all_events) if 2**k <= MOST else None)
+                or of_moments(self.model, self.arithmetic()[0], law, plan.metric, k, core)
+            )
             return self._with_precision(
                 lambda: second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks, core)[0]
             )
@@ -575,14 +538,11 @@ class ExactEngine:
         def once() -> Scalar:
             return enumerated(self.model, self.best, *self.arithmetic(), law, alike, plan.metric, ks)[0]
 
-        def trace() -> ExactTrace:
-            return of_events(self.model, self.best, *self.arithmetic(), law, alike, plan.metric, k)
-
         try:
             found = self._with_precision(once)
         except SpecError as error:
             raise TooManyError(str(error)) from None
-        self._trace = trace
+        self._trace = lambda: listed(all_events)
         self.method = _EVENTS
         return found
 
@@ -682,7 +642,7 @@ class ExactEngine:
         core = core_of_schedule(self.model, tape, each, unit)
         if core is not None:
             return by_moments(core)
-        self._trace = lambda: of_signs(self.model, self.best, tape, each, unit)
+        self._trace = lambda: listed(lambda: (outcomes_of_schedule(self.model, self.best, tape, each, unit), []))
         return enumerated_schedule(self.model, self.best, tape, each, unit, metric, k)
 
     def _with_precision(self, once: Callable[[], Scalar]) -> Side:

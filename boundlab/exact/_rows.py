@@ -168,17 +168,13 @@ class Outcomes:
     Parameters
     ----------
     each
-        None where there are too many states to keep what led to them. Where the metric looks at the average of the
-        models before the last one, their points are these models.
+        Where the metric looks at the average of the models before the last one, their points are these models.
     steps
         The local steps of all runs, where there is no noise.
-    records
-        For each record its points with their probabilities, averages among them; for where ``each`` has too many rows.
     """
 
-    each: list[RecordedOutcome] | None
+    each: list[RecordedOutcome]
     steps: list[Steps]
-    records: list[list[tuple[Point, Fraction]]]
 
 
 @final
@@ -212,7 +208,8 @@ class MomentsOf:
     summed: bool
 
 
-ExactTrace: TypeAlias = Outcomes | Models | MomentsOf
+ExactTrace: TypeAlias = Outcomes | Models | MomentsOf | None
+"""None: more happens than a table has rows."""
 
 
 # Explicit events of a case in words.
@@ -614,13 +611,8 @@ def share(at: ExactSetting) -> Scalar:
 
 
 def of_outcomes(at: ExactSetting, trace: Outcomes) -> Account:
-    """Return one row for all sequences with the same records; where there are too many, the law of each record."""
-    if trace.each is None:
-        return _record_rows(at, trace.records)
-    return _outcome_rows(at, trace.each, trace.steps)
-
-
-def _outcome_rows(at: ExactSetting, each: list[RecordedOutcome], steps: list[Steps]) -> Account:
+    """Return one row for all sequences with the same records."""
+    each = trace.each
     value, averaged = metric_at(at), at.plan.metric.over.averages_iterates and isinstance(at.case.events, RandomEvents)
     ends = [[_mean(one.points)] if averaged else one.points for one in each]
     values = [share(at) * added([value(point) for point in points]) for points in ends]
@@ -645,7 +637,7 @@ def _outcome_rows(at: ExactSetting, each: list[RecordedOutcome], steps: list[Ste
     said: list[Item] = [_key(each)] if len(each) > 1 else []
     if averaged:
         said.append(_average_of(at))
-    said += _passes(steps)
+    said += _passes(trace.steps)
     unlisted = (
         [] if by_hand else [say("where not all sequences are listed, --json has up to {} of them", written(LISTED))]
     )
@@ -728,40 +720,6 @@ def _key(each: list[RecordedOutcome]) -> Sentence:
     if any(sign in letters for sign in "+−±"):
         said.append("signs are those of noise on which something shown depends, step by step, ± either of them")
     return say(f"in the order of time: {', '.join(said)}")
-
-
-def _record_rows(at: ExactSetting, records: list[list[tuple[Point, Fraction]]]) -> Account:
-    """Return rows (record, point, probability, metric); beyond the limit the largest, and the sum of the others."""
-    value, part = metric_at(at), share(at)
-    several = len(records) > 1
-    flat = [(place, point, p, value(point)) for place, record in enumerate(records) for point, p in record if p]
-    total = part * added([numbers.rational(p) * found for _, _, p, found in flat])
-    shown, rest = flat, []
-    if len(flat) > MOST:
-        ranked = sorted(range(len(flat)), key=lambda j: -float(numbers.ball(numbers.rational(flat[j][2]) * flat[j][3])))
-        kept = set(ranked[: MOST - 1])
-        shown, rest = [flat[j] for j in sorted(kept)], [flat[j] for j in ranked[MOST - 1 :]]
-    name = model_name(at, "k") if several else _seen(at)
-    columns = [say("probability"), say("{}", name), say("{}", measure(at, name) if several else _measured(at))]
-    rows = [[cell(written(p)), cell(vector(point)), cell(written(found))] for _, point, p, found in shown]
-    if several:
-        columns = [say("k"), *columns]
-        rows = [[say(str(place)), *row] for (place, *_), row in zip(shown, rows, strict=True)]
-    items: list[Item] = [say("event sequences are added up by final state here, and not listed")]
-    if rest:
-        p = sum((one[2] for one in rest), Fraction(0))
-        sum_ = added([numbers.rational(one[2]) * one[3] for one in rest])
-        mean = sum_ / numbers.rational(p)
-        others = [cell(written(p)), say(f"{len(rest)} others"), cell(written(mean))]
-        rows.append([say(""), *others] if several else others)
-        items.append(
-            say(
-                f"{len(flat)} states: the {len(shown)} that weigh most are shown, and of the {len(rest)} others the "
-                "probability and the mean. So this sum cannot be checked by hand."
-            )
-        )
-    table = Table(tuple(columns), tuple(tuple(row) for row in rows))
-    return Account((*items, table, *shortened(rows)), total, _sigma(), False)
 
 
 def _points(points: Sequence[Point]) -> Sentence:

@@ -382,12 +382,10 @@ def test_what_enters_is_told_only_where_the_models_follow_from_it(name, tmp_path
 
 
 @pytest.mark.parametrize("name", ["many", "many records"])
-def test_no_table_has_more_than_64_rows_and_what_is_left_out_is_said(name):
+def test_of_more_than_64_outcomes_there_is_no_table(name):
     result = found(name)
-    assert len(rows(result)) == 64
-    others = rows(result)[-1]
-    assert re.fullmatch(r"\d+ others", others[-2])
-    assert "So this sum cannot be checked by hand." in said(result, "What happens")[2]
+    assert not [*result.derivation.tables()]
+    assert said(result, "What happens")[1].startswith("more than 64 outcomes: ")
     assert not result.derivation.by_hand
 
 
@@ -572,7 +570,7 @@ def test_json_has_all_digits(name):
     tables = [
         item for part in fields["sections"] for item in part["items"] if isinstance(item, dict) and "rows" in item
     ]
-    assert tables
+    assert tables or name in ("many", "many records")
     assert "≈" not in json.dumps([one["rows"] for one in tables], ensure_ascii=False)
     titles = [part["title"] for part in fields["sections"]]
     assert titles[:5] == ["The instance", "What happens", "The left side", "The right side", "The inequality"]
