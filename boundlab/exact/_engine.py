@@ -256,34 +256,34 @@ def require(theorem: Theorem, formulas: Formulas) -> None:
 
 def _number(of: sympy.Expr, formulas: Formulas) -> float:
     """Return a number with the sign of a formula, ∞ where it divides by 0."""
+    found = _sign(of, formulas, strict=True)
+    if found is None:
+        raise InexactError(f"whether {of} is 0 is not decided in exact numbers")
+    return found
+
+
+def _sign(of: sympy.Expr, formulas: Formulas, *, strict: bool) -> float | None:
+    """Return the sign of a formula, ∞ where it divides by 0; of one that is ≥ 0, 0 may do; None: it is not decided."""
     exact = scalar(formulas.exact(of))
     if exact is not None:
         return float(numbers.sign(exact))
     for bits in _BITS:
         with numbers.digits(bits):
             found = formulas.ball(of)
-            if not found.is_finite() and found > 0:
+            if found > 0 and not found.is_finite():
                 return math.inf
             if found > 0 or found < 0:
                 return 1.0 if found > 0 else -1.0
-    raise InexactError(f"whether {of} is 0 is not decided in exact numbers")
+            if found >= 0 and not strict:
+                return 0.0
+    return None
 
 
 def _met(condition: Condition, formulas: Formulas) -> bool | None:
     if same(condition.quantity, condition.limit, tuple(sorted(formulas.rules.items()))):
         return not condition.strict
-    gap = condition.limit - condition.quantity
-    exact = scalar(formulas.exact(gap))
-    if exact is not None:
-        return bool(condition.meets(0, numbers.sign(exact)))
-    for bits in _BITS:
-        with numbers.digits(bits):
-            room = formulas.ball(gap)
-            if room > 0 or room < 0:
-                return bool(room > 0)
-            if room >= 0 and not condition.strict:
-                return True
-    return None
+    room = _sign(condition.limit - condition.quantity, formulas, strict=condition.strict)
+    return None if room is None else bool(condition.meets(0, room))
 
 
 def _text(side: Any, formulas: Formulas) -> str:
