@@ -214,7 +214,7 @@ ExactTrace: TypeAlias = Outcomes | Models | MomentsOf | None
 
 # Explicit events of a case in words.
 
-_LISTED = 24  # events that are listed
+_LISTED = 12  # events that are listed
 
 
 def schedule(events: Sequence[Sequence[Any]]) -> str:

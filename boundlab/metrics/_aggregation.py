@@ -264,20 +264,11 @@ class Aggregate(Over):
     def __hash__(self) -> int:
         return hash((type(self), self.range))
 
-    def records(self, ks: Ints) -> "RecordAt":
+    def _too_early(self, *_args: Any, **_more: Any) -> Any:
         """Refuse."""
-        raise self._too_early()
+        raise RuntimeError(f"the left side over {self.range.kind} is asked before its formulas have values")
 
-    def complete(self, ks: Ints) -> Ints:
-        """Refuse."""
-        raise self._too_early()
-
-    def fold(self, total: Any, value: Any) -> Any:
-        """Refuse."""
-        raise self._too_early()
-
-    def _too_early(self) -> RuntimeError:
-        return RuntimeError(f"the left side over {self.range.kind} is asked before its formulas have values")
+    records = complete = fold = _too_early
 
 
 @final

@@ -472,7 +472,7 @@ def test_of_many_events_the_first_ones_are_said():
         "at 0.123457 client 0; at 0.5 client 1 step 3, the server"
     )
     long = schedule([[k, k % 3] for k in range(3000)])
-    assert long.endswith("at 23 client 2; … 3000 events in all, as the case file has them")
+    assert long.endswith("at 11 client 2; … 3000 events in all, as the case file has them")
 
 
 def test_few_updates_in_a_box_list_all_signs_of_the_noise():
