@@ -254,7 +254,7 @@ class Sharp:
         theorem, measured = self.plan.theorem, self.plan.measured
         formulas = {point: formulas_at(theorem, values, measured) for point, values in known.items()}
         found, widths, settled = dict.fromkeys(known, OPEN), dict[int, Scalar](), set[int]()
-        ladder = [*_BITS, *[_FRACTIONS] * theorem.bound.closed]
+        ladder, total = [*_BITS, *[_FRACTIONS] * theorem.bound.closed], sympy.Add(*theorem.bound.expressions().values())
         while ladder:
             bits = ladder.pop(0)
             balls = bits != _FRACTIONS
@@ -269,7 +269,7 @@ class Sharp:
                     left = self.left(waiting, formulas[waiting[0]], balls=balls)
                     self.found |= left
                     for point in waiting:
-                        side = self._side(left[point], formulas[point], ends[point], balls=balls)
+                        side = self._side(left[point], total, formulas[point], ends[point], balls=balls)
                         found[point] = side or found[point]
                         if balls and side == OPEN and (radius := ball(left[point]).rad()).is_finite():
                             if point in widths and 2 * radius > widths[point]:  # f* is not known any better
@@ -282,8 +282,10 @@ class Sharp:
                     ladder = [_FRACTIONS] * (_FRACTIONS in ladder and isinstance(error, TooLongError))
         return found
 
-    def _side(self, left: Scalar, formulas: Formulas, ends: tuple[float, float], *, balls: bool) -> int:
-        total, closed = sympy.Add(*self.plan.theorem.bound.expressions().values()), self.plan.theorem.bound.closed
+    def _side(
+        self, left: Scalar, total: sympy.Expr, formulas: Formulas, ends: tuple[float, float], *, balls: bool
+    ) -> int:
+        closed = self.plan.theorem.bound.closed
         right = None if balls else scalar(formulas.exact(total))
         if right is not None and not isinstance(left, numbers.flint().arb):  # f* may be a ball
             return ABOVE if numbers.sign(left - right) > 0 else BELOW
