@@ -1,7 +1,7 @@
 """Comparisons that floats leave open, decided in exact numbers: with more digits, or without rounding."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final, final
@@ -132,6 +132,7 @@ def with_digits(
 
 
 _BITS: Final = (256, 1024, 4096, 16384, 65536)
+_FRACTIONS: Final = 0  # in place of bits
 _TOLD: Final = 100  # bits that both sides have where they are called equal for all that is known
 _FLOATS: Final = 30  # the same where the bound is a recursion in floats
 _LONGEST: Final = 1 << 13
@@ -159,7 +160,7 @@ def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
         done.add(found.keys[trial])
         alike = [place for place, key in enumerate(found.keys) if key == found.keys[trial]]
         tape = trial_tape(plan, seed, trial)
-        _settle(sides, alike, OneSchedule(plan, at, budget, seed, trial, tape), found.known[trial])
+        _settle(sides, alike, one_schedule(plan, at, budget, seed, trial, tape), found.known[trial])
         if plan.problem.noiseless and sides.open[trial].any() and not sides.above.any():
             start = plan.problem.x0.astype(OTHER[plan.problem.dtype])
             _, second = in_floats(plan, tape, start, plan.problem.full_gradients())
@@ -171,7 +172,7 @@ def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
 def decide_expected(plan: Plan, sides: Sides, most: float) -> None:
     """Decide what is open of an expectation over the events; parameters as for :func:`decide`."""
     if sides.open.any():
-        _settle(sides, [0], OverEvents(plan, plan.problem.rational({}), Budget(most)), plan.known())
+        _settle(sides, [0], over_events(plan, Budget(most)), plan.known())
     sides.tie()
 
 
@@ -189,8 +190,8 @@ def trial_exactly(
         return None
     if (again := with_digits(plan, plan.known()[0], seed, trial, Budget(most))) is not None:
         return again[0]
-    sharp, points = OneSchedule(plan, at(), Budget(most), seed, trial, tape), range(len(plan.ks))
-    if not sharp.possible or not sharp.budget.spend(sharp.cost(_BITS[0], points)):
+    sharp, points = one_schedule(plan, at(), Budget(most), seed, trial, tape), range(len(plan.ks))
+    if sharp is None or not sharp.budget.spend(sharp.cost(_BITS[0], points)):
         return None
     with digits(_BITS[0]):
         try:
@@ -200,9 +201,9 @@ def trial_exactly(
         return Enclosure(*np.array([float_ends(found[point]) for point in points]).T)
 
 
-def _settle(sides: Sides, trials: list[int], sharp: "Sharp", known: Sequence[Mapping[str, Any]]) -> None:
+def _settle(sides: Sides, trials: list[int], sharp: "Sharp | None", known: Sequence[Mapping[str, Any]]) -> None:
     """Write down what exact numbers find of the open points of trials that are alike."""
-    if not sharp.possible:
+    if sharp is None:
         return
     trial = trials[0]
     points = np.flatnonzero(sides.open[trial]).tolist()
@@ -217,39 +218,28 @@ def _settle(sides: Sides, trials: list[int], sharp: "Sharp", known: Sequence[Map
     sides.cost = sharp.budget.needed
 
 
-class Sharp(ABC):
-    """Both sides at some points in balls of any precision, and in fractions."""
+@final
+@dataclass(slots=True)
+class Sharp:
+    """Both sides at some points in balls of more and more digits, and in fractions.
 
-    def __init__(self, plan: Plan, budget: Budget) -> None:
-        self._plan, self.budget = plan, budget
-        self._total = sympy.Add(*plan.theorem.bound.expressions().values())
-        self.found: dict[int, Scalar] = {}  # the left sides, as narrow as they became
-        self._widths: dict[int, Scalar] = {}
-        self._settled: set[int] = set()
+    Parameters
+    ----------
+    cost
+        ``cost(bits, points)``: about how many operations balls of so many bits take up to the last of some points.
+    left
+        ``left(points, formulas, balls=…)``: the left sides at some points, where the formulas say what the theorem's
+        symbols are, its step size among them. A :class:`boundlab.errors.UndecidedError` is a kink that balls meet, any
+        other :class:`boundlab.errors.BoundlabError` that exact numbers do not reach so far.
+    found
+        The left sides, as narrow as they became.
+    """
 
-    @property
-    @abstractmethod
-    def possible(self) -> bool:
-        """True if this problem can be treated in exact numbers."""
-
-    @abstractmethod
-    def cost(self, bits: int, points: Iterable[int]) -> float:
-        """Return about how many operations balls of so many bits take up to the last of some points."""
-
-    @abstractmethod
-    def left(self, points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
-        """Return the left sides at some points.
-
-        Parameters
-        ----------
-        formulas
-            What the theorem's symbols are, its step size among them.
-
-        Raises
-        ------
-        BoundlabError
-            If exact numbers do not reach so far.
-        """
+    plan: Plan
+    budget: Budget
+    cost: Callable[[int, Iterable[int]], float]
+    left: Callable[..., dict[int, Scalar]]
+    found: dict[int, Scalar] = field(default_factory=dict)
 
     def decide(self, known: Mapping[int, Mapping[str, Any]], ends: Mapping[int, tuple[float, float]]) -> dict[int, int]:
         """Return what is found of each open point: ABOVE, BELOW, TIED or OPEN.
@@ -261,118 +251,86 @@ class Sharp(ABC):
         ends
             Point → between what it lies, which is all that is known of a bound that is no formula.
         """
-        theorem, measured = self._plan.theorem, self._plan.measured
+        theorem, measured = self.plan.theorem, self.plan.measured
         formulas = {point: formulas_at(theorem, values, measured) for point, values in known.items()}
-        found, divided = dict.fromkeys(known, OPEN), not theorem.bound.closed
-        for bits in _BITS:
-            waiting = {
-                point: formulas[point]
-                for point, decision in found.items()
-                if decision == OPEN and point not in self._settled
-            }
+        found, widths, settled = dict.fromkeys(known, OPEN), dict[int, Scalar](), set[int]()
+        ladder, total = [*_BITS, *[_FRACTIONS] * theorem.bound.closed], sympy.Add(*theorem.bound.expressions().values())
+        while ladder:
+            bits = ladder.pop(0)
+            balls = bits != _FRACTIONS
+            left_over = {OPEN} if balls else {OPEN, TIED}
+            waiting = [one for one, side in found.items() if side in left_over and not (balls and one in settled)]
             if not waiting:
+                continue
+            if balls and not self.budget.spend(self.cost(bits, waiting)):
                 break
-            if not self.budget.spend(self.cost(bits, waiting)):
-                return found
             try:
-                with digits(bits):
-                    found |= self._in_balls(waiting, ends)
+                with digits(bits or _BITS[0]):
+                    left = self.left(waiting, formulas[waiting[0]], balls=balls)
+                    self.found |= left
+                    for point in waiting:
+                        side = self._side(left[point], total, formulas[point], ends[point], balls=balls)
+                        found[point] = side or found[point]
+                        if balls and side == OPEN and (radius := ball(left[point]).rad()).is_finite():
+                            if point in widths and 2 * radius > widths[point]:  # f* is not known any better
+                                settled.add(point)
+                            widths[point] = radius
             except UndecidedError:  # balls meet a kink: fractions know its side, and smaller balls may
-                found |= {} if divided else self._divided(formulas, found)
-                divided = True
-            except TooLongError:
-                break
-            except BoundlabError:  # exact numbers do not reach this problem or this step
-                return found
-        return found | ({} if divided else self._divided(formulas, found))
-
-    def _in_balls(self, waiting: Mapping[int, Formulas], ends: Mapping[int, tuple[float, float]]) -> dict[int, int]:
-        left = self.left(list(waiting), next(iter(waiting.values())), balls=True)
-        self.found |= left
-        found: dict[int, int] = {}
-        closed = self._plan.theorem.bound.closed
-        for point, formulas in waiting.items():
-            one, (low, high) = ball(left[point]), ends[point]
-            other = formulas.ball(self._total) if closed else ball(low).union(ball(high))
-            if one > other:
-                found[point] = ABOVE
-            elif one <= other:
-                found[point] = BELOW
-            elif min(one.rel_accuracy_bits(), other.rel_accuracy_bits()) >= (_TOLD if closed else _FLOATS):
-                found[point] = TIED
-            elif one.is_finite():
-                if point in self._widths and 2 * one.rad() > self._widths[point]:  # f* is not known any better
-                    self._settled.add(point)
-                self._widths[point] = one.rad()
+                ladder.sort(key=lambda one: one != _FRACTIONS)
+            except BoundlabError as error:
+                if balls:  # they do not reach this problem or this step; where they grow too long, fractions may
+                    ladder = [_FRACTIONS] * (_FRACTIONS in ladder and isinstance(error, TooLongError))
         return found
 
-    def _divided(self, formulas: Mapping[int, Formulas], found: Mapping[int, int]) -> dict[int, int]:
-        """Return what fractions decide of all that balls have not."""
-        left = {point: formulas[point] for point, decision in found.items() if decision in (OPEN, TIED)}
-        return dict(self._in_fractions(left)) if left else {}
-
-    def _in_fractions(self, waiting: Mapping[int, Formulas]) -> Iterator[tuple[int, int]]:
-        try:
-            left = self.left(list(waiting), next(iter(waiting.values())), balls=False)
-        except BoundlabError:
-            return
-        self.found |= left
-        for point, formulas in waiting.items():
-            right = scalar(formulas.exact(self._total))
-            with digits(_BITS[0]):
-                if right is not None and not isinstance(left[point], numbers.flint().arb):  # f* may be a ball
-                    yield point, ABOVE if numbers.sign(left[point] - right) > 0 else BELOW
-                elif (above := ball(left[point]) - formulas.ball(self._total)) > 0 or above < 0:
-                    yield point, ABOVE if above > 0 else BELOW
+    def _side(
+        self, left: Scalar, total: sympy.Expr, formulas: Formulas, ends: tuple[float, float], *, balls: bool
+    ) -> int:
+        closed = self.plan.theorem.bound.closed
+        right = None if balls else scalar(formulas.exact(total))
+        if right is not None and not isinstance(left, numbers.flint().arb):  # f* may be a ball
+            return ABOVE if numbers.sign(left - right) > 0 else BELOW
+        one, other = ball(left), formulas.ball(total) if closed else ball(ends[0]).union(ball(ends[1]))
+        if one > other or one <= other:
+            return ABOVE if one > other else BELOW
+        known = min(one.rel_accuracy_bits(), other.rel_accuracy_bits()) >= (_TOLD if closed else _FLOATS)
+        return TIED if known else OPEN
 
 
-@final
-class OneSchedule(Sharp):
-    """The run of one trial: without noise, or its expectation over the noise of quadratics."""
+def one_schedule(plan: Plan, at: AtMinimum | None, budget: Budget, seed: int, trial: int, tape: Tape) -> Sharp | None:
+    """Return the run of one trial: without noise, or its expectation over the noise of quadratics; None: of neither."""
+    form = None if plan.problem.noiseless or at is None else at.problem.quadratic()
+    if at is None or (form is None and not plan.problem.noiseless):
+        return None
+    model = at.problem
+    bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
 
-    def __init__(self, plan: Plan, at: AtMinimum | None, budget: Budget, seed: int, trial: int, tape: Tape) -> None:
-        super().__init__(plan, budget)
-        model = None if at is None else at.problem
-        self._at, self._model, self._streams, self._tape = at, model, Streams(seed, trial), tape
-        self._form = None if plan.problem.noiseless or model is None else model.quadratic()
-        self._bounds = [plan.problem.step_bounds(client) for client in range(plan.problem.n)]
+    def cost(bits: int, _points: Iterable[int]) -> float:
+        one = run_operations(tape, model, bits)
+        if form is None:
+            return one
+        adjoint = 200.0 * float(tape.descend.steps.sum()) * plan.problem.d**3
+        return one + len(tape.record.src) * (one + adjoint) / 2.0
 
-    @property
-    def possible(self) -> bool:
-        """True if this problem and its noise can be treated in exact numbers."""
-        return self._at is not None and (self._form is not None or self._plan.problem.noiseless)
-
-    def cost(self, bits: int, points: Iterable[int]) -> float:
-        """Return about how many operations balls of so many bits take up to the last of some points."""
-        tape, model = self._tape, self._model
-        cost = 0.0 if model is None else run_operations(tape, model, bits)
-        if self._form is not None:
-            adjoint_ = 200.0 * float(tape.descend.steps.sum()) * self._plan.problem.d**3
-            cost += len(tape.record.src) * (cost + adjoint_) / 2.0
-        return cost
-
-    def left(self, points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
-        """Return the left sides; with noise in balls alone."""
-        plan, model, function = self._plan, self._model, self._at
-        if function is None or not (balls or (self._form is None and isinstance(model, RationalProblem))):
+    def left(points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
+        if not (balls or (form is None and isinstance(model, RationalProblem))):
             raise TooLongError("noise, roots and exponentials are followed in balls")
-        tape = exact_tape(plan, self._streams)
-        rates = exact_rates(plan, formulas, balls=balls)
-        shown = list[Scalar]()
+        exact, rates, shown = exact_tape(plan, Streams(seed, trial)), exact_rates(plan, formulas, balls=balls), []
         run(
-            tape,
-            function.problem,
+            exact,
+            model,
             rates,
-            lambda _m, x: shown.append(plan.metric.at(function, x)),
+            lambda _m, x: shown.append(plan.metric.at(at, x)),
             balls=balls,
             longest=_LONGEST,
-            bounds=self._bounds,
+            bounds=bounds,
         )
-        if self._form is not None:  # the mean obeys the recursion without noise
-            added = rationals.noise(tape, self._form, rates, plan.metric, range(len(shown)))
+        if form is not None:  # the mean obeys the recursion without noise
+            added = rationals.noise(exact, form, rates, plan.metric, range(len(shown)))
             shown = [mean + more for mean, more in zip(shown, added, strict=True)]
         found = folded(plan.metric, plan.ks, shown)
         return {point: found[point] for point in points}
+
+    return Sharp(plan, budget, cost, left)
 
 
 def at_minimum(plan: Plan) -> AtMinimum | None:
@@ -397,32 +355,21 @@ def at_minimum(plan: Plan) -> AtMinimum | None:
     return AtMinimum(model, exact_array(best.x) + numbers.flint().arb(0, away or 0.0), least)
 
 
-@final
-class OverEvents(Sharp):
-    """The expectation over events and noise."""
+def over_events(plan: Plan, budget: Budget) -> Sharp | None:
+    """Return the expectation over events and noise; None where no exact numbers reach it."""
+    model = plan.problem.rational({})
+    best = None if model is None else model.minimum()
+    if model is None or plan.theorem.shape or (best is None and plan.metric.quantity is not Quantity.SLOPE):
+        return None
 
-    def __init__(self, plan: Plan, model: RationalProblem | None, budget: Budget) -> None:
-        super().__init__(plan, budget)
-        self._model, self._best = model, None if model is None else model.minimum()
-
-    @property
-    def possible(self) -> bool:
-        """True if this problem can be treated in exact numbers."""
-        known = self._best is not None or self._plan.metric.quantity is Quantity.SLOPE
-        return self._model is not None and known and not self._plan.theorem.shape
-
-    def cost(self, bits: int, points: Iterable[int]) -> float:
-        """Return about how many operations balls of so many bits take up to the last of some points."""
-        plan = self._plan
+    def cost(bits: int, points: Iterable[int]) -> float:
         last = max(int(plan.ks[point]) for point in points)
         return _SLOWER * operations(*plan.random_run, iterations=last) * (1.0 + bits / 1024.0)
 
-    def left(self, points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
-        """Return the left sides."""
-        plan, model = self._plan, self._model
+    def left(points: Sequence[int], formulas: Formulas, *, balls: bool) -> dict[int, Scalar]:
         how, _ = engine(*plan.random_run)
         law = exact_event_law(plan.delays, plan.policy, counted=getattr(plan.parameters, "count", None) is not None)
-        if model is None or law is None:
+        if law is None:
             raise TooLongError("the probabilities of the events are no simple fractions")
         arithmetic, unit = exact_program(
             plan.algorithm,
@@ -437,5 +384,7 @@ class OverEvents(Sharp):
             found = second_moments(model, arithmetic, law, plan.metric, ks)
         else:
             alike = twins(plan.problem, law.p.astype(np.float64))
-            found = enumerated(model, self._best, arithmetic, unit, law, alike, plan.metric, ks)
+            found = enumerated(model, best, arithmetic, unit, law, alike, plan.metric, ks)
         return dict(zip(points, found, strict=True))
+
+    return Sharp(plan, budget, cost, left)

@@ -24,14 +24,14 @@ from boundlab.arithmetic.numbers import (
     exact_array,
     rational,
 )
-from boundlab.arithmetic.problem import AtMinimum, Core, Minimum, RationalProblem, root
+from boundlab.arithmetic.problem import AtMinimum, Core, RationalProblem, root
 from boundlab.arithmetic.rational import TooLongError
 from boundlab.arithmetic.writing import words
 from boundlab.assumptions import FIXED_TIMES, definers
 from boundlab.case import Case, RandomEvents, plain
 from boundlab.delays import IndependentEvents
 from boundlab.errors import AssumptionError, FormulaError, SpecError, UndecidedError
-from boundlab.exact._recursions import derive as derivation_of
+from boundlab.exact._derive import derive as derivation_of
 from boundlab.exact._result import ExactResult
 from boundlab.exact._rows import (
     MOST,
@@ -49,6 +49,8 @@ from boundlab.execute.rationals import exactly, run
 from boundlab.expectation import (
     Arithmetic,
     Moments,
+    RecordedOutcome,
+    Steps,
     core_of_schedule,
     core_over_events,
     engine,
@@ -58,8 +60,6 @@ from boundlab.expectation import (
     exact_parameters,
     exact_program,
     folded,
-    marginals,
-    marginals_of_schedule,
     moments_of_schedule,
     outcomes,
     outcomes_of_schedule,
@@ -255,34 +255,34 @@ def require(theorem: Theorem, formulas: Formulas) -> None:
 
 def _number(of: sympy.Expr, formulas: Formulas) -> float:
     """Return a number with the sign of a formula, ∞ where it divides by 0."""
+    found = _sign(of, formulas, strict=True)
+    if found is None:
+        raise InexactError(f"whether {of} is 0 is not decided in exact numbers")
+    return found
+
+
+def _sign(of: sympy.Expr, formulas: Formulas, *, strict: bool) -> float | None:
+    """Return the sign of a formula, ∞ where it divides by 0; of one that is ≥ 0, 0 may do; None: it is not decided."""
     exact = scalar(formulas.exact(of))
     if exact is not None:
         return float(numbers.sign(exact))
     for bits in _BITS:
         with numbers.digits(bits):
             found = formulas.ball(of)
-            if not found.is_finite() and found > 0:
+            if found > 0 and not found.is_finite():
                 return math.inf
             if found > 0 or found < 0:
                 return 1.0 if found > 0 else -1.0
-    raise InexactError(f"whether {of} is 0 is not decided in exact numbers")
+            if found >= 0 and not strict:
+                return 0.0
+    return None
 
 
 def _met(condition: Condition, formulas: Formulas) -> bool | None:
     if same(condition.quantity, condition.limit, tuple(sorted(formulas.rules.items()))):
         return not condition.strict
-    gap = condition.limit - condition.quantity
-    exact = scalar(formulas.exact(gap))
-    if exact is not None:
-        return bool(condition.meets(0, numbers.sign(exact)))
-    for bits in _BITS:
-        with numbers.digits(bits):
-            room = formulas.ball(gap)
-            if room > 0 or room < 0:
-                return bool(room > 0)
-            if room >= 0 and not condition.strict:
-                return True
-    return None
+    room = _sign(condition.limit - condition.quantity, formulas, strict=condition.strict)
+    return None if room is None else bool(condition.meets(0, room))
 
 
 def _text(side: Any, formulas: Formulas) -> str:
@@ -294,42 +294,15 @@ def _text(side: Any, formulas: Formulas) -> str:
 # Ask an exact engine once more for what its left side was made of.
 
 _LONGEST: Final = 10**5  # bits of a number of a table
-_FEW: Final = 3  # moments from which no recursion can be read
 
 
-def of_events(
-    model: RationalProblem,
-    best: Minimum | None,
-    arithmetic: Arithmetic[Scalar],
-    unit: Scalar,
-    law: EventLaw[Fraction],
-    alike: Sequence[Sequence[int]],
-    metric: Metric,
-    k: int,
-) -> Outcomes:
-    """Return all that can happen."""
-    try:
-        each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
-    except SpecError:  # too many states to keep what led to them
-        pass
-    else:
+def listed(ask: Callable[[], tuple[list[RecordedOutcome], list[Steps]]]) -> Outcomes | None:
+    """Return all that can happen; None where it is more than a table has rows."""
+    with contextlib.suppress(SpecError, UndecidedError):
+        each, steps = ask()
         if len(each) <= MOST:
-            return Outcomes(each, steps, [])
-    return Outcomes(None, [], marginals(model, best, arithmetic, unit, law, alike, metric, k))
-
-
-def of_signs(
-    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
-) -> Outcomes:
-    """Return all that the signs of the noise can do to one schedule."""
-    try:
-        each = outcomes_of_schedule(model, best, tape, of_tape, unit)
-    except SpecError:
-        pass
-    else:
-        if len(each) <= MOST:
-            return Outcomes(each, [], [])
-    return Outcomes(None, [], marginals_of_schedule(model, best, tape, of_tape, unit))
+            return Outcomes(each, steps)
+    return None
 
 
 def of_moments(
@@ -344,25 +317,6 @@ def of_moments(
     each: list[Moments] = []
     second_moments(model, arithmetic, law, metric, np.array([k]), core, each.append)
     return MomentsOf(each, metric.over.averages_iterates)
-
-
-def of_core(
-    model: RationalProblem,
-    best: Minimum | None,
-    arithmetic: Arithmetic[Scalar],
-    unit: Scalar,
-    law: EventLaw[Fraction],
-    metric: Metric,
-    k: int,
-    core: Core,
-) -> MomentsOf | Outcomes:
-    """Return the moments of runs in a box; of fewer than show how they go on all that can happen, if it is few rows."""
-    if k <= _FEW:
-        with contextlib.suppress(SpecError, UndecidedError):
-            each, steps = outcomes(model, best, arithmetic, unit, law, metric, k)
-            if len(each) <= MOST:
-                return Outcomes(each, steps, [])
-    return of_moments(model, arithmetic, law, metric, k, core)
 
 
 def of_moments_along(
@@ -555,6 +509,10 @@ class ExactEngine:
         plan = self.plan
         law = self.event_law()
         ks, k = plan.ks[-1:], int(plan.ks[-1])
+
+        def all_events() -> tuple[list[RecordedOutcome], list[Steps]]:
+            return outcomes(self.model, self.best, *self.arithmetic(), law, plan.metric, k)
+
         if has_moments(self.model) and plan.metric.quantity is not Quantity.CONTROL:
             self.method = _MOMENTS
             self._trace = lambda: of_moments(self.model, self.arithmetic()[0], law, plan.metric, k, None)
@@ -565,7 +523,11 @@ class ExactEngine:
         core = core_over_events(self.model, self.arithmetic()[0], law, k)
         if core is not None:
             self.method = f"{_MOMENTS}: no run leaves the box where the functions are quadratics"
-            self._trace = lambda: of_core(self.model, self.best, *self.arithmetic(), law, plan.metric, k, core)
+            # Two outcomes an event are few rows, which a hand follows more easily than moments.
+            self._trace = lambda: (
+                (listed(all_events) if 2**k <= MOST else None)
+                or of_moments(self.model, self.arithmetic()[0], law, plan.metric, k, core)
+            )
             return self._with_precision(
                 lambda: second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks, core)[0]
             )
@@ -575,14 +537,11 @@ class ExactEngine:
         def once() -> Scalar:
             return enumerated(self.model, self.best, *self.arithmetic(), law, alike, plan.metric, ks)[0]
 
-        def trace() -> ExactTrace:
-            return of_events(self.model, self.best, *self.arithmetic(), law, alike, plan.metric, k)
-
         try:
             found = self._with_precision(once)
         except SpecError as error:
             raise TooManyError(str(error)) from None
-        self._trace = trace
+        self._trace = lambda: listed(all_events)
         self.method = _EVENTS
         return found
 
@@ -682,7 +641,7 @@ class ExactEngine:
         core = core_of_schedule(self.model, tape, each, unit)
         if core is not None:
             return by_moments(core)
-        self._trace = lambda: of_signs(self.model, self.best, tape, each, unit)
+        self._trace = lambda: listed(lambda: (outcomes_of_schedule(self.model, self.best, tape, each, unit), []))
         return enumerated_schedule(self.model, self.best, tape, each, unit, metric, k)
 
     def _with_precision(self, once: Callable[[], Scalar]) -> Side:

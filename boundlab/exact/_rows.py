@@ -168,17 +168,13 @@ class Outcomes:
     Parameters
     ----------
     each
-        None where there are too many states to keep what led to them. Where the metric looks at the average of the
-        models before the last one, their points are these models.
+        Where the metric looks at the average of the models before the last one, their points are these models.
     steps
         The local steps of all runs, where there is no noise.
-    records
-        For each record its points with their probabilities, averages among them; for where ``each`` has too many rows.
     """
 
-    each: list[RecordedOutcome] | None
+    each: list[RecordedOutcome]
     steps: list[Steps]
-    records: list[list[tuple[Point, Fraction]]]
 
 
 @final
@@ -212,94 +208,33 @@ class MomentsOf:
     summed: bool
 
 
-ExactTrace: TypeAlias = Outcomes | Models | MomentsOf
+ExactTrace: TypeAlias = Outcomes | Models | MomentsOf | None
+"""None: more happens than a table has rows."""
 
 
-# Explicit events of a case in words, folded where they repeat.
+# Explicit events of a case in words.
 
-_MOST = 24  # parts that are listed, and times in a turn
-_NEAR = 1e-9
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Moment:
-    """All that happens at one time: actors with what they do, and the numbers that are said with it."""
-
-    time: float
-    what: tuple[tuple[Any, ...], ...]
-    numbers: tuple[int, ...]
-
-    def __str__(self) -> str:
-        left = iter(self.numbers)
-        return f"at {_short(self.time)} {', '.join(_said(one, left) for one in self.what)}"
-
-
-def _short(time: float) -> str:
-    """Return a time with six digits, behind ≈ where it has more."""
-    text = f"{time:.6g}"
-    return text if abs(float(text) - time) <= _NEAR * max(1.0, abs(time)) else f"≈ {text}"
-
-
-def _said(one: tuple[Any, ...], numbers: Any) -> str:
-    who = "the server" if one[0] == "s" else f"client {one[0]}"
-    return " ".join([who, *(str(next(numbers)) if part is None else str(part) for part in one[1:])])
+_LISTED = 12  # events that are listed
 
 
 def schedule(events: Sequence[Sequence[Any]]) -> str:
-    """Return the events of a case file in words.
+    """Return the events of a case file in words, the first ones of many.
 
     Examples
     --------
-    >>> schedule([[0.5, 0], [1.0, 0], [1.0, 1], [1.5, 0], [2.0, 0], [2.0, 1], [2.5, 0], [3.0, 0], [3.0, 1], [3.2, 1]])
-    '[at 0.5 client 0; at 1 client 0, client 1] and 2 times again, each 1 later; at 3.2 client 1'
+    >>> schedule([[0.5, 0], [1.0, 0], [1.0, "s"], [1.5, 1, "step", 2]])
+    'at 0.5 client 0; at 1 client 0, the server; at 1.5 client 1 step 2'
     """
-    found = [_moment(time, [*own]) for time, own in groupby(events, key=lambda one: float(one[0]))]
-    parts: list[str] = []
-    place = 0
-    while place < len(found) and len(parts) < _MOST:
-        often = {turn: _times(found, place, turn) for turn in range(1, _MOST + 1)}
-        turn = max(often, key=lambda one: (one * often[one], -one))
-        listed = "; ".join(map(str, found[place : place + turn]))
-        if often[turn] > 1:
-            first, second = found[place], found[place + turn]
-            by = _shift(first, second)
-            more = f" with numbers {by} larger" if by else ""
-            again = f"{often[turn]} times again, each {_short(second.time - first.time)} later{more}"
-            parts.append(f"[{listed}] and {again}")
-            place += turn * (often[turn] + 1)
-        else:
-            parts.append(str(found[place]))
-            place += 1
-    return "; ".join([*parts, *(["… as the case file has it"] if place < len(found) else [])])
+    parts = [
+        f"at {time:.6g} {', '.join(map(_said, own))}"
+        for time, own in groupby(events[:_LISTED], key=lambda one: float(one[0]))
+    ]
+    more = [f"… {len(events)} events in all, as the case file has them"] if len(events) > _LISTED else []
+    return "; ".join([*parts, *more])
 
 
-def _moment(time: float, own: Sequence[Sequence[Any]]) -> _Moment:
-    """Return what happens at a time; whole numbers behind the actor stand apart, as rounds go on."""
-    numbers = tuple(part for one in own for part in one[2:] if isinstance(part, int))
-    what = tuple((one[1], *(None if isinstance(part, int) else str(part) for part in one[2:])) for one in own)
-    return _Moment(time, what, numbers)
-
-
-def _shift(one: _Moment, other: _Moment) -> int:
-    return other.numbers[0] - one.numbers[0] if one.numbers else 0
-
-
-def _times(found: Sequence[_Moment], place: int, turn: int) -> int:
-    """Return how often the moments of a turn come again at once, each by as much later."""
-    if place + turn >= len(found):
-        return 0
-    later = found[place + turn].time - found[place].time
-    by = _shift(found[place], found[place + turn])
-    end = place + turn
-    while end < len(found) and _comes_again(found[end - turn], found[end], later, by):
-        end += 1
-    return (end - place) // turn - 1
-
-
-def _comes_again(one: _Moment, other: _Moment, later: float, by: int) -> bool:
-    near = abs(other.time - one.time - later) <= _NEAR * max(1.0, abs(other.time))
-    return near and one.what == other.what and all(b - a == by for a, b in zip(one.numbers, other.numbers, strict=True))
+def _said(event: Sequence[Any]) -> str:
+    return " ".join(["the server" if event[1] == "s" else f"client {event[1]}", *map(str, event[2:])])
 
 
 # Formulas of a theorem, as they stand and with numbers in place of symbols.
@@ -676,13 +611,8 @@ def share(at: ExactSetting) -> Scalar:
 
 
 def of_outcomes(at: ExactSetting, trace: Outcomes) -> Account:
-    """Return one row for all sequences with the same records; where there are too many, the law of each record."""
-    if trace.each is None:
-        return _record_rows(at, trace.records)
-    return _outcome_rows(at, trace.each, trace.steps)
-
-
-def _outcome_rows(at: ExactSetting, each: list[RecordedOutcome], steps: list[Steps]) -> Account:
+    """Return one row for all sequences with the same records."""
+    each = trace.each
     value, averaged = metric_at(at), at.plan.metric.over.averages_iterates and isinstance(at.case.events, RandomEvents)
     ends = [[_mean(one.points)] if averaged else one.points for one in each]
     values = [share(at) * added([value(point) for point in points]) for points in ends]
@@ -707,7 +637,7 @@ def _outcome_rows(at: ExactSetting, each: list[RecordedOutcome], steps: list[Ste
     said: list[Item] = [_key(each)] if len(each) > 1 else []
     if averaged:
         said.append(_average_of(at))
-    said += _passes(steps)
+    said += _passes(trace.steps)
     unlisted = (
         [] if by_hand else [say("where not all sequences are listed, --json has up to {} of them", written(LISTED))]
     )
@@ -790,40 +720,6 @@ def _key(each: list[RecordedOutcome]) -> Sentence:
     if any(sign in letters for sign in "+−±"):
         said.append("signs are those of noise on which something shown depends, step by step, ± either of them")
     return say(f"in the order of time: {', '.join(said)}")
-
-
-def _record_rows(at: ExactSetting, records: list[list[tuple[Point, Fraction]]]) -> Account:
-    """Return rows (record, point, probability, metric); beyond the limit the largest, and the sum of the others."""
-    value, part = metric_at(at), share(at)
-    several = len(records) > 1
-    flat = [(place, point, p, value(point)) for place, record in enumerate(records) for point, p in record if p]
-    total = part * added([numbers.rational(p) * found for _, _, p, found in flat])
-    shown, rest = flat, []
-    if len(flat) > MOST:
-        ranked = sorted(range(len(flat)), key=lambda j: -float(numbers.ball(numbers.rational(flat[j][2]) * flat[j][3])))
-        kept = set(ranked[: MOST - 1])
-        shown, rest = [flat[j] for j in sorted(kept)], [flat[j] for j in ranked[MOST - 1 :]]
-    name = model_name(at, "k") if several else _seen(at)
-    columns = [say("probability"), say("{}", name), say("{}", measure(at, name) if several else _measured(at))]
-    rows = [[cell(written(p)), cell(vector(point)), cell(written(found))] for _, point, p, found in shown]
-    if several:
-        columns = [say("k"), *columns]
-        rows = [[say(str(place)), *row] for (place, *_), row in zip(shown, rows, strict=True)]
-    items: list[Item] = [say("event sequences are added up by final state here, and not listed")]
-    if rest:
-        p = sum((one[2] for one in rest), Fraction(0))
-        sum_ = added([numbers.rational(one[2]) * one[3] for one in rest])
-        mean = sum_ / numbers.rational(p)
-        others = [cell(written(p)), say(f"{len(rest)} others"), cell(written(mean))]
-        rows.append([say(""), *others] if several else others)
-        items.append(
-            say(
-                f"{len(flat)} states: the {len(shown)} that weigh most are shown, and of the {len(rest)} others the "
-                "probability and the mean. So this sum cannot be checked by hand."
-            )
-        )
-    table = Table(tuple(columns), tuple(tuple(row) for row in rows))
-    return Account((*items, table, *shortened(rows)), total, _sigma(), False)
 
 
 def _points(points: Sequence[Point]) -> Sentence:

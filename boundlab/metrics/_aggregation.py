@@ -15,7 +15,7 @@ from boundlab.arithmetic.recurrence import EQUAL, Weights
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.formulas.enclose import RATIONALS, walk
 from boundlab.formulas.symbols import SymbolInfo, make_symbol, symbol
-from boundlab.metrics._metric import AVERAGE_ITERATE, BUILT_IN, LAST, MEAN, Metric, Over, Quantity
+from boundlab.metrics._metric import AVERAGE_ITERATE, BUILT_IN, LAST, MEAN, Metric, OneRecord, Over, Quantity
 
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
     from boundlab.tape import RecordAt
@@ -53,31 +53,19 @@ class Term:
 
 
 @final
-class SumOver(Over):
-    """How records enter a sum: they do not; each of its terms has a run of its own, by the linearity of the mean."""
+@dataclass(frozen=True)
+class SumOver(OneRecord):
+    """How records enter a sum: they do not; each of its terms has a run of its own, by the linearity of the mean.
 
-    id, one_record, linear, summed = "last", True, True, True
+    What runs show of whom nobody asks the left side are the models at the horizons.
+    """
 
-    def __init__(self, terms: tuple[Term, ...]) -> None:
-        self.terms = terms
+    terms: tuple[Term, ...]
+    id, linear, summed = "last", True, True
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SumOver) and self.terms == other.terms
-
-    def __hash__(self) -> int:
-        return hash(self.terms)
-
-    def records(self, ks: Ints) -> "RecordAt":
-        """Return the models at the horizons: what runs show of whom nobody asks the left side."""
-        return LAST.records(ks)
-
-    def complete(self, ks: Ints) -> Ints:
-        """Return 1, 2, …, one left side a horizon."""
-        return LAST.complete(ks)
-
-    def fold(self, total: Any, value: Any) -> Any:
-        """Keep the newest."""
-        return value
+    def share(self, k: int) -> None:
+        """Return None."""
+        return
 
 
 def compose_sum(terms: Iterable[Term]) -> Metric:
@@ -275,20 +263,11 @@ class Aggregate(Over):
     def __hash__(self) -> int:
         return hash((type(self), self.range))
 
-    def records(self, ks: Ints) -> "RecordAt":
+    def _too_early(self, *_args: Any, **_more: Any) -> Any:
         """Refuse."""
-        raise self._too_early()
+        raise RuntimeError(f"the left side over {self.range.kind} is asked before its formulas have values")
 
-    def complete(self, ks: Ints) -> Ints:
-        """Refuse."""
-        raise self._too_early()
-
-    def fold(self, total: Any, value: Any) -> Any:
-        """Refuse."""
-        raise self._too_early()
-
-    def _too_early(self) -> RuntimeError:
-        return RuntimeError(f"the left side over {self.range.kind} is asked before its formulas have values")
+    records = complete = fold = _too_early
 
 
 @final

@@ -98,7 +98,7 @@ class Over(ABC):
         return None if share is None else (share,) * count
 
 
-class _OneRecord(Over):
+class OneRecord(Over):
     """Each record is a left side: the last iterate, or the average of all before it."""
 
     one_record = True
@@ -128,7 +128,7 @@ class _OneRecord(Over):
 
 
 @final
-class _MeanIterate(_OneRecord):
+class _MeanIterate(OneRecord):
     """The quantity at the expectation of the last iterate."""
 
     id = "mean-iterate"
@@ -177,9 +177,9 @@ class _MeanOverVersions(Over):
         return Fraction(1, k)
 
 
-LAST: Over = _OneRecord(averages_iterates=False)
+LAST: Over = OneRecord(averages_iterates=False)
 MEAN_ITERATE: Over = _MeanIterate()
-AVERAGE_ITERATE: Over = _OneRecord(averages_iterates=True)
+AVERAGE_ITERATE: Over = OneRecord(averages_iterates=True)
 MEAN: Over = _MeanOverVersions()
 
 

@@ -192,7 +192,9 @@ def two_local_steps() -> str:
     steps, T = document["parameters"]["local_steps"], one.values["T"]
     rounds = Fraction(x0 - delta) / (steps * Fraction(weight * delta) / T)
     factor = (1 - Fraction(weight) / T) ** steps
-    assert one.said("w_{k+1} = ").startswith(f"{factor}·w_k + {1 - factor} for k = {rounds}, ")  # so that 1 stays
+    later = [model - 1 for model in one.models[int(rounds) :]]
+    assert min(later) > 0
+    assert all(then == factor * now for now, then in itertools.pairwise(later))
     left, right = one.sides
     terms = "+".join(str(term) for term in one.terms.values())
     return (
@@ -217,7 +219,7 @@ def reused_gradients() -> str:
     (first, last), T = sent[1], one.values["T"]
     assert sent == [[*range(1, int(T) + 1)], sent[1], sent[1], sent[1]]
     left, right = one.sides
-    step = Fraction(one.said("w_{k+1} = w_k − ").partition(" ")[0])
+    (step,) = {now - then for now, then in itertools.pairwise(one.models)}
     minimiser = Fraction(one.said("minimum f* = ").rpartition(" = ")[2])
     assert 1 - step * (T - 1) < -problem["delta"]  # there all slope by -8
     return (

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 
 from page_numbers import CLAIMS, NUMBER, Claim, claim, words
 from replays import CASES, case, comparisons, replay, slopes
@@ -70,9 +71,8 @@ def has(name: str, row: str) -> list[str]:
     known["local_steps"] = [str(options.get("local_steps"))]
     if "delta" in case(name)["problem"]:
         known["slopes"] = [*slopes(name)]
-    down = [line for line in one.words if line.startswith("w_{k+1} = w_k − ")]
-    if down:
-        step, (x0,) = Fraction(down[0].split()[4]), case(name)["x0"]
+    if name.endswith(".reused-gradients"):
+        (step,), (x0,) = {now - then for now, then in pairwise(one.models)}, case(name)["x0"]
         # The left side reads w_0 … w_{T−1}: T − 1 steps.
         known["way"] = [f"{x0:g}", str((one.values["T"] - 1) * step - Fraction(x0)), str(step)]
     if "sqrt" in one.found.left_text:

@@ -2,9 +2,11 @@
 
 import json
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
+from exact_smoothed import PAIRS
 from run_makers import plan_of, run_trial
 from statements import statement
 
@@ -191,3 +193,27 @@ def test_the_ratio_is_the_mean_over_the_bound():
     assert (result.bound > 1.5).all()
     assert result.ratio == pytest.approx(result.band.mean / result.bound, rel=1e-14)
     assert [row["ratio"] for row in result.as_dict()["rows"]] == pytest.approx(list(result.ratio), rel=1e-14)
+
+
+# Where gradients are looked for: a true bound holds, and one a little below the left side is violated.
+
+
+@pytest.mark.parametrize("problem", ["smoothed-max-affine:clients=2,seed=0", PAIRS, PAIRS + ",mu=0.125"])
+def test_the_textbook_bound_holds(problem: str) -> None:
+    found = verdict_of("classics.gd.convex", problem, "deterministic", 100, trials=2)
+    assert found.verdict is Verdict.HOLDS, found.reason
+
+
+@pytest.mark.parametrize("problem", [PAIRS, PAIRS + ",mu=0.125"])
+def test_a_bound_a_little_below_the_left_side_is_violated_and_one_above_holds(tmp_path: Path, problem: str) -> None:
+    left = verdict_of("classics.gd.convex", problem, "deterministic", 4, trials=2).band.mean[-1]
+    for factor, verdict in ((1.0 - 1e-9, Verdict.VIOLATED), (1.0 + 1e-9, Verdict.HOLDS)):
+        twin = statement(
+            tmp_path,
+            horizon="fixed",
+            assumptions="convex smooth",
+            step={"alpha": "1/L"},
+            terms={"all": repr(float(left) * factor)},
+        )
+        found = verdict_of(twin, problem, "deterministic", 4, trials=2)
+        assert found.verdict is verdict, found.reason

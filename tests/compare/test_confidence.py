@@ -1,10 +1,20 @@
-"""Confidence limits: coverage where it can be had, honesty where it cannot."""
+"""Confidence limits: coverage where it can be had, honesty where it cannot; and how many trials see what."""
+
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.special import stdtrit
 
-from boundlab.compare.judge import band, lower_limits, trials_to_decide, upper_limits
+from boundlab.compare.judge import (
+    band,
+    detectable_gap,
+    lower_limits,
+    trials_to_decide,
+    trials_to_refute,
+    upper_limits,
+)
 from boundlab.errors import SpecError
 from boundlab.randomness import Stream, Streams
 
@@ -140,3 +150,72 @@ def test_where_nothing_but_zero_is_possible_the_limit_is_zero():
     assert limits[0] == 0.0
     assert 0.375 < limits[1] <= 1.0
     assert upper_limits(values, np.array([np.inf, 1.0]), 0.05)[0] == np.inf
+
+
+# However near 1 the confidence level is, a missing limit is not blamed on the iterates.
+
+
+def test_limits_stay_finite_as_the_level_nears_one() -> None:
+    values = np.random.default_rng(0).random((50, 7))
+    before = np.zeros(7)
+    for level in (0.99, 1 - 1e-9, 1 - 1e-14, float(np.nextafter(1.0, 0.0))):
+        upper = band(values, values, level, "student", 0).upper
+        assert np.isfinite(upper).all()
+        assert (upper > before).all()
+        before = upper
+
+
+def test_where_one_minus_the_error_is_a_float_the_limit_is_that_of_students_t() -> None:
+    values = np.random.default_rng(1).random((20, 1))
+    spread = values.std(axis=0, ddof=1) / np.sqrt(20)
+    assert np.allclose(
+        band(values, values, 0.99, "student", 0).upper, values.mean(axis=0) + stdtrit(19, 0.995) * spread, rtol=1e-12
+    )
+
+
+# The size of a sample: what it is said to see it sees, and what nothing can see is infinite.
+
+ERROR = 1e-4
+DRAWN = {
+    "uniform": lambda rng, shape: 2.0 * rng.random(shape),
+    "exponential": lambda rng, shape: rng.exponential(size=shape),
+    "lognormal": lambda rng, shape: np.exp(rng.normal(size=shape) - 0.5),
+    "constant": lambda _, shape: np.ones(shape),
+}
+
+
+@pytest.mark.parametrize("law", DRAWN)
+@pytest.mark.parametrize("gap", [0.3, 1.0])
+def test_a_sample_of_the_designed_size_sees_the_gap_in_most_experiments(law: str, gap: float) -> None:
+    rng = np.random.default_rng(7)
+    trials = int(trials_to_refute(DRAWN[law](rng, (4000, 1)), gap, ERROR))
+    # Bounds are 1, means 1 + gap: refuted where the lower limit is above 1. Of 60 experiments at 90 % fewer than 45
+    # succeed with a probability of 0.0005.
+    limits = lower_limits((1.0 + gap) * DRAWN[law](rng, (trials, 60)), ERROR)
+    assert np.count_nonzero(limits > 1.0) >= 45
+
+
+def test_a_smaller_gap_takes_more_trials_and_the_gap_of_so_many_trials_is_the_gap() -> None:
+    values = np.random.default_rng(3).exponential(size=(200, 2))
+    sizes = [trials_to_refute(values, gap, ERROR) for gap in (0.05, 0.1, 0.3, 1.0)]
+    assert sizes == sorted(sizes, reverse=True)
+    for gap, trials in zip((0.05, 0.1, 0.3, 1.0), sizes, strict=True):
+        assert detectable_gap(values, int(trials), ERROR) <= gap * (1.0 + 1e-9)
+        assert detectable_gap(values, int(trials) - 1, ERROR) > gap * (1.0 - 1e-9)
+
+
+def test_the_scale_of_the_values_does_not_matter() -> None:
+    values = np.random.default_rng(3).exponential(size=(50, 1))
+    assert trials_to_refute(values, 0.2, ERROR) == trials_to_refute(1e-9 * values, 0.2, ERROR)
+
+
+def test_what_nothing_can_see_is_infinite() -> None:
+    assert trials_to_refute(np.zeros((8, 2)), 1.0, ERROR) == math.inf
+    assert detectable_gap(np.zeros((8, 2)), 10**6, ERROR) == math.inf
+    assert detectable_gap(np.ones((8, 1)), 2, 1e-12) == math.inf
+
+
+def test_points_at_which_nothing_moves_do_not_count() -> None:
+    values = np.random.default_rng(3).exponential(size=(50, 1))
+    beside = np.hstack([values, np.zeros_like(values)])
+    assert trials_to_refute(beside, 0.2, ERROR) == trials_to_refute(values, 0.2, ERROR)

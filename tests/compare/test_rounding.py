@@ -237,22 +237,15 @@ def test_a_step_that_is_a_quotient_of_constants_meets_the_kink_that_it_aims_at(t
     assert found.verdict is Verdict.HOLDS, found.reason
 
 
-class AtAKink(Sharp):
+def at_a_kink(plan: Any, value: Any) -> Sharp:
     """A left side that balls, however small, do not tell, and fractions do."""
 
-    possible = True
-
-    def __init__(self, plan: Any, left: Any) -> None:
-        super().__init__(plan, Budget(np.inf))
-        self._value = left
-
-    def cost(self, bits: int, points: Any) -> float:
-        return 1.0
-
-    def left(self, points: Any, formulas: Any, *, balls: bool) -> dict[int, Any]:
+    def left(points: Any, _formulas: Any, *, balls: bool) -> dict[int, Any]:
         if balls:
             raise UndecidedError("a kink is met")
-        return dict.fromkeys(points, self._value)
+        return dict.fromkeys(points, value)
+
+    return Sharp(plan, Budget(np.inf), lambda *_: 1.0, left)
 
 
 @pytest.mark.parametrize("bound", ["log(1 + K)", "sqrt(1 + sqrt(2))", "sqrt(2)", "2*R/3", "(1 + R)*log(2)"])
@@ -274,7 +267,7 @@ def test_fractions_tell_on_which_side_of_any_bound_they_are(
     (values,) = plan.known()
     about = float(plan.theorem.evaluate(values).total)
     left: Any = numbers.rational(Fraction(about) * factor)
-    found = AtAKink(plan, numbers.ball(left) if enclosed else left).decide({0: values}, {0: (about, about)})
+    found = at_a_kink(plan, numbers.ball(left) if enclosed else left).decide({0: values}, {0: (about, about)})
     assert found == {0: ABOVE if factor > 1 else BELOW}
 
 

@@ -68,31 +68,6 @@ def test_a_step_size_of_one_third_stays_one_third():
     assert seen == [Fraction(2, 3) ** 4]
 
 
-def test_gradient_descent_on_a_parabola_attains_r0_of_afl_dga_in_rational_numbers():
-    # One client without delay is gradient descent: on f = x²/2 from 1, ‖∇f(w^t)‖² = (1 − η)^{2t}.
-    compiler = lookup("algorithms", "afl_dga")
-    delays = build_delays("deterministic", {}, 1)
-    events = compiler.sample(
-        compiler.read(Options("afl_dga", {"eta": 0.25})), delays, read_policy(None, delays, "none"), Streams(0), 1, 40
-    )
-    fields = {
-        "algorithm": "afl_dga",
-        "theorem": "afl_dga.r0",
-        "iterations": 8,
-        "x0": 1,
-        "parameters": {"eta": "1/4"},
-        "problem": {"type": "huber", "c": [0], "delta": 1},
-        "events": compiler.events_as_json(events),
-    }
-    found, problem = exact_of("afl_dga.r0", fields), read_case(fields, has_theorem=True).problem
-    tape = compiler.schedule(compiler.read(Options("afl_dga", {"eta": 0.25})), events, 1, RecordAt(np.arange(8)), 8)
-    models: list[float] = []
-    run_once(tape, problem, Streams(0), lambda _m, x: models.append(float(x[0])))
-    assert found.left == pytest.approx(np.mean(np.array(models) ** 2), rel=1e-13)
-    assert found.kind == "exact"
-    assert not found.violated
-
-
 @pytest.mark.sweep(24)
 @pytest.mark.parametrize("name", ["afl_dga", "area", "async_sgd", "fedbuff", "fedcompass", "fedfa"])
 @pytest.mark.parametrize("side", ["squared-distance", "gap", "ergodic-gap", "gradient-norm"])
@@ -234,22 +209,8 @@ def test_noise_that_no_run_leaves_the_quadratic_by_refutes_fedstaleweight_exactl
     assert "no run leaves the box" in result.method
 
 
-def test_noise_that_may_leave_the_quadratic_is_followed_sign_by_sign():
-    # Two steps of size 1/2 from 0 reach 3/4; where the slope stops growing at 1/4, the second one is another.
-    for delta, method in (("1", "no run leaves the box"), ("1/4", "enumeration")):
-        problem = {**SIGNS["problem"], "delta": delta}
-        parameters = {**SIGNS["parameters"], "eta_l": "1/2"}
-        case = {**SIGNS, "problem": problem, "iterations": 3, "parameters": parameters}
-        result = exact_of("fedstaleweight.theorem1", case)
-        slope = min(Fraction(delta), Fraction(1, 2))  # at ±1/2
-        second = [Fraction(1, 2) - slope / 2 + sign * Fraction(1, 2) for sign in (1, -1)]
-        squares = [min(abs(x), Fraction(delta)) ** 2 for x in second]
-        assert result.left == pytest.approx(float((slope**2 + sum(squares) / 2) / 3), rel=1e-15)
-        assert method in result.method
-
-
 @pytest.mark.sweep(3)
-@pytest.mark.parametrize(("sigma", "rate"), [("2", "1/4"), ("1/2", "1"), ("1/4", "1/2")])
+@pytest.mark.parametrize(("sigma", "rate"), [("1", "1/2"), ("2", "1/4"), ("1/2", "1"), ("1/4", "1/2")])
 @pytest.mark.parametrize("delta", ["1/10", "1/4", "3/8", "1"])
 def test_whether_noise_leaves_the_quadratic_depends_on_rate_times_noise(sigma: str, rate: str, delta: str) -> None:
     # From 0 runs come as far as rate·sigma·(1 + (1 − rate) + …); the last pass begins after three updates.

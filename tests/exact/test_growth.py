@@ -42,29 +42,51 @@ def test_noise_ends_at_a_floor(tmp_path: Path) -> None:
     assert "unbounded, whatever the constants are" in found.why
 
 
-def test_a_long_step_grows(tmp_path: Path) -> None:
-    """X ← −2x with α = 3: the gap is 4^K/2; no power of K is above that, but 4^K is, and 5^K."""
-    case = small({"alpha": 3})
-    for right, refuted in (
-        ("L*R**2*K**50", True),
-        ("L*R**2*2**K", True),
-        ("L*R**2*4**K", False),
-        ("L*R**2*5**K", False),
-    ):
-        found = only(shape(tmp_path, {"bound": f"L*R**2*{right}"}, along=["K"]), case)
-        assert found.left == "4**K/2"
-        assert found.refutes is refuted, right
+SMALL = {"alpha": "1/2"}  # x ← x/2 on x²/2 from 1: the gap is (1/4)^K/2 = (1 − αμ)^(2K)/2; with σ = 1 it ends at 1/6
+BELOW_EVERY_POWER = (
+    "Min(1/K, (1 - alpha*mu)**K)",
+    "Max(2**(-K), 3**(-K))",
+    "2**(-sqrt(K))",
+    "(1 - 1/sqrt(K + 1))**K",
+    "(1 - 1/(K + 1))**(K**2)",
+)
 
 
-def test_rates_below_one_are_told_apart(tmp_path: Path) -> None:
-    """X ← x/2 with α = 1/2 on x²/2: the gap is (1/4)^K/2 = (1 − αμ)^(2K)/2."""
-    case = small({"alpha": "1/2"})
-    for right, refuted in (("(1 - alpha*mu)**K", False), ("(1 - alpha*mu)**(2*K)", False), ("exp(-3*K)", True)):
-        found = only(shape(tmp_path, {"bound": f"L*R**2*{right}"}, along=["K"]), case)
-        assert found.refutes is refuted, right
-    for right, refuted in (("(1 - alpha*mu)**(3*K)", True), ("(1 - alpha*mu)**(2*K)/K", True), ("exp(-K)", False)):
-        found = only(shape(tmp_path, {"bound": f"L*R**2*{right}"}, along=["K"]), case)
-        assert found.refutes is refuted, right
+@pytest.mark.parametrize(
+    ("parameters", "more", "right", "refuted"),
+    [
+        # x ← −2x: the gap is 4^K/2; no power of K is above that, but 4^K is, and 5^K.
+        ({"alpha": 3}, {}, "K**50", True),
+        ({"alpha": 3}, {}, "2**K", True),
+        ({"alpha": 3}, {}, "4**K", False),
+        ({"alpha": 3}, {}, "5**K", False),
+        # Rates below one are told apart.
+        (SMALL, {}, "(1 - alpha*mu)**K", False),
+        (SMALL, {}, "(1 - alpha*mu)**(2*K)", False),
+        (SMALL, {}, "exp(-3*K)", True),
+        (SMALL, {}, "(1 - alpha*mu)**(3*K)", True),
+        (SMALL, {}, "(1 - alpha*mu)**(2*K)/K", True),
+        (SMALL, {}, "exp(-K)", False),
+        # A logarithm is below every power.
+        (SMALL, {"sigma": 1}, "log(K + 1)/K", True),
+        (SMALL, {"sigma": 1}, "log(K + 1)", False),
+        (SMALL, {"sigma": 1}, "1/log(K + 1)", False),
+        # What is below every power is not 0.
+        *((SMALL, {}, right, False) for right in BELOW_EVERY_POWER),
+        *((SMALL, {"sigma": 1}, right, True) for right in BELOW_EVERY_POWER),
+        # A right side that is 0 bounds nothing positive, and at the minimiser nothing grows.
+        (SMALL, {}, "sigma**2", True),
+        (SMALL, {"x0": [0]}, "sigma**2", False),
+        ({"alpha": 3}, {"x0": [0]}, "1/K", False),
+    ],
+)
+def test_what_grows_faster_than_a_right_side_refutes_it(
+    tmp_path: Path, parameters: dict[str, Any], more: dict[str, Any], right: str, refuted: bool
+) -> None:
+    found = only(shape(tmp_path, {"bound": f"L*R**2*{right}"}, along=["K"]), small(parameters, **more))
+    assert found.refutes is refuted
+    assert (found.left == "4**K/2") is (parameters != SMALL and not more)
+    assert ("less than any power of K" in found.why) is (right in BELOW_EVERY_POWER)
 
 
 def test_averages_and_means_of_one_contraction(tmp_path: Path) -> None:
@@ -102,40 +124,6 @@ def test_double_roots_are_powers_of_the_horizon(tmp_path: Path) -> None:
     assert only(theorem, case).refutes
     enough = shape(tmp_path, {"bound": "L*R**2*4**(-K)*K**2"}, algorithm="heavy_ball", along=["K"])
     assert not only(enough, case).refutes
-
-
-def test_at_the_minimiser_nothing_grows(tmp_path: Path) -> None:
-    found = only(shape(tmp_path, {"bound": "L*R**2/K"}, along=["K"]), small({"alpha": 3}, x0=[0]))
-    assert (found.left, found.refutes) == ("0", False)
-
-
-def test_a_right_side_that_is_zero_bounds_nothing_positive(tmp_path: Path) -> None:
-    theorem = shape(tmp_path, {"bound": "L*R**2*sigma**2"}, along=["K"])
-    assert only(theorem, small({"alpha": "1/2"})).refutes
-    assert not only(theorem, small({"alpha": "1/2"}, x0=[0])).refutes
-
-
-def test_a_logarithm_is_below_every_power(tmp_path: Path) -> None:
-    for right, refuted in (("log(K + 1)/K", True), ("log(K + 1)", False), ("1/log(K + 1)", False)):
-        theorem = shape(tmp_path, {"bound": f"L*R**2*{right}"}, along=["K"])
-        assert only(theorem, small({"alpha": "1/2"}, sigma=1)).refutes is refuted, right
-
-
-def test_below_every_power_is_not_zero(tmp_path: Path) -> None:
-    """The gap is (1/4)^K/2: it is below 2^-K, e^(−√K) and e^-K, all of which are below every power of K."""
-    case = small({"alpha": "1/2"})
-    for right in (
-        "Min(1/K, (1 - alpha*mu)**K)",
-        "Max(2**(-K), 3**(-K))",
-        "2**(-sqrt(K))",
-        "(1 - 1/sqrt(K + 1))**K",
-        "(1 - 1/(K + 1))**(K**2)",
-    ):
-        found = only(shape(tmp_path, {"bound": f"L*R**2*{right}"}, along=["K"]), case)
-        assert not found.refutes, right
-        assert "less than any power of K" in found.why
-        noisy = only(shape(tmp_path, {"bound": f"L*R**2*{right}"}, along=["K"]), small({"alpha": "1/2"}, sigma=1))
-        assert noisy.refutes, right  # a floor of 1/6
 
 
 # -------------------------------------------------------------------------- closed forms against the exact engine
