@@ -15,7 +15,6 @@ from boundlab.arithmetic.recurrence import EQUAL
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 from boundlab.expectation import _area_moments, _enumeration, _second_moments
-from boundlab.expectation._compiled import LARGEST as COMPILED
 from boundlab.expectation._graph import (
     Arithmetic,
     Lowering,
@@ -27,6 +26,7 @@ from boundlab.expectation._graph import (
     twins,
     why_no_law,
 )
+from boundlab.expectation._recursion import LARGEST as COMPILED
 from boundlab.expectation._second_moments import LARGEST_MOMENTS
 from boundlab.expectation._walk import ENTRIES, LARGEST
 from boundlab.metrics import Enclosure, Metric, Quantity, metric as metric_of, summands, terms_of

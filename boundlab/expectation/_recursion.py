@@ -8,7 +8,7 @@ symmetric matrices is brought between the images of these. So a second recursion
 adds what its own rounding can do as a diagonal matrix, bounds the error of all before it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar, final
 
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from boundlab.algorithms import X_S, Control, MoveRow
 from boundlab.arithmetic.numbers import hashable
 from boundlab.errors import SpecError
-from boundlab.expectation._compiled import LARGEST, Linear, Triangle, compiled
 from boundlab.expectation._graph import Edge, EventChoices, PassRow, Row, SumRow, all_end, lasting, slimmed
 from boundlab.tape import Initial
 
@@ -27,6 +26,7 @@ from boundlab.tape import Initial
 Array = NDArray[Any]
 EPS: Final = float(np.finfo(np.float64).eps)
 _KEPT = 1024  # passes that are remembered
+LARGEST: Final = 300_000  # entries of all upper triangles that sparse matrices move
 
 
 def norm(x: Array) -> float:
@@ -555,18 +555,11 @@ class Recursion(Generic[Number]):
         self.events = 0
         self._known: dict[Control, tuple[list[Moved], bool]] = {}
         self._clock: Any = None
-        self._triangle = Triangle(c, self.size)
-        self._sparse: dict[Control, list[tuple[Control, Any, Any]]] | None = {} if self._packs() else None
-        if self._sparse is not None:
-            both = self._triangle.pack(self.states[control]), self._triangle.pack(self.errors[control])
-            self.states, self.errors = {control: both[0]}, {control: both[1]}
-
-    def _packs(self) -> bool:
-        """Return whether events are sparse matrices made once: floats, few, the same all the time."""
-        c = self._where.x0.shape[0]
-        constant = self._lowering.clock(0) == self._lowering.clock(1)
-        few = c * self._triangle.each <= LARGEST and self._where.x0.dtype == np.float64
-        return constant and few and not self._where.passes.by_batches
+        # Where events are the same all the time, and few, each control state moves by sparse matrices made once. They
+        # know the upper triangle of a matrix alone.
+        few = c * self.size * (self.size + 1) // 2 <= LARGEST and bool(self.errors) and not where.passes.by_batches
+        self._once = few and lowering.clock(0) == lowering.clock(1)
+        self._sparse: dict[Control, list[tuple[Control, Any, Any]]] = {}
 
     def _rows(self, register: int) -> slice:
         place = self._place[register]
@@ -592,9 +585,8 @@ class Recursion(Generic[Number]):
     def _moments(self, states: dict[Control, Array]) -> Array:
         """Return E zzᵀ for z = (1, what is shown), shape (c, 1 + e, 1 + e)."""
         rows = np.r_[0, np.arange(self.size)[self._rows(self._shown)]]
-        if self._sparse is not None:
-            return sum((self._triangle.entries(state, rows) for state in states.values()), start=self._zero)
-        return sum((state[:, rows[:, None], rows] for state in states.values()), start=self._zero)
+        low, high = np.minimum(rows[:, None], rows), np.maximum(rows[:, None], rows)
+        return sum((state[:, low, high] for state in states.values()), start=self._zero)
 
     def cross(self, one: int, other: int) -> Array:
         """Return E (z of a register)(z of another)ᵀ in exact numbers, shape (c, e, e); models are relative to x*."""
@@ -622,8 +614,8 @@ class Recursion(Generic[Number]):
                     errors[after] = errors[after] + error if after in errors else error
                 parts += 1
         for control, error in errors.items():  # what adding up the parts loses
-            size = self._on_diagonal(out[control]) + 3.0 * self._on_diagonal(error)
-            self._add(error, self.size * EPS * (parts + 4.0) * size)
+            size = _diagonal(out[control]) + 3.0 * _diagonal(error)
+            _diagonal(error)[:] += self.size * EPS * (parts + 4.0) * size
         self.states, self.errors = out, errors
         self.events += 1
         return all_end(each)
@@ -633,7 +625,7 @@ class Recursion(Generic[Number]):
     ) -> Iterator[tuple[Control, Array, Array | None]]:
         """Yield what one control state adds to those after the event, and to what they are off by."""
         error = self.errors.get(control)
-        if self._sparse is None:
+        if not self._once:
             for event in events:
                 off = None
                 if error is not None:
@@ -643,12 +635,68 @@ class Recursion(Generic[Number]):
             return
         assert error is not None  # noqa: S101  (floats)
         if control not in self._sparse:
-            self._sparse[control] = compiled([(self._linear(event), event.after) for event in events], self._triangle)
-        reach = self._on_diagonal(state) + 3.0 * self._on_diagonal(error)
+            self._sparse[control] = self._compiled(events)
+        reach = _diagonal(state) + 3.0 * _diagonal(error)
         for after, matrix, lost in self._sparse[control]:
-            off = matrix @ error  # two products with one column each: SciPy takes three times as long for two columns
-            self._add(off, self.size * (lost @ reach.ravel()).reshape(reach.shape))
-            yield after, matrix @ state, off
+            # Two products with one column each: SciPy takes three times as long for two columns.
+            moved, off = ((matrix @ one.ravel()).reshape(one.shape) for one in (state, error))
+            _diagonal(off)[:] += self.size * (lost @ reach.ravel()).reshape(reach.shape)
+            yield after, moved, off
+
+    def _compiled(self, events: list[Moved]) -> list[tuple[Control, Any, Any]]:
+        """Return for each control state that follows the sparse matrix that moves upper triangles to it.
+
+        Beside it stands one that makes of diagonals, c times size entries, a diagonal that bounds what floats lose.
+        """
+        out = []
+        for after in dict.fromkeys(event.after for event in events):
+            mine = [event for event in events if event.after == after]
+            stay = np.ones((len(mine), self.size))
+            for event, kept in zip(mine, stay, strict=True):
+                kept[event.written] = 0.0
+            shares = np.array([event.share for event in mine])
+            low, high = np.triu_indices(self.size)
+            unchanged = low * self.size + high
+            pieces = [(np.einsum("m,mi,mi->i", shares, stay[:, low], stay[:, high])[None], unchanged, unchanged)]
+            pieces += [piece for event, kept in zip(mine, stay, strict=True) for piece in self._entries(event, kept)]
+            matrix = self._joined(pieces, self.size**2)
+            rounding = EPS * (int(np.diff(matrix.indptr).max(initial=0)) + 2 * len(mine) + 8.0)
+            every, share = np.arange(self.size), shares * [2.0 * event.unsure(rounding) for event in mine]
+            lost = [(event.share * event.lost(rounding), event.written[:, None], event.sources) for event in mine]
+            out.append((after, matrix, self._joined([((share @ stay)[None], every, every), *lost], self.size)))
+        return out
+
+    def _entries(self, event: Moved, stay: Array) -> Iterator[tuple[Array, Any, Any]]:
+        """Yield values (c, …), rows and columns of one event's matrix, as far as it concerns what is written."""
+
+        def place(i: Any, j: Any) -> Any:
+            return np.minimum(i, j) * self.size + np.maximum(i, j)
+
+        written, sources, T = event.written, event.sources, event.share * event.T
+        rest, (a, b) = np.flatnonzero(stay), np.triu_indices(len(written))
+        yield T[..., None], place(written[:, None, None], rest), place(sources[:, None], rest)
+        both = place(written[a], written[b])
+        own = T[:, a, :, None] * event.T[:, b, None, :]
+        yield own, both[:, None, None], place(sources[:, None], sources)
+        for spread in event.spreads:
+            noise = spread.moved @ spread.drawn.covariance @ spread.moved.swapaxes(1, 2)
+            yield event.share * noise[:, a, b], both, 0
+
+    def _joined(self, pieces: Iterable[tuple[Array, Any, Any]], block: int) -> Any:
+        """Return the sparse matrix of c blocks of this size from values, rows and columns in all of them."""
+        from scipy.sparse import coo_array
+
+        c = len(self._where.x0)
+        shift = block * np.arange(c)
+        parts = []
+        for values, *places in pieces:
+            every = np.broadcast_shapes(values.shape[1:], *(np.shape(one) for one in places))
+            first = shift.reshape(-1, *[1] * len(every))
+            where = (np.broadcast_to(first + one, (c, *every)).ravel() for one in places)
+            parts.append((np.broadcast_to(values, (c, *every)).ravel(), *where))
+        values, rows, columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+        kept = values != 0.0
+        return coo_array((values[kept], (rows[kept], columns[kept])), shape=(c * block, c * block)).tocsr()
 
     def _lost(self, state: Array, error: Array, event: Moved) -> Array:
         """Return a diagonal that bounds what floats lose at an event, shape (c, size)."""
@@ -658,25 +706,6 @@ class Recursion(Generic[Number]):
         if len(event.written):
             out[:, event.written] = (event.lost(rounding) @ reach[:, event.sources, None])[..., 0]
         return np.asarray(self.size * out)
-
-    def _on_diagonal(self, state: Array) -> Array:
-        """Return shape (c, size), of a matrix in either form."""
-        if self._sparse is None:
-            return _diagonal(state)
-        return np.asarray(state.reshape(self._triangle.blocks, self._triangle.each)[:, self._triangle.diagonal])
-
-    def _add(self, state: Array, diagonal: Array) -> None:
-        """Add a diagonal to a matrix in either form."""
-        if self._sparse is None:
-            _diagonal(state)[:] += diagonal
-        else:
-            state.reshape(self._triangle.blocks, self._triangle.each)[:, self._triangle.diagonal] += diagonal
-
-    def _linear(self, event: Moved) -> Linear:
-        noise = np.zeros((event.T.shape[0], len(event.written), len(event.written)))
-        for spread in event.spreads:
-            noise += spread.moved @ spread.drawn.covariance @ spread.moved.swapaxes(1, 2)
-        return Linear(event.share, event.written, event.sources, event.T, noise, event.unsure, event.lost)
 
     def _events(self, control: Control) -> tuple[list[Moved], bool]:
         if control not in self._known:
