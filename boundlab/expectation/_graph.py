@@ -114,12 +114,19 @@ class Graph(Generic[Number]):
         What happens before the first event.
     levels
         One an event.
+    terms
+        After how many events metrics look, in their order, and by what they then divide: 1, or the weight of the sum.
     """
 
     initial: tuple[Initial, ...]
     shown: int
     opening: tuple[Row[Number], ...]
     levels: list[Level[Number]]
+    terms: dict[int, Fraction]
+
+    def seen(self, terms: dict[int, Fraction]) -> "Graph[Number]":
+        """Return the graph as far as metrics look at it, who look then."""
+        return replace(self, levels=self.levels[: max(terms)], terms=terms)
 
 
 class EventChoices(Protocol[Number]):
@@ -217,7 +224,7 @@ class Lowering(Generic[Number]):
         self._numbers: dict[Hashable, Number] = {}
 
     def graph(self, iterations: int) -> Graph[Number]:
-        """Return all that can happen in so many iterations.
+        """Return all that can happen in so many iterations, after each of which metrics look.
 
         Raises
         ------
@@ -246,7 +253,8 @@ class Lowering(Generic[Number]):
             levels.append(Level(edges, [self.alike(state) for state in states], everything, iteration))
             done += iteration
         initial = (*self._program.initial, *[Initial.ZERO] * self._average)
-        return Graph(initial, self.sum if self._average else X_S, rows, levels)
+        terms = {place: Fraction(1) for place in range(len(levels) + 1) if not place or levels[place - 1].iteration}
+        return Graph(initial, self.sum if self._average else X_S, rows, levels, terms)
 
     def opening(self) -> tuple[tuple[Row[Number], ...], Control, tuple[int, ...] | None]:
         """Return the rows before the first event, the control state after them, and new names of registers."""
@@ -428,14 +436,8 @@ def lasting(events: EventChoices[Number], seen: frozenset[int], registers: int) 
     return found
 
 
-def pruned(graph: Graph[Number], shown: Sequence[bool]) -> Graph[Number]:
-    """Drop what nothing reads that is shown, and merge control states that no later event tells apart.
-
-    Parameters
-    ----------
-    shown
-        Whether metrics look at the register ``graph.shown`` after 0, 1, … events; they do after the last.
-    """
+def pruned(graph: Graph[Number]) -> Graph[Number]:
+    """Drop what nothing reads that metrics see, and merge control states that no later event tells apart."""
     seen = frozenset((graph.shown,))
     nodes = len(graph.levels[-1].alike) if graph.levels else 1
     live: list[frozenset[int]] = [seen] * nodes
@@ -450,7 +452,7 @@ def pruned(graph: Graph[Number], shown: Sequence[bool]) -> Graph[Number]:
         before, names = [], []
         for own in level.edges:
             kept: dict[Any, Edge[Number]] = {}
-            reads = set(seen) if shown[place] else set()
+            reads = set(seen) if place in graph.terms else set()
             for edge in own:
                 slim, needed = slimmed(replace(edge, to=same[edge.to]), live[edge.to])
                 key = tuple(map(_name, slim.rows)), slim.order, slim.to
