@@ -41,6 +41,7 @@ from boundlab.tape import Initial, Tape
 # quadratics; its extremes are sums of absolute values. Where several things can happen, what they lead to is taken
 # together: the smallest box around it, whose coordinates are signs of their own.
 
+Ints = NDArray[np.int64]
 _MANY = 1 << 16  # sequences of events, of which fewer are soon enumerated
 
 
@@ -59,9 +60,11 @@ def core_of(model: RationalProblem, graph: Graph[Scalar]) -> Core | None:
     if not all(low <= x <= high for low, x, high in zip(core.low, best.x, core.high, strict=True)):
         return None
     try:
-        return core if _Runs(model, core, noise or []).stay(graph) else None
-    except UndecidedError:
+        held = _Boxes(model, core, noise or [])
+        Walk(graph, held, exact=False).run(lambda _place, numbers_of, _weights, _whole: held.inside(numbers_of))
+    except (UndecidedError, _LeavesError):
         return None
+    return core
 
 
 @final
@@ -92,82 +95,61 @@ class _LeavesError(Exception):
 
 
 @final
-class _Runs:
+class _Boxes(ListedValues[Scalar]):
+    """All that registers can hold: affine functions of signs, one for all states of a control state."""
+
     def __init__(self, model: RationalProblem, core: Core, noise: list[Fraction]) -> None:
-        self._x0, self._noise, self._zero = exact_array(model.x0), exact_array(noise), exact_array([0] * model.d)
+        super().__init__(id)
+        self._noise, self._none = exact_array(noise), _Affine(exact_array([0] * model.d), {})
         self._A, self._b = exact_array(core.form.A), exact_array(core.form.b)
         self._low, self._high = exact_array(core.low), exact_array(core.high)
         self._drawn = 0
+        self.start, self.zero = self._put(_Affine(exact_array(model.x0), {})), self._put(self._none)
 
-    def stay(self, graph: Graph[Scalar]) -> bool:
-        """Return whether every step begins in the box, and what metrics see is there whenever they look."""
-        start, none = _Affine(self._x0, {}), _Affine(self._zero, {})
-        held = [start if one is Initial.START else none for one in graph.initial]
-        try:
-            self._follow(held, graph.opening)
-            nodes = {0: held}
-            for place in range(len(graph.levels) + 1):
-                nodes = self._after(nodes, graph.levels[place - 1]) if place else nodes
-                for one in nodes.values() if place in graph.terms else ():
-                    self._require(one[graph.shown])
-        except _LeavesError:
-            return False
-        return True
+    def combine(self, coefficients: Sequence[Scalar], terms: Ints) -> Ints:
+        """Return Σ coefficient·vector."""
+        found = []
+        for row in terms.tolist():
+            total = self._none
+            for share, source in zip(coefficients, row, strict=True):
+                total = total.plus(self.points[source].scaled(share))
+            found.append(total)
+        return self._numbers(found)
 
-    def _after(self, nodes: dict[int, list[_Affine]], level: Level[Scalar]) -> dict[int, list[_Affine]]:
-        """Return what registers hold after an event, per control state."""
-        found: dict[int, list[_Affine]] = {}
-        for node, before in nodes.items():
-            for edge in level.edges[node]:
-                held = [*before]
-                self._follow(held, edge.rows)
-                held = held if edge.order is None else [held[register] for register in edge.order]
-                other = found.get(edge.to, held)
-                found[edge.to] = [
-                    one if one is also else self._box(one, also) for one, also in zip(other, held, strict=True)
-                ]
+    def descend(self, client: int, size: Scalar, at: Ints) -> Ints:
+        """Return x − size·(A(x − b) ± noise) for each x, which must be in the box."""
+        A, b, found = self._A[client], self._b[client], []
+        for x in self.inside(at):
+            signs = {name: part - size * (A @ part) for name, part in x.signs.items()}
+            if len(self._noise):
+                signs[self._drawn] = size * self._noise
+                self._drawn += 1
+            found.append(_Affine(x.constant - size * (A @ (x.constant - b)), signs))
+        return self._numbers(found)
+
+    def joined(self, ids: Ints) -> Ints:
+        """Return the smallest box around what each register can hold, for all states."""
+        columns = (list(dict.fromkeys(column)) for column in ids.T.tolist())
+        row = [one[0] if len(one) == 1 else self._put(self._box([self.points[n] for n in one])) for one in columns]
+        return np.array([row] * len(ids))
+
+    def inside(self, at: Ints) -> list[_Affine]:
+        """Return vectors, all of which are in the box."""
+        found = [self.points[number] for number in at.tolist()]
+        for x in found:
+            room = np.concatenate([x.constant - self._low, self._high - x.constant]) - np.tile(x.reach(), 2)
+            if (EXACT.sign(room) < 0).any():
+                raise _LeavesError
         return found
 
-    def _box(self, *some: _Affine) -> _Affine:
-        """Return the smallest box around what registers can hold."""
+    def _box(self, some: list[_Affine]) -> _Affine:
         low, high = some[0].constant - some[0].reach(), some[0].constant + some[0].reach()
         for one in some[1:]:
             low = EXACT.minimum(low, one.constant - one.reach())
             high = -EXACT.minimum(-high, -one.constant - one.reach())
-        signs = {self._drawn + j: row for j, row in enumerate(np.diag((high - low) / 2) + self._zero)}
+        signs = {self._drawn + j: row for j, row in enumerate(np.diag((high - low) / 2) + self._none.constant)}
         self._drawn += len(signs)
         return _Affine((low + high) / 2, signs)
-
-    def _follow(self, held: list[_Affine], rows: tuple[Row[Scalar], ...]) -> None:
-        for row in rows:
-            match row:
-                case SumRow(dst, terms):
-                    total = _Affine(self._zero, {})
-                    for share, source in terms:
-                        total = total.plus(held[source].scaled(share))
-                    held[dst] = total
-                case PassRow(dst, src, client, sizes):
-                    x = held[src]
-                    for size in sizes:
-                        x = self._stepped(self._require(x), client, size)
-                    held[dst] = x
-                case _:
-                    held[row.dst] = held[row.src]
-
-    def _stepped(self, x: _Affine, client: int, size: Scalar) -> _Affine:
-        """Return x − size·(A(x − b) ± noise)."""
-        A, b = self._A[client], self._b[client]
-        signs = {name: part - size * (A @ part) for name, part in x.signs.items()}
-        if len(self._noise):
-            signs[self._drawn] = size * self._noise
-            self._drawn += 1
-        return _Affine(x.constant - size * (A @ (x.constant - b)), signs)
-
-    def _require(self, x: _Affine) -> _Affine:
-        room = np.concatenate([x.constant - self._low, self._high - x.constant]) - np.tile(x.reach(), 2)
-        if (EXACT.sign(room) < 0).any():
-            raise _LeavesError
-        return x
 
 
 # One schedule in place of random events: its tape, a few rows at a time, for the same engines.
@@ -241,7 +223,6 @@ class Schedule(Generic[Number]):
         return [(Edge(1, self._parts[number + 1], None, 0), control)], self.shown[number + 1]
 
 
-Ints = NDArray[np.int64]
 Marginal: TypeAlias = list[tuple[tuple[Scalar, ...], Fraction]]  # points with their probabilities
 TOLD: Final = 20_000  # states of one event whose histories are kept
 
@@ -555,8 +536,6 @@ def shown(
 class _PointValues(ListedValues[Fraction]):
     """Combinations of names under numbers."""
 
-    noisy = False
-
     def __init__(self, start: Point, oracle: PointOracle) -> None:
         super().__init__(key)
         self._oracle = oracle
@@ -572,11 +551,3 @@ class _PointValues(ListedValues[Fraction]):
         points = [self.points[number] for number in at.tolist()]
         steps = [(-size, self._oracle.gradient(client, point)) for point in points]
         return self._numbers([combine([(Fraction(1), point), step]) for point, step in zip(points, steps, strict=True)])
-
-    def noise(self, size: Fraction, at: Ints, sign: int) -> Ints:
-        """Return the points: the worst function has full gradients."""
-        return at
-
-    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Any:
-        """Return nothing: what is shown goes into a program."""
-        return None

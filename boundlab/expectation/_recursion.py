@@ -126,7 +126,7 @@ class Passes:
         A: Array,
         g: Array,
         covariance: Array,
-        batches: tuple[MinibatchNoise, ...],
+        batches: Sequence[MinibatchNoise],
         one: Any,
         off: Sequence[Off] = (),
     ) -> None:

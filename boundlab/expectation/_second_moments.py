@@ -124,7 +124,7 @@ def quadratic_in_exact_numbers(model: RationalProblem, core: Core | None) -> tup
     best = model.minimum()
     if best is None:
         raise InexactError("the minimum is not found in rational numbers")
-    star, batches = exact_array(best.x), tuple[MinibatchNoise, ...]()
+    star, noises = exact_array(best.x), list[MinibatchNoise]()
     sampled, form = model.least_squares(), model.quadratic() if core is None else core.form
     if sampled is not None and sampled.batch:
         each = []
@@ -133,7 +133,8 @@ def quadratic_in_exact_numbers(model: RationalProblem, core: Core | None) -> tup
             of_mean = weight * weight * numbers.rational(batch_share(sampled, len(own)))
             residuals = rows @ star - exact_array(goals)
             each.append(_client(rows, residuals, weight, of_mean, numbers.rational(sampled.nu), star))
-        A, g, batches = (np.array(column) for column in zip(*each, strict=True))
+        A, g = (np.array([one[place] for one in each]) for place in (0, 1))
+        noises = [one[2] for one in each]
         covariance = np.full((model.d, model.d), numbers.rational(0))
     elif form is None:
         raise InexactError("exact moments need `quadratic()`, which this problem does not give")
@@ -141,7 +142,7 @@ def quadratic_in_exact_numbers(model: RationalProblem, core: Core | None) -> tup
         A, covariance = exact_array(form.A), exact_array(form.covariance())
         g = (A @ (star - exact_array(form.b))[..., None])[..., 0]
     one = numbers.rational(1)
-    passes = Passes(A[None], g[None], covariance[None], batches, one)
+    passes = Passes(A[None], g[None], covariance[None], noises, one)
     away = exact_array(model.x0) - star
     return BlockQuadratic(passes, away[None], (star - star)[None], one), A.sum(axis=0)[None] / model.n
 

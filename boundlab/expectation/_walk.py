@@ -247,6 +247,10 @@ class VectorTable(ABC, Generic[Number]):
     def keep(self, used: Ints) -> None:
         """Forget all others; what was used[j] is called j from now on."""
 
+    def joined(self, ids: Ints) -> Ints:
+        """Return the states of a control state, shape (S, registers), as far as they are told apart."""
+        return ids
+
 
 @final
 class FloatValues(VectorTable[float]):
@@ -373,13 +377,15 @@ class _AtPoints:
 
 
 class ListedValues(VectorTable[Number]):
-    """Vectors in a list, each once.
+    """Vectors in a list, each once; without noise and metrics.
 
     Attributes
     ----------
     points
         What numbers stand for.
     """
+
+    noisy = False
 
     def __init__(self, name: Callable[[Any], Hashable]) -> None:
         self._name = name  # equal for equal points
@@ -397,6 +403,14 @@ class ListedValues(VectorTable[Number]):
 
     def _numbers(self, points: Iterable[Any]) -> Ints:
         return np.array([self._put(point) for point in points], dtype=np.int64)
+
+    def noise(self, size: Number, at: Ints, sign: int) -> Ints:
+        """Return the vectors."""
+        return at
+
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Any:
+        """Return nothing."""
+        return None
 
     def keep(self, used: Ints) -> None:
         """Forget all others."""
@@ -562,7 +576,7 @@ class Walk(Generic[Number]):
         self.merged = 0  # states after merging, over all events
         self.added = 0  # more than how often a weight was rounded
 
-    def run(self, observe: Callable[[int, Ints, Any, Any], None]) -> None:
+    def run(self, observe: Callable[[int, Ints, Any, Any], object]) -> None:
         """Follow all events.
 
         Parameters
@@ -618,7 +632,7 @@ class Walk(Generic[Number]):
         weights = np.concatenate([block.weights for block in self.last])
         return self.past.outcomes(histories, weights, self.whole, points)
 
-    def _show(self, place: int, blocks: list[_StateBlock], observe: Callable[[int, Ints, Any, Any], None]) -> None:
+    def _show(self, place: int, blocks: list[_StateBlock], observe: Callable[[int, Ints, Any, Any], object]) -> None:
         self.last = blocks
         if place in self.graph.terms:
             for block in blocks:
@@ -663,6 +677,7 @@ class Walk(Generic[Number]):
             ids[:, [register for register in range(ids.shape[1]) if register not in reads]] = -1
             for group in alike:
                 _sort_seats(ids, group)
+            ids = self.values.joined(ids)
             past = np.concatenate([part.past for part in parts])
             # States are equal only if metrics have seen the same in them.
             first, which = unique_rows(ids if self.past is None else np.concatenate([ids, past[:, 1:]], axis=1))
