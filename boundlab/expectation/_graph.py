@@ -305,14 +305,11 @@ class Lowering(Generic[Number]):
         """
         if self.clock(0) is not None:
             raise SpecError("what an iteration does depends on how many came before it")
-        first = self.opening()[1]
-        found, ahead = {first}, [first]
-        while ahead:
-            new = {after for _, after in self.edges(ahead.pop(), 0)[0]} - found
-            found, ahead = found | new, ahead + list(new)
-            if len(found) > most:
+        found = 0
+        for found, _ in enumerate(everywhere(self), 1):
+            if found > most:
                 raise SpecError(f"there are more than {most} control states")
-        return len(found)
+        return found
 
     def alike(self, control: Control) -> Groups:
         """Return groups of slots, as their registers, that may change places in this control state."""
@@ -406,6 +403,18 @@ def slimmed(edge: Edge[Number], after: frozenset[int]) -> tuple[Edge[Number], se
     return replace(edge, rows=tuple(rows[::-1]), order=order), needed
 
 
+def everywhere(events: EventChoices[Number]) -> Iterator[list[Edge[Number]]]:
+    """Yield what can happen in each control state that is ever reached, of events that do not change with time."""
+    waiting = [events.opening()[1]]
+    known = set(waiting)
+    for control in waiting:
+        found = events.edges(control, 0)[0]
+        new = dict.fromkeys(after for _, after in found if after not in known)
+        waiting += new
+        known |= new.keys()
+        yield [edge for edge, _ in found]
+
+
 def lasting(events: EventChoices[Number], seen: frozenset[int], registers: int) -> frozenset[int]:
     """Return which of so many registers something reads in a later event than the one that wrote them.
 
@@ -419,14 +428,9 @@ def lasting(events: EventChoices[Number], seen: frozenset[int], registers: int) 
     everything = frozenset(range(registers))
     if events.clock(0) != events.clock(1):
         return everything
-    waiting = [events.opening()[1]]
-    known, edges = set(waiting), list[Edge[Number]]()
-    while waiting:
-        for edge, after in events.edges(waiting.pop(), 0)[0]:
-            edges.append(edge)
-            if after not in known:
-                known.add(after)
-                waiting.append(after)
+    edges: list[Edge[Number]] = []
+    for own in everywhere(events):
+        edges += own
         if len(edges) > _EDGES:
             return everything
     found, before = seen, everything

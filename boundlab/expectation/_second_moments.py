@@ -375,13 +375,12 @@ def _moments(
 ) -> Moments:
     best = model.minimum()
     assert best is not None  # noqa: S101  (asked before)
-    mean = found.mean(register)[0] + exact_array(best.x)
-    second = found.cross(register, register)
-    sums: tuple[Scalar, Scalar] | None = None
-    average = None
+    both = found.of([register] if added is None else [register, added])
+    x, rest = slice(1, 1 + found.e), slice(1 + found.e, None)
+    mean, second, square = both[0, 0, x] + exact_array(best.x), both[:, x, x], both[:, rest, rest]
+    sums, average = None, None
     if added is not None:
-        square = found.cross(added, added)
-        sums = _trace(found.cross(register, added)), _trace(square)
+        sums = _trace(both[:, x, rest]), _trace(square)
         average = metric.of_second_moment(hessian, square / numbers.rational(k**2)) if k else None
     at_model = metric.of_second_moment(hessian, second)
     return Moments(k, tuple(mean.tolist()), _trace(second), at_model, sums, average)
