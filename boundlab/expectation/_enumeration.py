@@ -205,10 +205,10 @@ class Schedule(Generic[Number]):
         everything, none = frozenset(range(self.sum + 1)), cast(Groups, ())
         levels = [
             Level([[Edge(1, part, None, 0)]], [none], [everything], shown)
-            for part, shown in zip(self._parts[1:], self.shown[1:], strict=False)
+            for part, shown in zip(self._parts, self.shown, strict=True)
         ]
         terms = {place: Fraction(1) for place, shown in enumerate(self.shown) if shown}
-        return Graph(self.initial, self.sum, self._parts[0], levels, {}).seen(terms)
+        return Graph(self.initial, self.sum, levels, terms).seen(terms)
 
     def opening(self) -> tuple[tuple[Row[Number], ...], Control, None]:
         """Return the first part."""

@@ -594,23 +594,15 @@ class Walk(Generic[Number]):
         graph = self.graph
         held = {Initial.START: self.values.start, Initial.ZERO: self.values.zero, Initial.UNWRITTEN: -1}
         ids = np.array([[held[one] for one in graph.initial]], dtype=np.int64)
-        opened = 2 ** self._splits(graph.opening)
-        self._require_room(opened, 0)
-        self._wider(opened)
         weights = np.ones(1, dtype=np.int64 if self.exact else np.float64)
-        start = np.zeros((1, 0), dtype=np.int64) if self.past is None else self.past.start()
-        first = self._followed(_StateBlock(ids, weights, start), graph.opening)
-        blocks = [first]
-        if not self.exact:
-            first.weights /= len(first.weights)
-            self.whole = 1.0
-        self._show(0, blocks, observe)
+        past = np.zeros((1, 0), dtype=np.int64) if self.past is None else self.past.start()
+        blocks = [_StateBlock(ids, weights, past)]
         for place, level in enumerate(graph.levels):
             try:
                 blocks = self._advance(blocks, level, place)
             except UndecidedError as error:
-                raise UndecidedError(str(error), place / len(graph.levels)) from None
-            self._show(place + 1, blocks, observe)
+                raise UndecidedError(str(error), max(place - 1, 0) / max(len(graph.levels) - 1, 1)) from None
+            self._show(place, blocks, observe)
             blocks = self._forget(blocks)
 
     def outcomes(self, points: Sequence[tuple[Number, ...]]) -> list[RecordedOutcome]:
@@ -656,7 +648,7 @@ class Walk(Generic[Number]):
         return [_StateBlock(names[block.ids], block.weights, block.past) for block in blocks]
 
     def _advance(self, blocks: list[_StateBlock], level: Level[Number], place: int) -> list[_StateBlock]:
-        self._require_room(self._reached(blocks, level), place + 1)
+        self._require_room(self._reached(blocks, level), place)
         each = [edge for own in level.edges for edge in own]
         common = lcm(*(Fraction(edge.share).denominator for edge in each)) if self.exact else 1
         most = max((self._splits(edge.rows) for edge in each), default=0)
@@ -684,7 +676,7 @@ class Walk(Generic[Number]):
             weights = _added(which, np.concatenate([part.weights for part in parts]), len(first))
             past = past[first] if self.past is None else self.past.joined(past, which, first)
             out.append(_StateBlock(ids[first], weights, past))
-            self.merged += len(first)
+            self.merged += len(first) if place else 0
             self.added += len(which) + 4
         return out
 
