@@ -62,15 +62,13 @@ def along(
 
 def _compiled(metric: Metric, proved: Proved, tape: Tape, oracle: Oracle, series: Series) -> Enclosure | None:
     """Return the left sides as the compiled loop proves them, or None where it does not."""
-    from boundlab.execute.floats import clients_of, run_proved
-
-    clients = clients_of(proved.problem, tape)
+    clients = floats.clients_of(proved.problem, tape)
 
     def observe(_: NDArray[np.int64], X: Array, off: NDArray[np.float64]) -> None:
         series.extend(np.stack(metric.at(proved, (X, off)), axis=1))
 
     with np.errstate(over="ignore", invalid="ignore"):
-        known = clients is not None and run_proved(tape, proved.problem, clients, oracle, observe)
+        known = clients is not None and floats.run_proved(tape, proved.problem, clients, oracle, observe)
     return series.enclosure() if known else None
 
 

@@ -107,19 +107,6 @@ class _Round:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _RoundBlock:
-    """Rounds whose tables are on the device: columns of Descend of shape (T, R), and the rounds themselves."""
-
-    rounds: list[_Round]
-    src: torch.Tensor
-    dst: torch.Tensor
-    client: torch.Tensor
-    update: torch.Tensor
-    size: torch.Tensor
-
-
-@final
 class _DeviceTable:
     """The program with registers of all tapes in one row of numbers."""
 
@@ -129,15 +116,12 @@ class _DeviceTable:
         wide = flat.device.type == "cpu" and flat.shape[1] >= _WIDE
         self.combinations: Batches | RowByRow = (RowByRow if wide else Batches)(program.combinations, flat, self.width)
 
-    def block(self, begin: int, end: int) -> _RoundBlock:
-        """Put rounds on the device."""
-        program, base = self.program, np.arange(self.program.places) * self.width
-        down = program.descents
-        part = slice(begin, end)
-        rounds = self._rounds(begin, end)
-        src, dst = (self._put(column[part] + base) for column in (down.src, down.dst))
-        client, update, size = (self._put(column[part]) for column in (down.client, down.update, down.step_size))
-        return _RoundBlock(rounds, src, dst, client, update, size.to(self.dtype))
+    def block(self, begin: int, end: int) -> tuple[list[_Round], list[torch.Tensor]]:
+        """Put rounds on the device: themselves, and src, dst, client, update and size, shape (T, R) each."""
+        down, part, base = self.program.descents, slice(begin, end), np.arange(self.program.places) * self.width
+        columns = (down.src + base, down.dst + base, down.client, down.update, down.step_size)
+        *whole, size = (self._put(column[part]) for column in columns)
+        return self._rounds(begin, end), [*whole, size.to(self.dtype)]
 
     def _put(self, array: NDArray[np.generic]) -> torch.Tensor:
         return torch.as_tensor(np.ascontiguousarray(array), device=self.device)
@@ -159,17 +143,17 @@ class _DeviceTable:
 def _rounds(
     flat: torch.Tensor,
     table: _DeviceTable,
-    block: _RoundBlock,
+    block: tuple[list[_Round], list[torch.Tensor]],
     problem: Batched,
     seed: int,
     trials: torch.Tensor,
     observe: Observe,
 ) -> None:
-    steps = np.array([one.steps for one in block.rounds])
-    draws = problem.draws(seed, trials, block.client, block.update, steps)
-    columns = (block.src, block.dst, block.client, block.size, draws)
+    rounds, (sources, targets, clients, updates, sizes) = block
+    draws = problem.draws(seed, trials, clients, updates, np.array([one.steps for one in rounds]))
+    columns = (sources, targets, clients, sizes, draws)
     local = torch.as_tensor(table.program.local, device=flat.device).to(flat.dtype)
-    for now, src, dst, client, size, drawn in zip(block.rounds, *(one.unbind(0) for one in columns), strict=True):
+    for now, src, dst, client, size, drawn in zip(rounds, *(one.unbind(0) for one in columns), strict=True):
         for combine in now.combine:
             combine()
         if now.shown is not None:

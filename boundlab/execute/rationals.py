@@ -340,7 +340,7 @@ def along(
     UndecidedError
         If a ball meets a kink.
     """
-    model, proved, series, tape = problem.in_balls(), Proved(problem), Series(metric, ks, (3,)), tape
+    model, proved, series = problem.in_balls(), Proved(problem), Series(metric, ks, (3,))
     if model is None:
         raise SpecError(f"problem {problem.id} is not known with more digits than floats have")
     rows = np.flatnonzero(tape.op == Op.RECORD).tolist()

@@ -25,6 +25,7 @@ from boundlab.expectation._walk import (
     ExactValues,
     FloatValues,
     History,
+    ListedValues,
     RecordedOutcome,
     Steps,
     VectorTable,
@@ -40,20 +41,17 @@ from boundlab.tape import Initial, Tape
 # quadratics; its extremes are sums of absolute values. Where several things can happen, what they lead to is taken
 # together: the smallest box around it, whose coordinates are signs of their own.
 
+Ints = NDArray[np.int64]
 _MANY = 1 << 16  # sequences of events, of which fewer are soon enumerated
 
 
-def core_of(model: RationalProblem, graph: Graph[Scalar], looked_at: int, shown: Sequence[bool]) -> Core | None:
+def core_of(model: RationalProblem, graph: Graph[Scalar]) -> Core | None:
     """Return the quadratic that the problem is wherever a run can come, or None: there is none, or runs may leave it.
 
     Parameters
     ----------
     graph
         All that can happen. Where that is little and there is no noise, nobody looks: it is enumerated.
-    looked_at
-        The register whose contents metrics see, or an average of them.
-    shown
-        Whether they look after 0, 1, … events.
     """
     core, noise, best = model.core(), model.sign_noise(), model.minimum()
     branches = math.prod(max(map(len, level.edges)) for level in graph.levels)
@@ -62,9 +60,11 @@ def core_of(model: RationalProblem, graph: Graph[Scalar], looked_at: int, shown:
     if not all(low <= x <= high for low, x, high in zip(core.low, best.x, core.high, strict=True)):
         return None
     try:
-        return core if _Runs(model, core, noise or []).stay(graph, looked_at, shown) else None
-    except UndecidedError:
+        held = _Boxes(model, core, noise or [])
+        Walk(graph, held, exact=False).run(lambda _place, numbers_of, _weights, _whole: held.inside(numbers_of))
+    except (UndecidedError, _LeavesError):
         return None
+    return core
 
 
 @final
@@ -95,84 +95,61 @@ class _LeavesError(Exception):
 
 
 @final
-class _Runs:
+class _Boxes(ListedValues[Scalar]):
+    """All that registers can hold: affine functions of signs, one for all states of a control state."""
+
     def __init__(self, model: RationalProblem, core: Core, noise: list[Fraction]) -> None:
-        self._x0, self._noise, self._zero = exact_array(model.x0), exact_array(noise), exact_array([0] * model.d)
+        super().__init__(id)
+        self._noise, self._none = exact_array(noise), _Affine(exact_array([0] * model.d), {})
         self._A, self._b = exact_array(core.form.A), exact_array(core.form.b)
         self._low, self._high = exact_array(core.low), exact_array(core.high)
         self._drawn = 0
+        self.start, self.zero = self._put(_Affine(exact_array(model.x0), {})), self._put(self._none)
 
-    def stay(self, graph: Graph[Scalar], looked_at: int, shown: Sequence[bool]) -> bool:
-        """Return whether every step begins in the box, and ``looked_at`` is there whenever it is shown."""
-        start, none = _Affine(self._x0, {}), _Affine(self._zero, {})
-        held = [start if one is Initial.START else none for one in graph.initial]
-        try:
-            self._follow(held, graph.opening)
-            if shown[0]:
-                self._require(held[looked_at])
-            nodes = {0: held}
-            for level, seen in zip(graph.levels, shown[1:], strict=False):
-                nodes = self._after(nodes, level)
-                for node in nodes if seen else ():
-                    self._require(nodes[node][looked_at])
-        except _LeavesError:
-            return False
-        return True
+    def combine(self, coefficients: Sequence[Scalar], terms: Ints) -> Ints:
+        """Return Σ coefficient·vector."""
+        found = []
+        for row in terms.tolist():
+            total = self._none
+            for share, source in zip(coefficients, row, strict=True):
+                total = total.plus(self.points[source].scaled(share))
+            found.append(total)
+        return self._numbers(found)
 
-    def _after(self, nodes: dict[int, list[_Affine]], level: Level[Scalar]) -> dict[int, list[_Affine]]:
-        """Return what registers hold after an event, per control state."""
-        found: dict[int, list[_Affine]] = {}
-        for node, before in nodes.items():
-            for edge in level.edges[node]:
-                held = [*before]
-                self._follow(held, edge.rows)
-                held = held if edge.order is None else [held[register] for register in edge.order]
-                other = found.get(edge.to, held)
-                found[edge.to] = [
-                    one if one is also else self._box(one, also) for one, also in zip(other, held, strict=True)
-                ]
+    def descend(self, client: int, size: Scalar, at: Ints) -> Ints:
+        """Return x − size·(A(x − b) ± noise) for each x, which must be in the box."""
+        A, b, found = self._A[client], self._b[client], []
+        for x in self.inside(at):
+            signs = {name: part - size * (A @ part) for name, part in x.signs.items()}
+            if len(self._noise):
+                signs[self._drawn] = size * self._noise
+                self._drawn += 1
+            found.append(_Affine(x.constant - size * (A @ (x.constant - b)), signs))
+        return self._numbers(found)
+
+    def joined(self, ids: Ints) -> Ints:
+        """Return the smallest box around what each register can hold, for all states."""
+        columns = (list(dict.fromkeys(column)) for column in ids.T.tolist())
+        row = [one[0] if len(one) == 1 else self._put(self._box([self.points[n] for n in one])) for one in columns]
+        return np.array([row] * len(ids))
+
+    def inside(self, at: Ints) -> list[_Affine]:
+        """Return vectors, all of which are in the box."""
+        found = [self.points[number] for number in at.tolist()]
+        for x in found:
+            room = np.concatenate([x.constant - self._low, self._high - x.constant]) - np.tile(x.reach(), 2)
+            if (EXACT.sign(room) < 0).any():
+                raise _LeavesError
         return found
 
-    def _box(self, *some: _Affine) -> _Affine:
-        """Return the smallest box around what registers can hold."""
+    def _box(self, some: list[_Affine]) -> _Affine:
         low, high = some[0].constant - some[0].reach(), some[0].constant + some[0].reach()
         for one in some[1:]:
             low = EXACT.minimum(low, one.constant - one.reach())
             high = -EXACT.minimum(-high, -one.constant - one.reach())
-        signs = {self._drawn + j: row for j, row in enumerate(np.diag((high - low) / 2) + self._zero)}
+        signs = {self._drawn + j: row for j, row in enumerate(np.diag((high - low) / 2) + self._none.constant)}
         self._drawn += len(signs)
         return _Affine((low + high) / 2, signs)
-
-    def _follow(self, held: list[_Affine], rows: tuple[Row[Scalar], ...]) -> None:
-        for row in rows:
-            match row:
-                case SumRow(dst, terms):
-                    total = _Affine(self._zero, {})
-                    for share, source in terms:
-                        total = total.plus(held[source].scaled(share))
-                    held[dst] = total
-                case PassRow(dst, src, client, sizes):
-                    x = held[src]
-                    for size in sizes:
-                        x = self._stepped(self._require(x), client, size)
-                    held[dst] = x
-                case _:
-                    held[row.dst] = held[row.src]
-
-    def _stepped(self, x: _Affine, client: int, size: Scalar) -> _Affine:
-        """Return x − size·(A(x − b) ± noise)."""
-        A, b = self._A[client], self._b[client]
-        signs = {name: part - size * (A @ part) for name, part in x.signs.items()}
-        if len(self._noise):
-            signs[self._drawn] = size * self._noise
-            self._drawn += 1
-        return _Affine(x.constant - size * (A @ (x.constant - b)), signs)
-
-    def _require(self, x: _Affine) -> _Affine:
-        room = np.concatenate([x.constant - self._low, self._high - x.constant]) - np.tile(x.reach(), 2)
-        if (EXACT.sign(room) < 0).any():
-            raise _LeavesError
-        return x
 
 
 # One schedule in place of random events: its tape, a few rows at a time, for the same engines.
@@ -228,11 +205,10 @@ class Schedule(Generic[Number]):
         everything, none = frozenset(range(self.sum + 1)), cast(Groups, ())
         levels = [
             Level([[Edge(1, part, None, 0)]], [none], [everything], shown)
-            for part, shown in zip(self._parts[1:], self.shown[1:], strict=False)
+            for part, shown in zip(self._parts, self.shown, strict=True)
         ]
-        last = max(place for place, shown in enumerate(self.shown) if shown)
-        levels = levels[:last]
-        return Graph(self.initial, self.sum, self._parts[0], levels)
+        terms = {place: Fraction(1) for place, shown in enumerate(self.shown) if shown}
+        return Graph(self.initial, self.sum, levels, terms).seen(terms)
 
     def opening(self) -> tuple[tuple[Row[Number], ...], Control, None]:
         """Return the first part."""
@@ -247,7 +223,6 @@ class Schedule(Generic[Number]):
         return [(Edge(1, self._parts[number + 1], None, 0), control)], self.shown[number + 1]
 
 
-Ints = NDArray[np.int64]
 Marginal: TypeAlias = list[tuple[tuple[Scalar, ...], Fraction]]  # points with their probabilities
 TOLD: Final = 20_000  # states of one event whose histories are kept
 
@@ -270,9 +245,8 @@ def in_floats(
     UndecidedError
         If rounding could decide on which side of a kink an iterate lies.
     """
-    found, walk = _expectations(
-        arithmetic, law, twins, metric, ks, lambda: FloatValues(problem), exact=False, largest=largest
-    )
+    graph = looked_at(arithmetic, law, twins, metric, ks)
+    found, walk = _expectations(graph, FloatValues(problem), metric, ks, exact=False, largest=largest)
     value, low, high = np.array(found, dtype=np.float64).T
     # Weights are sums of products of positive numbers, and left sides are means by them.
     loss = EPS * (walk.added + 8.0 * len(metric.records(ks).at(int(ks[-1]))))
@@ -298,9 +272,8 @@ def distinct_outcomes(
     UndecidedError
         If rounding could decide on which side of a kink an iterate lies.
     """
-    graph, shown, _ = looked_at(arithmetic, law, twins, metric, np.array([k]))
-    seen = [0]
-    walk = Walk(pruned(graph, shown), FloatValues(problem), shown, exact=False, largest=largest)
+    graph, seen = looked_at(arithmetic, law, twins, metric, np.array([k])), [0]
+    walk = Walk(graph, FloatValues(problem), exact=False, largest=largest)
     walk.run(lambda _place, number, _weights, _whole: seen.append(len(number)))
     return seen[-1]
 
@@ -333,31 +306,20 @@ def in_exact_numbers(
     UndecidedError
         If balls cannot tell on which side of a kink an iterate lies.
     """
-    found, walk = _expectations(
-        arithmetic, law, twins, metric, ks, lambda: ExactValues(model, best, unit), exact=True, largest=largest
-    )
+    graph = looked_at(arithmetic, law, twins, metric, ks)
+    found, walk = _expectations(graph, ExactValues(model, best, unit), metric, ks, exact=True, largest=largest)
     merged(walk.merged)
     return found
 
 
 def _expectations(
-    arithmetic: Arithmetic[Number],
-    law: EventLaw[Any],
-    twins: Sequence[Sequence[int]],
-    metric: Metric,
-    ks: Ints,
-    values: Callable[[], VectorTable[Number]],
-    *,
-    exact: bool,
-    largest: int,
+    graph: Graph[Number], held: VectorTable[Number], metric: Metric, ks: Ints, *, exact: bool, largest: int
 ) -> tuple[list[Any], Walk[Number]]:
-    graph, shown, terms = looked_at(arithmetic, law, twins, metric, ks)
-    held, seen = values(), []
+    seen, walk = [], Walk(graph, held, exact=exact, largest=largest)
 
     def observe(place: int, number: Ints, weights: Any, whole: Any) -> None:
-        seen.append(held.total(metric, number, weights, whole, terms[place]))
+        seen.append(held.total(metric, number, weights, whole, graph.terms[place]))
 
-    walk = Walk(pruned(graph, shown), held, shown, exact=exact, largest=largest)
     walk.run(observe)
     return folded(metric, ks, seen), walk
 
@@ -387,14 +349,8 @@ def given_schedule(
     UndecidedError
         If balls cannot tell on which side of a kink an iterate lies.
     """
-    graph, shown = _of_schedule(tape, of_tape, unit)
-    held, seen = ExactValues(model, best, unit), []
-
-    def observe(_: int, number: Ints, weights: Any, whole: Any) -> None:
-        seen.append(held.total(metric, number, weights, whole, Fraction(1)))
-
-    Walk(graph, held, shown, exact=True, largest=SLOW).run(observe)
-    return folded(metric, np.array([k]), seen)[0]
+    graph, held = _of_schedule(tape, of_tape, unit), ExactValues(model, best, unit)
+    return _expectations(graph, held, metric, np.array([k]), exact=True, largest=SLOW)[0][0]
 
 
 def outcomes(
@@ -420,14 +376,10 @@ def outcomes(
         As there, of fewer states.
     """
     graph = Lowering(arithmetic, law, (), average=False, told=True).graph(k)
-    ends = _ends(graph)
-    last = k + metric.over.weights.closed
-    seen = range(last) if metric.over.averages_iterates else metric.records([k]).at(k).tolist()
-    last = ends[max(seen)]
-    shown = [place in {ends[one] for one in seen} for place in range(last + 1)]
-    held = ExactValues(model, best, unit)
-    graph = pruned(replace(graph, levels=graph.levels[:last]), shown)
-    found = Walk(graph, held, shown, exact=True, largest=TOLD, past=History()).outcomes(held.points)
+    ends = list(graph.terms)
+    seen = range(k + metric.over.weights.closed) if metric.over.averages_iterates else metric.records([k]).at(k)
+    graph, held = pruned(graph.seen({ends[one]: Fraction(1) for one in seen})), ExactValues(model, best, unit)
+    found = Walk(graph, held, exact=True, largest=TOLD, past=History()).outcomes(held.points)
     return found, [] if held.noisy else held.steps()
 
 
@@ -441,9 +393,8 @@ def outcomes_of_schedule(
     SpecError, UndecidedError
         As there, of fewer states.
     """
-    graph, shown = _of_schedule(tape, of_tape, unit)
-    held = ExactValues(model, best, unit)
-    return Walk(graph, held, shown, exact=True, largest=TOLD, past=History()).outcomes(held.points)
+    graph, held = _of_schedule(tape, of_tape, unit), ExactValues(model, best, unit)
+    return Walk(graph, held, exact=True, largest=TOLD, past=History()).outcomes(held.points)
 
 
 def marginals(
@@ -463,9 +414,7 @@ def marginals(
     SpecError, UndecidedError
         As :func:`in_exact_numbers`.
     """
-    graph, shown, terms = looked_at(arithmetic, law, twins, metric, np.array([k]))
-    held = ExactValues(model, best, unit)
-    return _marginals(Walk(pruned(graph, shown), held, shown, exact=True, largest=SLOW), held, terms)
+    return _marginals(looked_at(arithmetic, law, twins, metric, np.array([k])), ExactValues(model, best, unit))
 
 
 def marginals_of_schedule(
@@ -478,37 +427,24 @@ def marginals_of_schedule(
     SpecError, UndecidedError
         As :func:`given_schedule`.
     """
-    graph, shown = _of_schedule(tape, of_tape, unit)
-    held = ExactValues(model, best, unit)
-    return _marginals(Walk(graph, held, shown, exact=True, largest=SLOW), held, {})
+    return _marginals(_of_schedule(tape, of_tape, unit), ExactValues(model, best, unit))
 
 
-def _of_schedule(tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> tuple[Graph[Scalar], list[bool]]:
-    schedule = Schedule(tape, of_tape, unit)
-    graph = schedule.graph()
-    shown = schedule.shown[: len(graph.levels) + 1]
-    return pruned(graph, shown), shown
+def _of_schedule(tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> Graph[Scalar]:
+    return pruned(Schedule(tape, of_tape, unit).graph())
 
 
-def _marginals(walk: Walk[Scalar], held: ExactValues, terms: dict[int, Fraction]) -> list[Marginal]:
+def _marginals(graph: Graph[Scalar], held: ExactValues) -> list[Marginal]:
     found: list[Marginal] = []
 
     def observe(place: int, number: Ints, weights: Any, whole: Any) -> None:
-        each = zip(number.tolist(), weights.tolist(), strict=True)
-        found.append(
-            [
-                (_shared(held.points[one], terms.get(place, Fraction(1))), Fraction(weight, whole))
-                for one, weight in each
-            ]
-        )
+        share = numbers.rational(1 / graph.terms[place])
+        points = [tuple(share * entry for entry in held.points[one]) for one in number.tolist()]
+        each = [(point, Fraction(weight, whole)) for point, weight in zip(points, weights.tolist(), strict=True)]
+        found.append(sorted(each, key=lambda pair: -pair[1]))
 
-    walk.run(observe)
-    return [sorted(one, key=lambda pair: -pair[1]) for one in found]
-
-
-def _shared(point: tuple[Scalar, ...], terms: Fraction) -> tuple[Scalar, ...]:
-    share = numbers.rational(1 / terms)
-    return tuple(share * entry for entry in point)
+    Walk(graph, held, exact=True, largest=SLOW).run(observe)
+    return found
 
 
 def core_over_events(
@@ -517,51 +453,32 @@ def core_over_events(
     """Return the quadratic that the problem is wherever a run of ``k`` iterations can come, if it is one."""
     if model.core() is None:
         return None
-    graph = Lowering(arithmetic, law, (), average=False).graph(k)
-    return core_of(model, graph, X_S, [True, *(level.iteration for level in graph.levels)])
+    return core_of(model, Lowering(arithmetic, law, (), average=False).graph(k))
 
 
 def core_of_schedule(model: RationalProblem, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> Core | None:
     """Return the quadratic that the problem is wherever the runs of a schedule can come, if it is one."""
-    schedule = Schedule(tape, of_tape, unit)
-    return core_of(model, schedule.graph(), schedule.sum, schedule.shown)
+    return core_of(model, Schedule(tape, of_tape, unit).graph())
 
 
 def looked_at(
-    arithmetic: Arithmetic[Number],
-    law: EventLaw[Any],
-    twins: Sequence[Sequence[int]],
-    metric: Metric,
-    ks: Ints,
-    *,
-    told: bool = False,
-) -> tuple[Graph[Number], list[bool], dict[int, Fraction]]:
-    """Return all that can happen as far as a metric looks at it; ``told`` is that of :class:`Lowering`.
-
-    Returns
-    -------
-    The graph; whether the metric looks after 0, 1, … events; and the weight of the sum that it then sees.
-    """
+    arithmetic: Arithmetic[Number], law: EventLaw[Any], twins: Sequence[Sequence[int]], metric: Metric, ks: Ints
+) -> Graph[Number]:
+    """Return all that can happen as far as a metric looks at it."""
     average, last, weights = metric.over.averages_iterates, int(ks[-1]), metric.over.weights
     if metric.shows is not None:
         twins = ()  # clients that change places would show each other's vectors
-    graph = Lowering(arithmetic, law, twins, average=average, told=told, weights=weights).graph(last)
+    graph = Lowering(arithmetic, law, twins, average=average, weights=weights).graph(last)
     if metric.shows is not None:
         graph = replace(graph, shown=register_of(arithmetic.program, metric))
-    ends = _ends(graph)
-    terms = {ends[k]: weights.total(k) if average else Fraction(1) for k in metric.records(ks).at(last).tolist()}
-    shown = [place in terms for place in range(max(terms) + 1)]
-    return replace(graph, levels=graph.levels[: len(shown) - 1]), shown, terms
+    ends = list(graph.terms)
+    looks = metric.records(ks).at(last).tolist()
+    return pruned(graph.seen({ends[k]: weights.total(k) if average else Fraction(1) for k in looks}))
 
 
 def register_of(program: EventProgram, metric: Metric) -> int:
     """Return the register of a program that a metric looks at: the server's model, or a vector of a client."""
     return X_S if metric.shows is None else program.points[metric.shows[0]][metric.shows[1]]
-
-
-def _ends(graph: Graph[Any]) -> list[int]:
-    """Return after how many events the iterations 0, 1, … have ended."""
-    return [0, *(place + 1 for place, level in enumerate(graph.levels) if level.iteration)]
 
 
 def folded(metric: Metric, ks: Ints, seen: Sequence[Any]) -> list[Any]:
@@ -599,8 +516,9 @@ def shown(
     SpecError
         If there are too many states.
     """
-    graph, seen, terms = looked_at(Arithmetic(program, meant), law, (), metric, np.array([k]))
-    values, shares = _PointValues(start, oracle), dict(zip(terms, metric.over.shares(len(terms)) or (), strict=True))
+    graph, values = looked_at(Arithmetic(program, meant), law, (), metric, np.array([k])), _PointValues(start, oracle)
+    terms = graph.terms
+    shares = dict(zip(terms, metric.over.shares(len(terms)) or (), strict=True))
     out: list[tuple[Point, Fraction]] = []
 
     def observe(place: int, numbers: Ints, weights: Any, whole: Any) -> None:
@@ -610,54 +528,26 @@ def shown(
                 point = combine([(1 / terms[place], point)])
             out.append((point, shares[place] * Fraction(weight, whole)))
 
-    Walk(pruned(graph, seen), values, seen, exact=True).run(observe)
+    Walk(graph, values, exact=True).run(observe)
     return out
 
 
 @final
-class _PointValues(VectorTable[Fraction]):
+class _PointValues(ListedValues[Fraction]):
     """Combinations of names under numbers."""
 
-    noisy = False
-
     def __init__(self, start: Point, oracle: PointOracle) -> None:
+        super().__init__(key)
         self._oracle = oracle
-        self.points: list[Point] = []
-        self._number: dict[Any, int] = {}
-        self.start = self._put(start)
-        self.zero = self._put({})
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def _put(self, point: Point) -> int:
-        number = self._number.setdefault(key(point), len(self.points))
-        if number == len(self.points):
-            self.points.append(point)
-        return number
+        self.start, self.zero = self._put(start), self._put({})
 
     def combine(self, coefficients: Sequence[Fraction], terms: Ints) -> Ints:
         """Return Σ coefficient·point."""
-        each = ([(c, self.points[one]) for c, one in zip(coefficients, row, strict=True)] for row in terms.tolist())
-        return np.array([self._put(combine(one)) for one in each], dtype=np.int64)
+        each = (zip(coefficients, (self.points[one] for one in row), strict=True) for row in terms.tolist())
+        return self._numbers(map(combine, each))
 
     def descend(self, client: int, size: Fraction, at: Ints) -> Ints:
         """Return one step from each point."""
         points = [self.points[number] for number in at.tolist()]
         steps = [(-size, self._oracle.gradient(client, point)) for point in points]
-        moved = [combine([(Fraction(1), point), step]) for point, step in zip(points, steps, strict=True)]
-        return np.array([self._put(point) for point in moved], dtype=np.int64)
-
-    def noise(self, size: Fraction, at: Ints, sign: int) -> Ints:
-        """Return the points: the worst function has full gradients."""
-        return at
-
-    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Any:
-        """Return nothing: what is shown goes into a program."""
-        return None
-
-    def keep(self, used: Ints) -> None:
-        """Forget all others."""
-        points, self.points, self._number = [self.points[number] for number in used.tolist()], [], {}
-        for point in points:
-            self._put(point)
+        return self._numbers([combine([(Fraction(1), point), step]) for point, step in zip(points, steps, strict=True)])

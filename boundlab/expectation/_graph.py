@@ -110,16 +110,20 @@ class Graph(Generic[Number]):
         What each register holds at first.
     shown
         The register that metrics see: the server model, or the sum of all before.
-    opening
-        What happens before the first event.
     levels
-        One an event.
+        What happens before the first event, and then one an event.
+    terms
+        After how many events metrics look, in their order, and by what they then divide: 1, or the weight of the sum.
     """
 
     initial: tuple[Initial, ...]
     shown: int
-    opening: tuple[Row[Number], ...]
     levels: list[Level[Number]]
+    terms: dict[int, Fraction]
+
+    def seen(self, terms: dict[int, Fraction]) -> "Graph[Number]":
+        """Return the graph as far as metrics look at it, who look then."""
+        return replace(self, levels=self.levels[: max(terms) + 1], terms=terms)
 
 
 class EventChoices(Protocol[Number]):
@@ -217,7 +221,7 @@ class Lowering(Generic[Number]):
         self._numbers: dict[Hashable, Number] = {}
 
     def graph(self, iterations: int) -> Graph[Number]:
-        """Return all that can happen in so many iterations.
+        """Return all that can happen in so many iterations, after each of which metrics look.
 
         Raises
         ------
@@ -226,27 +230,28 @@ class Lowering(Generic[Number]):
         """
         rows, control, order = self.opening()
         assert order is None  # noqa: S101  (slots start in order)
-        levels: list[Level[Number]] = []
+        everything = frozenset(range(self.sum + self._average))
+        levels = [Level([[Edge(1, rows, None, 0)]], [()], [everything], False)]
         states, done, total = [control], 0, 0
         while done < iterations:
             found: dict[Control, int] = {}
             edges, each = [], list[bool]()
             for state in states:
-                own, ends = self.edges(state, len(levels))
+                own, ends = self.edges(state, len(levels) - 1)
                 each.append(ends)
                 edges.append([replace(edge, to=found.setdefault(to, len(found))) for edge, to in own])
                 total += len(own)
                 if total > LARGEST:
                     raise SpecError(
-                        f"more than {LARGEST} control states and events up to event {len(levels) + 1} ({len(states)} "
+                        f"more than {LARGEST} control states and events up to event {len(levels)} ({len(states)} "
                         "control states before it), which is too many; take fewer iterations or clients"
                     )
             states, iteration = list(found), all_end(each)
-            everything = [frozenset(range(self.sum + self._average))] * len(states)
-            levels.append(Level(edges, [self.alike(state) for state in states], everything, iteration))
+            levels.append(Level(edges, [self.alike(state) for state in states], [everything] * len(states), iteration))
             done += iteration
         initial = (*self._program.initial, *[Initial.ZERO] * self._average)
-        return Graph(initial, self.sum if self._average else X_S, rows, levels)
+        terms = {place: Fraction(1) for place, level in enumerate(levels) if not place or level.iteration}
+        return Graph(initial, self.sum if self._average else X_S, levels, terms)
 
     def opening(self) -> tuple[tuple[Row[Number], ...], Control, tuple[int, ...] | None]:
         """Return the rows before the first event, the control state after them, and new names of registers."""
@@ -297,14 +302,11 @@ class Lowering(Generic[Number]):
         """
         if self.clock(0) is not None:
             raise SpecError("what an iteration does depends on how many came before it")
-        first = self.opening()[1]
-        found, ahead = {first}, [first]
-        while ahead:
-            new = {after for _, after in self.edges(ahead.pop(), 0)[0]} - found
-            found, ahead = found | new, ahead + list(new)
-            if len(found) > most:
+        found = 0
+        for found, _ in enumerate(everywhere(self), 1):
+            if found > most:
                 raise SpecError(f"there are more than {most} control states")
-        return len(found)
+        return found
 
     def alike(self, control: Control) -> Groups:
         """Return groups of slots, as their registers, that may change places in this control state."""
@@ -398,6 +400,18 @@ def slimmed(edge: Edge[Number], after: frozenset[int]) -> tuple[Edge[Number], se
     return replace(edge, rows=tuple(rows[::-1]), order=order), needed
 
 
+def everywhere(events: EventChoices[Number]) -> Iterator[list[Edge[Number]]]:
+    """Yield what can happen in each control state that is ever reached, of events that do not change with time."""
+    waiting = [events.opening()[1]]
+    known = set(waiting)
+    for control in waiting:
+        found = events.edges(control, 0)[0]
+        new = dict.fromkeys(after for _, after in found if after not in known)
+        waiting += new
+        known |= new.keys()
+        yield [edge for edge, _ in found]
+
+
 def lasting(events: EventChoices[Number], seen: frozenset[int], registers: int) -> frozenset[int]:
     """Return which of so many registers something reads in a later event than the one that wrote them.
 
@@ -411,14 +425,9 @@ def lasting(events: EventChoices[Number], seen: frozenset[int], registers: int) 
     everything = frozenset(range(registers))
     if events.clock(0) != events.clock(1):
         return everything
-    waiting = [events.opening()[1]]
-    known, edges = set(waiting), list[Edge[Number]]()
-    while waiting:
-        for edge, after in events.edges(waiting.pop(), 0)[0]:
-            edges.append(edge)
-            if after not in known:
-                known.add(after)
-                waiting.append(after)
+    edges: list[Edge[Number]] = []
+    for own in everywhere(events):
+        edges += own
         if len(edges) > _EDGES:
             return everything
     found, before = seen, everything
@@ -428,16 +437,10 @@ def lasting(events: EventChoices[Number], seen: frozenset[int], registers: int) 
     return found
 
 
-def pruned(graph: Graph[Number], shown: Sequence[bool]) -> Graph[Number]:
-    """Drop what nothing reads that is shown, and merge control states that no later event tells apart.
-
-    Parameters
-    ----------
-    shown
-        Whether metrics look at the register ``graph.shown`` after 0, 1, … events; they do after the last.
-    """
+def pruned(graph: Graph[Number]) -> Graph[Number]:
+    """Drop what nothing reads that metrics see, and merge control states that no later event tells apart."""
     seen = frozenset((graph.shown,))
-    nodes = len(graph.levels[-1].alike) if graph.levels else 1
+    nodes = len(graph.levels[-1].alike)
     live: list[frozenset[int]] = [seen] * nodes
     same = [0] * nodes  # the class of each control state after the event
     levels: list[Level[Number]] = []
@@ -450,7 +453,7 @@ def pruned(graph: Graph[Number], shown: Sequence[bool]) -> Graph[Number]:
         before, names = [], []
         for own in level.edges:
             kept: dict[Any, Edge[Number]] = {}
-            reads = set(seen) if shown[place] else set()
+            reads = set(seen) if place - 1 in graph.terms else set()
             for edge in own:
                 slim, needed = slimmed(replace(edge, to=same[edge.to]), live[edge.to])
                 key = tuple(map(_name, slim.rows)), slim.order, slim.to
@@ -466,8 +469,7 @@ def pruned(graph: Graph[Number], shown: Sequence[bool]) -> Graph[Number]:
         alike = [_among(level.alike[node], live[node]) for node in nodes_of]
         levels.append(Level(edges, alike, [live[node] for node in nodes_of], level.iteration))
         live, same = before, names
-    opening = slimmed(Edge(1, graph.opening, None, 0), live[0])[0].rows
-    return replace(graph, opening=opening, levels=levels[::-1])
+    return replace(graph, levels=levels[::-1])
 
 
 def _name(row: Row[Any]) -> Any:

@@ -15,7 +15,6 @@ from boundlab.arithmetic.recurrence import EQUAL
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import MissingExtraError, SpecError, UndecidedError
 from boundlab.expectation import _area_moments, _enumeration, _second_moments
-from boundlab.expectation._compiled import LARGEST as COMPILED
 from boundlab.expectation._graph import (
     Arithmetic,
     Lowering,
@@ -27,6 +26,7 @@ from boundlab.expectation._graph import (
     twins,
     why_no_law,
 )
+from boundlab.expectation._recursion import LARGEST as COMPILED
 from boundlab.expectation._second_moments import LARGEST_MOMENTS
 from boundlab.expectation._walk import ENTRIES, LARGEST
 from boundlab.metrics import Enclosure, Metric, Quantity, metric as metric_of, summands, terms_of
@@ -103,11 +103,6 @@ def area_moments_operations(problem: Problem, iterations: int) -> float:
     return iterations * (_EVENT + 40 * entries)
 
 
-def compiles(program: EventProgram, width: int) -> bool:
-    """Return whether second moments of so many coordinates move by sparse matrices that are made once."""
-    return program.clock(0) == program.clock(1) and width * (width + 1) // 2 <= COMPILED
-
-
 def moments_operations(
     problem: Problem, program: EventProgram, law: EventLaw[float], iterations: int, *, average: bool, mixing: bool
 ) -> float:
@@ -126,7 +121,7 @@ def moments_operations(
     seen = frozenset((X_S, lowering.sum)[: 1 + average])
     width = 1 + len(lasting(lowering, seen, lowering.sum + average)) * problem.d
     size, made = width**2, set[Event]()
-    once = compiles(program, width) and not mixing
+    once = program.clock(0) == program.clock(1) and width * (width + 1) // 2 <= COMPILED and not mixing
     total = problem.n * float(problem.d**4 if mixing else problem.d**3)
     for event in events(program, law, iterations):
         if event is None or event.controls * size > LARGEST_MOMENTS:

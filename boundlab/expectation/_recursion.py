@@ -8,7 +8,7 @@ symmetric matrices is brought between the images of these. So a second recursion
 adds what its own rounding can do as a diagonal matrix, bounds the error of all before it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar, final
 
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from boundlab.algorithms import X_S, Control, MoveRow
 from boundlab.arithmetic.numbers import hashable
 from boundlab.errors import SpecError
-from boundlab.expectation._compiled import LARGEST, Linear, Triangle, compiled
 from boundlab.expectation._graph import Edge, EventChoices, PassRow, Row, SumRow, all_end, lasting, slimmed
 from boundlab.tape import Initial
 
@@ -27,6 +26,7 @@ from boundlab.tape import Initial
 Array = NDArray[Any]
 EPS: Final = float(np.finfo(np.float64).eps)
 _KEPT = 1024  # passes that are remembered
+LARGEST: Final = 300_000  # entries of all upper triangles that sparse matrices move
 
 
 def norm(x: Array) -> float:
@@ -126,7 +126,7 @@ class Passes:
         A: Array,
         g: Array,
         covariance: Array,
-        batches: tuple[MinibatchNoise, ...],
+        batches: Sequence[MinibatchNoise],
         one: Any,
         off: Sequence[Off] = (),
     ) -> None:
@@ -232,51 +232,32 @@ def _spread(once: Array, tensor: Array, before: Array, P: Array, size: Any) -> A
 
 Number = TypeVar("Number")
 _UP = 1.0 + 1e-9  # sums and products of a few norms, rounded up
+ONE: Final = -1  # the name of the constant among the parts of a register
 _WHOLE = 1e-12  # how far Σ coefficients may be from an integer by rounding
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Place(Generic[Number]):
+class Place:
     """A register as an affine function of the registers before the event, and of noise drawn in it.
 
     Parameters
     ----------
-    linear
-        Register before → shape (c, e, e).
-    constant
-        Shape (c, e).
-    noise
-        Pass, counted within the event → shape (c, e, e).
+    parts
+        Shape (c, e, e) each: of a register before by its number, of pass j of the event by −2 − j; and the constant,
+        shape (c, e, 1), by −1.
     off, base
         How far floats are off: each matrix, and the constant.
     """
 
-    linear: dict[int, Array]
-    constant: Array
-    noise: dict[int, Array]
+    parts: dict[int, Array]
     off: float = 0.0
     base: float = 0.0
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Noise of one pass: a constant covariance, or one that depends on where the pass begins, ``start``."""
-
-    covariance: Array
-    depends: Array | None
-    start: Place[Any]
-    off: Off
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Map:
-    """An event: what it writes, and the noise that it draws."""
-
-    written: dict[int, Place[Any]]
-    drawn: list[Drawn]
+    @property
+    def largest(self) -> float:
+        """The largest norm of a matrix."""
+        return max((norm(part) for name, part in self.parts.items() if name != ONE), default=0.0)
 
 
 @final
@@ -306,19 +287,21 @@ class Maps(Generic[Number]):
         self._zero, (c, e) = one - one, shape
         self._eye = np.full((c, e, e), self._zero, dtype=star.dtype)
         self._eye[:, range(e), range(e)] = one
-        self._none = np.full((c, e), self._zero, dtype=star.dtype)
+        self._none = np.full((c, e, 1), self._zero, dtype=star.dtype)
         self._floats = star.dtype == np.float64
 
-    def read(self, rows: Sequence[Row[Number]], order: tuple[int, ...] | None) -> Map:
-        """Return the map of an event.
+    def read(
+        self, rows: Sequence[Row[Number]], order: tuple[int, ...] | None
+    ) -> tuple[dict[int, Place], list[tuple[Pass, Place]]]:
+        """Return what an event writes, and its passes that draw noise, each with where it begins.
 
         Raises
         ------
         SpecError
             If a pass begins elsewhere than at a model.
         """
-        now: dict[int, Place[Any]] = {}
-        drawn: list[Drawn] = []
+        now: dict[int, Place] = {}
+        drawn: list[tuple[Pass, Place]] = []
         for row in rows:
             match row:
                 case SumRow(dst, terms):
@@ -332,64 +315,52 @@ class Maps(Generic[Number]):
             models = dict(self.models)
             now = {r: self._at(now, old) for r, old in enumerate(order) if old != r or r in now}
             self.models.update({r: models[old] for r, old in enumerate(order) if old in models})
-        return Map(now, drawn)
+        return now, drawn
 
-    def _at(self, now: dict[int, Place[Any]], register: int) -> Place[Any]:
-        return now.get(register) or Place({register: self._eye}, self._none, {})
+    def _at(self, now: dict[int, Place], register: int) -> Place:
+        return now.get(register) or Place({register: self._eye, ONE: self._none})
 
-    def _combined(self, dst: int, terms: list[tuple[Any, int, Place[Any]]]) -> Place[Any]:
-        linear: dict[int, Array] = {}
-        noise: dict[int, Array] = {}
-        constant, held = self._none, self._zero
-        off = base = 0.0
+    def _combined(self, dst: int, terms: list[tuple[Any, int, Place]]) -> Place:
+        parts, held, off, base = {ONE: self._none}, self._zero, 0.0, 0.0
         for share, source, place in terms:
-            for into, parts in ((linear, place.linear), (noise, place.noise)):
-                for name, part in parts.items():
-                    into[name] = into[name] + share * part if name in into else share * part
-            constant = constant + share * place.constant
+            for name, part in place.parts.items():
+                parts[name] = parts[name] + share * part if name in parts else share * part
             held = held + share * self.models.get(source, 0)
             if self._floats:
                 rounded, size = (len(terms) + 2.0) * EPS, abs(float(share))
-                off += size * (place.off + rounded * _largest(place))
-                base += size * (place.base + rounded * norm(place.constant))
+                off += size * (place.off + rounded * place.largest)
+                base += size * (place.base + rounded * norm(place.parts[ONE]))
         if dst != self._relative:
             known = self.models.setdefault(dst, self._whole(held))
             # Σ of rounded coefficients misses an integer by rounding; what x* makes of it stays in the constant.
-            constant = constant + (held - known) * self._star
-        return Place(linear, constant, noise, off * _UP, base * _UP)
+            parts[ONE] = parts[ONE] + (held - known) * self._star[..., None]
+        return Place(parts, off * _UP, base * _UP)
 
     def _whole(self, held: Any) -> Any:
         if isinstance(held, float):
             return round(held) if abs(held - round(held)) < _WHOLE else held
         return held
 
-    def _passed(self, row: PassRow[Number], start: Place[Any], drawn: list[Drawn]) -> Place[Any]:
+    def _passed(self, row: PassRow[Number], start: Place, drawn: list[tuple[Pass, Place]]) -> Place:
         if self.models.get(row.src, 0) != 1:
             raise SpecError("moments need local steps that begin at a model, not at a difference of models")
         self.models[row.dst] = 1
         steps = self._passes.of(row.client, row.sizes)
-        if steps.depends is not None and start.noise:
+        if steps.depends is not None and min(start.parts) < ONE:
             raise SpecError("moments need mini-batches that are drawn at a model from before the event")
-        linear = {name: steps.H @ part for name, part in start.linear.items()}
-        noise = {name: steps.H @ part for name, part in start.noise.items()}
+        parts = {name: steps.H @ part for name, part in start.parts.items()}
+        parts[ONE] = parts[ONE] + steps.c[..., None]
         if steps.depends is not None or steps.covariance.any():
-            noise[len(drawn)] = self._eye
-            drawn.append(Drawn(steps.covariance, steps.depends, start, steps.off))
-        constant = (steps.H @ start.constant[..., None])[..., 0] + steps.c
+            parts[ONE - 1 - len(drawn)] = self._eye
+            drawn.append((steps, start))
         if not self._floats:
-            return Place(linear, constant, noise)
-        H, known, off, rounded = norm(steps.H), norm(start.constant), steps.off, (constant.shape[-1] + 2.0) * EPS
+            return Place(parts)
+        H, known, off, rounded = norm(steps.H), norm(start.parts[ONE]), steps.off, (len(self._eye[0]) + 2.0) * EPS
         return Place(
-            linear,
-            constant,
-            noise,
-            ((H + off.H) * start.off + (off.H + rounded * H) * _largest(start)) * _UP,
+            parts,
+            ((H + off.H) * start.off + (off.H + rounded * H) * start.largest) * _UP,
             ((H + off.H) * start.base + (off.H + rounded * H) * known + off.c + rounded * norm(steps.c)) * _UP,
         )
-
-
-def _largest(place: Place[Any]) -> float:
-    return max((norm(part) for parts in (place.linear, place.noise) for part in parts.values()), default=0.0)
 
 
 @final
@@ -420,8 +391,8 @@ class PassNoise:
 
     Parameters
     ----------
-    drawn
-        The noise.
+    steps, begins
+        The pass, and where it begins.
     moved
         Shape (c, written, e): how what is written depends on it.
     start, sources
@@ -429,7 +400,8 @@ class PassNoise:
         depends on it.
     """
 
-    drawn: Drawn
+    steps: Pass
+    begins: Place
     moved: Array
     start: Array | None
     sources: NDArray[np.int64]
@@ -485,16 +457,16 @@ class Moved:
         share = self.unsure(rounding)
         weights = 2.0 * many * (share * np.square(self.T) + np.square(off) / share)
         for spread in self.spreads:
-            drawn, moved, e = spread.drawn, norm(spread.moved), spread.moved.shape[-1]
+            steps, begins, moved, e = spread.steps, spread.begins, norm(spread.moved), spread.moved.shape[-1]
             wrong = float(self.off[0].max(initial=0.0))
             reach = (moved + wrong) ** 2
             turned = 2.0 * wrong * moved + wrong * wrong + (2 * e + 4 + len(self.spreads)) * EPS * reach
-            V = norm(drawn.covariance)
-            weights[:, :, 0] += turned * (V + drawn.off.covariance) + reach * drawn.off.covariance
-            if spread.start is not None and drawn.depends is not None:
-                D, G = norm(drawn.depends), norm(spread.start) + drawn.start.off + drawn.start.base
-                ends = 2.0 * (drawn.start.off + drawn.start.base) * G + (3 * e * e + 8) * EPS * G * G
-                total = (turned * G * G + reach * ends) * D + reach * G * G * (drawn.off.depends + turned * EPS)
+            V = norm(steps.covariance)
+            weights[:, :, 0] += turned * (V + steps.off.covariance) + reach * steps.off.covariance
+            if spread.start is not None and steps.depends is not None:
+                D, G = norm(steps.depends), norm(spread.start) + begins.off + begins.base
+                ends = 2.0 * (begins.off + begins.base) * G + (3 * e * e + 8) * EPS * G * G
+                total = (turned * G * G + reach * ends) * D + reach * G * G * (steps.off.depends + turned * EPS)
                 at = np.searchsorted(self.sources, spread.sources)
                 assert (self.sources[at] == spread.sources).all()  # noqa: S101  (what is written follows the pass)
                 weights[:, :, at] += total
@@ -555,18 +527,11 @@ class Recursion(Generic[Number]):
         self.events = 0
         self._known: dict[Control, tuple[list[Moved], bool]] = {}
         self._clock: Any = None
-        self._triangle = Triangle(c, self.size)
-        self._sparse: dict[Control, list[tuple[Control, Any, Any]]] | None = {} if self._packs() else None
-        if self._sparse is not None:
-            both = self._triangle.pack(self.states[control]), self._triangle.pack(self.errors[control])
-            self.states, self.errors = {control: both[0]}, {control: both[1]}
-
-    def _packs(self) -> bool:
-        """Return whether events are sparse matrices made once: floats, few, the same all the time."""
-        c = self._where.x0.shape[0]
-        constant = self._lowering.clock(0) == self._lowering.clock(1)
-        few = c * self._triangle.each <= LARGEST and self._where.x0.dtype == np.float64
-        return constant and few and not self._where.passes.by_batches
+        # Where events are the same all the time, and few, each control state moves by sparse matrices made once. They
+        # know the upper triangle of a matrix alone.
+        few = c * self.size * (self.size + 1) // 2 <= LARGEST and bool(self.errors) and not where.passes.by_batches
+        self._once = few and lowering.clock(0) == lowering.clock(1)
+        self._sparse: dict[Control, list[tuple[Control, Any, Any]]] = {}
 
     def _rows(self, register: int) -> slice:
         place = self._place[register]
@@ -574,36 +539,28 @@ class Recursion(Generic[Number]):
 
     def second(self, states: dict[Control, Array] | None = None) -> Array:
         """Return E (x − x*)(x − x*)ᵀ of what is shown, shape (c, e, e); of ``errors``, what it is at most off by."""
-        return self._moments(self.states if states is None else states)[:, 1:, 1:]
+        return self.of([self._shown], states)[:, 1:, 1:]
 
     def of_mean(self) -> Array:
         """Return E (x − x*) E (x − x*)ᵀ of what is shown, shape (c, e, e)."""
-        mean = self._moments(self.states)[:, 0, 1:]
+        mean = self.of([self._shown])[:, 0, 1:]
         return mean[:, :, None] * mean[:, None, :]
 
     def off_mean(self) -> Array:
         """Return a multiple of the identity that :meth:`of_mean` is at most off by in floats, shape (c, e, e)."""
-        mean, error = self._moments(self.states)[:, 0, 1:], self._moments(self.errors)
+        mean, error = self.of([self._shown])[:, 0, 1:], self.of([self._shown], self.errors)
         # What moments are off by is between ± the matrix of errors: so much a row is off at most.
         off = np.sqrt(np.sum(error[:, 0, 0] * np.einsum("cii->c", error[:, 1:, 1:])))
         most = off * (2.0 * np.sqrt(np.sum(mean * mean)) + off)
         return np.array([most * np.eye(self.e)] * len(mean))
 
-    def _moments(self, states: dict[Control, Array]) -> Array:
-        """Return E zzᵀ for z = (1, what is shown), shape (c, 1 + e, 1 + e)."""
-        rows = np.r_[0, np.arange(self.size)[self._rows(self._shown)]]
-        if self._sparse is not None:
-            return sum((self._triangle.entries(state, rows) for state in states.values()), start=self._zero)
-        return sum((state[:, rows[:, None], rows] for state in states.values()), start=self._zero)
-
-    def cross(self, one: int, other: int) -> Array:
-        """Return E (z of a register)(z of another)ᵀ in exact numbers, shape (c, e, e); models are relative to x*."""
-        a, b = self._rows(one), self._rows(other)
-        return sum((state[:, a, b] for state in self.states.values()), start=self._zero)
-
-    def mean(self, register: int) -> Array:
-        """Return E (z of a register) in exact numbers, shape (c, e); models are relative to x*."""
-        return sum((state[:, 0, self._rows(register)] for state in self.states.values()), start=self._zero)
+    def of(self, registers: Sequence[int], states: dict[Control, Array] | None = None) -> Array:
+        """Return E zzᵀ for z = (1, these registers), shape (c, 1 + m·e, 1 + m·e); models are relative to x*."""
+        rows = np.r_[0, *(np.arange(self.size)[self._rows(register)] for register in registers)]
+        low, high = np.minimum(rows[:, None], rows), np.maximum(rows[:, None], rows)
+        return sum(
+            (state[:, low, high] for state in (self.states if states is None else states).values()), start=self._zero
+        )
 
     def advance(self) -> bool:
         """Do one event, and return whether an iteration ends."""
@@ -622,8 +579,8 @@ class Recursion(Generic[Number]):
                     errors[after] = errors[after] + error if after in errors else error
                 parts += 1
         for control, error in errors.items():  # what adding up the parts loses
-            size = self._on_diagonal(out[control]) + 3.0 * self._on_diagonal(error)
-            self._add(error, self.size * EPS * (parts + 4.0) * size)
+            size = _diagonal(out[control]) + 3.0 * _diagonal(error)
+            _diagonal(error)[:] += self.size * EPS * (parts + 4.0) * size
         self.states, self.errors = out, errors
         self.events += 1
         return all_end(each)
@@ -633,7 +590,7 @@ class Recursion(Generic[Number]):
     ) -> Iterator[tuple[Control, Array, Array | None]]:
         """Yield what one control state adds to those after the event, and to what they are off by."""
         error = self.errors.get(control)
-        if self._sparse is None:
+        if not self._once:
             for event in events:
                 off = None
                 if error is not None:
@@ -643,12 +600,68 @@ class Recursion(Generic[Number]):
             return
         assert error is not None  # noqa: S101  (floats)
         if control not in self._sparse:
-            self._sparse[control] = compiled([(self._linear(event), event.after) for event in events], self._triangle)
-        reach = self._on_diagonal(state) + 3.0 * self._on_diagonal(error)
+            self._sparse[control] = self._compiled(events)
+        reach = _diagonal(state) + 3.0 * _diagonal(error)
         for after, matrix, lost in self._sparse[control]:
-            off = matrix @ error  # two products with one column each: SciPy takes three times as long for two columns
-            self._add(off, self.size * (lost @ reach.ravel()).reshape(reach.shape))
-            yield after, matrix @ state, off
+            # Two products with one column each: SciPy takes three times as long for two columns.
+            moved, off = ((matrix @ one.ravel()).reshape(one.shape) for one in (state, error))
+            _diagonal(off)[:] += self.size * (lost @ reach.ravel()).reshape(reach.shape)
+            yield after, moved, off
+
+    def _compiled(self, events: list[Moved]) -> list[tuple[Control, Any, Any]]:
+        """Return for each control state that follows the sparse matrix that moves upper triangles to it.
+
+        Beside it stands one that makes of diagonals, c times size entries, a diagonal that bounds what floats lose.
+        """
+        out = []
+        for after in dict.fromkeys(event.after for event in events):
+            mine = [event for event in events if event.after == after]
+            stay = np.ones((len(mine), self.size))
+            for event, kept in zip(mine, stay, strict=True):
+                kept[event.written] = 0.0
+            shares = np.array([event.share for event in mine])
+            low, high = np.triu_indices(self.size)
+            unchanged = low * self.size + high
+            pieces = [(np.einsum("m,mi,mi->i", shares, stay[:, low], stay[:, high])[None], unchanged, unchanged)]
+            pieces += [piece for event, kept in zip(mine, stay, strict=True) for piece in self._entries(event, kept)]
+            matrix = self._joined(pieces, self.size**2)
+            rounding = EPS * (int(np.diff(matrix.indptr).max(initial=0)) + 2 * len(mine) + 8.0)
+            every, share = np.arange(self.size), shares * [2.0 * event.unsure(rounding) for event in mine]
+            lost = [(event.share * event.lost(rounding), event.written[:, None], event.sources) for event in mine]
+            out.append((after, matrix, self._joined([((share @ stay)[None], every, every), *lost], self.size)))
+        return out
+
+    def _entries(self, event: Moved, stay: Array) -> Iterator[tuple[Array, Any, Any]]:
+        """Yield values (c, …), rows and columns of one event's matrix, as far as it concerns what is written."""
+
+        def place(i: Any, j: Any) -> Any:
+            return np.minimum(i, j) * self.size + np.maximum(i, j)
+
+        written, sources, T = event.written, event.sources, event.share * event.T
+        rest, (a, b) = np.flatnonzero(stay), np.triu_indices(len(written))
+        yield T[..., None], place(written[:, None, None], rest), place(sources[:, None], rest)
+        both = place(written[a], written[b])
+        own = T[:, a, :, None] * event.T[:, b, None, :]
+        yield own, both[:, None, None], place(sources[:, None], sources)
+        for spread in event.spreads:
+            noise = spread.moved @ spread.steps.covariance @ spread.moved.swapaxes(1, 2)
+            yield event.share * noise[:, a, b], both, 0
+
+    def _joined(self, pieces: Iterable[tuple[Array, Any, Any]], block: int) -> Any:
+        """Return the sparse matrix of c blocks of this size from values, rows and columns in all of them."""
+        from scipy.sparse import coo_array
+
+        c = len(self._where.x0)
+        shift = block * np.arange(c)
+        parts = []
+        for values, *places in pieces:
+            every = np.broadcast_shapes(values.shape[1:], *(np.shape(one) for one in places))
+            first = shift.reshape(-1, *[1] * len(every))
+            where = (np.broadcast_to(first + one, (c, *every)).ravel() for one in places)
+            parts.append((np.broadcast_to(values, (c, *every)).ravel(), *where))
+        values, rows, columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+        kept = values != 0.0
+        return coo_array((values[kept], (rows[kept], columns[kept])), shape=(c * block, c * block)).tocsr()
 
     def _lost(self, state: Array, error: Array, event: Moved) -> Array:
         """Return a diagonal that bounds what floats lose at an event, shape (c, size)."""
@@ -659,25 +672,6 @@ class Recursion(Generic[Number]):
             out[:, event.written] = (event.lost(rounding) @ reach[:, event.sources, None])[..., 0]
         return np.asarray(self.size * out)
 
-    def _on_diagonal(self, state: Array) -> Array:
-        """Return shape (c, size), of a matrix in either form."""
-        if self._sparse is None:
-            return _diagonal(state)
-        return np.asarray(state.reshape(self._triangle.blocks, self._triangle.each)[:, self._triangle.diagonal])
-
-    def _add(self, state: Array, diagonal: Array) -> None:
-        """Add a diagonal to a matrix in either form."""
-        if self._sparse is None:
-            _diagonal(state)[:] += diagonal
-        else:
-            state.reshape(self._triangle.blocks, self._triangle.each)[:, self._triangle.diagonal] += diagonal
-
-    def _linear(self, event: Moved) -> Linear:
-        noise = np.zeros((event.T.shape[0], len(event.written), len(event.written)))
-        for spread in event.spreads:
-            noise += spread.moved @ spread.drawn.covariance @ spread.moved.swapaxes(1, 2)
-        return Linear(event.share, event.written, event.sources, event.T, noise, event.unsure, event.lost)
-
     def _events(self, control: Control) -> tuple[list[Moved], bool]:
         if control not in self._known:
             edges, ends = self._lowering.edges(control, self.events)
@@ -686,18 +680,18 @@ class Recursion(Generic[Number]):
 
     def _moved(self, edge: Edge[Number], after: Control) -> Moved:
         edge, _ = slimmed(edge, self._kept)
-        event = self._maps.read(edge.rows, edge.order)
-        written = {register: place for register, place in event.written.items() if register in self._kept}
+        now, drawn = self._maps.read(edge.rows, edge.order)
+        written = {register: place for register, place in now.items() if register in self._kept}
         places = list(written.values())
-        sources = sorted({name for place in places for name in place.linear})
+        sources = sorted({name for place in places for name in place.parts if name > ONE})
         T = self._matrix(places, sources)
         spreads = []
-        for number, drawn in enumerate(event.drawn):
-            parts = [place.noise.get(number) for place in places]
+        for number, (steps, begins) in enumerate(drawn):
+            parts = [place.parts.get(ONE - 1 - number) for place in places]
             if any(part is not None for part in parts):
                 nothing = self._where.passes.nothing
                 moved = np.concatenate([nothing if part is None else part for part in parts], axis=1)
-                spreads.append(self._spread(drawn, moved))
+                spreads.append(self._spread(steps, begins, moved))
         off = np.array([[place.off, place.base] for place in places]).reshape(-1, 2).T
         return Moved(
             self._share(edge.share),
@@ -713,14 +707,15 @@ class Recursion(Generic[Number]):
         every = np.arange(self.size)
         return np.concatenate([every[:one], *(every[self._rows(register)] for register in registers)]).astype(np.int64)
 
-    def _spread(self, drawn: Drawn, moved: Array) -> PassNoise:
-        if drawn.depends is None:
-            return PassNoise(drawn, moved, None, np.empty(0, dtype=np.int64))
-        sources = sorted(drawn.start.linear)
-        G = self._matrix([drawn.start], sources)
+    def _spread(self, steps: Pass, begins: Place, moved: Array) -> PassNoise:
+        if steps.depends is None:
+            return PassNoise(steps, begins, moved, None, np.empty(0, dtype=np.int64))
+        sources = sorted(name for name in begins.parts if name > ONE)
+        G = self._matrix([begins], sources)
         first = np.full((len(G), 1, G.shape[2]), self._zero, dtype=G.dtype)
         first[:, :, 0] = self._where.one
-        return PassNoise(drawn, moved, np.concatenate([first, G], axis=1), self._coordinates(sources, one=True))
+        start = np.concatenate([first, G], axis=1)
+        return PassNoise(steps, begins, moved, start, self._coordinates(sources, one=True))
 
     def _after(self, state: Array, event: Moved) -> Array:
         """Return T S Tᵀ + noise: rows and columns of what is written change."""
@@ -731,11 +726,11 @@ class Recursion(Generic[Number]):
         crossed = event.T @ state[:, event.sources]  # E (new of what is written) zᵀ
         own = crossed[:, :, event.sources] @ event.T.swapaxes(1, 2)
         for spread in event.spreads:
-            covariance = state[:, :1, :1] * spread.drawn.covariance
-            if spread.start is not None and spread.drawn.depends is not None:
+            covariance = state[:, :1, :1] * spread.steps.covariance
+            if spread.start is not None and spread.steps.depends is not None:
                 there = state[:, spread.sources[:, None], spread.sources]
                 at_start = spread.start @ there @ spread.start.swapaxes(1, 2)
-                covariance = covariance + np.einsum("cijkl,ckl->cij", spread.drawn.depends, at_start)
+                covariance = covariance + np.einsum("cijkl,ckl->cij", spread.steps.depends, at_start)
             own = own + spread.moved @ covariance @ spread.moved.swapaxes(1, 2)
         out = state.copy()
         out[:, written] = crossed
@@ -743,17 +738,13 @@ class Recursion(Generic[Number]):
         out[:, written[:, None], written] = own
         return out
 
-    def _matrix(self, places: list[Place[Any]], sources: list[int]) -> Array:
+    def _matrix(self, places: list[Place], sources: list[int]) -> Array:
         """Return T, shape (c, written coordinates, 1 + source coordinates)."""
-        c, e = self._where.x0.shape
-        T = np.full((c, len(places) * e, 1 + len(sources) * e), self._zero, dtype=self._where.x0.dtype)
-        at = {name: slice(1 + place * e, 1 + (place + 1) * e) for place, name in enumerate(sources)}
-        for row, place in enumerate(places):
-            here = slice(row * e, (row + 1) * e)
-            T[:, here, 0] = place.constant
-            for name, part in place.linear.items():
-                T[:, here, at[name]] = part
-        return T
+        zero = self._where.passes.nothing
+        rows = [[place.parts[ONE], *(place.parts.get(name, zero) for name in sources)] for place in places]
+        if not rows:
+            return np.zeros((len(zero), 0, 1 + len(sources) * self.e), dtype=zero.dtype)
+        return np.concatenate([np.concatenate(row, axis=2) for row in rows], axis=1)
 
 
 def _diagonal(matrices: Array) -> Array:

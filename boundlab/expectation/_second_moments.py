@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,30 +75,37 @@ def _mini_batches(problem: Problem) -> tuple[BlockQuadratic, Array, float]:
     if problem.d > WIDEST:
         raise SpecError(f"moments under mini-batches take at most {WIDEST} coordinates, got {problem.d}")
     star = np.asarray(problem.optimum().x, dtype=np.float64)
-    A, g, batches, off, d = [], [], [], [], problem.d
+    each, off, d = [], [], problem.d
     for rows, targets, weight in zip(form.rows, form.targets, form.weights.tolist(), strict=True):
         m, residuals = len(rows), rows @ star - targets
-        A.append(weight * (rows.T @ rows / m + form.nu * np.eye(problem.d)))
-        g.append(weight * (rows.T @ residuals / m + form.nu * star))
         share = weight**2 * batch_share(form, m)
-        batches.append(MinibatchNoise(rows, residuals, share))
+        each.append(_client(rows, residuals, weight, share, form.nu, star))
         size, at = norm(rows[None]), norm(star[None])
         lost = (d + 3) * EPS * (size * at + norm(targets[None]))  # of the residuals
         both = size + norm(residuals[None])
-        each = (size * both) ** 2 / m
+        fourth = (size * both) ** 2 / m
         off.append(
             Off(
                 weight * (m + 6) * EPS * (size * size / m + form.nu * np.sqrt(d)),
                 weight * (size * (lost + (m + 6) * EPS * both) / m + 4.0 * EPS * form.nu * at),
                 0.0,
-                share * ((8 * m + 80) * EPS * each + 4.0 * size * size * both * lost / m),
+                share * ((8 * m + 80) * EPS * fourth + 4.0 * size * size * both * lost / m),
             )
         )
-    zero = np.zeros((1, problem.d, problem.d))
+    A, g, batches = zip(*each, strict=True)
     hessians = np.array(A)[None]
-    passes = Passes(hessians, np.array(g)[None], zero, tuple(batches), 1.0, off)
+    passes = Passes(hessians, np.array(g)[None], np.zeros((1, d, d)), batches, 1.0, off)
     away = np.asarray(problem.x0, dtype=np.float64) - star
     return BlockQuadratic(passes, away[None], 0.0 * star[None], 1.0), hessians.mean(axis=1), max(one.H for one in off)
+
+
+def _client(
+    rows: Array, residuals: Array, weight: Any, share: Any, nu: Any, star: Array
+) -> tuple[Array, Array, MinibatchNoise]:
+    """Return the Hessian of a client's least squares, its gradient at x*, and the noise of its mini-batches."""
+    m, regular = len(rows), nu + 0 * star
+    A, g = weight * (rows.T @ rows / m + np.diag(regular)), weight * (rows.T @ residuals / m + regular * star)
+    return A, g, MinibatchNoise(rows, residuals, share)
 
 
 def quadratic_in_exact_numbers(model: RationalProblem, core: Core | None) -> tuple[BlockQuadratic, Array]:
@@ -117,42 +124,27 @@ def quadratic_in_exact_numbers(model: RationalProblem, core: Core | None) -> tup
     best = model.minimum()
     if best is None:
         raise InexactError("the minimum is not found in rational numbers")
-    star = exact_array(best.x)
-    A, g, covariance, batches = _exact_batches(model, star) or _exact_additive(model, star, core)
+    star, noises = exact_array(best.x), list[MinibatchNoise]()
+    sampled, form = model.least_squares(), model.quadratic() if core is None else core.form
+    if sampled is not None and sampled.batch:
+        each = []
+        for own, goals, share in zip(sampled.rows, sampled.targets, sampled.weights, strict=True):
+            rows, weight = exact_array(own), numbers.rational(share)
+            of_mean = weight * weight * numbers.rational(batch_share(sampled, len(own)))
+            residuals = rows @ star - exact_array(goals)
+            each.append(_client(rows, residuals, weight, of_mean, numbers.rational(sampled.nu), star))
+        A, g = (np.array([one[place] for one in each]) for place in (0, 1))
+        noises = [one[2] for one in each]
+        covariance = np.full((model.d, model.d), numbers.rational(0))
+    elif form is None:
+        raise InexactError("exact moments need `quadratic()`, which this problem does not give")
+    else:
+        A, covariance = exact_array(form.A), exact_array(form.covariance())
+        g = (A @ (star - exact_array(form.b))[..., None])[..., 0]
     one = numbers.rational(1)
-    passes = Passes(A[None], g[None], covariance[None], batches, one)
+    passes = Passes(A[None], g[None], covariance[None], noises, one)
     away = exact_array(model.x0) - star
     return BlockQuadratic(passes, away[None], (star - star)[None], one), A.sum(axis=0)[None] / model.n
-
-
-def _exact_additive(
-    model: RationalProblem, star: Array, core: Core | None
-) -> tuple[Array, Array, Array, tuple[MinibatchNoise, ...]]:
-    form = model.quadratic() if core is None else core.form
-    if form is None:
-        raise InexactError("exact moments need `quadratic()`, which this problem does not give")
-    A, b = exact_array(form.A), exact_array(form.b)
-    g = (A @ (star - b)[..., None])[..., 0]
-    return A, g, exact_array(form.covariance()), ()
-
-
-def _exact_batches(
-    model: RationalProblem, star: Array
-) -> tuple[Array, Array, Array, tuple[MinibatchNoise, ...]] | None:
-    form = model.least_squares()
-    if form is None or not form.batch:
-        return None
-    nu, zero = numbers.rational(form.nu), numbers.rational(0)
-    eye = np.full((model.d, model.d), zero)
-    A, g, batches = [], [], []
-    for own, goals, share in zip(form.rows, form.targets, form.weights, strict=True):
-        rows, targets, weight, m = exact_array(own), exact_array(goals), numbers.rational(share), len(own)
-        eye[range(model.d), range(model.d)] = nu
-        residuals = rows @ star - targets
-        A.append(weight * (rows.T @ rows / m + eye))
-        g.append(weight * (rows.T @ residuals / m + nu * star))
-        batches.append(MinibatchNoise(rows, residuals, weight * weight * numbers.rational(batch_share(form, m))))
-    return np.array(A), np.array(g), np.full((model.d, model.d), zero), tuple(batches)
 
 
 Number = TypeVar("Number")
@@ -200,16 +192,18 @@ def in_floats(
         If the data are so small, or so large, that products of four of them leave floats.
     """
     where, hessian, off = quadratic_in_floats(problem)
-    read = enclosing(problem, metric, hessian, off)
+    read, scales = enclosing(problem, metric, hessian, off), _scales(arithmetic, metric, ks)
 
-    def look(moments: Recursion[float], scale: float) -> Floats:
+    def look(k: int, found: Recursion[float]) -> Floats | None:
+        if k not in scales:
+            return None
         if metric.over.at_mean:
-            return read(moments.of_mean(), moments.off_mean())
-        return read(moments.second() / scale, moments.second(moments.errors) / scale)
+            return read(found.of_mean(), found.off_mean())
+        return read(found.second() / scales[k], found.second(found.errors) / scales[k])
 
     with np.errstate(over="ignore", invalid="ignore"):
-        found = _expectations(arithmetic, law, where, float, metric, ks, math.inf, look)
-    return Enclosure.of_means(found, len(metric.records(ks).at(int(ks[-1]))))
+        seen = _followed(_over_events(arithmetic, law, where, float, metric)[1], int(ks[-1]), look, math.inf)
+    return Enclosure.of_means(folded(metric, ks, seen), len(seen))
 
 
 def enclosing(problem: Problem, metric: Metric, hessian: Array, off: float) -> Callable[[Array, Array], Floats]:
@@ -266,18 +260,18 @@ def in_exact_numbers(
         If the problem is no quadratic, or the run is too long for exact numbers.
     """
     where, hessian = quadratic_in_exact_numbers(model, core)
-    add = metric.over.averages_iterates
+    add = len(arithmetic.program.initial) if metric.over.averages_iterates else None
+    scales = _scales(arithmetic, metric, ks)
 
-    def watch(k: int, found: Recursion[Scalar]) -> None:
+    def look(k: int, found: Recursion[Scalar]) -> Scalar | None:
         if told is not None:
-            told(_moments(k, found, X_S, model, hessian, metric, len(arithmetic.program.initial) if add else None))
+            told(_moments(k, found, X_S, model, hessian, metric, add))
+        if k not in scales:
+            return None
+        return metric.of_second_moment(hessian, found.of_mean() if metric.over.at_mean else found.second() / scales[k])
 
-    def look(found: Recursion[Scalar], scale: Scalar) -> Scalar:
-        if metric.over.at_mean:
-            return metric.of_second_moment(hessian, found.of_mean())
-        return metric.of_second_moment(hessian, found.second() / scale if add else found.second())
-
-    return _expectations(arithmetic, law, where, numbers.rational, metric, ks, LARGEST, look, watch)
+    _, moments = _over_events(arithmetic, law, where, numbers.rational, metric)
+    return folded(metric, ks, _followed(moments, int(ks[-1]), look, LARGEST))
 
 
 def given_schedule(
@@ -310,13 +304,12 @@ def given_schedule(
     where, hessian = quadratic_in_exact_numbers(model, core)
     schedule = Schedule(tape, numbers_of, where.one)
 
-    def look(place: int, moments: Recursion[Scalar]) -> Scalar:
+    def look(place: int, found: Recursion[Scalar]) -> Scalar:
         if told is not None:
-            told(_moments(place, moments, schedule.sum, model, hessian, metric, None))
-        return metric.of_second_moment(hessian, moments.second())
+            told(_moments(place, found, schedule.sum, model, hessian, metric, None))
+        return metric.of_second_moment(hessian, found.second())
 
-    seen = _shown(schedule, where, numbers.rational, look, LARGEST)
-    return folded(metric, np.array([k]), seen)[0]
+    return folded(metric, np.array([k]), _along(schedule, where, numbers.rational, look, LARGEST))[0]
 
 
 def along(problem: Problem, tape: Tape, metric: Metric, ks: Ints) -> Enclosure:
@@ -338,29 +331,37 @@ def along(problem: Problem, tape: Tape, metric: Metric, ks: Ints) -> Enclosure:
     read = enclosing(problem, metric, hessian, off)
     schedule = Schedule(tape, own_numbers(tape), where.one)
     with np.errstate(over="ignore", invalid="ignore"):
-        seen = _shown(
-            schedule, where, float, lambda _, found: read(found.second(), found.second(found.errors)), math.inf
-        )
+        seen = _along(schedule, where, float, lambda _, one: read(one.second(), one.second(one.errors)), math.inf)
     return Enclosure.of_means(folded(metric, ks, seen), len(seen))
 
 
-def _shown(
-    schedule: Schedule[Any],
-    where: BlockQuadratic,
-    share: Callable[[Any], Any],
-    look: Callable[[int, Recursion[Any]], Any],
-    largest: float,
+Look: TypeAlias = Callable[[int, Recursion[Any]], Any]
+
+
+def _along(
+    schedule: Schedule[Any], where: BlockQuadratic, share: Callable[[Any], Any], look: Look, largest: float
 ) -> list[Any]:
-    """Return what ``look`` makes of the moments at each record, the first of which is number 0."""
     moments = Recursion(schedule, schedule.initial, where, share, shown=schedule.sum)
-    seen: list[Any] = []
-    for place, shown in enumerate(schedule.shown):
-        if place:
-            moments.advance()
-            _require_room(moments, largest)
-        if shown:
-            seen.append(look(len(seen), moments))
-    return seen
+    return _followed(moments, sum(schedule.shown) - 1, look, largest, begins=schedule.shown[0])
+
+
+def _followed(moments: Recursion[Any], last: int, look: Look, largest: float, *, begins: bool = True) -> list[Any]:
+    """Return what ``look`` makes of the moments after 0, 1, … iterations, as far as that is not None.
+
+    Parameters
+    ----------
+    begins
+        Whether number 0 is there before the first event; else the first iteration that ends is it.
+    """
+    seen, k, ends = [], -1, begins
+    while True:
+        k += ends
+        if ends and (found := look(k, moments)) is not None:
+            seen.append(found)
+        if k >= last:
+            return seen
+        ends = moments.advance()
+        _require_room(moments, largest)
 
 
 def _moments(
@@ -374,13 +375,12 @@ def _moments(
 ) -> Moments:
     best = model.minimum()
     assert best is not None  # noqa: S101  (asked before)
-    mean = found.mean(register)[0] + exact_array(best.x)
-    second = found.cross(register, register)
-    sums: tuple[Scalar, Scalar] | None = None
-    average = None
+    both = found.of([register] if added is None else [register, added])
+    x, rest = slice(1, 1 + found.e), slice(1 + found.e, None)
+    mean, second, square = both[0, 0, x] + exact_array(best.x), both[:, x, x], both[:, rest, rest]
+    sums, average = None, None
     if added is not None:
-        square = found.cross(added, added)
-        sums = _trace(found.cross(register, added)), _trace(square)
+        sums = _trace(both[:, x, rest]), _trace(square)
         average = metric.of_second_moment(hessian, square / numbers.rational(k**2)) if k else None
     at_model = metric.of_second_moment(hessian, second)
     return Moments(k, tuple(mean.tolist()), _trace(second), at_model, sums, average)
@@ -390,38 +390,14 @@ def _trace(second: Array) -> Scalar:
     return np.einsum("cii->", second)
 
 
-def _expectations(
-    arithmetic: Arithmetic[Number],
-    law: EventLaw[Any],
-    where: BlockQuadratic,
-    share: Callable[[Any], Any],
-    metric: Metric,
-    ks: Ints,
-    largest: float,
-    look: Callable[[Recursion[Any], Any], Any],
-    watch: Callable[[int, Recursion[Any]], None] = lambda _k, _moments: None,
-) -> list[Any]:
-    average, weights = metric.over.averages_iterates, metric.over.weights
-    _, moments = _recursion(arithmetic, law, where, share, metric)
-    wanted, last = set(metric.records(ks).at(int(ks[-1])).tolist()), int(ks[-1])
-    seen, k = [], 0
-
-    def show() -> None:
-        watch(k, moments)
-        if k in wanted:
-            square = weights.total(k) ** 2
-            seen.append(look(moments, arithmetic.number(Recipe(square, square)) if average else where.one))
-
-    show()
-    while k < last:
-        if moments.advance():
-            k += 1
-            show()
-        _require_room(moments, largest)
-    return folded(metric, ks, seen)
+def _scales(arithmetic: Arithmetic[Number], metric: Metric, ks: Ints) -> dict[int, Number]:
+    """Return the iterations that a metric looks at, and by what it divides second moments there."""
+    weights, add = metric.over.weights, metric.over.averages_iterates
+    squares_of = {k: weights.total(k) ** 2 if add else Fraction(1) for k in metric.records(ks).at(int(ks[-1])).tolist()}
+    return {k: arithmetic.number(Recipe(square, square)) for k, square in squares_of.items()}
 
 
-def _recursion(
+def _over_events(
     arithmetic: Arithmetic[Number],
     law: EventLaw[Any],
     where: BlockQuadratic,
@@ -451,7 +427,7 @@ def state_space(
         If an iteration depends on how many came before, or there are more than ``most`` control states.
     """
     where, _ = quadratic_in_exact_numbers(model, None)
-    lowering, moments = _recursion(arithmetic, law, where, numbers.rational, metric)
+    lowering, moments = _over_events(arithmetic, law, where, numbers.rational, metric)
     controls = lowering.controls(most)
     return controls, controls * len(where.x0) * moments.size * (moments.size + 1) // 2
 

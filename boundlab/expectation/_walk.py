@@ -26,13 +26,9 @@ from boundlab.objective import Problem
 from boundlab.tape import Initial
 
 # Histories of the states of an enumeration: which events and signs led there, and what metrics have seen on the way.
-#
-# Histories share what they have in common: one is a list of pairs (history before, what came then), one pair for each
-# of
-# the ways that have met in it.
 
 Ints = NDArray[np.int64]
-Came = tuple[Event, ...] | int  # one of these events; or a sign, 1 or −1
+Letter = Event | int  # what came: an event; or a sign, 1 or −1
 LISTED: Final = 4096  # patterns that are written out
 _SIGNS: Final = {1: "+", -1: "−"}
 
@@ -73,188 +69,127 @@ class Steps:
 
 @final
 class History:
-    """Histories under numbers 0, 1, …; 0 is that of the start."""
+    """Ways that lead to states, shape (S, 2): the number of a set of words, and of what metrics have seen.
+
+    Sets of words, read from their last letter, are the states of a minimal automaton: equal sets have one number.
+    """
 
     def __init__(self) -> None:
-        self._before: list[tuple[tuple[int, Came], ...]] = [()]
-        self._count = [1]
-        self._seen: list[int] = [0]  # of each history, the number of what was seen
-        self._observed: list[tuple[int, ...]] = [()]
+        self._number: dict[tuple[bool, frozenset[tuple[Letter, int]]], int] = {}
+        self._after: list[tuple[bool, dict[Letter, int]]] = []
+        self._count: list[int] = []
+        self._union: dict[tuple[int, int], int] = {}
+        self._none, self._empty = self._words(False, {}), self._words(True, {})
         self._places: dict[tuple[int, ...], int] = {(): 0}
-        self._events: set[Event] = set()
+        self._observed: list[tuple[int, ...]] = [()]
+        self._events: set[Letter] = set()
 
     def start(self) -> Ints:
         """Return the history of the one state at the start."""
-        return np.zeros(1, dtype=np.int64)
+        return np.array([[self._empty, 0]])
 
-    def after(self, histories: Ints, came: Came) -> Ints:
+    def after(self, past: Ints, came: Sequence[Letter]) -> Ints:
         """Return each history with what came then, in place of which several events may have come."""
-        if not isinstance(came, int):
-            self._events.update(came)
-        many = 1 if isinstance(came, int) else max(len(came), 1)
-        return self._each(histories, lambda old: self._put(((old, came),), many * self._count[old], self._seen[old]))
+        self._events.update(one for one in came if not isinstance(one, int))
+        out = past.copy()
+        out[:, 0] = [self._words(False, dict.fromkeys(came, old)) for old in past[:, 0].tolist()]
+        return out
 
-    def saw(self, histories: Ints, numbers: Ints) -> Ints:
+    def saw(self, past: Ints, numbers: Ints) -> Ints:
         """Return each history with the number of what metrics see now."""
-
-        def seen(old: int, number: int) -> int:
-            observed = (*self._observed[self._seen[old]], number)
-            place = self._places.setdefault(observed, len(self._observed))
-            if place == len(self._observed):
+        out = past.copy()
+        for row, (old, number) in enumerate(zip(past[:, 1].tolist(), numbers.tolist(), strict=True)):
+            observed = (*self._observed[old], number)
+            out[row, 1] = self._places.setdefault(observed, len(self._observed))
+            if out[row, 1] == len(self._observed):
                 self._observed.append(observed)
-            return self._put(self._before[old], self._count[old], place)
+        return out
 
-        pairs = zip(histories.tolist(), numbers.tolist(), strict=True)
-        return np.array([seen(old, number) for old, number in pairs], dtype=np.int64)
-
-    def observations(self, histories: Ints) -> Ints:
-        """Return numbers that are equal where metrics have seen the same."""
-        return np.array(self._seen, dtype=np.int64)[histories]
-
-    def joined(self, histories: Ints, which: Ints, classes: int) -> Ints:
-        """Return the history of each class, all of whose members have seen the same."""
-        members: list[list[int]] = [[] for _ in range(classes)]
-        for old, name in zip(histories.tolist(), which.tolist(), strict=True):
-            members[name].append(old)
-        return np.array([self._union(each) for each in members], dtype=np.int64)
+    def joined(self, past: Ints, which: Ints, first: Ints) -> Ints:
+        """Return the history of each class, all of whose members, of which one is ``first``, have seen the same."""
+        out = past[first]
+        for (words, _), name in zip(past.tolist(), which.tolist(), strict=True):
+            out[name, 0] = self._united(int(out[name, 0]), words)
+        return out
 
     def outcomes(
-        self, histories: Ints, weights: Any, whole: int, points: Sequence[tuple[Scalar, ...]]
+        self, past: Ints, weights: Any, whole: int, points: Sequence[tuple[Scalar, ...]]
     ) -> list[RecordedOutcome]:
         """Return all outcomes, the likeliest first.
 
         Parameters
         ----------
-        histories, weights
-            Those of the last states, shape (S,) each.
+        past, weights
+            Those of the last states, shapes (S, 2) and (S,).
         whole
             The sum of all weights.
         points
             What the numbers that were seen stand for.
         """
-        groups: dict[int, list[int]] = {}
-        share: dict[int, int] = {}
-        for history, weight in zip(histories.tolist(), weights.tolist(), strict=True):
-            name = self._seen[history]
-            groups.setdefault(name, []).append(history)
-            share[name] = share.get(name, 0) + weight
+        groups: dict[int, tuple[int, int]] = {}
+        for (words, seen), weight in zip(past.tolist(), weights.tolist(), strict=True):
+            known, share = groups.get(seen, (self._none, 0))
+            groups[seen] = self._united(known, words), share + weight
         found = []
-        for name, members in groups.items():
-            if not share[name]:
-                continue  # of events that never come
-            seen = tuple(points[number] for number in self._observed[name])
-            history = self._union(members)
-            patterns = tuple(islice(self._patterns(history), LISTED + 1))
-            shown = tuple(sorted(patterns)) if len(patterns) <= LISTED else None
-            found.append(RecordedOutcome(seen, Fraction(share[name], whole), self._count[history], shown))
+        for name, (words, share) in groups.items():
+            if share:  # else events that never come
+                patterns = tuple(islice(self._patterns(words), LISTED + 1))
+                shown = tuple(sorted(map(self._text, patterns))) if len(patterns) <= LISTED else None
+                seen = tuple(points[number] for number in self._observed[name])
+                found.append(RecordedOutcome(seen, Fraction(share, whole), self._count[words], shown))
         return sorted(found, key=lambda one: (-one.p, one.patterns or ()))
 
-    def _put(self, before: tuple[tuple[int, Came], ...], count: int, seen: int) -> int:
-        self._before.append(before)
-        self._count.append(count)
-        self._seen.append(seen)
-        return len(self._before) - 1
-
-    def _each(self, histories: Ints, make: Callable[[int], int]) -> Ints:
-        return np.array([make(old) for old in histories.tolist()], dtype=np.int64)
-
-    def _union(self, members: list[int]) -> int:
-        if len(members) == 1:
-            return members[0]
-        before = tuple(pair for old in members for pair in self._before[old])
-        return self._put(before, sum(self._count[old] for old in members), self._seen[members[0]])
-
-    def _patterns(self, history: int) -> Iterator[str]:
-        """Yield words for the sequences of a history: few, where what comes first matters less than what comes last."""
-        words = _Words()
-
-        def sequences(place: int) -> int:
-            if place not in known:
-                ways = self._before[place]
-                known[place] = (
-                    words.empty
-                    if not ways
-                    else words.united(
-                        words.before(letter, sequences(old))
-                        for old, came in ways
-                        for letter in ([came] if isinstance(came, int) else came)
-                    )
-                )
-            return known[place]
-
-        known: dict[int, int] = {}
-        for pattern in words.patterns(sequences(history)):
-            yield self._words(pattern)
-
-    def _words(self, pattern: tuple[frozenset[Any], ...]) -> str:
-        words: list[str] = []
-        for came in pattern:
-            if came <= {1, -1}:
-                words.append("±" if len(came) == 2 else _SIGNS[next(iter(came))])
-            elif came == self._events and len(came) > 1:
-                words.append("*")
-            else:
-                names = sorted(map(_name, came), key=lambda name: (name == "S", len(name), name))
-                words.append(names[0] if len(names) == 1 else f"{{{','.join(names)}}}")
-        return ("" if all(len(word) == 1 or word[0] == "{" for word in words) else " ").join(words)
-
-
-def _name(event: Event) -> str:
-    names = ["S" if one == SERVER else str(one) for one in event]
-    return names[0] if len(names) == 1 else f"({','.join(names)})"
-
-
-@final
-class _Words:
-    """Sets of words, read from their last letter, as the states of a minimal automaton: equal sets have one number."""
-
-    def __init__(self) -> None:
-        self._number: dict[tuple[bool, frozenset[tuple[Hashable, int]]], int] = {}
-        self._after: list[tuple[bool, dict[Hashable, int]]] = []
-        self._union: dict[tuple[int, int], int] = {}
-        self.none = self._state(False, {})
-        self.empty = self._state(True, {})
-
-    def _state(self, ends: bool, after: dict[Hashable, int]) -> int:
+    def _words(self, ends: bool, after: dict[Letter, int]) -> int:
+        """Return the number of a set: does it have the empty word, and what stands before each last letter."""
         place = self._number.setdefault((ends, frozenset(after.items())), len(self._after))
         if place == len(self._after):
             self._after.append((ends, after))
+            self._count.append(ends + sum(self._count[rest] for rest in after.values()))
         return place
 
-    def before(self, last: Hashable, words: int) -> int:
-        """Return the words with one more letter at their end."""
-        return self._state(False, {last: words})
-
-    def united(self, sets: Iterable[int]) -> int:
-        """Return the union of sets of words."""
-        found = self.none
-        for one in sets:
-            found = self._both(found, one)
-        return found
-
-    def _both(self, one: int, other: int) -> int:
-        if one == other or other == self.none:
+    def _united(self, one: int, other: int) -> int:
+        if one == other or other == self._none:
             return one
-        if one == self.none:
+        if one == self._none:
             return other
         key = (min(one, other), max(one, other))
         if key not in self._union:
             (ends, after), (also, more) = self._after[one], self._after[other]
-            both = {letter: self._both(after[letter], more[letter]) for letter in after.keys() & more.keys()}
-            self._union[key] = self._state(ends or also, {**after, **more, **both})
+            both = {letter: self._united(after[letter], more[letter]) for letter in after.keys() & more.keys()}
+            self._union[key] = self._words(ends or also, {**after, **more, **both})
         return self._union[key]
 
-    def patterns(self, words: int) -> Iterator[tuple[frozenset[Any], ...]]:
-        """Yield patterns that together are the words, each once: sets of letters, from the first to the last."""
+    def _patterns(self, words: int) -> Iterator[tuple[frozenset[Letter], ...]]:
+        """Yield patterns that together are the words, each once: sets of letters, from the first to the last.
+
+        They are few, where what comes first matters less than what comes last.
+        """
         ends, after = self._after[words]
         if ends:
             yield ()
-        alike: dict[int, set[Hashable]] = {}
+        alike: dict[int, set[Letter]] = {}
         for letter, rest in after.items():
             alike.setdefault(rest, set()).add(letter)
         for rest, letters in alike.items():
-            for front in self.patterns(rest):
+            for front in self._patterns(rest):
                 yield (*front, frozenset(letters))
+
+    def _text(self, pattern: tuple[frozenset[Letter], ...]) -> str:
+        words: list[str] = []
+        for came in pattern:
+            if came == self._events and len(came) > 1:
+                words.append("*")
+            else:
+                names = sorted(map(_name, came), key=lambda name: (name == "S", len(name), name))
+                words.append(names[0] if len(names) == 1 else "±" if names[0] in "+−" else f"{{{','.join(names)}}}")
+        return ("" if all(len(word) == 1 or word[0] == "{" for word in words) else " ").join(words)
+
+
+def _name(came: Letter) -> str:
+    if isinstance(came, int):
+        return _SIGNS[came]
+    names = ["S" if one == SERVER else str(one) for one in came]
+    return names[0] if len(names) == 1 else f"({','.join(names)})"
 
 
 # Contents of registers in an enumeration: each vector once, under a number, so that equal states have equal numbers.
@@ -311,6 +246,10 @@ class VectorTable(ABC, Generic[Number]):
     @abstractmethod
     def keep(self, used: Ints) -> None:
         """Forget all others; what was used[j] is called j from now on."""
+
+    def joined(self, ids: Ints) -> Ints:
+        """Return the states of a control state, shape (S, registers), as far as they are told apart."""
+        return ids
 
 
 @final
@@ -437,8 +376,50 @@ class _AtPoints:
         return np.asarray(((points - goal) ** 2).sum(axis=1))
 
 
+class ListedValues(VectorTable[Number]):
+    """Vectors in a list, each once; without noise and metrics.
+
+    Attributes
+    ----------
+    points
+        What numbers stand for.
+    """
+
+    noisy = False
+
+    def __init__(self, name: Callable[[Any], Hashable]) -> None:
+        self._name = name  # equal for equal points
+        self.points: list[Any] = []
+        self._number: dict[Hashable, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def _put(self, point: Any) -> int:
+        number = self._number.setdefault(self._name(point), len(self.points))
+        if number == len(self.points):
+            self.points.append(point)
+        return number
+
+    def _numbers(self, points: Iterable[Any]) -> Ints:
+        return np.array([self._put(point) for point in points], dtype=np.int64)
+
+    def noise(self, size: Number, at: Ints, sign: int) -> Ints:
+        """Return the vectors."""
+        return at
+
+    def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Any:
+        """Return nothing."""
+        return None
+
+    def keep(self, used: Ints) -> None:
+        """Forget all others."""
+        points, self.points, self._number = [self.points[number] for number in used.tolist()], [], {}
+        self._numbers(points)
+
+
 @final
-class ExactValues(VectorTable[Scalar]):
+class ExactValues(ListedValues[Scalar]):
     """Vectors of rationals, surds or balls.
 
     Parameters
@@ -449,9 +430,8 @@ class ExactValues(VectorTable[Scalar]):
 
     def __init__(self, model: RationalProblem, best: Minimum | None, unit: Scalar) -> None:
         self.model, self._function = model, AtMinimum.of(model, best)
+        super().__init__(lambda point: tuple(map(hashable, point)))
         self._zero = unit - unit
-        self.points: list[tuple[Scalar, ...]] = []
-        self._number: dict[Any, int] = {}
         self._steps: dict[Any, dict[int, int]] = {}
         noise = model.sign_noise()
         self.noisy = noise is not None
@@ -460,27 +440,15 @@ class ExactValues(VectorTable[Scalar]):
         self.start = self._put(tuple(exact_array(model.x0) + self._zero))
         self.zero = self._put((self._zero,) * model.d)
 
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def _put(self, point: tuple[Scalar, ...]) -> int:
-        number = self._number.setdefault(tuple(map(hashable, point)), len(self.points))
-        if number == len(self.points):
-            self.points.append(point)
-        return number
-
     def _rows(self, at: Ints) -> Vector:
         return np.array([self.points[number] for number in at.tolist()], dtype=object).reshape(len(at), self.model.d)
-
-    def _numbers(self, rows: Iterable[Vector]) -> Ints:
-        return np.array([self._put(tuple(row)) for row in rows], dtype=np.int64)
 
     def combine(self, coefficients: Sequence[Scalar], terms: Ints) -> Ints:
         """Return Σ coefficient·vector."""
         total = np.full((len(terms), self.model.d), self._zero)
         for coefficient, column in zip(coefficients, terms.T, strict=True):
             total = total + coefficient * self._rows(column)
-        return self._numbers(total)
+        return self._numbers(map(tuple, total))
 
     def descend(self, client: int, size: Scalar, at: Ints) -> Ints:
         """Return one step with the full gradient.
@@ -494,7 +462,7 @@ class ExactValues(VectorTable[Scalar]):
         new = [number for number in dict.fromkeys(at.tolist()) if number not in known]
         if new:
             moved = model.descend_each(client, self._rows(np.array(new)), size)
-            known |= zip(new, self._numbers(moved).tolist(), strict=True)
+            known |= zip(new, self._numbers(map(tuple, moved)).tolist(), strict=True)
         return np.array([known[number] for number in at.tolist()], dtype=np.int64)
 
     def steps(self) -> list[Steps]:
@@ -514,7 +482,7 @@ class ExactValues(VectorTable[Scalar]):
     def noise(self, size: Scalar, at: Ints, sign: int) -> Ints:
         """Return each vector less sign·size·σu, and where there is an h its proximal point."""
         moved = self._rows(at) - sign * size * self._noise
-        return self._numbers(self.model.proximal(x, size) for x in moved)
+        return self._numbers(tuple(self.model.proximal(x, size)) for x in moved)
 
     def total(self, metric: Metric, at: Ints, weights: Any, whole: Any, terms: Fraction) -> Scalar:
         """Return the mean without rounding."""
@@ -525,10 +493,8 @@ class ExactValues(VectorTable[Scalar]):
 
     def keep(self, used: Ints) -> None:
         """Forget all others."""
-        points = [self.points[number] for number in used.tolist()]
-        self.points, self._number, self._steps = [], {}, {}
-        for point in points:
-            self._put(point)
+        super().keep(used)
+        self._steps = {}
 
 
 LARGEST: Final = 10**7  # states of one event
@@ -570,12 +536,12 @@ class _StateBlock:
     weights
         Shape (S,): probabilities, or integers that are proportional to them.
     past
-        Shape (S,): what led there, where somebody asks.
+        Shape (S, 2): what led there; (S, 0) where nobody asks.
     """
 
     ids: Ints
     weights: Any
-    past: Ints | None = None
+    past: Ints
 
 
 @final
@@ -586,8 +552,6 @@ class Walk(Generic[Number]):
     ----------
     graph
         As :func:`boundlab.expectation._graph.pruned` gives it.
-    shown
-        As there.
     exact
         Whether probabilities are fractions; else they are floats.
     largest
@@ -601,19 +565,18 @@ class Walk(Generic[Number]):
         self,
         graph: Graph[Number],
         values: VectorTable[Number],
-        shown: Sequence[bool],
         *,
         exact: bool,
         largest: int = LARGEST,
         past: History | None = None,
     ) -> None:
-        self.graph, self.values, self.shown, self.exact, self.largest = graph, values, shown, exact, largest
+        self.graph, self.values, self.exact, self.largest = graph, values, exact, largest
         self.past = past
         self.whole: Any = 1 if exact else 1.0
         self.merged = 0  # states after merging, over all events
         self.added = 0  # more than how often a weight was rounded
 
-    def run(self, observe: Callable[[int, Ints, Any, Any], None]) -> None:
+    def run(self, observe: Callable[[int, Ints, Any, Any], object]) -> None:
         """Follow all events.
 
         Parameters
@@ -631,23 +594,15 @@ class Walk(Generic[Number]):
         graph = self.graph
         held = {Initial.START: self.values.start, Initial.ZERO: self.values.zero, Initial.UNWRITTEN: -1}
         ids = np.array([[held[one] for one in graph.initial]], dtype=np.int64)
-        opened = 2 ** self._splits(graph.opening)
-        self._require_room(opened, 0)
-        self._wider(opened)
         weights = np.ones(1, dtype=np.int64 if self.exact else np.float64)
-        start = None if self.past is None else self.past.start()
-        first = self._followed(_StateBlock(ids, weights, start), graph.opening)
-        blocks = [first]
-        if not self.exact:
-            first.weights /= len(first.weights)
-            self.whole = 1.0
-        self._show(0, blocks, observe)
+        past = np.zeros((1, 0), dtype=np.int64) if self.past is None else self.past.start()
+        blocks = [_StateBlock(ids, weights, past)]
         for place, level in enumerate(graph.levels):
             try:
                 blocks = self._advance(blocks, level, place)
             except UndecidedError as error:
-                raise UndecidedError(str(error), place / len(graph.levels)) from None
-            self._show(place + 1, blocks, observe)
+                raise UndecidedError(str(error), max(place - 1, 0) / max(len(graph.levels) - 1, 1)) from None
+            self._show(place, blocks, observe)
             blocks = self._forget(blocks)
 
     def outcomes(self, points: Sequence[tuple[Number, ...]]) -> list[RecordedOutcome]:
@@ -665,15 +620,15 @@ class Walk(Generic[Number]):
         """
         assert self.past is not None  # noqa: S101  (whoever asks keeps histories)
         self.run(lambda *_: None)
-        histories = np.concatenate([block.past for block in self.last if block.past is not None])
+        histories = np.concatenate([block.past for block in self.last])
         weights = np.concatenate([block.weights for block in self.last])
         return self.past.outcomes(histories, weights, self.whole, points)
 
-    def _show(self, place: int, blocks: list[_StateBlock], observe: Callable[[int, Ints, Any, Any], None]) -> None:
+    def _show(self, place: int, blocks: list[_StateBlock], observe: Callable[[int, Ints, Any, Any], object]) -> None:
         self.last = blocks
-        if self.shown[place]:
+        if place in self.graph.terms:
             for block in blocks:
-                if self.past is not None and block.past is not None:
+                if self.past is not None:
                     block.past = self.past.saw(block.past, block.ids[:, self.graph.shown])
             numbers = np.concatenate([block.ids[:, self.graph.shown] for block in blocks])
             weights = np.concatenate([block.weights for block in blocks])
@@ -690,10 +645,10 @@ class Walk(Generic[Number]):
         names = np.full(len(self.values) + 1, -1, dtype=np.int64)
         names[used] = np.arange(len(used))
         self.values.keep(used)
-        return [_StateBlock(names[block.ids], block.weights) for block in blocks]
+        return [_StateBlock(names[block.ids], block.weights, block.past) for block in blocks]
 
     def _advance(self, blocks: list[_StateBlock], level: Level[Number], place: int) -> list[_StateBlock]:
-        self._require_room(self._reached(blocks, level), place + 1)
+        self._require_room(self._reached(blocks, level), place)
         each = [edge for own in level.edges for edge in own]
         common = lcm(*(Fraction(edge.share).denominator for edge in each)) if self.exact else 1
         most = max((self._splits(edge.rows) for edge in each), default=0)
@@ -702,7 +657,7 @@ class Walk(Generic[Number]):
         for block, own in zip(blocks, level.edges, strict=True):
             for edge in own:
                 told = block
-                if self.past is not None and block.past is not None and edge.events:
+                if self.past is not None and edge.events:
                     told = replace(block, past=self.past.after(block.past, edge.events))
                 after, splits = self._followed(told, edge.rows), self._splits(edge.rows)
                 ids = after.ids if edge.order is None else after.ids[:, list(edge.order)]
@@ -714,13 +669,14 @@ class Walk(Generic[Number]):
             ids[:, [register for register in range(ids.shape[1]) if register not in reads]] = -1
             for group in alike:
                 _sort_seats(ids, group)
-            past = None if self.past is None else np.concatenate([part.past for part in parts if part.past is not None])
-            first, which = unique_rows(ids if past is None else self._with_observations(ids, past))
+            ids = self.values.joined(ids)
+            past = np.concatenate([part.past for part in parts])
+            # States are equal only if metrics have seen the same in them.
+            first, which = unique_rows(ids if self.past is None else np.concatenate([ids, past[:, 1:]], axis=1))
             weights = _added(which, np.concatenate([part.weights for part in parts]), len(first))
-            if self.past is not None and past is not None:
-                past = self.past.joined(past, which, len(first))
+            past = past[first] if self.past is None else self.past.joined(past, which, first)
             out.append(_StateBlock(ids[first], weights, past))
-            self.merged += len(first)
+            self.merged += len(first) if place else 0
             self.added += len(which) + 4
         return out
 
@@ -737,10 +693,6 @@ class Walk(Generic[Number]):
                 f"enumeration reaches {reached} states at event {place}, which is too many; "
                 "take fewer iterations, clients or local steps"
             )
-
-    def _with_observations(self, ids: Ints, past: Ints) -> Ints:
-        assert self.past is not None  # noqa: S101  (whoever has a past keeps it there)
-        return np.concatenate([ids, self.past.observations(past)[:, None]], axis=1)
 
     def _splits(self, rows: tuple[Row[Number], ...]) -> int:
         """Return how often rows draw a sign."""
@@ -786,11 +738,10 @@ class Walk(Generic[Number]):
             block.ids[:, register] = after[which]
             return block
         both = [self.values.noise(size, after, sign)[which] for sign in (1, -1)]
-        out = _StateBlock(np.concatenate([block.ids, block.ids]), np.concatenate([block.weights, block.weights]))
-        if self.past is not None and block.past is not None:
-            out.past = np.concatenate([self.past.after(block.past, sign) for sign in (1, -1)])
-        out.ids[:, register] = np.concatenate(both)
-        return out
+        past = [block.past if self.past is None else self.past.after(block.past, [sign]) for sign in (1, -1)]
+        ids, weights = np.concatenate([block.ids, block.ids]), np.concatenate([block.weights, block.weights])
+        ids[:, register] = np.concatenate(both)
+        return _StateBlock(ids, weights, np.concatenate(past))
 
 
 def _distinct(numbers: Ints, size: int) -> tuple[Ints, Ints]:

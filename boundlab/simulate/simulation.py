@@ -26,6 +26,7 @@ from boundlab.arithmetic.compiled import installed, one_thread
 from boundlab.case import provenance
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import CertificateError, MissingExtraError, SpecError
+from boundlab.execute.floats import affordable
 from boundlab.files import json_value, schema
 from boundlab.metrics import METRICS, Certified, Metric
 from boundlab.objective import Array, Problem
@@ -288,8 +289,6 @@ def pick(
         return Backend("numpy", "cpu", count, f"fewer than {_UPDATES} iterations in all")
     if not installed():
         return Backend("numpy", "cpu", count, "Numba is not installed")
-    from boundlab.execute.floats import affordable
-
     if not affordable(problem):
         return Backend("numpy", "cpu", count, f"the steps of {problem.id} are long, or nobody compiles them")
     return Backend("compiled", "cpu", count, f"{trials * iterations} iterations of short steps")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.execute.floats import run
+from boundlab.execute.floats import clients_of, run, run_compiled
 from boundlab.files import SHARE, bytes_text, free_bytes
 from boundlab.metrics import Metric
 from boundlab.objective import Problem
@@ -124,17 +124,13 @@ def run_once(tape: Tape, problem: Problem, streams: Streams, observe: Any, *, co
     compiled
         Whether machine code runs it, where the problem has steps to compile.
     """
-    clients, oracle = None, problem.oracle(streams)
-    if compiled:
-        from boundlab.execute import floats as machine
-
-        clients = machine.clients_of(problem, tape)
+    oracle, clients = problem.oracle(streams), clients_of(problem, tape) if compiled else None
     # Metrics of a run that overflows are infinite; that is a result.
     with np.errstate(over="ignore", invalid="ignore"):
         if clients is None:
             run(tape, problem.x0, oracle, observe)
         else:
-            machine.run_compiled(tape, problem.x0, clients, oracle, observe)
+            run_compiled(tape, problem.x0, clients, oracle, observe)
 
 
 def spaced_iterations(total: int, first: int) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from exact_makers import exact_of, tiny_cases
 from hypothesis import given, settings, strategies as st
@@ -14,10 +15,11 @@ from statements import statement
 
 from boundlab.arithmetic.numbers import rational
 from boundlab.cli import invoke
+from boundlab.events import SERVER
 from boundlab.exact import Chain, Table
 from boundlab.exact._derive import require_same
 from boundlab.exact._rows import schedule
-from boundlab.expectation._walk import _Words
+from boundlab.expectation._walk import History
 from boundlab.files import read_json
 from boundlab.pages.exact import derived
 from boundlab.pages.latex import plain_latex
@@ -458,15 +460,19 @@ def test_what_the_engine_did_not_find_is_not_printed():
         require_same(rational(Fraction(1, 3)), rational(Fraction(1, 2)))
 
 
-@given(st.sets(st.text("01S", max_size=4)))
+@given(st.sets(st.text("01S", max_size=4), min_size=1))
 def test_patterns_are_the_sequences_each_once(sequences):
-    words = _Words()
-    found = words.united(
-        functools.reduce(lambda front, last: words.before(last, front), one, words.empty) for one in sequences
-    )
-    patterns = list(words.patterns(found))
-    again = ["".join(one) for pattern in patterns for one in itertools.product(*pattern)]
+    history, events = History(), {"0": (0,), "1": (1,), "S": (SERVER,)}
+    ways = [
+        functools.reduce(lambda past, one: history.after(past, [events[one]]), word, history.start())
+        for word in sequences
+    ]
+    (found,) = history.outcomes(np.concatenate(ways), np.ones(len(ways), int), len(ways), [])
+    alone = {"*": "".join({*"".join(sequences)})}
+    sets = [[alone.get(one, one.strip("{,}")) for one in re.findall("{.*?}|.", text)] for text in found.patterns]
+    again = ["".join(one) for pattern in sets for one in itertools.product(*pattern) if "," not in one]
     assert sorted(again) == sorted(sequences)
+    assert found.sequences == len(sequences)
 
 
 def test_of_many_events_the_first_ones_are_said():
@@ -567,6 +573,7 @@ def test_latex_is_well_formed(name):
     assert "$" not in "".join(re.findall(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", plain, re.DOTALL))
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", [*CASES, *FILES])
 def test_json_has_all_digits(name):
     fields = found(name).as_dict()["derivation"]
@@ -580,6 +587,7 @@ def test_json_has_all_digits(name):
     assert titles[5:] in ([], ["What it stands on"])
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", [*CASES, *FILES])
 def test_a_derivation_ends_with_each_condition_and_what_was_read_off_the_run_in_numbers(name):
     result = found(name)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from instance_makers import BUILT_IN, fitting
 from run_makers import tape_of
+from tape_makers import programs
 
 from boundlab.case import problem_from
 from boundlab.compare.trials import trial_tape
@@ -233,3 +234,19 @@ def test_intervals_are_those_of_single_points() -> None:
         low, high = METRICS[name].at(rows, torch.as_tensor(points))
         each = np.array([METRICS[name].at(Certified(problem), point) for point in points])
         np.testing.assert_allclose(np.stack([low, high], axis=1), each, rtol=1e-12, atol=1e-14)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(programs(4), min_size=1, max_size=3), st.sampled_from([1, 10**9]))
+def test_any_programs_combined_many_at_a_time_or_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, tapes: list[Tape], wide: int
+) -> None:
+    monkeypatch.setattr(lockstep, "_WIDE", wide)
+    problem, x0 = problem_from("huber:clients=3,dimension=2"), np.array([0.7, -1.3])
+    batched, trials = tensors_of(problem, CPU, torch.float64), range(len(tapes))
+    found = lockstep.run(pack(tapes), x0, batched, 0, trials, lambda *_: None, CPU, torch.float64).numpy()
+    for place, tape in enumerate(tapes):
+        own = floats.run(tape, x0, problem.oracle(Streams(0, place)), lambda *_: None)
+        np.testing.assert_allclose(
+            found[place, : tape.registers], own, rtol=1e-12, atol=1e-12 * max(1, np.abs(own).max())
+        )

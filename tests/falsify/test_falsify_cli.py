@@ -97,7 +97,7 @@ def test_a_bound_of_zero_is_refuted_with_no_finite_ratio(tmp_path: Path, capsys:
     assert invoke(["falsify", str(file), "--candidates", "3", "--json", "--out", str(tmp_path / "out")]) == 1
     best = json.loads(capsys.readouterr().out)
     case, result = tmp_path / "out" / "zero.counterexample.json", tmp_path / "out" / "result.json"
-    assert best["written"] == [str(case), str(result)]
+    assert best["written"] == [str(result), str(case)]
     assert case.exists()
     assert result.exists()
     assert "Infinity" not in json.dumps(best)

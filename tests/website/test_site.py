@@ -17,6 +17,7 @@ from boundlab.documentation import page_files, pointers
 from boundlab.registry import KINDS, registered
 
 pytest.importorskip("furo", reason="the site is built with the extra docs")
+pytestmark = pytest.mark.nightly  # the site takes 20 s to build
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 
 
@@ -59,7 +60,6 @@ def pages(site: Path) -> dict[str, Links]:
     return {str(path.relative_to(site)): Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
 
 
-@pytest.mark.nightly
 def test_every_link_within_the_site_opens(site: Path, pages: dict[str, Links]) -> None:
     broken = []
     for name, page in pages.items():
@@ -126,7 +126,6 @@ def test_help_about_a_question_is_that_of_the_function(question: str) -> None:
     assert "Raises" in rest
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (PHONE, True)], ids=["wide", "phone, dark"])
 def test_pages_have_no_serious_fault_of_accessibility(
     browser: Browser, site: Path, pages: dict[str, Links], size: tuple[int, int], *, dark: bool
