@@ -82,6 +82,7 @@ def test_a_sweep_says_how_many_cells_hold(form: str, swept: Path, capsys: Any) -
     assert invoke([*typed, "--require=holds", "-q"]) == 3
 
 
+@pytest.mark.nightly
 def test_a_sweep_says_so_to_python_and_in_its_map(swept: Path) -> None:
     found = bl.results(swept)
     assert set(found.verdict.split(", ")) == {"2 consistent", "2 holds"}

@@ -95,6 +95,7 @@ def shares(scale: float, include: str = "current") -> np.ndarray:
     return pi
 
 
+@pytest.mark.nightly
 def test_scale_b_makes_shares_more_equal_than_scale_1_and_0() -> None:
     # With scale = b an update of client i has the weight 1/p_i before normalisation, so that without it shares were
     # equal. Normalised over a buffer a rare client's weight shares its buffer with itself: shares stay between.

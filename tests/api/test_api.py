@@ -266,6 +266,7 @@ def test_a_frame_needs_pandas_and_says_so(violated: Any, monkeypatch: pytest.Mon
         violated.to_frame()
 
 
+@pytest.mark.nightly
 def test_frames_have_a_row_for_each_point(violated: Any, curve: Any, results: dict[str, Any]) -> None:
     assert list(violated.to_frame()["K"]) == violated.plan.ks.tolist()
     assert list(curve.to_frame()["K"]) == HORIZONS

@@ -114,6 +114,7 @@ def test_a_verdict_in_one_line_keeps_its_word_and_its_length(reasons: list[str],
     assert line.startswith(f"{name}: not refuted")
 
 
+@pytest.mark.nightly
 def test_what_only_trials_speak_for_is_open_where_holds_is_required(mine: Audit, true: Audit, area: Audit) -> None:
     assert [one.only_tried for one in (mine, true, area)] == [True, False, False]
 

@@ -37,6 +37,7 @@ def plugin(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.nightly
 def test_of_a_plugins_theorem(plugin: Path, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

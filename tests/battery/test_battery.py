@@ -120,7 +120,7 @@ def test_the_referee_attains_tight_bounds(name: str) -> None:
     assert found[0].ratio == pytest.approx(1.0)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", FALSE)
 def test_the_witness_of_a_mutant_contradicts_it_and_not_its_theorem(name: str) -> None:
     mutant = false()[name]

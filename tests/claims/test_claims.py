@@ -13,7 +13,7 @@ for _module in sorted(Path(__file__).parent.glob("claims_*.py")):
     importlib.import_module(_module.stem)
 
 
-@pytest.mark.sweep(43)
+@pytest.mark.sweep(86)
 @pytest.mark.parametrize(
     "one",
     [pytest.param(one, marks=pytest.mark.nightly if one.nightly else (), id=one.name) for one in CLAIMS],
@@ -22,7 +22,7 @@ def test_the_page_says_what_is_found(one):
     one.check()
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_number_of_a_page_is_held(page):
     free = [f"{page}:{number.line}: {number.text} in “{number.around}”" for number, by in held(page) if not by]

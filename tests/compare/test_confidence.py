@@ -184,6 +184,7 @@ DRAWN = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("law", DRAWN)
 @pytest.mark.parametrize("gap", [0.3, 1.0])
 def test_a_sample_of_the_designed_size_sees_the_gap_in_most_experiments(law: str, gap: float) -> None:

@@ -573,7 +573,7 @@ def test_latex_is_well_formed(name):
     assert "$" not in "".join(re.findall(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", plain, re.DOTALL))
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", [*CASES, *FILES])
 def test_json_has_all_digits(name):
     fields = found(name).as_dict()["derivation"]

@@ -124,7 +124,7 @@ def both(problem: Problem, tape: Tape) -> tuple[list[np.ndarray], list[np.ndarra
     return [first, *shown[0]], [second, *shown[1]]
 
 
-@pytest.mark.sweep(14)
+@pytest.mark.sweep(28)
 @pytest.mark.parametrize("spec", PROBLEMS)
 @pytest.mark.parametrize("algorithm", algorithms(), ids=lambda one: one.id)
 def test_every_algorithm_takes_the_same_steps_on_every_problem(algorithm: Algorithm[Any], spec: str) -> None:

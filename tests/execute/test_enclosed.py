@@ -160,7 +160,7 @@ def test_the_interval_holds_it_where_gradients_are_looked_for(seed: int) -> None
     encloses(drawn(seed, 20, SMOOTHED))
 
 
-@pytest.mark.sweep(42)
+@pytest.mark.nightly
 @pytest.mark.parametrize("spec", [CONSTRAINED[0], "quadratic:A=[[[1]],[[1]],[[1]]],b=[[3],[2],[3]],x0=1,l1=1048576"])
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_what_an_algorithm_adds_up_is_enclosed_where_a_proximal_map_follows_short_steps(name: str, spec: str) -> None:

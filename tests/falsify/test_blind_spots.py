@@ -77,6 +77,7 @@ def _reads(algorithm: Algorithm[object], options: dict[str, str]) -> bool:
     return True
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", registered("theorems"))
 def test_no_setting_that_is_tried_has_an_option_that_is_not_varied(name: str) -> None:
     theorem = load_theorem(name)

@@ -35,7 +35,7 @@ def test_there_are_instances_and_none_is_called_a_counterexample(name: str) -> N
     assert not found.violated
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "factor"),
     [

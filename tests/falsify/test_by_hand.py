@@ -41,7 +41,7 @@ def test_a_hand_can_check_it_and_it_is_above_by_a_twentieth(theorem: str, tmp_pa
     assert way.ratio == pytest.approx(found.best.ratio, rel=1e-12)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.nightly
 @pytest.mark.parametrize("theorem", REFUTED)
 def test_the_smallest_stands_beside_it(theorem: str) -> None:
     found = search(theorem)

@@ -127,6 +127,7 @@ def test_half_the_noise_is_refuted_by_two_rows_in_one_step(halved: Falsification
     assert "a_ij" in halved.best.words()
 
 
+@pytest.mark.nightly
 def test_the_case_of_a_counterexample_says_the_same_again(
     halved: Falsification, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,7 +22,7 @@ OTHER_SIDE = {"upper": 0.5, "lower": 2.0, "exact": 2.0}
 SAFE_SIDE = {"upper": 2.0, "lower": 0.5}
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("name", EVERY)
 def test_the_table_holds_every_symbol_that_the_bound_reads(name: str) -> None:
     theorem = BUILT_IN[name]
@@ -34,7 +34,7 @@ def test_the_table_holds_every_symbol_that_the_bound_reads(name: str) -> None:
     assert json.loads(json.dumps([one.as_dict() for one in plan.symbols]))
 
 
-@pytest.mark.sweep(33)
+@pytest.mark.sweep(66)
 @pytest.mark.parametrize("name", EVERY)
 def test_a_value_on_the_wrong_side_of_the_runs_own_is_refused_with_both_numbers(name: str) -> None:
     theorem = BUILT_IN[name]

@@ -96,6 +96,7 @@ def test_every_result_has_a_line_and_a_page_for_notebooks(name: str) -> None:
     assert "[/" not in text
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_of_another_process_shows_what_it_showed_there(name: str) -> None:
     one = result_of(name)

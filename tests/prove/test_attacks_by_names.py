@@ -34,6 +34,7 @@ def begun(theorem: str) -> Any:
     return setting
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("theorem", ["classics.gd.convex", "classics.sgd.convex", FIXED, "fedbuff.rf1", "afl_dga.r1"])
 def test_a_symbol_of_the_proof_is_none_of_the_theorem_whatever_its_name(theorem: str) -> None:
     setting = begun(theorem)

@@ -128,6 +128,7 @@ def test_every_axiom_about_random_buffers_is_about_the_first_t_updates(name: str
             axiom(s, outside)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("what", GIVEN)
 def test_a_wrong_step_about_a_given_schedule_is_refused(what: str) -> None:
     attack, why = GIVEN[what]

@@ -107,6 +107,7 @@ def test_what_is_allowed_is_true_in_every_model(name: str) -> None:
     assert models >= ENOUGH
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("name", "u", "v"),
     [

@@ -43,7 +43,7 @@ class TestText:
         assert wanted
         assert re.findall(r"^Lemma (fact_\d+) :$", coq_source(outcome(name)), re.MULTILINE) == wanted
 
-    @pytest.mark.sweep(4)
+    @pytest.mark.sweep(20)
     def test_every_name_is_declared(self, name: str) -> None:
         for lemma in lemmas(coq_source(outcome(name))):
             declared = re.search(r"forall (.*?) : R", lemma)
@@ -67,7 +67,7 @@ class TestText:
             assert lemma.count("(") == lemma.count(")")
             assert lemma.count("{") == lemma.count("}")
 
-    @pytest.mark.sweep(5)
+    @pytest.mark.sweep(15)
     def test_nothing_is_admitted(self, name: str) -> None:
         assert not re.search(r"Admitted|admit|Axiom|Parameter|Abort", coq_source(outcome(name)))
 

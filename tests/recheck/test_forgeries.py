@@ -117,6 +117,7 @@ class TestNamed:
         line["data"] = {} if schema is None else {**line["data"], "schema": schema}
         assert told(raw)[0] in (1, 3)
 
+    @pytest.mark.nightly
     def test_a_file_of_one_false_axiom(self, told: Any) -> None:
         raw = file(CONVEX)
         line = {

@@ -82,7 +82,7 @@ def test_a_proof_is_accepted_where_all_is_shown(name: str) -> None:
         assert found.checked == len(file_of(name)["facts"])
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] if name in HEAVY else []) for name in PROOFS]
 )
@@ -133,7 +133,7 @@ def no_forgery_is_accepted(name: str, chosen: list[tuple[int, Any, Any]]) -> Non
         assert not ends_with_0(name, forged, number), f"{name}: fact {number}, {path} = {new}"
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_number_is_found(name: str) -> None:
     every = places(name)

@@ -96,6 +96,7 @@ def test_what_fewer_trials_see_is_said() -> None:
     assert "they see no excess" in too_few.line()
 
 
+@pytest.mark.nightly
 def test_the_sample_that_decides_is_not_the_one_that_it_is_designed_by() -> None:
     setting = CompareOptions(
         load_theorem("area.theorem8.repaired"), NOISY["problem"], NOISY["delays"], None, 30, {"M": "2"}

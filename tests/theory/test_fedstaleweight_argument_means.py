@@ -130,6 +130,7 @@ def squared_weights(run: Buffers, t: int) -> float:
     return sum(alpha**2 for _, alpha, _, _ in run.entries(t))
 
 
+@pytest.mark.sweep(2)
 @MEANS
 @shows("fedstaleweight", "R21", "R22", "R23", "R24")
 def test_the_second_order_of_rf3(name: str) -> None:
