@@ -168,10 +168,10 @@ def measure_exact(repeats: int) -> list[Row]:
     losses = {"c": [[0], [1], [3]], "w": [[1], [2], [1]], "x0": 2}
     model = build_problem("huber", losses).rational(losses)
     assert model is not None  # noqa: S101  (for the type checker)
-    program = AREA.program(AreaParameters(StepSize(1.0, 5.0), 3), 3)
+    program = AREA.program(AreaParameters(StepSize(1.0, 5.0), 3).known(Fraction), 3)
     best = Minimum([Fraction(1)], Fraction(2, 3))
     three = EventLaw(np.array([quarter] * 3), quarter)
-    arithmetic = exact_arithmetic(lambda _: program, {}, (), lambda k: rational(Fraction(1, 5 + k)))
+    arithmetic = exact_arithmetic(program)
     states: list[int] = []
 
     def enumerate_all() -> None:

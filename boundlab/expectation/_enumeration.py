@@ -4,13 +4,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, final
+from typing import Any, Final, Generic, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import X_S, Control, EventLaw, EventProgram
-from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import EXACT, Scalar, exact_array
 from boundlab.arithmetic.problem import Core, Minimum, RationalProblem, Vector
 from boundlab.arithmetic.rational import meant
@@ -223,7 +222,6 @@ class Schedule(Generic[Number]):
         return [(Edge(1, self._parts[number + 1], None, 0), control)], self.shown[number + 1]
 
 
-Marginal: TypeAlias = list[tuple[tuple[Scalar, ...], Fraction]]  # points with their probabilities
 TOLD: Final = 20_000  # states of one event whose histories are kept
 
 
@@ -397,54 +395,8 @@ def outcomes_of_schedule(
     return Walk(graph, held, exact=True, largest=TOLD, past=History()).outcomes(held.points)
 
 
-def marginals(
-    model: RationalProblem,
-    best: Minimum | None,
-    arithmetic: Arithmetic[Scalar],
-    unit: Scalar,
-    law: EventLaw[Fraction],
-    twins: Sequence[Sequence[int]],
-    metric: Metric,
-    k: int,
-) -> list[Marginal]:
-    """Return the law of what each record shows, without what leads there: as many states as the engine itself takes.
-
-    Raises
-    ------
-    SpecError, UndecidedError
-        As :func:`in_exact_numbers`.
-    """
-    return _marginals(looked_at(arithmetic, law, twins, metric, np.array([k])), ExactValues(model, best, unit))
-
-
-def marginals_of_schedule(
-    model: RationalProblem, best: Minimum | None, tape: Tape, of_tape: Numbers[Scalar], unit: Scalar
-) -> list[Marginal]:
-    """Return the law of what each record of a schedule shows.
-
-    Raises
-    ------
-    SpecError, UndecidedError
-        As :func:`given_schedule`.
-    """
-    return _marginals(_of_schedule(tape, of_tape, unit), ExactValues(model, best, unit))
-
-
 def _of_schedule(tape: Tape, of_tape: Numbers[Scalar], unit: Scalar) -> Graph[Scalar]:
     return pruned(Schedule(tape, of_tape, unit).graph())
-
-
-def _marginals(graph: Graph[Scalar], held: ExactValues) -> list[Marginal]:
-    found: list[Marginal] = []
-
-    def observe(place: int, number: Ints, weights: Any, whole: Any) -> None:
-        share = numbers.rational(1 / graph.terms[place])
-        points = [tuple(share * entry for entry in held.points[one]) for one in number.tolist()]
-        each = [(point, Fraction(weight, whole)) for point, weight in zip(points, weights.tolist(), strict=True)]
-        found.append(sorted(each, key=lambda pair: -pair[1]))
-
-    Walk(graph, held, exact=True, largest=SLOW).run(observe)
-    return found
 
 
 def core_over_events(
