@@ -56,7 +56,7 @@ MORE = {
     "prove": "rests on",
     "prove --recheck": "taken on trust",
     "falsify": "closest instance",
-    "audit": "All 11 steps",
+    "audit": "All 9 steps",
     "sweep": "repeat the first",
     "sweep DIR": "ratio",
 }
