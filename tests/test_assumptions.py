@@ -53,6 +53,7 @@ BARE = {"fedasync": {"beta": 0.5}, "ogm": {"K": 3}, "heavy_ball": {"beta": 0.5},
 BARE |= {name: {"p_c": 0.5} for name in ("lsvrg", "scaffnew")}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_only_runs_that_draw_one_client_uniformly_are_said_to(name):
     # What holds by construction must hold for every word of every option; who is asked is one of these words.
@@ -78,6 +79,7 @@ def test_what_holds_by_construction_is_what_no_option_can_change():
         assert "problem" not in signature(type(algorithm).schedule).parameters
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("delays", ["deterministic", "deterministic:rates=[3,1]", "exponential"])
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_a_constant_lag_is_a_fact_about_the_tape(name, delays):

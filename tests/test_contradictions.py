@@ -64,6 +64,7 @@ def test_what_contradicts_has_no_instance_and_what_has_one_does_not_contradict(s
     assert counted["consistent"] >= least[1]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize(
     "more",

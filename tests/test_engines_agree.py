@@ -46,6 +46,7 @@ def run(number: int, number_of_all: int, folder: Path, start: int) -> Counter[st
     return counts
 
 
+@pytest.mark.slow  # every engine on every statement
 def test_no_two_engines_contradict_each_other(tmp_path: Path) -> None:
     counts = run(STATEMENTS, 0, tmp_path, 3)
     assert counts["decided"] > counts["asked"] / 3, counts

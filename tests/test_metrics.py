@@ -62,6 +62,7 @@ def test_what_differs_by_at_most_an_error_lies_between_the_ends(value, error):
 SHAPES = [(5,), (3, 5), (2, 5), (40, 5), (5, 2), (1, 7)]  # of points, and of trials × points
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("terms", [1, 2, 3])
 def test_a_sum_is_one_of_terms_whatever_trials_and_points_there_are(shape, terms):

@@ -66,6 +66,7 @@ def test_no_stranger_puts_a_line_before_a_verdict(key: str, end: str, tmp_path: 
         assert steering(shown.err) == []
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "letter",
     [
@@ -156,6 +157,7 @@ def test_no_letter_looks_like_that_of_another_symbol_in_use(
     assert "it is written like" in capsys.readouterr().err
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("letter", ["K − 1", "σ²", "ab", "1", "x y", "∞", "√", "к", "x(", "", "max", "𝐊x", "⁻x", "x\n"])
 def test_what_is_displayed_is_one_letter(letter: str, tmp_path: Path) -> None:
     path = with_symbol(tmp_path, "x", "x*alpha*B**2", unicode=letter)

@@ -519,6 +519,7 @@ def test_the_distance_of_gradients_from_the_server_is_that_of_the_definition(row
     assert found["SM2"] == pytest.approx(np.mean(squares), rel=1e-12)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

@@ -31,6 +31,7 @@ def smallest(algorithm: Algorithm[Any]) -> Options:
     return Options(algorithm.id, given)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_the_options_with_help_are_those_that_are_read(name: str) -> None:
     algorithm = ALGORITHMS[name]
@@ -42,6 +43,7 @@ def test_the_options_with_help_are_those_that_are_read(name: str) -> None:
         algorithm.read(Options(name, {**options.values, "nonsense": 1}))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_what_is_read_without_options_is_the_default_of_the_fields(name: str) -> None:
     algorithm = ALGORITHMS[name]
@@ -120,7 +122,7 @@ ASKED = {
 }  # the others hold by construction, or by the delays alone
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(15)
 @pytest.mark.parametrize("assumption", sorted(RUN_ASSUMPTIONS))
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_answers_for_every_assumption_on_runs(name: str, assumption: str) -> None:
@@ -154,6 +156,7 @@ def test_every_algorithm_answers_for_every_assumption_on_runs(name: str, assumpt
 STATIONARY = {"asfedavg", "async_sgd", "fedasync", "fedbuff"}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_who_knows_stationary_participation_and_uniform_buffers(name: str) -> None:
     algorithm = ALGORITHMS[name]

@@ -85,6 +85,7 @@ def case_file(tmp_path, **fields):
     return file
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", HAND)
 def test_replay_reproduces_the_hand_calculation(name, tmp_path):
     problem, x0, parameters, events, models = HAND[name]

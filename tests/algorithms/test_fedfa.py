@@ -122,6 +122,7 @@ def responses(n: int, K: int, arrivals: int, first: int) -> np.ndarray:
     return np.array(models)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("start", ["after_full", "when_full"])
 @pytest.mark.parametrize(("n", "K"), [(1, 1), (1, 4), (2, 2), (3, 2), (3, 5), (5, 3), (4, 1)])
 def test_the_lag_and_its_constant_are_those_of_the_linear_recursion(n: int, K: int, start: str) -> None:

@@ -331,7 +331,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DelayModel]:
     return {model.id: build_delays(model.id, own.get(model.id, {"spread": 5}), 3) for model in DELAYS}
 
 
-@pytest.mark.sweep(13)
+@pytest.mark.sweep(26)
 @pytest.mark.parametrize("algorithm", PRESENT)
 @pytest.mark.parametrize("kind", [model.id for model in DELAYS])
 def test_every_algorithm_runs_under_every_delay_model(algorithm: str, kind: str, models: dict[str, DelayModel]) -> None:

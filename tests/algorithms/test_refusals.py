@@ -132,6 +132,7 @@ def refused(error: type[BoundlabError], message: str, run: Any) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(
     ("name", "options", "message"), [(name, *row) for name, rows in OPTIONS.items() for row in rows]
 )
@@ -142,6 +143,7 @@ def test_bad_options_get_one_line(name: str, options: dict[str, Any], message: s
 WAITS = {"eta_l": 1, "count": 2, "reply": "wait"}  # for the aggregation of their updates
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("name", "options", "events", "message"),
     [

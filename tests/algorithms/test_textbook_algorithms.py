@@ -195,6 +195,7 @@ def test_what_has_no_proximal_step_says_so():
         verify(dataclasses.replace(compiled, implicit=np.array([True, False])))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("algorithm", "problem", "options", "events", "error", "message"),
     [

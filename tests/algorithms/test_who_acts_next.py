@@ -778,6 +778,7 @@ def test_fedcompass_samples_and_compiles_the_groups_of_the_queue() -> None:
 TOO_MANY = {(name, "sampled", word) for name in ("gd", "sfedavg") for word in ("5", "20")}  # for three clients
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", sorted(registered("algorithms")))
 def test_every_word_of_every_option_is_among_what_is_compared(name: str) -> None:
     said = {(name, *pair) for setting in settings(name) for pair in setting.said}

@@ -109,6 +109,7 @@ class Chance(nn.Module):
 ENDS = "must end in a torch.nn.Linear whose output is the network's, unchanged"
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("make", "options", "words"),
     [

@@ -76,6 +76,7 @@ def test_a_composite_objective_arrives_with_its_simple_part() -> None:
     assert sent(problem).simple.words == problem.simple.words  # type: ignore[union-attr]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("name", "options"), DELAYS, ids=str)
 def test_a_delay_model_arrives_by_its_words(name: str, options: Any) -> None:
     model = build_delays(name, options, 3)

@@ -272,6 +272,7 @@ def test_the_bound_of_a_repair_is_above_the_left_side_that_it_bounds_and_is_draw
 # ---- commands ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow  # one audit, which the other tests of this file read too
 def test_every_command_on_the_page_is_one(each: Audit) -> None:
     command = typer.main.get_command(application())
     listed = each.as_dict()["commands"]
@@ -291,6 +292,7 @@ def test_the_comparisons_command_gives_the_pages_verdict(area: Audit, tmp_path: 
     assert invoke(shlex.split(area.panel.command)[1:]) == area.panel.found.verdict.exit_code
 
 
+@pytest.mark.slow  # one audit
 def test_the_command_shows_the_verdict_and_writes_whole_files(tmp_path: Path, capsys: Any) -> None:
     names = {kind: tmp_path / f"a.{kind}" for kind in ("html", "latex", "md", "json")}
     options = [f"--{kind}={path}" for kind, path in names.items()]

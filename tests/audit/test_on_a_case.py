@@ -102,6 +102,7 @@ def test_a_counterexample_that_the_proof_is_not_about_is_left_out_with_the_reaso
     assert found.false == ()
 
 
+@pytest.mark.nightly
 def test_a_run_with_other_sides_than_the_theorems_is_no_run_of_the_proof() -> None:
     name = "area.theorem8"
     case = load_case(own_case(bl.theorem(name)), has_theorem=True)

@@ -89,6 +89,7 @@ def test_there_are_enough_theorems_and_mutants_of_every_slip() -> None:
     assert {mutant.slip for mutant in false().values()} == made
 
 
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", TRUE)
 def test_a_true_theorem_has_a_source_and_a_proof(name: str) -> None:
     data = TRUE[name][0].data
@@ -98,7 +99,7 @@ def test_a_true_theorem_has_a_source_and_a_proof(name: str) -> None:
     assert data["id"] == f"battery.{name}"
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("name", TRUE)
 def test_no_instance_of_the_referee_contradicts_a_true_theorem(name: str) -> None:
     found = worst(TRUE[name][0], np.random.default_rng(7), 8)
@@ -120,7 +121,7 @@ def test_the_referee_attains_tight_bounds(name: str) -> None:
     assert found[0].ratio == pytest.approx(1.0)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("name", FALSE)
 def test_the_witness_of_a_mutant_contradicts_it_and_not_its_theorem(name: str) -> None:
     mutant = false()[name]

@@ -3,12 +3,15 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from benchmarks.house import COUNTS
 from benchmarks.size import limits, sizes
 
 APART = ("tests", "benchmarks")
 
 
+@pytest.mark.slow  # it reads every module, and the tests
 def test_no_room_is_above_its_number() -> None:
     allowed, now = limits(), sizes()
     rooms = {name: one.statements for name, one in now.items() if name not in APART}
@@ -16,6 +19,7 @@ def test_no_room_is_above_its_number() -> None:
     assert sum(rooms.values()) <= allowed["product"]
 
 
+@pytest.mark.slow  # it reads every module
 def test_no_concept_has_more_forms_than_it_had() -> None:
     allowed = limits()
     assert {name: count() for name, count in COUNTS.items() if count() > allowed[name]} == {}

@@ -38,7 +38,7 @@ def test_the_table_holds_every_textbook_theorem_and_every_file_once() -> None:
     assert sum(one.file is not None for one in ALL) >= 12
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("entry", ALL, ids=lambda one: one.id)
 def test_an_entry_has_a_source_and_right_units_and_its_mutant_is_another_statement(entry: Entry) -> None:
     theorem, mutant = entry.theorem(), entry.mutant()

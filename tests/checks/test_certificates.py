@@ -31,6 +31,7 @@ X, Y = symbol("F0"), symbol("L")
 # ------------------------------------------------------------------------------------------ leading terms
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("expression", "lead"),
     [

@@ -115,6 +115,7 @@ _FREE, _TERM = 'eta_l = "eta_l"', "4*F0*(1 + tau_max)/(eta_l*T)"
 _OWN = '\neta_g = "1/(1 + tau_max)"'
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -51,7 +51,7 @@ def renamed(table: Any, name: str) -> dict[str, Any]:
     return {("kappa" if key == name else key): value for key, value in table.items()}
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_a_symbol_without_its_assumption_is_named(name: str) -> None:
     for theorem, symbol in without_assumption(THEOREMS[name]):
@@ -66,6 +66,7 @@ def test_the_holes_are_of_every_kind() -> None:
     assert planted >= {"L", "mu", "B", "G", "G_sq", "sigma", "sigma_l", "sigma_g", "sigma_g_mean", "R", "p_s"}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", SEEDED)
 def test_a_step_or_an_option_of_another_algorithm_is_named(name: str) -> None:
     theorem = THEOREMS[name]
@@ -83,6 +84,7 @@ def test_a_step_or_an_option_of_another_algorithm_is_named(name: str) -> None:
         assert "nonsense" in failures(broken)["options"]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", SEEDED)
 def test_the_other_counter_is_named(name: str) -> None:
     theorem = THEOREMS[name]
@@ -97,6 +99,7 @@ def test_the_other_counter_is_named(name: str) -> None:
     assert f"{other} is read, but {theorem.metric} counts {theorem.horizon_symbol}" in str(failures(broken))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", SEEDED)
 def test_a_condition_about_what_is_not_there_is_named(name: str) -> None:
     theorem = THEOREMS[name]
@@ -107,6 +110,7 @@ def test_a_condition_about_what_is_not_there_is_named(name: str) -> None:
     assert "kappa (condition number L/mu) is read, but nothing defines it" in found["conditions"]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", SEEDED)
 def test_an_algorithm_that_does_not_exist_is_bad_input(name: str) -> None:
     theorem = THEOREMS[name]
@@ -128,6 +132,7 @@ def mine(tmp_path: Path, **changes: str) -> Theorem:
     return own_theorem(tmp_path, **{**SHARP, **changes})
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("changes", "place", "words"),
     [

@@ -147,6 +147,7 @@ def test_nothing_fails_for_a_true_theorem(name: str, tmp_path: Path) -> None:
     assert failed == []
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("algorithm", DESCENTS)
 @pytest.mark.parametrize(("power", "verdict"), [("2*K", "passed"), ("3*K", "failed")])
 def test_every_algorithm_contracts_as_gradient_descent_does(

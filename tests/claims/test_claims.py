@@ -29,6 +29,7 @@ def test_every_number_of_a_page_is_held(page):
     assert free == [], "each wants a claim in tests/claims, or a phrase in given.toml that says what was chosen"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_phrase_that_is_listed_stands_on_its_page(page):
     phrases = [phrase for kind in ("chosen", "by hand") for phrase in given(page, kind)]

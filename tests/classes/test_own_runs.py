@@ -38,6 +38,7 @@ def test_of_an_algorithm_that_does_something_else_nothing_is_proved(
     assert said.count("\n") == 1
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("one", AFL_DGA)
 def test_averages_that_are_used_again_late_or_never_are_those_of_the_class(one: Instance) -> None:
     """With one client x[2] = x[1] + (x[1] − x[0]) is of the passes that x[1] is of."""

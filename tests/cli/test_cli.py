@@ -86,6 +86,7 @@ def test_a_sample_without_a_range_is_consistent_which_is_not_enough_where_holds_
     assert "--require is holds" in capsys.readouterr().err
 
 
+@pytest.mark.slow  # commands in processes of their own
 def test_a_theorem_of_the_users_own_is_shown_evaluated_and_compared(capsys, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(own_theorem(title="one subgradient step at a time", horizon="every"))
@@ -209,6 +210,7 @@ def test_a_command_loads_the_judges_that_it_asks(line: str, judges: set[str], mo
     assert len(loaded) <= most
 
 
+@pytest.mark.slow  # it starts processes
 def test_eval_and_help_import_nothing_heavy():
     program = (
         "import sys; from boundlab.cli import invoke; code = invoke(sys.argv[1:]); "

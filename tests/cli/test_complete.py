@@ -57,6 +57,7 @@ def test_registered_objects_are_offered(words: tuple[str, ...], kind: Any) -> No
     assert offered(*words) == list(registered(kind))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("words", "found"),
     [

@@ -133,6 +133,7 @@ def arguments(tmp_path, monkeypatch):
     return lay_out
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("command", REACHING, ids=" ".join)
 def test_a_plugin_that_raises_ends_every_command_with_one_line_and_70(command, arguments, capsys):
     line = arguments(RAISED["ValueError"], command)
@@ -145,7 +146,7 @@ def test_a_plugin_that_raises_ends_every_command_with_one_line_and_70(command, a
     assert "BOUNDLAB_PLUGINS" not in os.environ
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", RAISED)
 @pytest.mark.parametrize("command", [REACHING[1], REACHING[2], REACHING[8]], ids=" ".join)
 def test_whatever_is_raised_never_chooses_the_exit_code(name, command, arguments, capsys):

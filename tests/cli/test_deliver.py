@@ -126,6 +126,7 @@ def test_a_folder_of_somebody_else_is_left_alone(place: Path, capsys: Any) -> No
     assert invoke(["falsify", "area.theorem8", "--candidates=5", "--out=theirs"]) == ExitCode.USAGE
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "target", ["/dev/null", "/dev/full", "fifo", "folder", "x" * 300, "nowhere/file", "link-to-null"]
 )

@@ -50,6 +50,7 @@ def test_every_command_is_drawn() -> None:
     assert sorted(SHARES) == sorted({*COMMANDS, *FORMER} - {"mcp"})  # which reads no line, but a protocol
 
 
+@pytest.mark.slow  # 20 commands
 @pytest.mark.sweep(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_random_command_lines_end_as_the_table_says(seed: int, tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:

@@ -120,6 +120,7 @@ def test_so_do_the_other_documents_of_a_command(
     assert undescribed(found) == set()
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("command", PRINTING)
 def test_an_error_is_a_document_and_a_line(command: str, place: Path, capsys: Any) -> None:
     arguments = [sum(not one.opts[0].startswith("-") for one in COMMANDS[command].params) * ["x"], ["--no-such-option"]]

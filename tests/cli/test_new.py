@@ -89,6 +89,7 @@ def test_lists_are_narrowed_by_a_word(capsys: Any) -> None:
     assert "boundlab list delays shows all" in capsys.readouterr().err
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", ["random", "Numbers", "typing", "numpy", "pytest", "boundlab", "lambda"])
 @pytest.mark.parametrize("kind", sorted(set(NEXT) - {"theorem"}))
 def test_no_file_hides_a_module_that_it_needs(kind: str, name: str, here: Path, capsys: Any) -> None:

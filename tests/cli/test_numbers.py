@@ -51,6 +51,7 @@ def test_no_option_of_any_command_reads_integers_in_another_way() -> None:
         assert wrong == [], f"{name}: declare it with _integer"
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("command", "option"), WHOLE, ids=lambda one: getattr(one, "name", one))
 def test_every_integer_option_reads_powers_of_ten_and_refuses_fractions(
     command: str, option: click.Option, capsys: pytest.CaptureFixture[str]

@@ -108,6 +108,7 @@ def test_verbose_derives_the_counterexample_that_was_found(place: Path, capsys: 
     assert "The inequality\n  left > right since" in capsys.readouterr().out
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("command", LINES)
 def test_quiet_goes_with_nothing_that_prints_something_else(command: str, place: Path, capsys: Any) -> None:
     names = [*(["--json"] if command != "audit" else []), *(["-v"] if command in MORE else [])]

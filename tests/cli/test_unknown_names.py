@@ -85,6 +85,7 @@ def test_every_kind_can_be_missing_somewhere() -> None:
     assert {kind for _command, _name, kind in places()} == {*KINDS}
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("command", "name", "kind"), [*places()])
 def test_a_name_that_nothing_has_is_one_line(command: str, name: str, kind: str, place: Path, capsys: Any) -> None:
     assert invoke(line(command, name, PLACES[name][kind]())) == 2

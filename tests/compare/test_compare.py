@@ -140,7 +140,7 @@ def test_the_repaired_theorem8_holds_on_hinge_and_absolute_deviations(problem, M
     assert result.verdict in UPHELD, result.reason
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # it reads 70,000 digits
 @pytest.mark.parametrize("kind", ["softmax", pytest.param("logistic", marks=pytest.mark.nightly)])
 def test_the_explicit_theorem7_holds_on_mnist(kind, data_folder):
     options = {"data": f"idx:{data_folder / 'mnist'}", "samples": "2000", "clients": "10", "partition": "dirichlet"}

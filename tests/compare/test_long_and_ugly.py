@@ -78,6 +78,7 @@ def verdict(run: Run, factor: float = 1.0) -> Any:
         return None
 
 
+@pytest.mark.slow  # long runs
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 40))])
 def test_no_true_theorem_is_violated_and_no_false_twin_holds_however_long_and_ugly_a_run_is(seed: int) -> None:
     fitting, drawn = 0, runs(seed, 100 if seed == 1 else HORIZONS[-1])

@@ -248,6 +248,7 @@ def at_a_kink(plan: Any, value: Any) -> Sharp:
     return Sharp(plan, Budget(np.inf), lambda *_: 1.0, left)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("bound", ["log(1 + K)", "sqrt(1 + sqrt(2))", "sqrt(2)", "2*R/3", "(1 + R)*log(2)"])
 @pytest.mark.parametrize("factor", [Fraction(99, 100), Fraction(101, 100)])
 @pytest.mark.parametrize("enclosed", [False, True])

@@ -34,6 +34,7 @@ def queue(kind: str, active: int, streams: Streams, count: int, per: int) -> lis
     return found
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", ["exponential", "gamma", "deterministic"])
 @pytest.mark.parametrize("active", [1, 2, 3])
 @pytest.mark.parametrize("per", [1, 3])

@@ -98,6 +98,7 @@ def test_durations_count_the_updates_of_each_client() -> None:
         seen[client] += 1
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", [*RENEWAL, "iid"])
 def test_each_clock_begins_from_the_start(kind: str) -> None:
     delays = build_delays(kind, {} if kind == "iid" else {"spread": 2}, 2)

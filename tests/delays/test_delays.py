@@ -104,6 +104,7 @@ def test_a_recorded_trace_is_replayed(tmp_path):
         sample_events(delays, read_policy("count:every=2", delays), Streams(0), 4)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -193,6 +194,7 @@ def test_a_count_without_a_number_is_every_arrival():
     assert read_policy("count:every=3", delays, "count").count == 3
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("kind", "options"), [(one.id, words) for one in DELAYS for words in one.examples])
 def test_what_is_certain_is_the_same_in_every_trial(kind, options):
     found = model(kind, 3, **options)

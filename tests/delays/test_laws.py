@@ -36,6 +36,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("name", "options", "reference", "survival"), LAWS, ids=[f"{one[0]} {one[1]}" for one in LAWS])
 def test_quantiles_and_means_are_those_of_the_law(name, options, reference, survival):
     law = law_of(name, **options)

@@ -52,7 +52,7 @@ BELOW_EVERY_POWER = (
 )
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("parameters", "more", "right", "refuted"),
     [

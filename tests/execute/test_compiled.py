@@ -124,7 +124,7 @@ def both(problem: Problem, tape: Tape) -> tuple[list[np.ndarray], list[np.ndarra
     return [first, *shown[0]], [second, *shown[1]]
 
 
-@pytest.mark.sweep(28)
+@pytest.mark.sweep(56)
 @pytest.mark.parametrize("spec", PROBLEMS)
 @pytest.mark.parametrize("algorithm", algorithms(), ids=lambda one: one.id)
 def test_every_algorithm_takes_the_same_steps_on_every_problem(algorithm: Algorithm[Any], spec: str) -> None:
@@ -332,6 +332,7 @@ def test_many_points_are_measured_as_one_is(kind: str, seed: int) -> None:
             np.testing.assert_allclose(many, each, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", ["huber", "lad", "pseudo-huber", "quadratic", *MODELS])
 def test_gradients_and_roundings_of_many_points_are_those_of_each(kind: str) -> None:
     problem = tiny(kind, 1) if kind in MODELS else generated(kind, 1)

@@ -151,7 +151,7 @@ def by_points(tape: Tape, problem: Problem) -> list[float]:
     return seen
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("name", "options"), SETTINGS, ids=NAMES)
 @pytest.mark.parametrize("average", [False, True])
 def test_all_arithmetics_run_the_same_program(name: str, options: dict[str, Any], average: bool) -> None:

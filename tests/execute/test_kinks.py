@@ -19,6 +19,7 @@ def problem_of(kind, seed):
     return tiny(kind, seed) if kind in MODELS else generated(kind, seed, sigma=0)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", [*EXPLICIT, *MODELS])
 def test_only_functions_with_kinks_have_gradients_that_jump(kind):
     problem = problem_of(kind, 1)

@@ -215,6 +215,7 @@ def test_mini_batches_are_the_same_rows(options: str) -> None:
 # ---------------------------------------------------------------------------------------------------------- metrics
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("spec", PROBLEMS)
 def test_values_and_gradients_of_the_whole_function(spec: str) -> None:
     problem = problem_from(spec)

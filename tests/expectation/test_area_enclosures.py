@@ -137,7 +137,7 @@ def advance(moments: Any, errors: Any, event: int) -> None:
     moments.advance(turn, answer)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("shares", [[0.125] * 3, [0.125, 0.125, 0.25], [0.0625, 0.125, 0.25]])
 @pytest.mark.parametrize("count", [None, 2])
 @pytest.mark.parametrize("average", [False, True])
@@ -175,7 +175,7 @@ def test_what_is_too_small_for_floats_is_not_taken_for_0() -> None:
     assert 0.0 <= moments.second(3000).item() < 1e-300 < errors.second(3000).item() < 1e-200
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("clients", [1, 3])
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize(("M", "K"), [(20, 4), *((20, K) for K in range(22, 34)), (1, 400)])

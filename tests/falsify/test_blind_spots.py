@@ -43,6 +43,7 @@ def test_the_true_theorem_is_not(name: str) -> None:
 class TestOptions:
     """What is varied comes from what algorithms declare."""
 
+    @pytest.mark.sweep(2)
     @pytest.mark.parametrize("name", sorted(registered("algorithms")))
     def test_every_declared_option_has_examples_that_it_reads(self, name: str) -> None:
         algorithm: Algorithm[object] = registered("algorithms")[name]
@@ -77,7 +78,7 @@ def _reads(algorithm: Algorithm[object], options: dict[str, str]) -> bool:
     return True
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", registered("theorems"))
 def test_no_setting_that_is_tried_has_an_option_that_is_not_varied(name: str) -> None:
     theorem = load_theorem(name)

@@ -20,6 +20,7 @@ def answer(theorem: str, limit: int, seed: int, jobs: int) -> dict[str, Any]:
     return plain
 
 
+@pytest.mark.slow  # searches on one process and on several
 @pytest.mark.parametrize(
     ("theorem", "limit"),
     [

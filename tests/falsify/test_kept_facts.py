@@ -59,7 +59,7 @@ def test_a_plan_is_the_one_of_a_copy_of_the_statement_of_which_nothing_is_known_
         assert same(first, again), one.key()
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", EVERY)
 def test_parameters_are_those_that_are_read_anew(name: str) -> None:
     theorem = load_theorem(name)

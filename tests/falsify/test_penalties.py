@@ -61,6 +61,7 @@ def test_the_worst_penalty_of_each_horizon_is_among_them(last: int) -> None:
     assert min(lefts) == pytest.approx(1 / (4 * last), rel=1e-5)
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", EVERY)
 def test_only_theorems_about_a_penalty_meet_one(name: str) -> None:
     theorem = load_theorem(name)

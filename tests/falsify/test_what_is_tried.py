@@ -99,6 +99,7 @@ def test_a_smaller_instance_may_end_one_iteration_earlier_or_at_half(last: int) 
     assert {other.settings["M"] for other in _exchanges(one) if other.iterations == last} == {"2", "3"}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "name", {one.algorithm: name for name, one in registered("theorems").items() if one.step and not one.shape}.values()
 )

@@ -75,6 +75,7 @@ def test_a_vector_comes_from_a_file(tmp_path: pytest.TempPathFactory) -> None:
     assert parse_values([f"p=@{path}"]).scalars["p_s"] == 0.5
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("assignments", "message"),
     [

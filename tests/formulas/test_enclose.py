@@ -81,6 +81,7 @@ def test_what_has_no_rule_is_refused_in_the_words_of_its_number_system() -> None
         Formulas({"L": KnownNumber.of(2)}, {}).ball(symbol("mu") / symbol("L"))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("number", [sympy.E, sympy.pi, sympy.Float("0.1"), sympy.Float(2) ** -70])
 @pytest.mark.parametrize("bits", [64, 512, 4096])
 def test_a_ball_holds_its_constant_at_any_precision(number: sympy.Expr, bits: int) -> None:

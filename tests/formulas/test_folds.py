@@ -40,6 +40,7 @@ def by_floats(formula: sympy.Expr, at: Mapping[str, Any] = AT) -> float:
     return float(evaluate(formula, arrays, "it"))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("text", "value"),
     [

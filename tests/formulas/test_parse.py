@@ -13,6 +13,7 @@ NAMES = {name: info.symbol for name, info in SYMBOLS.items()}
 L, mu, M, K = (NAMES[name] for name in ("L", "mu", "M", "K"))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("text", "meaning"),
     [
@@ -133,6 +134,7 @@ ATTACKS = [
 ]
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(("text", "message"), [attack for attack in ATTACKS if attack[1]])
 def test_an_attack_is_refused_in_one_line_before_it_costs_anything(text: str, message: str) -> None:
     with pytest.raises(FormulaError) as error, calls_counted() as calls:

@@ -89,6 +89,7 @@ def test_domains_are_those_of_the_design() -> None:
         assert info.vector == (name in VECTORS.split()), name
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

@@ -66,7 +66,7 @@ def formulas(theorem: Theorem) -> list[sympy.Expr]:
     return [*theorem.expressions(), *theorem.defining().values()]
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", sorted(registered("theorems")))
 def test_what_a_theorem_shows_is_what_it_says(name: str) -> None:
     theorem = registered("theorems")[name]
@@ -77,6 +77,7 @@ def test_what_a_theorem_shows_is_what_it_says(name: str) -> None:
         assert same(read_back(shown, letters), formula), shown
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -115,7 +115,7 @@ def test_nearly_every_option_of_every_algorithm_is_looked_at():
     assert known - set(OPTIONS) <= together | {("fedfa", "eta_g"), ("ogm", "K"), ("ringmaster", "threshold")}
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(("name", "option"), OPTIONS)
 def test_an_option_that_is_not_mentioned_stands_at_its_default(name, option):
     algorithm = ALGORITHMS[name]
@@ -147,7 +147,7 @@ def test_options_that_go_together_are_not_mentioned_together(name, run):
     assert not differences(about(algorithm, **dict.fromkeys(run, "any")), algorithm, run)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("name", "option"), OPTIONS)
 def test_an_option_that_the_proof_takes_is_that_of_the_run(name, option):
     algorithm = ALGORITHMS[name]

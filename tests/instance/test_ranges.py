@@ -210,7 +210,7 @@ def test_a_range_can_be_reached():
     assert found.high[0] == pytest.approx(2.0)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", LOSSES)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_step_on_a_single_sample_leaves_a_region(kind, seed):

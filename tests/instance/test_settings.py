@@ -16,7 +16,7 @@ from boundlab.theorems import at_lowest, load_theorem
 THEOREMS = registered("theorems")
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_a_name_is_an_option_or_a_symbol_and_never_both(name):
     theorem = THEOREMS[name]
@@ -29,6 +29,7 @@ def test_a_name_is_an_option_or_a_symbol_and_never_both(name):
     assert "nonsense" in symbols  # whoever reads the symbols says that it is unknown
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_the_options_of_the_proof_stand_unless_they_may_be_overridden(name):
     theorem = THEOREMS[name]
@@ -42,6 +43,7 @@ def test_the_options_of_the_proof_stand_unless_they_may_be_overridden(name):
                 split(theorem, algorithm, {option: "other"}, override=False)
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_what_a_formula_reads_of_the_parameters_is_1_unless_it_is_set_or_measured(name):
     theorem = THEOREMS[name]

@@ -189,6 +189,7 @@ def test_quadrature_is_enumeration(given_rates, size, weights):
     assert long_run_shares(given_rates, size, weights, "quadrature") == pytest.approx(exact, abs=1e-10)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("method", ["mean-field", "first-order", "enumeration", "quadrature"])
 @pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e3, 1e9])
 def test_shares_do_not_depend_on_the_unit_of_the_weights(method, unit):
@@ -292,6 +293,7 @@ def test_the_limit_of_reporting_is_the_closed_form(others, size):
     assert truthful_limit(others, 1, "bE+1") == math.inf
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("weights", ["equal", "E+1", "bE+1", 12])
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_the_slope_of_the_exact_share_agrees_with_differences(weights, size):
@@ -422,6 +424,7 @@ def test_plots_are_drawn(tmp_path):
     assert "what throttling brings" in (tmp_path / "utility.svg").read_text().lower()
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -215,7 +215,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize("relative", [False, True])
 @pytest.mark.parametrize(("kind", "place"), EVERY)
 def test_every_problem_takes_an_error_and_keeps_its_objective(kind: str, place: int, relative: bool) -> None:
@@ -380,7 +380,7 @@ def test_no_registered_theorem_allows_an_error() -> None:
     assert [name for name, one in THEOREMS.items() if not one.core.unbiased] == []
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(21)
 @pytest.mark.parametrize("error", ["0.1", "relative:0.1"])
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_no_registered_theorem_is_asked_about_a_problem_with_an_error(name: str, error: str) -> None:

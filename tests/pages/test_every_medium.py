@@ -112,7 +112,7 @@ def test_what_has_no_page_is_refused() -> None:
         page("a word")
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @every_page
 @pytest.mark.parametrize("folded", [False, True])
 def test_a_terminal_shows_every_text(name: str, folded: bool) -> None:
@@ -124,6 +124,7 @@ def test_a_terminal_shows_every_text(name: str, folded: bool) -> None:
             assert flat(part) in shown, part
 
 
+@pytest.mark.sweep(2)
 @every_page
 def test_html_is_well_formed_and_shows_every_text(name: str) -> None:
     whole = document(TITLE, "A page", [Section("all", "All", tuple(pages(name)))])
@@ -139,6 +140,7 @@ def test_html_is_well_formed_and_shows_every_text(name: str) -> None:
     assert "class=" not in fragment(pages(name)).replace('class="boundlab"', "").replace('class="option"', "")
 
 
+@pytest.mark.sweep(2)
 @every_page
 def test_markdown_shows_every_text(name: str) -> None:
     shown = markdown(TITLE, pages(name))
@@ -148,6 +150,7 @@ def test_markdown_shows_every_text(name: str) -> None:
         assert bare(text) in seen, text
 
 
+@pytest.mark.sweep(3)
 @every_page
 @pytest.mark.parametrize("shown", [lambda blocks: latex(TITLE, blocks), plain_latex])
 def test_latex_is_ascii_and_closes_what_it_opens(name: str, shown: Any) -> None:

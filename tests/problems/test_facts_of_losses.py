@@ -71,6 +71,7 @@ def test_a_rounded_maximum_has_its_minimiser_as_near_as_it_says(seed: int, mu: f
     assert np.linalg.norm(x - moved) <= named.distance + 1e-13  # x is a float, and the distance the true one
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("seed", range(30))
 def test_rational_numbers_find_the_slope_that_floats_find(seed: int) -> None:
     random = np.random.default_rng(seed)

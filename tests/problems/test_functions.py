@@ -95,6 +95,7 @@ REFUTED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("more", "message"), REFUTED.values(), ids=REFUTED)
 def test_points_refute_what_is_not_so(more: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):

@@ -75,6 +75,7 @@ def test_problems_with_noise_of_either_sign_conform(kind: str, direction: Any) -
     conform.problem(make(kind, **WIDE, direction=direction))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -91,7 +91,7 @@ def exact_minimum(pieces: list[tuple[Fraction, Fraction, Fraction]], nu: Fractio
     return min(map(value, points))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", ["hinge", "lad-regression"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_risks_with_kinks(kind: str, seed: int) -> None:
@@ -149,6 +149,7 @@ def as_rational(problem: Problem, options: dict[str, Any]) -> Fraction:
     return Fraction(str(best.value)) if not isinstance(best.value, Fraction) else best.value
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_families_with_rational_arithmetic(seed: int) -> None:
     for kind, options in rational_families(seed):

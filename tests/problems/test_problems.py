@@ -25,6 +25,7 @@ def test_the_registry_lists_every_family_once_with_its_options() -> None:
         assert "x0" in kind.options
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", [*EXPLICIT, *MODELS])
 def test_to_descend_is_to_go_along_the_gradient(kind: str) -> None:
     problem = generated(kind, 4) if kind in EXPLICIT else tiny(kind, 4)
@@ -233,6 +234,7 @@ def test_without_noise_the_oracle_draws_nothing() -> None:
     assert x == [1.5]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -202,6 +202,7 @@ STEEP: dict[str, tuple[dict[str, Any], float]] = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("kind", STEEP)
 def test_the_smoothness_constant_is_that_of_the_steepest_client(kind: str, last: bool) -> None:

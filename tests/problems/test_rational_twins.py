@@ -141,6 +141,7 @@ BY_HAND: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", BY_HAND)
 def test_exact_constants_are_those_worked_out_by_hand(name: str) -> None:
     kind, options, expected = BY_HAND[name]
@@ -169,6 +170,7 @@ def test_heterogeneity_is_the_supremum_over_all_pieces(name: str) -> None:
     assert found["sigma_g_mean"] ** 2 == sympy.Rational(mean.numerator, mean.denominator)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_exact_minimum_is_below_the_values_around_it(name: str) -> None:
     kind, options, expected = BY_HAND[name]

@@ -281,6 +281,7 @@ def test_the_last_column_of_an_array_is_its_target(tmp_path: Path) -> None:
     assert (data.features.tolist(), data.targets.tolist()) == ([[1.0, 2.0], [3.0, 4.0]], [0.0, 1.0])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [

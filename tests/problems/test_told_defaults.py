@@ -56,7 +56,7 @@ def test_most_options_name_their_default() -> None:
     assert len(CASES) > 60
 
 
-@pytest.mark.sweep(10)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize(("kind", "name", "value"), CASES)
 def test_a_default_of_a_problem_is_the_one_that_is_told(kind: str, name: str, value: str) -> None:
     base = {key: one for key, one in BASE[kind].items() if key != name}
@@ -86,6 +86,7 @@ DELAY_CASES = [
 ]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("kind", "name", "value"), DELAY_CASES)
 def test_a_default_of_a_delay_model_is_the_one_that_is_told(kind: str, name: str, value: str) -> None:
     base = {"draw": "normal"} if name == "rate_seed" else {}

@@ -31,6 +31,7 @@ def floats(x: Iterable[Any]) -> list[float]:
     return [float(numbers.fraction(entry)) for entry in x]
 
 
+@pytest.mark.sweep(5)
 @PROBLEMS
 def test_fractions_give_the_values_steps_and_forms_of_floats(name: str, options: dict[str, Any]) -> None:
     problem, at = sampled(name, options)
@@ -59,7 +60,7 @@ def test_fractions_give_the_values_steps_and_forms_of_floats(name: str, options:
         equal("covariance", np.array(forms[0][0].covariance(), dtype=float), forms[1][0].covariance())
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @PROBLEMS
 def test_constants_in_fractions_are_on_the_right_side_of_certified_ones(name: str, options: dict[str, Any]) -> None:
     problem, at = sampled(name, options)
@@ -77,7 +78,7 @@ def test_constants_in_fractions_are_on_the_right_side_of_certified_ones(name: st
         at_most("the certified f* ≤ f* + gap", best.value, float(least.value) + best.gap, scale=at.largest)
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(22)
 @PROBLEMS
 @pytest.mark.parametrize("scale", [1.0, 1e-4, 1e4])
 def test_values_and_gradients_are_as_near_as_is_said(name: str, options: dict[str, Any], scale: float) -> None:

@@ -82,6 +82,7 @@ def test_gradients_of_drawn_rows_have_the_clients_as_their_mean(kind: str) -> No
         np.testing.assert_allclose(drawn, problem.gradient(client, x), rtol=0, atol=1e-13)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", SMOOTH)
 @pytest.mark.parametrize("replacement", ["yes", "no"])
 def test_sigma_star_is_the_spread_of_the_drawn_rows_at_the_minimiser(kind: str, replacement: str) -> None:

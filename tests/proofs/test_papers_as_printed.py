@@ -43,6 +43,7 @@ def decided(name: str) -> Outcome:
     return run(registered()[name], witnesses=True)
 
 
+@pytest.mark.slow  # a whole printed proof with its witnesses
 @pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(REFUTED))
 def test_these_steps_are_refuted_and_no_others(name: str) -> None:

@@ -209,6 +209,7 @@ ATTACKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_wrong_mathematics_is_refused(kernel: Kernel, attack: str) -> None:
     words, wrong = ATTACKS[attack]

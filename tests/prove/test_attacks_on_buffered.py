@@ -136,6 +136,7 @@ def test_a_wrong_step_about_a_given_schedule_is_refused(what: str) -> None:
         attack(_given())
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("what", RANDOM)
 def test_a_wrong_step_about_a_random_schedule_is_refused(what: str) -> None:
     attack, why = RANDOM[what]

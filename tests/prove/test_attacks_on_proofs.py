@@ -157,6 +157,7 @@ ATTACKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_wrong_proof_is_refused(kernel: Kernel, attack: str) -> None:
     words, wrong = ATTACKS[attack]

@@ -25,7 +25,7 @@ def proved_without(script: Script, assumption: str) -> bool:
     return proof.conclusion is not None and proof.conclusion.fact is not None
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("script", [pytest.param(one, id=one.id) for one in quick() if not one.printed])
 @pytest.mark.parametrize("assumption", ["fixed-schedule", "smooth", "stationary-participation", "constant-lag"])
 def test_no_proof_does_without_an_assumption_on_its_runs(script: Script, assumption: str) -> None:

@@ -24,7 +24,7 @@ def indices(setting: Setting) -> Mapping[str, int]:
     }
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("theorem", PROVED)
 def test_every_vector_and_family_of_a_setting_has_a_meaning_with_its_indices(theorem: str) -> None:
     setting = setting_of(load_theorem(theorem))

@@ -50,6 +50,7 @@ def test_a_gradient_that_is_used_three_times_moves_the_server_three_times() -> N
     }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("instance", AFL_DGA)
 def test_what_boundlab_reads_off_a_tape_is_what_the_families_say(instance: Instance) -> None:
     work = work_of(instance)

@@ -46,6 +46,7 @@ def refused(script: Script, every: int) -> tuple[int, int, int]:
     return many, wrong, proved
 
 
+@pytest.mark.slow  # proofs are run before they are changed
 @pytest.mark.parametrize(("every", "least"), [(EVERY, 15), pytest.param(EVERY // 6, 300, marks=pytest.mark.nightly)])
 def test_hundreds_of_mutants_and_no_false_one_is_proved(every: int, least: int) -> None:
     own = [script for script in quick() if not script.id.startswith(PAPERS)]

@@ -135,7 +135,7 @@ def outside(s: Any, own: dict[str, Any]) -> Iterator[Axiom]:
             )
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("theorem", ALONG)
 def test_each_bound_holds_at_the_points_of_its_theorem_and_at_no_others(theorem: str) -> None:
     own = [one() for one in inside(*known(theorem))]

@@ -101,6 +101,7 @@ def test_a_wrong_axiom_of_the_printed_proof_is_false_in_a_model() -> None:
         assert False in [holds(model, claim, s.kernel) for model in models_of(s)]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("place", [place for place, one in enumerate(BUFFERED) if "count" in dict(one.options)])
 def test_weights_of_the_algorithm_lie_between_the_printed_ones(place: int) -> None:
     one = replace(BUFFERED[place], noise=(), bounds=())

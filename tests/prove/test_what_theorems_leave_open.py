@@ -30,7 +30,7 @@ def _concluded(theorem: Theorem, proof: str) -> Any:
     return own.conclusion
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", FINISHED)
 def test_a_theorem_without_fixed_options_is_about_all_of_them(name: str) -> None:
     """Each option that the registered theorem fixes is one with which the proof's runs are other ones."""
@@ -45,6 +45,7 @@ def test_a_theorem_without_fixed_options_is_about_all_of_them(name: str) -> None
                 setting_of(replace(theorem, options=opened))
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.parametrize("name", FINISHED)
 def test_no_word_of_an_open_option_is_one_that_the_setting_has_not_heard_of(name: str, monkeypatch: Any) -> None:
     """An option that learns another word tomorrow is open to that word, too: the setting covers words one by one."""
@@ -95,7 +96,7 @@ def test_local_steps_are_those_of_the_run() -> None:
             setting_of(replace(theorem, parameters=parameters))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", sorted(SYMBOLS))
 def test_no_theorem_defines_what_problem_and_run_say(name: str) -> None:
     """With R = 1/1000 a bound would hold of every start: the axioms say ‖x_0 − x*‖ = R."""

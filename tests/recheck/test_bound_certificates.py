@@ -120,6 +120,7 @@ def test_the_control_is_accepted(control: Json, tmp_path: Path) -> None:
     assert judged(control).claim == control["claim"]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", FORGERIES)
 def test_no_forgery_is_accepted(name: str, control: Json, tmp_path: Path) -> None:
     forged = copy.deepcopy(control)

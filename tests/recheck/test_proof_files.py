@@ -186,6 +186,7 @@ def test_names_of_a_file_are_shown_as_its_own_words_and_beside_what_they_name(na
         assert one == found.claim or re.search(r"which is not proved: (.+ (<=|=|<) |it has no fact)", one)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("place", ["facts", "symbols", "contexts", "vectors", "functions", "steps"])
 @pytest.mark.parametrize("value", [None, 1, "x", [1], {"x": 1}, [[]], [{}]])
 def test_nonsense_is_refused_in_words(place: str, value: Any, bernoulli: Any) -> None:

@@ -179,7 +179,7 @@ def test_a_broken_entry_point_is_a_row_and_takes_no_other_down(package, capsys):
     assert err.count("\n") == 1
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("value", ["gone_module:THING", "json:nothing", "json:loads", "json", "json:dumps.nothing"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_entry_point_of_every_kind_may_be_broken(kind, value, package):

@@ -55,7 +55,7 @@ class _Lost:
         return lost
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # it starts processes
 def test_any_executor_answers_as_threads_here_do(tmp_path: Path) -> None:
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         sweep(PLAN, tmp_path / "far", pool, jobs=2)

@@ -110,6 +110,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("more", "words"), WRONG, ids=lambda one: str(one)[:40])
 def test_what_is_wrong_is_one_line_that_says_what_would_be_right(more: dict[str, Any], words: str) -> None:
     with pytest.raises(SpecError, match=words) as found:

@@ -349,7 +349,7 @@ def test_a_shard_owes_its_own_cells_alone(tmp_path: Path) -> None:
     assert results(tmp_path / "out").missing == 4 - len(rows_of(first)) > 0
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(
     "name", ["theorem", "status", "verdict", "code", "left", "seed", "settings", "points", "reason"]
 )

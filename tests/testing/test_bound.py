@@ -151,6 +151,7 @@ def test_a_printed_order_of_magnitude_is_neither_refuted_nor_confirmed() -> None
         assert_bound_holds("area.theorem7", candidates=10, require="holds")
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [

@@ -31,7 +31,7 @@ TYPES = {one.id: one for one in DELAYS}
 RENEWAL = [name for name in TYPES if name not in ("iid", "trace", "staleness")]
 
 
-@pytest.mark.sweep(168)
+@pytest.mark.sweep(336)
 @pytest.mark.parametrize("check", EVERYTHING)
 def test_everything_registered_conforms(check: conform.Check) -> None:
     check()

@@ -63,6 +63,7 @@ def last_line_of_the_workflow() -> list[str]:
     return shlex.split(command)
 
 
+@pytest.mark.slow  # pytest in a process of its own
 def test_the_five_lines_catch_a_wrong_constant_and_what_is_printed_repeats_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -224,7 +224,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_named(name):
     changes, sentence = WRONG[name]

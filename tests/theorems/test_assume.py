@@ -63,6 +63,7 @@ def test_statements_without_such_assumptions_keep_their_hash():
     assert "assume" not in core(load_theorem("classics.gd.convex")).fields
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -28,6 +28,7 @@ from boundlab.theorems import FormulaBound, load_theorem
 from boundlab.verdict import Verdict
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", sorted(BY_ID))
 def test_each_bound_is_the_number_worked_out_by_hand(name):
     theorem, (values, bound) = BY_ID[name], BY_HAND[name]
@@ -237,6 +238,7 @@ def test_a_quadratic_on_an_interval_attains_the_bounds_of_the_first_average_on_i
         assert plan_of(BY_ID[name], one, "exponential", 1).bound[-1] == pytest.approx(mu * R**2 / 2, rel=1e-9)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("K", [1, 2, 4, 9])
 @pytest.mark.parametrize("name", ["subgradient", "incremental", "subgradient.last-iterate"])
 def test_the_maximum_of_coordinates_attains_the_subgradient_bounds(name, K):

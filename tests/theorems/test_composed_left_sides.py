@@ -198,6 +198,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_left_side_without_a_meaning_is_one_line(tmp_path: Path, name: str) -> None:
     words, message = REFUSED[name]

@@ -74,7 +74,7 @@ def test_the_step_that_a_theorem_chooses_meets_its_conditions_to_the_last_digit(
     theorem.evaluate({**values, **given_}, exactly=True)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", [name for name in STEPPING if set(THEOREMS[name].step) & set(THEOREMS[name].settable)])
 def test_the_largest_step_that_is_let_pass_is_the_last_float_below_the_condition(name):
     theorem = THEOREMS[name]

@@ -28,7 +28,7 @@ def again(folder: Path, theorem: Any) -> Any:
     return load_theorem(str(path))
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("name", THEOREMS)
 def test_elaborating_what_a_core_prints_is_the_identity(name: str, tmp_path: Path) -> None:
     theorem = load_theorem(name)
@@ -41,6 +41,7 @@ def test_elaborating_what_a_core_prints_is_the_identity(name: str, tmp_path: Pat
     assert core(other).sha256 == core(theorem).sha256
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", THEOREMS)
 def test_every_option_and_every_source_of_randomness_is_listed(name: str) -> None:
     theorem = load_theorem(name)
@@ -216,6 +217,7 @@ def test_elaborating_what_a_drawn_statement_prints_is_the_identity(text: str, tm
     assert [one.id for one in found.options] == list(lookup("algorithms", theorem.algorithm).parameters)
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", THEOREMS)
 def test_a_core_is_shown_in_words_and_as_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = core(load_theorem(name))

@@ -69,6 +69,7 @@ DEFINED = [
 ]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("formula", UNDEFINED)
 def test_what_divides_by_0_as_it_is_written_makes_a_theorem_not_applicable(formula: str, tmp_path: Path) -> None:
     """Also where SymPy has made 1 of tau_max/tau_max before anybody sees it."""
@@ -126,6 +127,7 @@ def test_some_places_of_a_grid_have_no_value(tmp_path: Path) -> None:
         theorem.evaluate(_AT | {"alpha": np.array([0.1, 0.5])})
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", sorted(registered("theorems")))
 def test_a_registered_theorem_demands_no_more_than_its_formulas_hold(name: str) -> None:
     """In numbers, too: where a demand is broken the formula has no finite value in floating point, but for a Min."""

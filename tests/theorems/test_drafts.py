@@ -24,6 +24,7 @@ def left_of(file: dict[str, Any]) -> str:
     return file.get("metric") or "{quantity} over {over} from {from} to {to}".format(**file["left"])
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("note", NOTES, ids=IDS)
 def test_a_draft_of_lecture_notes_says_what_they_say(note: dict[str, Any]) -> None:
     if note.get("refused"):

@@ -30,7 +30,7 @@ WRONG_CONDITIONS = {"fedfa.theorem1.squared-smoothness": ["η_g·η_ℓ·Q ≤ 1
 WRONG_STEPS = {"fedfa.theorem1.squared-smoothness": {"eta_l": (-2, 4)}}
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(10)
 @EVERY
 def test_what_a_theorem_asks_for_is_what_it_takes_to_evaluate_it(theorem: Theorem) -> None:
     values = values_at(theorem)
@@ -46,7 +46,7 @@ def test_what_a_theorem_asks_for_is_what_it_takes_to_evaluate_it(theorem: Theore
             theorem.evaluate(rest)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @EVERY
 def test_it_prints_its_left_side_its_symbols_and_its_step(theorem: Theorem) -> None:
     latex = theorem.latex()
@@ -67,6 +67,7 @@ def degrees(rule: sympy.Expr) -> tuple[sympy.Expr, ...] | None:
     return found and found[:2]
 
 
+@pytest.mark.sweep(10)
 @EVERY
 def test_terms_steps_and_conditions_have_the_right_units_but_for_those_recorded(theorem: Theorem) -> None:
     found = {name: degrees(term) for name, term in theorem.bound.expressions().items()}
@@ -86,7 +87,7 @@ def test_only_printed_statements_have_wrong_units() -> None:
     assert {THEOREMS[name].status for name in (*WRONG_TERMS, *WRONG_CONDITIONS)} == {"as printed"}
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(21)
 @pytest.mark.parametrize(("c", "s"), [(7.0, 1.0), (1.0, 3.0)])
 @EVERY
 def test_rescaling_f_or_x_rescales_the_number_by_the_units(theorem: Theorem, c: float, s: float) -> None:

@@ -265,7 +265,7 @@ OWN_STEPS: dict[str, Callable[[SimpleNamespace], dict[str, float]]] = {
 }
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
 @pytest.mark.parametrize("server", [1.0, 1.5])
 @EVERY
@@ -329,6 +329,7 @@ GROWS = (
 )
 
 
+@pytest.mark.sweep(5)
 @EVERY
 def test_the_bound_grows_with_every_constant_and_shrinks_with_the_horizon(theorem: Theorem) -> None:
     values = at(theorem, FIRST)

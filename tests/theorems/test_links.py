@@ -53,6 +53,7 @@ def mentioned(name: str, page: str) -> bool:
     return bool(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text)) or bool(own and own in text)
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", sorted(THEOREMS))
 def test_what_a_theorem_names_is_there(name: str) -> None:
     theorem = THEOREMS[name]

@@ -13,6 +13,7 @@ from boundlab.theorems.grid import evaluate
 PASTED = re.compile(r"--set (\w+)=(\[…\]|…)")
 
 
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", sorted(registered("theorems")))
 def test_all_missing_values_are_named_at_once_and_are_enough(name: str) -> None:
     theorem = load_theorem(name)
@@ -40,6 +41,7 @@ def test_a_list_may_stand_in_brackets(form: str, capsys: pytest.CaptureFixture[s
     assert [line.partition(",")[0] for line in capsys.readouterr().out.split()] == ["K", "10.0", "20.0"]
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("most", range(1, 60))
 def test_no_word_is_cut(most: int) -> None:
     text = "the regulariser's gradient is unbounded; try huber, lad or hinge"

@@ -30,7 +30,7 @@ def test_ids_order_and_hashes_of_cores_are_those_that_are_recorded() -> None:
     assert [(name, core(theorem).sha256) for name, theorem in THEOREMS.items()] == list(RECORDED.items())
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("name", FILES)
 def test_a_users_file_of_the_same_text_says_the_same(name: str) -> None:
     """It is looked up in all registries, has one reading, and no factor cancels in the formulas as they are written."""
@@ -40,6 +40,7 @@ def test_a_users_file_of_the_same_text_says_the_same(name: str) -> None:
     assert (again.note, again.letters, again.conditions) == (theorem.note, theorem.letters, theorem.conditions)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", [name for name in THEOREMS if name.endswith(ALONG_RUN)])
 def test_a_form_along_the_run_claims_the_same_with_constants_of_certain_points(name: str) -> None:
     """Where one run shows all points, it is about full gradients: of noise no run shows how large it may be."""

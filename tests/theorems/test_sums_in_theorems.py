@@ -204,7 +204,7 @@ def test_what_the_problem_does_not_know_makes_a_theorem_silent(tmp_path: Path) -
         bl.compare(theorem_of(tmp_path, text), "lad:x0=3", iterations=3, alpha=0.25)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(
     "path",
     sorted((Path(__file__).parents[2] / "benchmarks/literature/theorems").glob("*.toml")),

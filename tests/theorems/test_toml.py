@@ -83,6 +83,7 @@ def _without(line: str) -> str:
     return GOOD.replace(line + "\n", "")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
     [

@@ -214,6 +214,7 @@ def area_values(theorem: Theorem, point: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in point.items() if name in given or name == "p"}
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("theorem", AREA.values(), ids=lambda theorem: theorem.id)
 def test_areas_terms_and_steps_are_those_of_the_second_transcription(theorem: Theorem, point: str) -> None:
@@ -362,7 +363,7 @@ def agree(found: Iterable[tuple[float, float]], expected: Sides) -> None:
     assert [pytest.approx(one, rel=1e-12) for one in expected] == list(found)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(18)
 @pytest.mark.parametrize("point", [FIRST, SECOND], ids=["first", "second"])
 @pytest.mark.parametrize("server", [1.0, 1.5])
 @pytest.mark.parametrize("theorem", GRADIENT.values(), ids=lambda theorem: theorem.id)
@@ -377,6 +378,7 @@ def test_the_conditions_of_gradient_theorems_are_those_of_the_second_transcripti
     agree(found, _STEPS[name](v) if name in _STEPS else ())
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("theorem", AREA.values(), ids=lambda theorem: theorem.id)
 def test_the_conditions_of_areas_theorems_are_those_of_the_second_transcription(theorem: Theorem, point: str) -> None:
@@ -386,6 +388,7 @@ def test_the_conditions_of_areas_theorems_are_those_of_the_second_transcription(
     agree(found, expected)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", sorted(CLASSICS))
 def test_the_step_conditions_of_textbook_theorems_are_those_of_the_second_transcription(name: str) -> None:
     theorem, values = CLASSICS[name], BY_HAND[name][0]

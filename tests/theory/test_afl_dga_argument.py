@@ -106,6 +106,7 @@ def test_where_gradients_are_taken(seed: int) -> None:
             assert run.w[t] - run.at[use.step] == pytest.approx(right, abs=1e-12)
 
 
+@pytest.mark.sweep(2)
 @shows("afl_dga", "AD3")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_statistics_are_those_of_the_argument(seed: int) -> None:
@@ -133,6 +134,7 @@ def test_the_schedules_are_demanding() -> None:
     assert {one.N for one in found} == {1, 2, 3}
 
 
+@pytest.mark.sweep(2)
 @shows("afl_dga", "AD4")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sizes(seed: int) -> None:
@@ -162,6 +164,7 @@ def test_equal_gradients_make_distances_as_large_as_they_can_be() -> None:
     assert mean == pytest.approx(0.1**2 * read_off(rows, 2)["SM2"], rel=1e-4)
 
 
+@pytest.mark.sweep(2)
 @shows("afl_dga", "AD5")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_noises_are_orthogonal(seed: int) -> None:
@@ -178,6 +181,7 @@ def test_noises_are_orthogonal(seed: int) -> None:
                 assert noise == pytest.approx(clients * one.sigma**2 / one.N**2)
 
 
+@pytest.mark.sweep(2)
 @shows("afl_dga", "AD6", "AD7")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_noise_that_is_used_again(seed: int) -> None:
@@ -200,6 +204,7 @@ def test_noise_that_is_used_again_is_correlated_with_the_gradient_of_its_later_r
     assert max(abs(case(seed, 0.5).correlation(t)) for seed in SEEDS for t in range(4)) > 0.01
 
 
+@pytest.mark.sweep(3)
 @shows("afl_dga", "AD8", "AD9")
 @pytest.mark.parametrize("x", [0.2, 1.5])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -224,6 +229,7 @@ def test_a_parabola_makes_one_round_an_equality() -> None:
             assert one.apart(t) == pytest.approx(one.L**2 * far)
 
 
+@pytest.mark.sweep(4)
 @shows("afl_dga", "AD10", "AD11")
 @pytest.mark.parametrize("x", [0.05, 0.5, 3.0])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -235,6 +241,7 @@ def test_r2(seed: int, x: float) -> None:
     assert one.is_bounded_by("afl_dga.r2", right)
 
 
+@pytest.mark.sweep(3)
 @shows("afl_dga", "AD12")
 @pytest.mark.parametrize("x", [0.3, 1.0])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -244,6 +251,7 @@ def test_r2n(seed: int, x: float) -> None:
     assert one.is_bounded_by("afl_dga.r2n", right)
 
 
+@pytest.mark.sweep(3)
 @shows("afl_dga", "AD13", "AD14")
 @pytest.mark.parametrize("x", [0.1, 0.5])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -257,6 +265,7 @@ def test_r2b(seed: int, x: float) -> None:
     assert one.is_bounded_by("afl_dga.r2b", right)
 
 
+@pytest.mark.sweep(2)
 @shows("afl_dga", "AD15", "AD16")
 @pytest.mark.parametrize("curved", [False, True])
 @pytest.mark.parametrize("x", [0.3, 1.0])
@@ -285,6 +294,7 @@ def squares_of_means(one: Case) -> Floats:
     return np.array([size(one.run.mean_slope(t)) ** 2 for t in range(one.T)])
 
 
+@pytest.mark.sweep(3)
 @shows("afl_dga", "AD17", "AD18", "AD20")
 @pytest.mark.parametrize("share", [0.4, 1.0])
 @pytest.mark.parametrize("seed", [*SEEDS, -1])
@@ -321,7 +331,7 @@ def test_the_steps_are_small_enough_for_the_coefficients() -> None:
     assert (left < 0).all()
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @shows("afl_dga", "AD21", "AD22", "AD23", "AD25")
 @pytest.mark.parametrize("share", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("seed", [*SEEDS, -1])

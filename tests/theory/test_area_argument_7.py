@@ -118,6 +118,7 @@ def test_squares_of_the_contraction(ratio: float) -> None:
     assert below(1 - a * gamma, np.exp(-a * gamma))
 
 
+@pytest.mark.sweep(2)
 @shows("area", "P7.3", "P7.4")
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("k", [0, 40, 5000])
@@ -135,6 +136,7 @@ def test_one_pass_to_the_target(seed: int, n: int, M: int, k: int) -> None:
         assert b**2 / (q * HALF) == pytest.approx(third)
 
 
+@pytest.mark.sweep(2)
 @shows("area", "P7.5")
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("k", [0, 3, 1000])
@@ -240,6 +242,7 @@ def test_sums_of_powers_are_below_their_integral(r: int, d: float) -> None:
         assert below(((np.arange(K) + d) ** r).sum(), (K + d) ** (r + 1) / (r + 1))
 
 
+@pytest.mark.sweep(4)
 @shows("area", "E7.1", "E7.2", "E7.3", "E7.4")
 @pytest.mark.parametrize("seed", range(40))
 def test_the_rounded_constants(seed: int) -> None:

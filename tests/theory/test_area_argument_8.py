@@ -80,6 +80,7 @@ def random_states(seed: int, n: int) -> area.States:
     return area.States(server, x, y, np.ones(1), np.zeros((1, 2)))
 
 
+@pytest.mark.sweep(2)
 @shows("area", "T8.4", "T8.5", "T8.6")
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
 @pytest.mark.parametrize("more", range(4))
@@ -129,6 +130,7 @@ def test_all_iterations_from_both_starts_and_the_registered_bounds(
         assert BY_ID[name].evaluate({**values, "K": K}).total == pytest.approx(A / (2 * alpha * M * K) + alpha * C / 2)
 
 
+@pytest.mark.sweep(2)
 @shows("area", "T8.9")
 @pytest.mark.parametrize("seed", range(20))
 def test_the_step_for_the_horizon_makes_the_two_parts_equal(seed: int) -> None:

@@ -42,6 +42,7 @@ def drift(f: Clients, i: int, a: float, M: int) -> float:
     return float(a**2 * f.L * norms(slope_at_best(f, i)) * sum(r**j for m in range(1, M) for j in range(m)))
 
 
+@pytest.mark.sweep(2)
 @shows("area", "C7.1")
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("seed", range(5))
@@ -59,6 +60,7 @@ def test_a_gradient_step_contracts(seed: int, share: float) -> None:
     )
 
 
+@pytest.mark.sweep(2)
 @shows("area", "C7.2", "C7.3")
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
@@ -89,6 +91,7 @@ def test_a_parabola_with_noise_makes_the_coupling_an_equality(M: int) -> None:
     assert apart == pytest.approx(t**2 * squares(x) + a**2 * f.sigma**2 * S_M, rel=1e-12)
 
 
+@pytest.mark.sweep(2)
 @shows("area", "C7.4", "C7.5")
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize(("seed", "n", "M"), CASES)
@@ -182,6 +185,7 @@ def all_below(left: Moments, right: Moments) -> bool:
 Choice = Literal["analysis", "algorithm"]
 
 
+@pytest.mark.sweep(2)
 @shows("area", "R7.1", "R7.2", "R7.3", "R7.4", "R7.5")
 @pytest.mark.parametrize("choice", ["analysis", "algorithm"])
 @pytest.mark.parametrize("diminishing", [True, False])

@@ -91,6 +91,7 @@ def test_an_update_takes_off_the_weighted_differences(name: str) -> None:
         assert np.allclose(changes, steps, rtol=0, atol=1e-12)
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedcompass", "C2")
@@ -126,6 +127,7 @@ def test_a_model_that_runs_downhill_moves_as_far_as_it_can() -> None:
     assert norm2(played.points[0][1] - played.points[0][0]) == pytest.approx(page.eta * page.c)
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedcompass", "C4")
@@ -137,6 +139,7 @@ def test_how_old_the_models_of_a_window_are(name: str, N: int) -> None:
                 assert abs(start - t) <= max(page.tau, N - 1)
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedcompass", "C5")
@@ -146,6 +149,7 @@ def test_how_far_the_gradients_of_a_window_are_from_those_at_its_model(name: str
         assert at_most(page.moving.e, page.e)
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedcompass", "C6")
@@ -163,6 +167,7 @@ def test_what_the_start_adds(name: str, N: int) -> None:
 # -------------------------------------------------------------------------------------------- what is registered
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedcompass", "C7")
@@ -180,6 +185,7 @@ def test_any_step_is_what_is_registered_and_true(name: str, N: int) -> None:
         assert at_most(page.moving.X_sq, right)
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedcompass", "C8")

@@ -126,6 +126,7 @@ def test_what_is_asked_of_a_virtual_iterate(name: str) -> None:
     assert at_most(norm2(v[0] - models[0]), one.rate * one.A * one.c * (one.K - 1) / 2)
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedfa", "V4", "V10")
@@ -139,6 +140,7 @@ def test_what_the_start_and_old_models_add(name: str, N: int) -> None:
     assert at_most(moving.start, page.start)
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedfa", "V8")
@@ -152,6 +154,7 @@ def test_what_the_window_lemma_reads(name: str, N: int) -> None:
         assert moving.shares(t) == pytest.approx([actors[t : t + N].count(i) / N for i in range(page.clients.n)])
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedfa", "V9")
@@ -171,6 +174,7 @@ def test_how_far_the_points_of_a_window_are(name: str, N: int) -> None:
                 assert at_most(parts, float(known) * one.c)
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedfa", "V5")
@@ -180,6 +184,7 @@ def test_the_virtual_iterate_with_any_step(name: str, N: int) -> None:
         assert at_most(page.run.moving.X_sq, page.form_a())
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedfa", "V6")
@@ -189,6 +194,7 @@ def test_the_virtual_iterate_with_small_steps(name: str, N: int) -> None:
         assert at_most(page.run.moving.X_sq, page.form_b())
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 @shows("fedfa", "V7")
@@ -325,6 +331,7 @@ def test_models_have_the_rate_the_constant_and_the_lag_of_the_page(name: str) ->
 # ---------------------------------------------------------------------------------------------- what is registered
 
 
+@pytest.mark.sweep(2)
 @SIZES
 @EVERY
 def test_the_last_displays_are_what_is_registered_and_true(name: str, N: int) -> None:

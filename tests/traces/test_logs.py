@@ -76,6 +76,7 @@ def test_a_compressed_log_is_the_log(tmp_path: Path) -> None:
         read_log(tmp_path / "torn.gz")
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

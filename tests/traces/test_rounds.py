@@ -81,6 +81,7 @@ def test_what_says_something_else_of_the_rounds_is_refused_in_one_line(tmp_path:
         run(log(tmp_path, "time,client\n1,0\n1,1\n1,0\n2,2\n"))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", sorted(set(registered("algorithms")) - {"sfedavg"}))
 def test_no_other_algorithm_takes_rounds(name: str, tmp_path: Path) -> None:
     algorithm, delays = lookup("algorithms", name), delays_from(f"trace:{log(tmp_path)},rounds=yes", 3)

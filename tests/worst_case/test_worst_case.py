@@ -215,6 +215,7 @@ def test_the_step_of_a_single_run_comes_from_its_own_events() -> None:
     assert [list(event) for event in case["events"]] == events
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("theorem", "iterations", "settings", "more", "error", "words"),
     [
