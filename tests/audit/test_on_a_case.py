@@ -120,7 +120,7 @@ def test_the_cases_beside_a_counterexample_are_those_of_its_theorem() -> None:
     assert names == ["fedfa.theorem1.smallest.json", "fedfa.theorem1.window.json"]
 
 
-@pytest.mark.sweep(16)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", QUICK)
 def test_the_page_leads_with_the_step_that_fails_there_and_says_what_is_false_in_general(name: str) -> None:
     file, step, left, right = FIRST[name]

@@ -159,7 +159,10 @@ def test_symbols_that_the_schedule_decides_may_be_set_on_the_safe_side_only():
 
 
 @pytest.mark.slow  # hundreds of updates on both sides of the limit
-@pytest.mark.parametrize(("delays", "n"), [("staleness:constant=3", 1), ("deterministic:rates=[1,1,1,1]", 4)])
+@pytest.mark.parametrize(
+    ("delays", "n"),
+    [("staleness:constant=3", 1), pytest.param("deterministic:rates=[1,1,1,1]", 4, marks=pytest.mark.nightly)],
+)
 def test_a_constant_delay_diverges_above_the_step_that_a_hand_computes(delays: str, n: int, tmp_path) -> None:
     """x_(k+1) = x_k − αx_(k−3), x_(−j) = x_0: z⁴ = z³ − α leaves the unit circle at α = 2·sin(π/14) = 0.445."""
     file = tmp_path / "delay.toml"

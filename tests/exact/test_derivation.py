@@ -573,7 +573,7 @@ def test_latex_is_well_formed(name):
     assert "$" not in "".join(re.findall(r"\\begin\{align\*\}(.*?)\\end\{align\*\}", plain, re.DOTALL))
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("name", [*CASES, *FILES])
 def test_json_has_all_digits(name):
     fields = found(name).as_dict()["derivation"]
@@ -587,7 +587,7 @@ def test_json_has_all_digits(name):
     assert titles[5:] in ([], ["What it stands on"])
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("name", [*CASES, *FILES])
 def test_a_derivation_ends_with_each_condition_and_what_was_read_off_the_run_in_numbers(name):
     result = found(name)
