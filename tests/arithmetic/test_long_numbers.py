@@ -43,7 +43,6 @@ def test_messages_cut_what_was_given() -> None:
     assert len(str(caught.value)) < 200
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("text", LONG, ids=lambda text: text[:12])
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_case_file_with_one_ends_in_exit_2(
@@ -73,7 +72,6 @@ NINES = "0." + "9" * 30
 WRITTEN = (NINES, "1e-400", f"0.{DIGITS}", "0.1000000000000000055511151231257827")
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("word", WRITTEN, ids=lambda text: text[:12])
 @pytest.mark.parametrize("route", ["x0", "alpha", "time"])
 def test_a_number_of_a_file_that_floats_would_round_is_refused(
@@ -105,7 +103,6 @@ def test_so_is_one_of_a_theorem(word: str, table: str, tmp_path: Path, capsys: p
     assert "has more digits than a float keeps" in capsys.readouterr().err
 
 
-@pytest.mark.sweep(4)
 @pytest.mark.parametrize("text", [*LONG, "1e-400"], ids=lambda text: text[:12])
 @pytest.mark.parametrize(
     "line",

@@ -100,7 +100,6 @@ def test_formulas_of_a_weighted_objective_give_its_constants() -> None:
     check(model, {"L", "R", "F0"})
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", registered("problems"))
 def test_formulas_of_every_problem_that_has_a_rational_form_give_its_constants(name: str) -> None:
     try:

@@ -32,7 +32,6 @@ def recipes(*values: Fraction) -> list[Recipe]:
     return [Recipe(float(value), ("rate", place)) for place, value in enumerate(values)]
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("text", "in_fractions"), TEXTS)
 @given(a=VALUES, b=VALUES)
 def test_one_text_makes_the_float_and_the_fraction(text: Any, in_fractions: Any, a: Fraction, b: Fraction) -> None:

@@ -14,7 +14,6 @@ from boundlab.tape import RecordAt
 from boundlab.testing._algorithm import Subject
 
 
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_runs_with_the_options_that_proofs_know_are_in_the_class(name: str) -> None:
     subject, inside = Subject(lookup("algorithms", name)), 0
@@ -50,7 +49,6 @@ def test_a_buffer_adds_up_the_moves_of_what_arrives(arrivals: list[int], count: 
             version, held = version + 1, []
 
 
-@pytest.mark.nightly
 def test_a_run_of_ten_thousand_updates_is_decided() -> None:
     algorithm = lookup("algorithms", "fedfa")
     parameters = algorithm.read(Options("fedfa", {"eta_l": 0.5, "K": 3}))

@@ -101,7 +101,6 @@ TAPES: dict[str, Callable[[Tape], Tape]] = {
 }
 
 
-@pytest.mark.sweep(8)
 @pytest.mark.parametrize("what", TAPES)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_changed_tape_is_outside(name: str, what: str) -> None:
@@ -181,7 +180,6 @@ def _events(program: Any) -> Iterator[tuple[int, ...]]:
         yield event
 
 
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("what", PROGRAMS)
 @pytest.mark.parametrize("name", WITH_PROGRAMS)
 def test_a_changed_program_is_outside(name: str, what: str) -> None:

@@ -15,7 +15,6 @@ from boundlab.registry import lookup
 from boundlab.tape import Tape
 
 
-@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_an_algorithm_does_what_proofs_about_it_begin_from(name: str) -> None:
     assert outside(name) == ""

@@ -120,7 +120,6 @@ def test_the_control_is_accepted(control: Json, tmp_path: Path) -> None:
     assert judged(control).claim == control["claim"]
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", FORGERIES)
 def test_no_forgery_is_accepted(name: str, control: Json, tmp_path: Path) -> None:
     forged = copy.deepcopy(control)
@@ -175,7 +174,6 @@ def test_another_question_has_another_program(other: Json, control: Json) -> Non
     assert not judged({**control, "question": question}).accepted
 
 
-@pytest.mark.nightly
 def test_certificates_of_all_kinds_are_bound_to_their_question(others: dict[str, Json]) -> None:
     assert {"area.theorem8", "in units of the step"} <= set(others)
     for name, raw in others.items():

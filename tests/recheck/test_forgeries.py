@@ -117,7 +117,6 @@ class TestNamed:
         line["data"] = {} if schema is None else {**line["data"], "schema": schema}
         assert told(raw)[0] in (1, 3)
 
-    @pytest.mark.nightly
     def test_a_file_of_one_false_axiom(self, told: Any) -> None:
         raw = file(CONVEX)
         line = {
@@ -158,7 +157,6 @@ class TestNamed:
         raw |= {"steps": [], "conclusions": [place + 3]}
         assert told(raw)[0] in (1, 3)
 
-    @pytest.mark.nightly
     @pytest.mark.parametrize(
         "other", ["classics.gd.strongly-convex", "classics.subgradient.fixed-step", "area.theorem8"]
     )
@@ -220,7 +218,6 @@ class TestNamed:
 OF_ONE = json.loads((File(__file__).parent / "forged" / f"{SUBGRADIENT}.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", OF_ONE)
 def test_an_edited_file_of_one_proof_is_not_accepted(name: str) -> None:
     words, edits = OF_ONE[name]
@@ -349,7 +346,6 @@ def test_the_command_accepts_what_is_proved() -> None:
     assert judged(file_of(DELAYED)).accepted
 
 
-@pytest.mark.sweep(11)
 @pytest.mark.parametrize("odd", ["k", True, {}, [[]], [["x"]], [{"top": "k"}], [{"top": [["1", [["zz", 1]]]]}], 7])
 @pytest.mark.parametrize("which", ["clock", "drawn"])
 def test_a_malformed_clock_is_refused_in_a_line(which: str, odd: Any) -> None:

@@ -81,7 +81,6 @@ def accepted(replay: Replay, line: dict[str, Any]) -> bool:
     return True
 
 
-@pytest.mark.sweep(25)
 @pytest.mark.parametrize("name", PROOFS)
 def test_no_rule_makes_what_is_false_of_any_premises(name: str) -> None:
     replay, many = opened(name)

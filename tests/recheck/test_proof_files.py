@@ -67,7 +67,6 @@ def test_a_case_in_a_file_declares_its_own_symbols() -> None:
     assert found.right, found.reason
 
 
-@pytest.mark.sweep(20)
 @pytest.mark.parametrize(
     "name", [*FORGED, *(pytest.param(name, marks=pytest.mark.nightly) for name in sorted(HEAVY & {*PROOFS}))]
 )
@@ -82,7 +81,6 @@ def test_a_proof_is_accepted_where_all_is_shown(name: str) -> None:
         assert found.checked == len(file_of(name)["facts"])
 
 
-@pytest.mark.sweep(16)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] if name in HEAVY else []) for name in PROOFS]
 )
@@ -99,7 +97,6 @@ def test_of_a_printed_proof_no_line_is_wrong_and_what_is_claimed_is_named(name: 
     assert any("which is only claimed" in one for one in found.trusted)
 
 
-@pytest.mark.sweep(42)
 @pytest.mark.parametrize("name", FORGED)
 def test_a_file_is_the_same_each_time(name: str) -> None:
     assert write_trace(outcome(name)) == write_trace(outcome.__wrapped__(name))
@@ -133,7 +130,6 @@ def no_forgery_is_accepted(name: str, chosen: list[tuple[int, Any, Any]]) -> Non
         assert not ends_with_0(name, forged, number), f"{name}: fact {number}, {path} = {new}"
 
 
-@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_number_is_found(name: str) -> None:
     every = places(name)
@@ -147,7 +143,6 @@ def test_every_forged_number_is_found(name: str) -> None:
     no_forgery_is_accepted(name, places(name))
 
 
-@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", FORGED)
 def test_every_multiplier_and_remainder_that_is_forged_is_found(name: str) -> None:
     chosen = [one for one in places(name) if one[1][:2] in (("data", "multipliers"), ("data", "rest"))]
@@ -186,7 +181,6 @@ def test_names_of_a_file_are_shown_as_its_own_words_and_beside_what_they_name(na
         assert one == found.claim or re.search(r"which is not proved: (.+ (<=|=|<) |it has no fact)", one)
 
 
-@pytest.mark.sweep(4)
 @pytest.mark.parametrize("place", ["facts", "symbols", "contexts", "vectors", "functions", "steps"])
 @pytest.mark.parametrize("value", [None, 1, "x", [1], {"x": 1}, [[]], [{}]])
 def test_nonsense_is_refused_in_words(place: str, value: Any, bernoulli: Any) -> None:
@@ -197,7 +191,6 @@ def test_nonsense_is_refused_in_words(place: str, value: Any, bernoulli: Any) ->
         assert reason(raw)
 
 
-@pytest.mark.nightly
 def test_the_command_reads_proofs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "proof.json"
     file.write_text(write_trace(outcome(WHOLE)), encoding="utf-8")

@@ -63,7 +63,6 @@ def numbers_of(raw: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
         yield path
 
 
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ASKED)
 def test_what_the_first_checker_has_accepted_is_accepted(name: str, kept: dict[str, Any], tmp_path: Path) -> None:
     certificate, result = kept[name]
@@ -78,7 +77,6 @@ def test_what_the_first_checker_has_accepted_is_accepted(name: str, kept: dict[s
     assert found.given == ("‖x_0 − x*‖² ≤ 1",) or name == "not convex"
 
 
-@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", ASKED)
 def test_no_number_can_be_forged(name: str, kept: dict[str, Any], tmp_path: Path) -> None:
     certificate, _ = kept[name]

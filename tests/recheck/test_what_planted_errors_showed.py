@@ -29,7 +29,6 @@ def at(number: Number, **values: int) -> Fraction:
     return Fraction(found)
 
 
-@pytest.mark.sweep(4)
 @pytest.mark.parametrize("quotient", [(A + 1) / (B + 1), 1 / (A + B), (A + 1) / (A * B + 2)])
 @pytest.mark.parametrize("plain", [A + 2, A, rational(3), A * B])
 @pytest.mark.parametrize("number", [X * Y + Y, X + Y**2, X / Y, (X + Y) / (X * Y + 1)])
@@ -140,7 +139,6 @@ def test_a_chord_between_other_exponents_that_are_quotients_is_refused() -> None
     assert not found.right
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("integer", [True, False])
 @pytest.mark.parametrize("end", ["low", "high"])
 @pytest.mark.parametrize(("above", "below"), [(False, False), (True, False), (False, True)])
@@ -225,7 +223,6 @@ def test_a_step_is_counted_for_each_product_of_two_terms(what: Callable[[], Any]
     assert spent() >= products
 
 
-@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     "number",
     [LONG, 1 / LONG, LONG * X, LONG * X + LONG * Y, X + LONG * Y, LONG * X + Y],

@@ -60,7 +60,6 @@ def test_every_rule_has_its_file() -> None:
 
 
 @pytest.mark.slow  # all files of proofs, a change each
-@pytest.mark.sweep(26)
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_is_shown_a_line_with_other_premises_and_one_that_rests_on_something_else(rule: str) -> None:
     told = {one for name in FILES for one in refusals(name)[0] if f"({rule})" in one}
@@ -68,7 +67,6 @@ def test_each_rule_is_shown_a_line_with_other_premises_and_one_that_rests_on_som
     assert RULES[rule].own is None or any("the file says otherwise" in one for one in told)
 
 
-@pytest.mark.sweep(7)
 @each_file
 def test_the_right_file_is_accepted_and_what_it_rests_on_is_told(name: str) -> None:
     found = asdict(recheck_loaded(FILES[name]["right"]))
@@ -77,7 +75,6 @@ def test_the_right_file_is_accepted_and_what_it_rests_on_is_told(name: str) -> N
     assert [edits for edits in FILES[name]["also right"] if said(name, edits) != said(name, {})] == []
 
 
-@pytest.mark.sweep(6)
 @each_file
 def test_each_wrong_line_is_refused_in_these_words(name: str) -> None:
     accepted = said(name, {})

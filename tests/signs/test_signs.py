@@ -166,7 +166,6 @@ EXTREMA = {
 }
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("expression", EXTREMA, ids=str)
 def test_with_a_max_one_argument_is_enough_only_where_the_rest_grows_with_it(expression: sympy.Expr) -> None:
     assert Prover(SYMBOLS).certain(expression) == EXTREMA[expression]

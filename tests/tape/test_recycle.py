@@ -40,7 +40,6 @@ def test_whatever_a_program_does(tape: Tape) -> None:
     assert_the_same(tape)
 
 
-@pytest.mark.sweep(11)
 @pytest.mark.parametrize("algorithm", sorted(THEOREMS))
 def test_whatever_an_algorithm_does(algorithm: str) -> None:
     theorem = BUILT_IN[THEOREMS[algorithm]]

@@ -120,7 +120,6 @@ def test_observers_cannot_write_to_the_registers():
         run(area_tape([0]), np.ones(2), Idle(), meddle)
 
 
-@pytest.mark.nightly
 def test_a_tape_of_a_million_instructions_is_compiled_from_arrays():
     delays = next(model for model in DELAYS if model.id == "exponential").build(Options("delays", {"spread": "10"}), 50)
     events = sample_events(delays, read_policy(None, delays), Streams(1), 500_000)

@@ -167,7 +167,6 @@ def test_details_follow_the_actor() -> None:
     assert events.head(1).detail == (("send", 2),)
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
