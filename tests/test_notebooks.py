@@ -16,7 +16,6 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-DAILY = ("gradient_descent",)
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 MACHINE = re.compile(r"(?<![\w.])/(?:tmp|home|root|work|usr|opt|Users)/|\b0x[0-9a-f]{6,}\b|\bC:\\")
 
@@ -39,7 +38,7 @@ def pictures(cell: dict[str, Any]) -> list[bytes]:
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     "notebook",
-    [pytest.param(one, marks=() if one.stem.startswith(DAILY) else pytest.mark.nightly) for one in NOTEBOOKS],
+    NOTEBOOKS,
     ids=lambda path: path.stem,
 )
 def test_a_notebook_runs_from_top_to_bottom_without_a_warning(notebook, tmp_path):

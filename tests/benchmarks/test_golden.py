@@ -42,9 +42,8 @@ def test_everything_that_occurs_is_asked_three_times() -> None:
     assert {tag for tag, count in everywhere.items() if here[tag] < min(TIMES, count)} == set()
 
 
-@pytest.mark.sweep(12)
 @recorded
-@pytest.mark.slow  # a hundred recorded answers
+@pytest.mark.slow  # a hundred recorded answers a part
 @pytest.mark.parametrize("part", range(PARTS))
 def test_answers_are_those_that_were_recorded(part: int) -> None:
     changed = {line.id: list(differences(line.answer, ask(line).answer)) for line in TENTH[part::PARTS]}

@@ -181,7 +181,6 @@ for one in mutants(tree, "toys/loop.py"):
 """
 
 
-@pytest.mark.slow
 @pytest.mark.nightly  # as are the errors that are planted
 def test_an_error_is_noticed_or_not_and_an_endless_loop_is_stopped(tmp_path):
     (tmp_path / "toys").mkdir()

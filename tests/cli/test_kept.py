@@ -76,7 +76,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.sweep(36)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.sweep(12)) for name in registered("theorems")])
+@pytest.mark.parametrize("name", registered("theorems"))
 def test_every_theorem_is_shown_again_as_it_was(
     name: str, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,7 +25,6 @@ def test_whatever_can_be_registered_can_be_begun() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", ["my-own", "Mine"])
 def test_every_kind_passes_its_own_test_as_it_stands(name: str, here: Path, capsys: Any) -> None:
     for kind in NEXT:

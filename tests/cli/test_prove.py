@@ -49,7 +49,7 @@ def test_a_repaired_theorem_is_proved_and_its_assumptions_are_named(capsys: Any)
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     "chosen",
-    [["classics.gd.convex", "area.theorem8", "area.optimal-rate"], pytest.param([], marks=pytest.mark.nightly)],
+    [["classics.gd.convex", "area.theorem8", "area.optimal-rate"], []],
     ids=["some", "all"],
 )
 def test_without_a_name_every_registered_proof_has_a_line(

@@ -73,7 +73,6 @@ def test_theorems_that_are_false_as_printed_are_violated(setting):
     assert found.ratio > 1.03
 
 
-@pytest.mark.slow
 @pytest.mark.nightly
 def test_fedcompass_theorem1_is_false_as_printed():
     # The server settles where 5·∇F₁ + ∇F₂ = 0, at 1/6, with ‖∇F‖² = 1/9; the bound tends to 0 with eta and 1/(eta·T).

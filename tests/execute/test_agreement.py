@@ -28,7 +28,6 @@ def tapes_of(algorithm: str, settings: dict[str, str], clients: int, iterations:
 
 
 @pytest.mark.nightly
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("spec", KINKED)
 def test_slopes_are_of_the_same_pieces_for_thousands_of_steps(spec: str) -> None:
     problem = problem_from(spec)

@@ -43,9 +43,9 @@ def test_nothing_spills_and_rows_of_any_length_are_read_16_bytes_at_a_time(
 @pytest.mark.parametrize(
     "problem",
     [
-        pytest.param("huber:dimension=160,x0=2", marks=pytest.mark.nightly),
+        "huber:dimension=160,x0=2",
         "huber:dimension=160,x0=2,sigma=1",
-        pytest.param("softmax:data=digits,batch=3", marks=pytest.mark.nightly),
+        "softmax:data=digits,batch=3",
     ],
 )
 def test_one_kernel_does_all_numbers_of_steps_rounds_tapes_and_clients(problem: str, tmp_path: Any) -> None:

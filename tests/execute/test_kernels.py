@@ -107,7 +107,6 @@ def assert_equal(found: tuple[Any, dict[Any, Any]], known: tuple[Any, dict[Any, 
 
 
 @pytest.mark.nightly
-@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("algorithm", "iterations", "spec"),
     [
@@ -175,7 +174,6 @@ def steps_of(*sizes: float) -> list[Tape]:
 
 
 @pytest.mark.nightly
-@pytest.mark.sweep(20)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("sizes", [(1.0, 1.0), (1.0, 0.3, 0.7)])
 @pytest.mark.parametrize("batch", BATCHES)

@@ -121,7 +121,6 @@ def test_every_algorithm_on_every_problem(algorithm: str) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.sweep(6)
 @pytest.mark.parametrize("spec", PROBLEMS)
 def test_a_loop_over_the_problems_own_oracles_is_the_same(spec: str) -> None:
     problem = problem_from(spec)

@@ -62,12 +62,12 @@ class TestSurvives:
             ("area.theorem8.repaired", 60),
             ("fedfa.param.b", 200),
             ("afl_dga.r1", 300),
-            pytest.param("fedcompass.window.a", 600, marks=pytest.mark.slow),
-            pytest.param("fedcompass.group", 600, marks=pytest.mark.nightly),
-            pytest.param("fedfa.delta.a", 600, marks=pytest.mark.nightly),
-            pytest.param("fedbuff.rf1", 600, marks=pytest.mark.nightly),
-            pytest.param("fedstaleweight.rf3", 600, marks=pytest.mark.slow),
-            pytest.param("afl_dga.r2n", 600, marks=pytest.mark.slow),
+            ("fedcompass.window.a", 600),
+            ("fedcompass.group", 600),
+            ("fedfa.delta.a", 600),
+            ("fedbuff.rf1", 600),
+            ("fedstaleweight.rf3", 600),
+            ("afl_dga.r2n", 600),
         ],
     )
     def test_repaired_theorems(self, name: str, limit: int) -> None:

@@ -103,7 +103,6 @@ def test_true_theorems_are_true_shapes(place: int) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "name", [*(one.id for one in registered("theorems").values() if one.shape), "stich-2020.delayed"]
 )
@@ -118,7 +117,6 @@ def test_registered_shapes_keep_their_verdict(name: str) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ["stich-2020.delayed", "koloskova-2022.mean", "woodworth-2020.local"])
 def test_mutants_of_published_shapes_are_refuted(name: str) -> None:
     entry = next(one for one in entries() if one.id == name)

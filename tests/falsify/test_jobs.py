@@ -73,8 +73,8 @@ def test_processes_end_when_work_fails_or_is_no_longer_asked_for() -> None:
 @pytest.mark.parametrize(
     "theorem",
     [
-        pytest.param("area.theorem8.fixed-step", marks=pytest.mark.nightly),
-        pytest.param("classics.incremental", marks=pytest.mark.nightly),
+        "area.theorem8.fixed-step",
+        "classics.incremental",
         "classics.gd.convex",
     ],
 )

@@ -146,7 +146,7 @@ def test_the_case_of_a_counterexample_says_the_same_again(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("initial", "noise"), [pytest.param("1/2", "1", marks=pytest.mark.nightly), ("9/10", "9/10")])
+@pytest.mark.parametrize(("initial", "noise"), [("1/2", "1"), ("9/10", "9/10")])
 def test_a_smaller_bound_is_refuted(initial: str, noise: str) -> None:
     assert falsify(times(initial=Rational(initial), noise=Rational(noise)), budget=60.0, limit=60).violated
 

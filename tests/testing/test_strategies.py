@@ -85,7 +85,6 @@ def simplest(name: str, clients: int) -> dict[str, str]:
 SETTLED = sorted(set(registered("theorems")) - NOT_SO_EASY)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "names", [SETTLED[::9], pytest.param(SETTLED, marks=pytest.mark.nightly)], ids=["every ninth", "all"]
 )
