@@ -166,6 +166,14 @@ def test_every_judgement_says_equivalent_or_gap_and_why():
         assert reason.strip(), mutant
 
 
+@pytest.mark.nightly  # as are the errors that are planted
+def test_every_judgement_is_about_an_error_that_can_be_planted():
+    judged = set(report.judged())
+    files = {mutant.partition(" ")[0] for mutant in judged}
+    assert files <= set(modules(ROOT, GUARDED))
+    assert judged <= {one.id for name in files for one in mutants(ROOT, name)}
+
+
 JUDGE = """
 import sys
 from itertools import pairwise
