@@ -623,25 +623,30 @@ def worst_case(
 
 
 @checked
-def prove(given: "str | Script") -> "Decided":
-    """Decide every step of a proof, and whether the last one is the registered theorem.
+def prove(given: "str | Script", of: "str | Path | Theorem | None" = None) -> "Decided":
+    """Decide every step of a proof, and whether the last one is the theorem.
 
     Parameters
     ----------
     given
-        The id of a registered proof, or a script of yours.
+        The id of a registered proof, a Python file with one (the file is run), or a script of yours.
+    of
+        The theorem that the steps are to prove: its id, its file or itself. None: the registered one that the proof
+        names.
 
     Raises
     ------
     SpecError
-        If there is no such proof.
+        If there is no such proof or theorem.
     """
     from boundlab.api._decided import Decided
     from boundlab.prove import Script, run as decide
+    from boundlab.prove.run import the_script
 
     if not isinstance(given, (str, Script)):
         raise SpecError(f"prove: given must be text or a Script; got a value of type {type(given).__name__}")
-    return Decided.of(decide(lookup("proofs", given) if isinstance(given, str) else given, witnesses=True))
+    script = the_script(given) if isinstance(given, str) else given
+    return Decided.of(decide(script, None if of is None else theorem(of), witnesses=True))
 
 
 @checked

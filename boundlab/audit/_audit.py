@@ -25,7 +25,9 @@ from boundlab.events import Events
 from boundlab.instance.fitting import CompareOptions
 from boundlab.options import count, number
 from boundlab.pages.blocks import Block, Line, line
+from boundlab.prove import Script
 from boundlab.prove.on_instance import Instance, broken, instance_of
+from boundlab.prove.run import the_script
 from boundlab.registry import command_line, lookup
 from boundlab.theorems import Theorem
 from boundlab.verdict import ExitCode
@@ -125,6 +127,7 @@ def audit(
     candidates: int | None = None,
     seed: int = 0,
     jobs: int | None = None,
+    proof: str | Script | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Audit:
     """Ask everything about a theorem, and return its report card.
@@ -139,6 +142,8 @@ def audit(
         Of searches and samples.
     jobs
         Processes of the searches.
+    proof
+        A registered proof, a Python file with one (the file is run), or a script, whose steps are to prove the theorem.
     progress
         Told what is asked.
 
@@ -153,7 +158,11 @@ def audit(
         raise SpecError(f"budget must be between {_BUDGETS[0]:g} and {_BUDGETS[1]:g} seconds, got {budget}")
     limit = None if candidates is None else count(candidates, "candidates", 1, _MOST_CANDIDATES)
     typed = statement.id if isinstance(theorem, Theorem) else str(theorem)
-    asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, progress or (lambda _: None))
+    script = the_script(proof) if isinstance(proof, str) else proof
+    if script is not None and not isinstance(script, Script):
+        raise SpecError(f"audit: proof must be text or a Script; got a value of type {type(script).__name__}")
+    say = progress or (lambda _: None)
+    asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, proof, say)
     return Audit.of(asker.ask())
 
 
@@ -168,6 +177,7 @@ class _Questions:
         candidates: int | None,
         seed: int,
         jobs: int | None,
+        proof: str | Script | None,
         say: Callable[[str], None],
     ) -> None:
         self.theorem, self.typed, self.budget, self.seed, self.jobs, self.say = (
@@ -178,7 +188,7 @@ class _Questions:
             jobs,
             say,
         )
-        self.candidates = candidates
+        self.candidates, self.proof = candidates, proof
         self.started = time.monotonic()
         self.gaps: list[Undecided] = []
 
@@ -276,12 +286,22 @@ class _Questions:
         return self.answer("a search for a counterexample", search, theorem)
 
     def _proofs(self, theorem: Theorem) -> tuple[ProofEvidence, ...]:
-        """Decide the registered proofs, of a theorem that is the registered one of its id and no namesake."""
-        names = theorem.proofs if _is_registered(theorem) else ()
-        found = [self.answer(f"the proof {one}", partial(api.prove, one), theorem) for one in names]
-        return tuple(
-            ProofEvidence(one, one.proved and one.script.proves == theorem.id) for one in found if one is not None
-        )
+        """Decide the proofs that a theorem names, and the one that was given for the theorem that is audited.
+
+        A proof ends in the registered theorem of its id. Of a theorem from a file it has to be written with its steps.
+        """
+        own, registered = theorem is self.theorem, _is_registered(theorem)
+        scripts: list[str | Script] = [*theorem.proofs] if registered or own else []
+        given = [self.proof] if own and self.proof is not None else []
+        found = []
+        for script in [*scripts, *given]:
+            name = script if isinstance(script, str) else script.id
+            of = None if registered and script is not self.proof else theorem
+            one = self.answer(f"the proof {name}", partial(api.prove, script, of), theorem)
+            if one is not None:
+                words = (name,) if of is None else (self.typed, "--with", name)
+                found.append(ProofEvidence(one, words, one.proved and one.script.proves == theorem.id))
+        return tuple(found)
 
     def _on_counterexamples(
         self, proofs: tuple[ProofEvidence, ...], case: Case | None, case_file: str, exact: api.Evaluated | None

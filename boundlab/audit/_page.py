@@ -354,7 +354,7 @@ def _own_instance(step: Step) -> list[str]:
 def _hanging(one: ProofEvidence, step: Step) -> Iterator[Block]:
     hangs = hanging(one.outcome).get(step.name, [])
     yield words(f"Steps that depend on it: {', '.join(hangs) or 'nothing'}.")
-    yield Commands((command_line("prove", one.outcome.script.id, "--step", step.name),))
+    yield Commands((command_line("prove", *one.asked, "--step", step.name),))
 
 
 def _counted(status: Status, count: int) -> str:
@@ -583,7 +583,8 @@ def brief(audit: Evidence) -> Iterator[Block]:
         gaps = dict.fromkeys(f"{gap.what} ({gap.why})" for gap in audit.gaps)
         yield words(f"not decided: {'; '.join([*gaps][:_FEW])}")
     deciding = [one for one in commands(audit) if not one.startswith(_SHOWING)]
-    yield Commands((*deciding[:_FEW], command_line("audit", audit.typed)))
+    given = [one.asked[1:] for one in audit.proofs if len(one.asked) > 1 and one.asked[-1] not in audit.theorem.proofs]
+    yield Commands((*deciding[:_FEW], command_line("audit", audit.typed, *sum(given, ()))))
     version = audit.provenance.get("boundlab", "")
     yield words((f"boundlab {version}, seed {audit.seed}, statement {statement_hash(theorem)[:16]}", "dim"))
 

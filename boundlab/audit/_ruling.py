@@ -115,6 +115,8 @@ class ProofEvidence:
     ----------
     outcome
         Its steps.
+    asked
+        Words after ``boundlab prove`` that repeat it.
     settles
         Whether its last step is the very theorem that is asked about, and every step is proved.
     seen
@@ -122,6 +124,7 @@ class ProofEvidence:
     """
 
     outcome: Decided
+    asked: tuple[str, ...]
     settles: bool
     seen: tuple[OnCase, ...] = ()
 
@@ -134,7 +137,7 @@ class ProofEvidence:
     @property
     def command(self) -> str:
         """Command that repeats the proof."""
-        return command_line("prove", self.outcome.script.id)
+        return command_line("prove", *self.asked)
 
 
 @final

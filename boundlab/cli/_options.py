@@ -231,6 +231,14 @@ Recheck = Annotated[
     bool,
     named("--recheck", "Check a file of prove --trace or of worst-case --certificate again, by another checker."),
 ]
+With = Annotated[
+    str | None,
+    named(
+        "--with SCRIPT",
+        "Prove the theorem (ID or FILE.toml) with the steps of SCRIPT: a registered proof, or FILE.py with one.",
+        ids("proofs", ".py"),
+    ),
+]
 
 # What is printed.
 Quiet = Annotated[bool, named("--quiet -q", "Print only the answer, in one line.")]

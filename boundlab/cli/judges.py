@@ -473,6 +473,7 @@ def audit(
     ] = None,
     seed: option.Seed = Default.SEED,
     jobs: option.Jobs = None,
+    script: option.With = None,
     html: Annotated[Path | None, option.file("--html FILE", "Write one self-contained HTML page.")] = None,
     latex: Annotated[Path | None, option.file("--latex FILE", "Write a fragment of LaTeX.")] = None,
     markdown: Annotated[Path | None, option.file("--md FILE", "Write Markdown.")] = None,
@@ -502,7 +503,7 @@ def audit(
         raise SpecError(f"{max(named, key=named.count)} is named twice; give each page a separate file")
     files = writable({path: partial(lambda make, to: write_text(to, make(found)), make) for path, make in makers})
     with status("auditing") as say:
-        found = ask(theorem, budget, candidates=candidates, seed=seed, jobs=jobs, progress=say)
+        found = ask(theorem, budget, candidates=candidates, seed=seed, jobs=jobs, proof=script, progress=say)
     code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else found.exit_code
     shown = found.brief if brief else found.page
     return answer(found, code, files, page=shown, folded=verbose, quiet=quiet, short=bool(files) and not brief)

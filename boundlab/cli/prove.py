@@ -16,7 +16,7 @@ from boundlab.options import nearest
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
-    from boundlab.prove import Outcome, Script, Step
+    from boundlab.prove import Outcome, Step
     from boundlab.recheck import Finding
     from boundlab.theorems import Theorem
 
@@ -36,14 +36,7 @@ def prove(
         bool,
         option.named("--search", "Search for a proof of a theorem (ID or FILE.toml), and write NAME_proof.py."),
     ] = False,
-    script: Annotated[
-        str | None,
-        option.named(
-            "--with SCRIPT",
-            "Prove a theorem (ID or FILE.toml) with the steps of SCRIPT: a registered proof, or FILE.py with one.",
-            option.ids("proofs", ".py"),
-        ),
-    ] = None,
+    script: option.With = None,
     axioms: Annotated[
         bool,
         option.named("--axioms", "Show everything a proof rests on: the class of its runs, its axioms, the rules."),
@@ -86,18 +79,28 @@ def prove(
         if any((script, axioms, step, latex, coq, trace, quiet, verbose, as_json)):
             raise SpecError("--search writes a file: use the other options on that file")
         return _look(what)
-    scripts, one = _scripts(what) if script is None else [_written_as(what, script)], what is not None
+    if script is not None and (what is None or what.endswith(".py")):
+        raise SpecError("--with writes the proof of a theorem: name its id, or its file (FILE.toml)")
+    from boundlab.pages.proofs import ending, worst
+    from boundlab.prove import run
+    from boundlab.prove.coq import coq_source
+    from boundlab.prove.run import scripts as named, the_script
+    from boundlab.prove.trace import write_trace
+    from boundlab.registry import registered
+
+    theorem, one = None, what is not None
+    if script is not None and what is not None:
+        from boundlab.theorems import load_theorem
+
+        theorem, scripts = load_theorem(what), [the_script(script)]
+    else:
+        scripts = [*registered("proofs").values()] if what is None else named(what)
     if not one and (axioms or any(given is not None for given in (step, coq, trace))):
         raise SpecError("--axioms, --step, --coq and --trace are about one proof: name it")
     if len(scripts) > 1 and (coq is not None or trace is not None):
         raise SpecError(f"--coq and --trace are about one proof, and {what} has {len(scripts)}")
     if coq is not None and coq == trace:
         raise SpecError("--coq and --trace name the same file")
-    from boundlab.pages.proofs import ending, worst
-    from boundlab.prove import run
-    from boundlab.prove.coq import coq_source
-    from boundlab.prove.trace import write_trace
-
     files = writable(
         {
             coq: lambda path: write_text(path, coq_source(outcomes[0])),
@@ -105,7 +108,7 @@ def prove(
         }
     )
 
-    outcomes = [run(script, witnesses=True) for script in scripts]
+    outcomes = [run(each, theorem, witnesses=True) for each in scripts]
     code = worst([ending(outcome)[1] for outcome in outcomes])
 
     def show(_files: Sequence[Path]) -> None:
@@ -133,6 +136,8 @@ def _look(what: str | None) -> ExitCode:
     """Look for a proof of a theorem, and write the file that is one."""
     if what is None or what.endswith(".py"):
         raise SpecError("--search looks for a proof of a theorem: name its id, or its file (FILE.toml)")
+    from boundlab.documentation import pointers
+    from boundlab.pages.blocks import GAP, words as said
     from boundlab.pages.proofs import ending, proof_page
     from boundlab.prove.run import look
 
@@ -146,44 +151,8 @@ def _look(what: str | None) -> ExitCode:
         return ExitCode.UNDECIDED
     outcome = found.outcome
     files: Files = {file: lambda path: write_text(path, found.script)}
-    return deliver(ending(outcome)[1], files, lambda _: print_page(proof_page(outcome)))
-
-
-def _scripts(what: str | None) -> "list[Script]":
-    from boundlab.registry import lookup, registered
-
-    if what is None:
-        return list(registered("proofs").values())
-    if what.endswith(".toml"):
-        raise SpecError(f"{what} is a theorem: add --search, or --with SCRIPT to take the steps of another proof")
-    return _in_file(Path(what)) if what.endswith(".py") else [lookup("proofs", what)]
-
-
-def _written_as(what: str | None, script: str) -> "Script":
-    """Return a proof of a theorem with the steps of another proof."""
-    from dataclasses import replace
-
-    from boundlab.theorems import load_theorem
-
-    if what is None or what.endswith(".py"):
-        raise SpecError("--with writes the proof of a theorem: name its id, or its file (FILE.toml)")
-    found = _scripts(script)
-    if len(found) > 1:
-        raise SpecError(f"--with takes one proof, and {script} has {len(found)}")
-    theorem = load_theorem(what)
-    title, source = theorem.title or found[0].summary, f"the steps of {found[0].id} ({found[0].source})"
-    return replace(found[0], id=theorem.id, summary=title, source=source, proves=what, printed=False)
-
-
-def _in_file(path: Path) -> "list[Script]":
-    from boundlab.prove import Script
-    from boundlab.registry import value_of
-
-    found = value_of(path, "PROOFS", "proofs")
-    scripts = list(found) if isinstance(found, (tuple, list)) else [found]
-    if not scripts or not all(isinstance(script, Script) for script in scripts):
-        raise SpecError(f"{path}: PROOFS must hold scripts: PROOFS = (Script(…),)")
-    return scripts
+    after = said(pointers(f"to see it on one page: boundlab audit {what} --with {file}"))
+    return deliver(ending(outcome)[1], files, lambda _: print_page([*proof_page(outcome), GAP, after]))
 
 
 def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: bool, as_json: bool) -> None:

@@ -3,8 +3,9 @@
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 from typing import final
 
 from boundlab.errors import SpecError
@@ -15,15 +16,17 @@ from boundlab.prove.document import Outcome, Proof, Script, Status
 from boundlab.prove.potentials import BASES, GIVEN, KINDS, SIZES, written_by
 from boundlab.prove.settings import setting_of
 from boundlab.prove.trace import second_opinion
-from boundlab.registry import registered
-from boundlab.theorems import load_theorem
+from boundlab.registry import lookup, registered, value_of
+from boundlab.theorems import Theorem, load_theorem
 
 
-def run(script: Script, *, witnesses: bool = False) -> Outcome:
+def run(script: Script, theorem: Theorem | None = None, *, witnesses: bool = False) -> Outcome:
     """Write a proof down and return what each step amounts to.
 
     Parameters
     ----------
+    theorem
+        What it is to end in, with the steps of this script; None: the theorem that the script names.
     witnesses
         Whether an exact instance of the setting is searched for in which a step that is not shown is false.
 
@@ -32,7 +35,11 @@ def run(script: Script, *, witnesses: bool = False) -> Outcome:
     SpecError
         If there is no such theorem, or proofs do not know its algorithm.
     """
-    theorem = load_theorem(script.proves) if script.proves else None
+    if theorem is not None:
+        title, source = theorem.title or script.summary, f"the steps of {script.id} ({script.source})"
+        script = replace(script, id=theorem.id, summary=title, source=source, proves=theorem.id, printed=False)
+    elif script.proves:
+        theorem = load_theorem(script.proves)
     setting = None if theorem is None else setting_of(theorem)
     kernel = Kernel(Context()) if setting is None else setting.kernel
     proof = Proof(theorem, setting, kernel, witnesses=witnesses)
@@ -47,6 +54,39 @@ def run(script: Script, *, witnesses: bool = False) -> Outcome:
         told = f"{type(error).__name__}: {error}"
         proof.stop(f"the script does not fit {script.proves or 'what it is about'}: {' '.join(told.split())[:200]}")
     return Outcome(script, tuple(proof.steps), proof.conclusion, kernel, setting, second_opinion)
+
+
+def scripts(what: str) -> list[Script]:
+    """Return the registered proof of an id, or those of a file: it is run, and sets PROOFS, or BOUNDLAB.
+
+    Raises
+    ------
+    SpecError
+        If there is no such proof, or the file holds something else.
+    """
+    if what.endswith(".toml"):
+        raise SpecError(f"{what} is a theorem: add --search, or --with SCRIPT to take the steps of another proof")
+    if not what.endswith(".py"):
+        return [lookup("proofs", what)]
+    found = value_of(Path(what), "PROOFS", "proofs")
+    listed = list(found) if isinstance(found, (tuple, list)) else [found]
+    if not listed or not all(isinstance(script, Script) for script in listed):
+        raise SpecError(f"{what}: PROOFS must hold scripts: PROOFS = (Script(…),)")
+    return listed
+
+
+def the_script(what: str) -> Script:
+    """Return the one proof of an id or of a file.
+
+    Raises
+    ------
+    SpecError
+        If there is none, or the file holds several.
+    """
+    found = scripts(what)
+    if len(found) > 1:
+        raise SpecError(f"--with takes one proof, and {what} has {len(found)}")
+    return found[0]
 
 
 # Proofs that are looked for: every potential that a bound suggests, with few lemmas first.

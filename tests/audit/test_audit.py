@@ -191,7 +191,7 @@ def test_a_namesake_has_no_share_in_a_registered_theorems_proof(tmp_path: Path) 
 
 
 def test_a_proof_and_a_refutation_together_are_believed_neither(area: Audit, true: Audit) -> None:
-    settled = (ProofEvidence(true.proofs[0].outcome, settles=True),)
+    settled = (ProofEvidence(true.proofs[0].outcome, (), settles=True),)
     torn = replace(area, proofs=settled)
     assert torn.verdict == "contradictory"
     assert torn.exit_code == ExitCode.UNDECIDED
@@ -504,3 +504,44 @@ def test_a_theorem_about_nothing_is_said_to_be_about_nothing(
     print_page(console(), found.search.found.page())
     assert re.match(head, " ".join(capsys.readouterr().out.split()))
     assert ("scope.nonempty" in {one.id for one in found.checks.failed}) is bool(why)
+
+
+DESCENT = """id = "mine.descent"
+algorithm = "gd"
+metric = "gap"
+assumptions = ["convex", "smooth", "minimiser"]
+[step]
+alpha = "1/L"
+[terms]
+main = "L*R**2/{}"
+"""
+
+
+def test_the_audit_of_a_file_decides_the_proof_that_is_given_and_never_another_theorem_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, size in (("true", "(4*K + 2)"), ("false", "(5*K + 2)")):
+        Path(f"{name}.toml").write_text(DESCENT.format(size), encoding="utf-8")
+    assert invoke(["prove", "true.toml", "--search"]) == 0
+    assert "boundlab audit true.toml --with true_proof.py" in capsys.readouterr().out
+    # f(x) = x²/2 at its first step: 0 ≤ R²/6; and a Huber function attains 1/6, which is above 1/7.
+    found = audited("true.toml", proof="true_proof.py")
+    assert (found.verdict, found.ruling.reasons[0][:15]) == ("proved", "by mine.descent")
+    assert shlex.split(found.proofs[0].command) == ["boundlab", "prove", "true.toml", "--with", "true_proof.py"]
+    assert invoke(shlex.split(found.proofs[0].command)[1:]) == 0
+    wrong = audited("false.toml", proof="true_proof.py")
+    assert (wrong.verdict, wrong.proofs[0].settles) == ("false", False)
+
+
+def test_proofs_that_a_file_names_are_registered_ones_and_take_its_claim(tmp_path: Path) -> None:
+    file = tmp_path / "named.toml"
+    text = DESCENT.format("(4*K + 2)")
+    for name, verdict in (("classics.gd.convex", "proved"), ("classics.gd.nonconvex", "not refuted")):
+        file.write_text(f'proofs = ["{name}"]\n{text}', encoding="utf-8")
+        assert audited(file, candidates=4).verdict == verdict
+    file.write_text(f'proofs = ["nobodys"]\n{text}', encoding="utf-8")
+    with pytest.raises(SpecError, match="unknown proof 'nobodys'"):
+        bl.audit(file)
+    with pytest.raises(SpecError, match="unknown proof"):
+        bl.audit("classics.gd.convex", proof="nobodys")

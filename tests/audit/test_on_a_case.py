@@ -125,7 +125,7 @@ def test_the_page_leads_with_the_step_that_fails_there_and_says_what_is_false_in
     proof = proof_of(name)
     others = () if file == own_case(bl.theorem(name)).name else (seen(name, own_case(bl.theorem(name)).name),)
     audit: Any = SimpleNamespace(
-        theorem=bl.theorem(name), proofs=(ProofEvidence(proof, False, (*others, seen(name, file))),)
+        theorem=bl.theorem(name), proofs=(ProofEvidence(proof, (), False, (*others, seen(name, file))),)
     )
     blocks = [*proofs_of_theorem(audit)]
     text = markdown(line(""), blocks).replace("\\", "")

@@ -40,7 +40,7 @@ def changed(old: str, new: str, name: str = "capped.py") -> None:
 @pytest.mark.nightly
 def test_a_theorem_about_a_plug_in_has_the_steps_of_a_registered_proof(here: Path, capsys: Any) -> None:
     assert asked("--with", STEPS, "--trace", "proof.json") == 0
-    assert "proved: capped.toml" in capsys.readouterr().out
+    assert "proved: mine.capped" in capsys.readouterr().out
     assert invoke(["--plugin", "capped.py", "recheck", "proof.json"]) == 3  # the theorem is not registered
     assert "No theorem mine.capped is registered" in capsys.readouterr().out
     assert invoke(["--plugin", "capped.py", "recheck", "proof.json", "--theorem", "capped.toml"]) == 0
@@ -60,7 +60,7 @@ def test_a_proof_of_another_statement_is_not_accepted(here: Path, capsys: Any) -
 def test_the_theorem_about_ringmaster_is_that_of_asynchronous_sgd(here: Path, capsys: Any) -> None:
     changed('"capped"', '"ringmaster"', "capped.toml")
     assert asked("--with", STEPS) == 0
-    assert capsys.readouterr().out.endswith("proved: capped.toml\n")
+    assert capsys.readouterr().out.endswith("proved: mine.capped\n")
 
 
 @pytest.mark.parametrize(
