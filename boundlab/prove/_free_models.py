@@ -18,11 +18,10 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from boundlab.prove._context import Context, Fact, VectorFact
 from boundlab.prove._instance import UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import ProofError, scalar
-from boundlab.prove._terms import Claim, Expr
+from boundlab.prove._terms import Claim, Context, Expr, Fact, VectorFact
 from boundlab.prove.models import Ball, Environment, OutsideError, Real, SymbolNumbers
 from boundlab.recheck.kernel import Base, Range, Vec
 
@@ -336,7 +335,7 @@ class _Attempt(SymbolNumbers):
         if not fact.axioms:
             return  # it is algebra, and true whatever the numbers and the vectors are
         own = fact.claim.names() if isinstance(fact, Fact) else fact.left.names() | fact.right.names()
-        kept = self._kernel.parameters | self._named | fact.context.restricted()
+        kept = self._kernel.parameters | self._named | fact.context.checked.fixed
         if more := sorted(name for name in fact.context.closure(own) - kept if not self._is_index(name)):
             raise OutsideError(f"a fact holds for every {', '.join(more)}")
 

@@ -67,18 +67,18 @@ class Function(ABC):
     def smoothness(self) -> Fraction | None:
         """Return the least Lipschitz constant of the gradient, None where there is none."""
 
-    @abstractmethod
     def convexity(self) -> Fraction:
         """Return the largest mu for which f − mu/2·‖x‖² is convex."""
+        return _ZERO
 
-    @abstractmethod
     def breaks(self) -> tuple[Fraction, ...]:
         """Return where the slope of a function of one variable is not linear."""
+        return ()
 
     @property
-    @abstractmethod
     def dimension(self) -> int:
         """The number of variables."""
+        return 1
 
     def slope(self, x: Point) -> Point:
         """Return the subgradient that runs use."""
@@ -118,10 +118,6 @@ class MaxAffine(Function):
     def smoothness(self) -> Fraction | None:
         """Return 0 for one piece."""
         return _ZERO if len({slope for slope, _ in self.pieces}) == 1 else None
-
-    def convexity(self) -> Fraction:
-        """Return 0."""
-        return _ZERO
 
     def breaks(self) -> tuple[Fraction, ...]:
         """Return where two pieces meet."""
@@ -181,10 +177,6 @@ class Quadratic(Function):
         """Return the least curvature."""
         return min(self.curvatures)
 
-    def breaks(self) -> tuple[Fraction, ...]:
-        """Return nothing."""
-        return ()
-
     @property
     def dimension(self) -> int:
         """Of the centre."""
@@ -226,18 +218,9 @@ class Huber(Function):
         """Return the curvature."""
         return self.curvature
 
-    def convexity(self) -> Fraction:
-        """Return 0."""
-        return _ZERO
-
     def breaks(self) -> tuple[Fraction, ...]:
         """Return where the tangents begin."""
         return (self.centre - self.width, self.centre + self.width)
-
-    @property
-    def dimension(self) -> int:
-        """One."""
-        return 1
 
     def __str__(self) -> str:
         at = f"|x - {self.centre}|"
@@ -306,11 +289,6 @@ class PiecewiseQuadratic(Function):
     def breaks(self) -> tuple[Fraction, ...]:
         """Return the knots."""
         return self.knots
-
-    @property
-    def dimension(self) -> int:
-        """One."""
-        return 1
 
     def __str__(self) -> str:
         ends = ["", *map(str, self.knots), ""]

@@ -573,10 +573,6 @@ class Modelled:
     noisy: bool
     model: Any  # the server's model after k iterations, by k
 
-    def instances(self) -> tuple[Instance, ...]:
-        """Return exact instances on which proofs are tested; some may not fit this theorem."""
-        return ()
-
     def given_by(self, events: Events) -> dict[str, Any]:
         """Return how an instance says that these events are given, by its parameters."""
         return {"events": tuple(events.actor.tolist())}

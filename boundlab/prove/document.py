@@ -17,12 +17,11 @@ from math import ceil, floor, isqrt
 from typing import Any, Literal, TypeAlias, final
 
 from boundlab.errors import SpecError
-from boundlab.prove._context import OWN_AXIOMS, Context, Fact, Shared, VectorFact
 from boundlab.prove._free_models import FreeModel, free_model
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import FIRST, REFUSED, Number, ProofError, Scalar, scalar, shape, variable
+from boundlab.prove._scalars import FIRST, REFUSED, ZERO, Number, ProofError, Scalar, scalar, shape, variable
 from boundlab.prove._search import derive, with_squares
-from boundlab.prove._terms import Claim, Lin, equal, expr
+from boundlab.prove._terms import OWN_AXIOMS, Claim, Context, Fact, Lin, Shared, VectorFact, equal, expr
 from boundlab.prove._witness import Witness, refute
 from boundlab.prove.setting import Setting
 from boundlab.recheck import Finding
@@ -248,10 +247,8 @@ def _matching(setting: Setting, fact: Fact) -> Fact:
 
 def statement(setting: Setting, context: Context, *, short: bool = False) -> Claim:
     """Return what the theorem says, in the setting's terms; Max and Min as they are in this case."""
-    found = scalar(0)
-    for term in setting.theorem.bound.expressions().values():
-        found = found + setting.formula(term, context, short=short)
-    return setting.metric() <= expr(found)
+    terms = setting.theorem.bound.expressions().values()
+    return setting.metric() <= expr(sum((setting.formula(term, context, short=short) for term in terms), ZERO))
 
 
 def _cover(setting: Setting, contexts: Sequence[Context]) -> None:

@@ -118,7 +118,7 @@ def test_full_gradients_have_no_noise() -> None:
 
 def test_a_proof_declares_a_second_virtual_iterate(delta: Any) -> None:
     with pytest.raises((ProofError, SpecError)):
-        delta.kernel.vectors.declare("v", delta.kernel.vectors.known["v"])
+        delta.kernel.vectors.declare("v", 1)
     with pytest.raises(ProofError):
         delta.context.declare("over", Range(low=scalar(0), arity=2))
 

@@ -19,7 +19,7 @@ from boundlab.prove import (
     variable,
 )
 from boundlab.prove._kernel import mixture, orthogonal, uncorrelated
-from boundlab.prove._terms import Known, Law, Register, lin
+from boundlab.prove._terms import Law, Register, lin
 from boundlab.prove.settings import setting_of
 from boundlab.recheck._terms import Vec
 from boundlab.theorems import load_theorem
@@ -50,10 +50,10 @@ def kernel() -> Kernel:
     declare("n", Range(low=ONE, integer=True))
     declare("i", Range(low=ZERO, high=n - 1, integer=True))
     vectors = found.vectors
-    vectors.declare("w", Known(1, clock=lambda k: (k,)))
-    vectors.declare("e", Known(1, clock=lambda k: (k, ONE), drawn=lambda k: (k,)))
-    vectors.declare("y", Known(2, clock=lambda _, k: (k,)))
-    vectors.declare("u", Known(2, clock=lambda _, k: (k,)))
+    vectors.declare("w", 1, clock=lambda k: (k,))
+    vectors.declare("e", 1, clock=lambda k: (k, ONE), drawn=lambda k: (k,))
+    vectors.declare("y", 2, clock=lambda _, k: (k,))
+    vectors.declare("u", 2, clock=lambda _, k: (k,))
     return found
 
 
@@ -273,7 +273,7 @@ def test_noise_that_is_used_again_is_unbiased(kernel: Kernel) -> None:
 )
 def test_no_noise_is_known_before_it_is_drawn(theorem: str) -> None:
     kernel = setting_of(load_theorem(theorem)).kernel
-    noises = {name: own.arity for name, own in kernel.vectors.known.items() if own.drawn is not None}
+    noises = {name: own["arity"] for name, own in kernel.vectors.known.items() if own["drawn"] is not None}
     assert noises
     places = [kernel.context.declare(f"place{one}", Range(low=scalar(0), integer=True)) for one in range(3)]
     for name, arity in noises.items():

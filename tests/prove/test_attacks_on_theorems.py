@@ -10,7 +10,6 @@ from proof_files import registered
 
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.prove import Context, Kernel, Proof, Range, Script, equal, expr, finite_sum, run, scalar, total, variable
-from boundlab.prove._terms import Known
 from boundlab.prove.document import Status, conclude, statement
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
@@ -60,7 +59,7 @@ def test_a_proof_adds_an_axiom_a_condition_a_symbol_or_a_vector() -> None:
         lambda: setting.own_symbol("c", Range(low=ONE, high=ZERO)),
         lambda: setting.kernel.make(expr(1) <= 0, setting.context, "axiom"),
         lambda: setting.kernel.make_vector(setting.xs(0), setting.star, setting.context, "axiom"),
-        lambda: setting.kernel.vectors.declare("c", Known(0)),
+        lambda: setting.kernel.vectors.declare("c", 0),
     ):
         with refused("a proof cannot use it|a proof declares none"):
             hidden()

@@ -154,12 +154,12 @@ def test_a_fixed_schedule_names_a_client_in_each_iteration(events: tuple[int, ..
 )
 def test_the_numbers_that_instances_give_are_true_of_them(theorem: str) -> None:
     s, whys = setting(theorem), []
-    for one in s.instances():
+    for one in s.instances:
         try:
             Model(s, settled(s, one if s.noisy else replace(one, noise=())))
         except UnfitError as error:
             whys.append(str(error))
-    assert len(whys) < len(s.instances())
+    assert len(whys) < len(s.instances)
     wrong = (
         "is not true of",
         "have no",
@@ -205,7 +205,7 @@ def test_an_instance_says_weaker_numbers_than_its_run_has_and_no_stronger_ones(
     theorem: str, name: str, weaker: int
 ) -> None:
     own = setting_of(lookup("theorems", theorem))
-    instance = replace(own.instances()[1], bounds=())
+    instance = replace(own.instances[1], bounds=())
     exact, step = own.constants(instance)[name], F(weaker, 7)
     assert own.constants(replace(instance, bounds=((name, exact + step),)))[name] == exact + step
     with pytest.raises(UnfitError, match=f"{name} = .* is not true of the run"):

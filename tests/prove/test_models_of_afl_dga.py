@@ -8,8 +8,8 @@ from setting_facts import models, setting
 from boundlab.prove import equal, squared
 from boundlab.prove._instance import Instance, UnfitError
 from boundlab.prove.models import Model, evaluate, holds
-from boundlab.prove.settings._arriving import AFL_DGA
-from boundlab.prove.settings.afl_dga import events_of, work_of
+from boundlab.prove.settings._instances import AFL_DGA
+from boundlab.prove.settings.tapes import events_of, work_of
 
 F = Fraction
 ENOUGH, SMALL = 5, F(1, 8)
