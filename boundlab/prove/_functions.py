@@ -149,9 +149,23 @@ class MaxAffine(Function):
         return parts[0] if len(parts) == 1 else f"max({', '.join(parts)})"
 
 
+class Curved(Function):
+    """A function whose second derivatives are among a few numbers."""
+
+    curvatures: tuple[Fraction, ...]
+
+    def smoothness(self) -> Fraction | None:
+        """Return the largest curvature without its sign."""
+        return max(abs(one) for one in self.curvatures)
+
+    def convexity(self) -> Fraction:
+        """Return the least curvature."""
+        return min(self.curvatures)
+
+
 @final
 @dataclass(frozen=True)
-class Quadratic(Function):
+class Quadratic(Curved):
     """Σ curvature_j/2·(x_j − centre_j)²; a curvature may be negative."""
 
     curvatures: Point
@@ -168,14 +182,6 @@ class Quadratic(Function):
     def lipschitz(self) -> Fraction | None:
         """Return None unless it is constant."""
         return None if any(self.curvatures) else _ZERO
-
-    def smoothness(self) -> Fraction | None:
-        """Return the largest curvature."""
-        return max(abs(one) for one in self.curvatures)
-
-    def convexity(self) -> Fraction:
-        """Return the least curvature."""
-        return min(self.curvatures)
 
     @property
     def dimension(self) -> int:
@@ -229,7 +235,7 @@ class Huber(Function):
 
 @final
 @dataclass(frozen=True)
-class PiecewiseQuadratic(Function):
+class PiecewiseQuadratic(Curved):
     """A function of one variable whose slope is continuous, and linear between knots.
 
     Parameters
@@ -277,14 +283,6 @@ class PiecewiseQuadratic(Function):
         if self.curvatures[0] or self.curvatures[-1]:
             return None
         return max(self.slopes((at,))[0][0] ** 2 for at in self.knots)
-
-    def smoothness(self) -> Fraction | None:
-        """Return the largest curvature without its sign."""
-        return max(abs(one) for one in self.curvatures)
-
-    def convexity(self) -> Fraction:
-        """Return the least curvature."""
-        return min(self.curvatures)
 
     def breaks(self) -> tuple[Fraction, ...]:
         """Return the knots."""

@@ -556,21 +556,17 @@ class Setting(Modelled):
         if self.composite:
             self.kernel.vectors.declare_function("H", 0)
         if "minimiser" in self.assumed:
-            self.point("star", 0)
+            self.kernel.vectors.declare("star", 0)
             # Subgradients of the f_i at the minimiser, chosen so that their mean is 0.
-            self.point("h", 1)
+            self.kernel.vectors.declare("h", 1)
             self.kernel.vectors.declare_slope("h", Slope(("i",), "f", self.client_index, Vec("star")))
             if self.composite:
-                self.point("hs", 0)
+                self.kernel.vectors.declare("hs", 0)
 
     @property
     def client_index(self) -> tuple[Scalar, ...]:
         """What a client's function is indexed by."""
         return () if self.one_function else (self.i,)
-
-    def point(self, name: str, arity: int) -> None:
-        """Declare vectors that are not random."""
-        self.kernel.vectors.declare(name, arity)
 
     @property
     def star(self) -> Lin:

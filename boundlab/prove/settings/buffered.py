@@ -8,7 +8,6 @@ from functools import cache
 from math import prod
 from typing import Any, TypeAlias, final
 
-from boundlab.options import Options
 from boundlab.prove._functions import Point, inner, mean_slope, plus, root_above, spread, square_root, steepest, summed
 from boundlab.prove._instance import (
     MAX_OUTCOMES,
@@ -23,6 +22,7 @@ from boundlab.prove._instance import (
     exact_weight,
     exactly,
     halves,
+    parameters_of,
     replay_tape,
     run_once,
     used_runs,
@@ -188,7 +188,7 @@ class Buffers(Used):
     def __init__(self, algorithm: str, instance: Instance) -> None:
         own, options = lookup("algorithms", algorithm), options_of(instance)
         self.n, self.T = instance.n, instance.horizon
-        self.parameters = own.read(Options(algorithm, options))
+        self.parameters = parameters_of(own, options)
         tape = compiled(algorithm, tuple(sorted(options.items())), instance.events, instance.n, instance.horizon)
         super().__init__(tape, used_runs(tape))
         self.rate = exact_weight(own.server_rate(self.parameters))

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import sympy
 
-from boundlab.algorithms.afl_dga import AflDgaParameters
 from boundlab.classes import Combination, models, of_tape, steps, used
 from boundlab.errors import AssumptionError, BoundlabError, CaseError
 from boundlab.events import SERVER, Events
 from boundlab.formulas.symbols import symbol
-from boundlab.options import Options
 from boundlab.prove._functions import infimum, plus, root_above, square_root, weighted_value
 from boundlab.prove._instance import (
     Column,
@@ -30,6 +28,7 @@ from boundlab.prove._instance import (
     exact_weight,
     exactly,
     halves,
+    parameters_of,
     replay_tape,
     used_runs,
     whole,
@@ -186,9 +185,8 @@ class DgaRows:
         if not all(SERVER <= one < n for one in self.events.actor.tolist()):
             raise UnfitError("a client acts that does not exist")
         own = lookup("algorithms", "afl_dga")
-        self.parameters: AflDgaParameters = own.read(
-            Options("afl_dga", {"eta": float(eta), "scaling": "analysis", "server": "plain"})
-        )
+        options = {"eta": float(eta), "scaling": "analysis", "server": "plain"}
+        self.parameters = parameters_of(own, options)
         try:
             self.tape: Tape = own.schedule(self.parameters, self.events, n, RecordAt(), horizon)
             if self.tape.iterations < horizon:
@@ -319,12 +317,6 @@ class FedCompassSetting(RunsSetting):
 
     # ------------------------------------------------------------------ the tape
 
-    def _tape(self, instance: Instance) -> Tape:
-        try:
-            return _tape(instance)
-        except BoundlabError as error:
-            raise UnfitError(str(error)) from error
-
     def _window(self, instance: Instance) -> int:
         return int(dict(instance.options).get("N", 1)) if "N" in self.own_symbols else 1
 
@@ -355,9 +347,7 @@ class FedCompassSetting(RunsSetting):
         return weighted_value(instance.functions, shares, instance.start) - lowest
 
     def _work(self, instance: Instance) -> "RunWeights":
-        return RunWeights(
-            self._tape(self._until(instance)), self._window(instance), instance.horizon, self.shares(instance)
-        )
+        return RunWeights(_tape(self._until(instance)), self._window(instance), instance.horizon, self.shares(instance))
 
     def _read(self, instance: Instance) -> dict[str, Fraction]:
         options, work, window = dict(instance.options), self._work(instance), self._window(instance)
@@ -365,7 +355,7 @@ class FedCompassSetting(RunsSetting):
             raise UnfitError("a window holds nothing")
         least, most = Fraction(options.get("Qmin", 1)), Fraction(options.get("Qmax", 1))
         own = lookup("algorithms", "fedcompass")
-        read = own.quantities(_parameters(instance), work.tape, len(work.A), {"N": window})
+        read = own.quantities(parameters_of(own, _its_own(instance)), work.tape, len(work.A), {"N": window})
         found = {"N": Fraction(window), "Qmin": least, "Qmax": most, **exactly(read, _OF_GROUPS)}
         if "speed_ratio" in read:
             found["speed_ratio"] = Fraction(read["speed_ratio"]).limit_denominator(1000)
@@ -416,41 +406,41 @@ class RunWeights(Used):
         }
 
 
-def _parameters(instance: Instance) -> Any:
-    options = {name: value for name, value in instance.options if name not in _NOT_ITS_OWN}
-    if instance.p:
-        options["p"] = [float(one) for one in instance.p]
-    options.setdefault("Qmin", 1)
-    options.setdefault("Qmax", 1)
-    return lookup("algorithms", "fedcompass").read(Options("fedcompass", {**options, "eta": float(instance.alpha)}))
+def _its_own(instance: Instance) -> dict[str, Any]:
+    """Return FedCompass's options on an instance."""
+    own = {name: value for name, value in instance.options if name not in _NOT_ITS_OWN}
+    shares = {"p": tuple(float(one) for one in instance.p)} if instance.p else {}
+    return {"Qmin": 1, "Qmax": 1, **own, **shares, "eta": float(instance.alpha)}
 
 
 @cache
 def _tape(instance: Instance) -> Tape:
-    """Return the tape: of clients that arrive one after the other at times 1, 2, …, or by the times of their steps."""
-    own, parameters = lookup("algorithms", "fedcompass"), _parameters(instance)
-    if parameters.speeds is None:
-        given = dict(instance.options)
-        own_ones = {name: value for name, value in given.items() if name not in _NOT_ITS_OWN}
-        more = {"eta": float(instance.alpha), "Qmin": 1, "Qmax": 1, **own_ones}
-        if instance.p:
-            more["p"] = tuple(float(one) for one in instance.p)
-        arrivals = instance.events, instance.n, instance.horizon, given.get("times", ())
-        return compiled("fedcompass", tuple(sorted(more.items())), *arrivals)
-    events = own.sample(parameters, None, None, None, instance.n, _ALL)
-    tape: Tape = own.schedule(parameters, events, instance.n, RecordAt(), instance.horizon)
+    """Return the tape: of clients that arrive one after the other at times 1, 2, …, or by the times of their steps.
+
+    Raises
+    ------
+    UnfitError
+        If there is none.
+    """
+    own, options = lookup("algorithms", "fedcompass"), _its_own(instance)
+    try:
+        parameters = parameters_of(own, options)
+        if parameters.speeds is None:
+            times = dict(instance.options).get("times", ())
+            arrivals = instance.events, instance.n, instance.horizon, times
+            return compiled("fedcompass", tuple(sorted(options.items())), *arrivals)
+        events = own.sample(parameters, None, None, None, instance.n, _ALL)
+        tape: Tape = own.schedule(parameters, events, instance.n, RecordAt(), instance.horizon)
+    except BoundlabError as error:
+        raise UnfitError(str(error)) from error
     return tape
 
 
 @cache
 def _replayed(instance: Instance, window: int, begins: int, shares: tuple[Fraction, ...]) -> Runs:
     """Replay the tape, with the sums of the setting."""
-    try:
-        tape = _tape(instance)
-    except BoundlabError as error:
-        raise UnfitError(str(error)) from error
-    work = RunWeights(tape, window, begins, shares)
-    runs = replay_tape(tape, instance, work.rows)
+    work = RunWeights(_tape(instance), window, begins, shares)
+    runs = replay_tape(work.tape, instance, work.rows)
     return with_mean_slopes(runs, "w", instance.horizon + 1)
 
 
@@ -664,7 +654,7 @@ class FedFaWork(Used):
         self.n, self.begins, self.window = instance.n, instance.horizon, int(options.get("N", 1))
         self.updates = self.begins + self.window - 1
         own = lookup("algorithms", "fedfa")
-        self.parameters = own.read(Options("fedfa", _options(instance)))
+        self.parameters = parameters_of(own, _options(instance))
         self.K, self.first = self.parameters.K, self.parameters.first
         self.delta = self.parameters.mode == "delta"
         tape = compiled("fedfa", tuple(sorted(_options(instance).items())), instance.events, self.n, self.updates)
