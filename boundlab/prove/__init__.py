@@ -5,7 +5,6 @@ products, of function values, of numbers and of finite sums of these, ≥ 0 or =
 are made by :class:`Kernel` alone. docs/prove.md has every rule and what it refuses.
 """
 
-from boundlab.prove._context import Context as Context, Fact as Fact, VectorFact as VectorFact
 from boundlab.prove._kernel import (
     Kernel as Kernel,
     chord as chord,
@@ -26,8 +25,11 @@ from boundlab.prove._kernel import (
 from boundlab.prove._scalars import ProofError as ProofError, Scalar as Scalar, scalar as scalar, variable as variable
 from boundlab.prove._terms import (
     Claim as Claim,
+    Context as Context,
     Expr as Expr,
+    Fact as Fact,
     Lin as Lin,
+    VectorFact as VectorFact,
     dot as dot,
     equal as equal,
     expr as expr,

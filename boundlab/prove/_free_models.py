@@ -18,12 +18,11 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from boundlab.prove._context import Context, Fact, VectorFact
-from boundlab.prove._instance import UnfitError
+from boundlab.prove._instance import Name, UnfitError, named
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import ProofError, scalar
-from boundlab.prove._terms import Claim, Expr
-from boundlab.prove.models import Ball, Environment, OutsideError, Real, SymbolNumbers
+from boundlab.prove._terms import Claim, Context, Expr, Fact, VectorFact
+from boundlab.prove.models import Ball, Environment, Ground, OutsideError, Real, SymbolNumbers
 from boundlab.recheck.kernel import Base, Range, Vec
 
 # Numbers for atoms that meet linear conditions and miss one: proposed by a solver, checked in fractions.
@@ -32,9 +31,7 @@ _FEW = 24
 _ROOM, _ROUND = 1e-4, (1, 2, 4, 8, 64, 4096, 1 << 20)
 _LARGE, _THRIFT = 100.0, 1e-3
 _ZERO = Fraction(0)
-# The name of a vector with its indices; ("1",), ("inner", u, v) or ("value", f, i, u).
-Name: TypeAlias = tuple[str, tuple[int, ...]]
-Ground: TypeAlias = tuple[Any, ...]
+# By ("1",), ("inner", u, v) or ("value", f, i, u).
 Row: TypeAlias = dict[Ground, Fraction]
 
 
@@ -336,7 +333,7 @@ class _Attempt(SymbolNumbers):
         if not fact.axioms:
             return  # it is algebra, and true whatever the numbers and the vectors are
         own = fact.claim.names() if isinstance(fact, Fact) else fact.left.names() | fact.right.names()
-        kept = self._kernel.parameters | self._named | fact.context.restricted()
+        kept = self._kernel.parameters | self._named | fact.context.checked.fixed
         if more := sorted(name for name in fact.context.closure(own) - kept if not self._is_index(name)):
             raise OutsideError(f"a fact holds for every {', '.join(more)}")
 
@@ -444,10 +441,8 @@ def _met(row: Row, equation: bool, found: Row) -> bool:
 
 
 def _text(key: Ground) -> str:
-    def name(one: Name) -> str:
-        return f"{one[0]}[{', '.join(map(str, one[1]))}]" if one[1] else one[0]
-
     if key[0] == "inner":
-        return f"E‖{name(key[1])}‖²" if key[1] == key[2] else f"E⟨{name(key[1])}, {name(key[2])}⟩"
+        one, other = map(named, key[1:])
+        return f"E‖{one}‖²" if one == other else f"E⟨{one}, {other}⟩"
     which = f"_{key[2][0]}" if key[2] else ""
-    return f"E {key[1]}{which}({name(key[3])})"
+    return f"E {key[1]}{which}({named(key[3])})"

@@ -67,18 +67,18 @@ class Function(ABC):
     def smoothness(self) -> Fraction | None:
         """Return the least Lipschitz constant of the gradient, None where there is none."""
 
-    @abstractmethod
     def convexity(self) -> Fraction:
         """Return the largest mu for which f − mu/2·‖x‖² is convex."""
+        return _ZERO
 
-    @abstractmethod
     def breaks(self) -> tuple[Fraction, ...]:
         """Return where the slope of a function of one variable is not linear."""
+        return ()
 
     @property
-    @abstractmethod
     def dimension(self) -> int:
         """The number of variables."""
+        return 1
 
     def slope(self, x: Point) -> Point:
         """Return the subgradient that runs use."""
@@ -119,10 +119,6 @@ class MaxAffine(Function):
         """Return 0 for one piece."""
         return _ZERO if len({slope for slope, _ in self.pieces}) == 1 else None
 
-    def convexity(self) -> Fraction:
-        """Return 0."""
-        return _ZERO
-
     def breaks(self) -> tuple[Fraction, ...]:
         """Return where two pieces meet."""
         return tuple(
@@ -153,9 +149,23 @@ class MaxAffine(Function):
         return parts[0] if len(parts) == 1 else f"max({', '.join(parts)})"
 
 
+class Curved(Function):
+    """A function whose second derivatives are among a few numbers."""
+
+    curvatures: tuple[Fraction, ...]
+
+    def smoothness(self) -> Fraction | None:
+        """Return the largest curvature without its sign."""
+        return max(abs(one) for one in self.curvatures)
+
+    def convexity(self) -> Fraction:
+        """Return the least curvature."""
+        return min(self.curvatures)
+
+
 @final
 @dataclass(frozen=True)
-class Quadratic(Function):
+class Quadratic(Curved):
     """Σ curvature_j/2·(x_j − centre_j)²; a curvature may be negative."""
 
     curvatures: Point
@@ -172,18 +182,6 @@ class Quadratic(Function):
     def lipschitz(self) -> Fraction | None:
         """Return None unless it is constant."""
         return None if any(self.curvatures) else _ZERO
-
-    def smoothness(self) -> Fraction | None:
-        """Return the largest curvature."""
-        return max(abs(one) for one in self.curvatures)
-
-    def convexity(self) -> Fraction:
-        """Return the least curvature."""
-        return min(self.curvatures)
-
-    def breaks(self) -> tuple[Fraction, ...]:
-        """Return nothing."""
-        return ()
 
     @property
     def dimension(self) -> int:
@@ -226,18 +224,9 @@ class Huber(Function):
         """Return the curvature."""
         return self.curvature
 
-    def convexity(self) -> Fraction:
-        """Return 0."""
-        return _ZERO
-
     def breaks(self) -> tuple[Fraction, ...]:
         """Return where the tangents begin."""
         return (self.centre - self.width, self.centre + self.width)
-
-    @property
-    def dimension(self) -> int:
-        """One."""
-        return 1
 
     def __str__(self) -> str:
         at = f"|x - {self.centre}|"
@@ -246,7 +235,7 @@ class Huber(Function):
 
 @final
 @dataclass(frozen=True)
-class PiecewiseQuadratic(Function):
+class PiecewiseQuadratic(Curved):
     """A function of one variable whose slope is continuous, and linear between knots.
 
     Parameters
@@ -295,22 +284,9 @@ class PiecewiseQuadratic(Function):
             return None
         return max(self.slopes((at,))[0][0] ** 2 for at in self.knots)
 
-    def smoothness(self) -> Fraction | None:
-        """Return the largest curvature without its sign."""
-        return max(abs(one) for one in self.curvatures)
-
-    def convexity(self) -> Fraction:
-        """Return the least curvature."""
-        return min(self.curvatures)
-
     def breaks(self) -> tuple[Fraction, ...]:
         """Return the knots."""
         return self.knots
-
-    @property
-    def dimension(self) -> int:
-        """One."""
-        return 1
 
     def __str__(self) -> str:
         ends = ["", *map(str, self.knots), ""]

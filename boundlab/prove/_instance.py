@@ -245,38 +245,10 @@ class Instance:
         if self.alpha <= 0 or self.steps < 1 or self.horizon < 0:
             return "a number of the run is out of range"
         for one in sorted(assumptions):
-            if why := self._misses(one):
+            why = _MISSED[one](self) if one in _MISSED else f"{one} is not decided for exact instances"
+            if why:
                 return why
         return ""
-
-    def _misses(self, assumption: str) -> str:
-        least = self._least
-        match assumption:
-            case "convex":
-                return "" if least["mu"] >= 0 else "a function is not convex"
-            case "lipschitz":
-                return "" if "B" in least and least["mu"] >= 0 else "a function is not convex and Lipschitz"
-            case "smooth":
-                return "" if least.get("L", _NONE) > 0 else "a function is not smooth, or all are constant"
-            case "strongly-convex":
-                return "" if least["mu"] > 0 else "a function is not strongly convex"
-            case "minimiser":
-                return self._no_minimiser()
-            case "bounded-below":
-                return "" if self.lowest() is not None else "no infimum is known"
-            case "one-function":
-                return "" if len(set(self.functions)) == 1 else "the clients have several functions"
-            case "fixed-schedule":
-                fits = len(self.events) == self.horizon and all(0 <= one < self.n for one in self.events)
-                return "" if fits else "who arrives is not fixed"
-            case "bounded-variance" | "deterministic" | "unconstrained":
-                return ""
-            case "iid-events":
-                ok = len(self.p) == self.n and all(one > 0 for one in self.p) and self.p_s > 0
-                return "" if ok and sum(self.p) + self.p_s == 1 else "the probabilities do not make up a law"
-            case "uniform-sampling":
-                return ""
-        return f"{assumption} is not decided for exact instances"
 
     def _no_minimiser(self) -> str:
         best = self.minimum()
@@ -293,10 +265,9 @@ class Instance:
 
     # ------------------------------------------------------------------ text
 
-    def lines(self, symbols: Iterable[str], numbers: Mapping[str, Fraction] | None = None) -> list[str]:
+    def lines(self, symbols: Iterable[str], constants: Mapping[str, Fraction]) -> list[str]:
         """Return it in words, with the numbers of some symbols, for a reader with pencil and paper."""
         found = [f"f_{place}(x) = {one}" for place, one in enumerate(self.functions)]
-        constants = self.constants() if numbers is None else numbers
         best = self.minimum()
         if self.events:
             found.append(f"who arrives: {', '.join(map(str, self.events))}")
@@ -340,6 +311,32 @@ class Instance:
         return found
 
 
+def _unless(met: bool, words: str) -> str:
+    return "" if met else words
+
+
+# By assumption: what is said of an instance that does not meet it.
+_MISSED: Mapping[str, Callable[[Instance], str]] = {
+    "convex": lambda one: _unless(one._least["mu"] >= 0, "a function is not convex"),
+    "lipschitz": lambda one: _unless(
+        "B" in one._least and one._least["mu"] >= 0, "a function is not convex and Lipschitz"
+    ),
+    "smooth": lambda one: _unless(one._least.get("L", _NONE) > 0, "a function is not smooth, or all are constant"),
+    "strongly-convex": lambda one: _unless(one._least["mu"] > 0, "a function is not strongly convex"),
+    "minimiser": Instance._no_minimiser,
+    "bounded-below": lambda one: _unless(one.lowest() is not None, "no infimum is known"),
+    "one-function": lambda one: _unless(len(set(one.functions)) == 1, "the clients have several functions"),
+    "fixed-schedule": lambda one: _unless(
+        len(one.events) == one.horizon and all(0 <= i < one.n for i in one.events), "who arrives is not fixed"
+    ),
+    "iid-events": lambda one: _unless(
+        len(one.p) == one.n and min(*one.p, one.p_s) > 0 and sum(one.p) + one.p_s == 1,
+        "the probabilities do not make up a law",
+    ),
+    **dict.fromkeys(("bounded-variance", "deterministic", "unconstrained", "uniform-sampling"), lambda _: ""),
+}
+
+
 def written(point: Point) -> str:
     """Return a point as text."""
     return str(point[0]) if len(point) == 1 else f"({', '.join(map(str, point))})"
@@ -351,9 +348,13 @@ def written(point: Point) -> str:
 # computes from the server's model in iteration r. Rows of the program say which of these passes enter which register.
 
 Name: TypeAlias = tuple[str, tuple[int, ...]]
-Row: TypeAlias = Mapping[Name, Point]
 _ZERO = Fraction(0)
 MAX_OUTCOMES = 5_000
+
+
+def named(name: Name) -> str:
+    """Return a vector with its indices as text."""
+    return f"{name[0]}[{', '.join(map(str, name[1]))}]" if name[1] else name[0]
 
 
 @final
@@ -572,10 +573,6 @@ class Modelled:
     assumed: frozenset[str]
     noisy: bool
     model: Any  # the server's model after k iterations, by k
-
-    def instances(self) -> tuple[Instance, ...]:
-        """Return exact instances on which proofs are tested; some may not fit this theorem."""
-        return ()
 
     def given_by(self, events: Events) -> dict[str, Any]:
         """Return how an instance says that these events are given, by its parameters."""

@@ -12,13 +12,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
-from boundlab.prove import _context as lines
-from boundlab.prove._context import _KEY, Context, Fact, Shared, VectorFact
+from boundlab.prove import _terms as lines
 from boundlab.prove._scalars import (
     FIRST,
     Number,
     ProofError,
     Scalar,
+    number,
     of_symbol,
     only_for_rules,
     refused,
@@ -29,10 +29,15 @@ from boundlab.prove._scalars import (
     whole,
 )
 from boundlab.prove._terms import (
+    _KEY,
     Claim,
+    Context,
     Expr,
+    Fact,
     Law,
     Lin,
+    Shared,
+    VectorFact,
     Vectors,
     dot,
     equal,
@@ -62,7 +67,7 @@ class Kernel:
 
     def __init__(self, context: Context) -> None:
         self.context, self.replay = context, context.replay
-        self.vectors = Vectors(self._tell)
+        self.vectors = Vectors(self.replay)
         self._before = len(self.replay.facts)
         self.facts: list[Shared] = []
         self.concluded: tuple[Fact, ...] = ()  # what makes up the theorem, one fact for each case
@@ -159,14 +164,6 @@ class Kernel:
         """Write what is forgotten afterwards, or, with ``keep``, where something of it is refused."""
         with refused(), self.replay.trial(keep=keep, also=[self.facts, self.roots]):
             yield
-
-    def _tell(self, what: str, name: str, own: Any) -> None:
-        if what == "vectors":
-            self.replay.vectors[name] = lines.known_dict(own)
-        elif what == "functions":
-            self.replay.functions[name] = own
-        else:
-            self.replay.raw["slopes"][name] = lines.slope_dict(own)
 
     def _law(self, law: Law) -> int:
         if law not in self._laws:
@@ -325,7 +322,7 @@ class Kernel:
         found = []
         with self._trial(keep=True):
             for which, relation in enumerate(("≤", "≥")):
-                raw = {"kind": "split", "parent": here.number, "name": name, "at": lines.number(value), "which": which}
+                raw = {"kind": "split", "parent": here.number, "name": name, "at": number(value), "which": which}
                 child = Context(here, f"{name} {relation} {text(value + step * which)}", self.replay.open_case(raw))
                 self.replay.case(child.number)
                 found.append(child)

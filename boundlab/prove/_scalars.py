@@ -1,6 +1,6 @@
 """Exact numbers with symbols: those of the checker, with the names that a user may give, and how a quotient is read.
 
-A symbol carries no assumption; what is known of it is said by a :class:`boundlab.prove._context.Context`. Nothing is
+A symbol carries no assumption; what is known of it is said by a :class:`boundlab.prove._terms.Context`. Nothing is
 ever simplified but by multiplying out and by what a numerator and a denominator have in common: a number is 0 if and
 only if its numerator has no terms.
 """
@@ -120,14 +120,6 @@ def whole(value: Number) -> Scalar:
     if own.bottom != ONE or any(coefficient.denominator != 1 for _, coefficient in own.terms()):
         raise ProofError(f"an index is a whole number, got {own}")
     return own
-
-
-def total(values: Iterable[Number]) -> Scalar:
-    """Return a sum."""
-    found = ZERO
-    for one in values:
-        found = found + one
-    return found
 
 
 # ---------------------------------------------------------------------- how a number is read

@@ -15,10 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.prove._context import Context, Fact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import FIRST, NUMBER, REFUSED, ProofError, Scalar, shape
-from boundlab.prove._terms import Claim, Expr, Lin, dot
+from boundlab.prove._terms import Claim, Context, Expr, Fact, Lin, dot
 from boundlab.recheck.kernel import ONE, ZERO, Atom, Monomial, Symbol
 
 _ATTEMPTS = 6

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
-from boundlab.prove._context import Context
 from boundlab.prove._functions import Function, Huber, MaxAffine, PiecewiseQuadratic, Point, Quadratic
-from boundlab.prove._instance import Instance, Name, Noise, UnfitError, written
-from boundlab.prove._terms import Claim, Expr
+from boundlab.prove._instance import Instance, Name, Noise, UnfitError, named, written
+from boundlab.prove._terms import Claim, Context, Expr
 from boundlab.prove.models import Ball, Ground, Model, Real, Row, evaluate, holds, models_of, settled
 from boundlab.prove.setting import Setting
 
@@ -120,10 +119,7 @@ def _added(parts: list[tuple[Real, str]]) -> str:
 
 
 def _named(name: Name) -> str:
-    word, indices = name
-    if word == "star":
-        return "x*"
-    return f"{word}[{', '.join(map(str, indices))}]" if indices else word
+    return "x*" if name[0] == "star" else named(name)
 
 
 def _term(model: Model, key: Ground) -> str:
@@ -207,7 +203,7 @@ def refute(setting: Setting, claim: Claim, context: Context, *, tries: int = _TR
     seed
         Of these.
     """
-    if not setting.instances() or any(one.supposed for one in context.chain()):
+    if not setting.instances or any(one.supposed for one in context.chain()):
         # Under a hypothesis a claim need hold only where the hypothesis does.
         return None
     instance = _first(setting, claim, context, tries, seed)

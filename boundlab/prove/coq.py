@@ -15,10 +15,10 @@ it is a power of is one.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
-from boundlab.prove._context import Context, Fact
 from boundlab.prove._scalars import NUMBER, Scalar, of_symbol, shape
-from boundlab.prove._terms import Expr
+from boundlab.prove._terms import Context, Expr, Fact
 from boundlab.prove.document import Outcome
 from boundlab.prove.trace import reachable
 from boundlab.recheck.kernel import ONE, Monomial, Symbol
@@ -28,7 +28,7 @@ from boundlab.recheck.kernel import ONE, Monomial, Symbol
 # Where x ≥ a, the difference x - a is ≥ 0, and so is b - x where x ≤ b. A polynomial whose coefficients are all ≥ 0
 # once
 # it is written in such differences is ≥ 0, and so is an even power of anything. No more is tried than that: what
-# :class:`~boundlab.prove._context.Context` shows otherwise may not be found here.
+# :class:`~boundlab.prove._terms.Context` shows otherwise may not be found here.
 
 _LONGEST = 400  # terms: what is longer is no help to a reader, nor to another checker
 
@@ -442,18 +442,12 @@ def _powers_below(value: Scalar) -> Scalar:
     for powers, _ in shape(value).top:
         for symbol, power in powers:
             low[symbol] = min(low.get(symbol, 0), power)
-    found = ONE
-    for symbol, power in sorted(low.items(), key=lambda pair: pair[0].key):
-        found = found * of_symbol(symbol) ** -power
-    return found
+    return prod((of_symbol(symbol) ** -power for symbol, power in low.items()), start=ONE)
 
 
 def _below(value: Scalar) -> Scalar:
     """Return the product of the factors that a number is divided by."""
-    found = ONE
-    for factor, count in shape(value).factors:
-        found = found * factor**count
-    return found
+    return prod((factor**count for factor, count in shape(value).factors), start=ONE)
 
 
 def _last_first(symbols: Iterable[Symbol], context: Context) -> list[Symbol]:

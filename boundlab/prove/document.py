@@ -17,12 +17,11 @@ from math import ceil, floor, isqrt
 from typing import Any, Literal, TypeAlias, final
 
 from boundlab.errors import SpecError
-from boundlab.prove._context import OWN_AXIOMS, Context, Fact, Shared, VectorFact
 from boundlab.prove._free_models import FreeModel, free_model
 from boundlab.prove._kernel import Kernel
-from boundlab.prove._scalars import FIRST, REFUSED, Number, ProofError, Scalar, scalar, shape, variable
+from boundlab.prove._scalars import FIRST, REFUSED, ZERO, Number, ProofError, Scalar, scalar, shape, variable
 from boundlab.prove._search import derive, with_squares
-from boundlab.prove._terms import Claim, Lin, equal, expr
+from boundlab.prove._terms import OWN_AXIOMS, Claim, Context, Fact, Lin, Shared, VectorFact, equal, expr
 from boundlab.prove._witness import Witness, refute
 from boundlab.prove.setting import Setting
 from boundlab.recheck import Finding
@@ -67,18 +66,14 @@ def _ranges(setting: Setting) -> None:
         if known is None or known.moving or name in {*setting.kernel.values, *setting.kernel.roots}:
             continue
         low, high = _ends(known, values)
-        if low is not None and high is not None and low > high:
-            raise ProofError(f"no value of {name} is left: its range is empty")
         if low is not None and high is not None:
             value = low if known.integer else (low + high) / 2
-            if known.integer and known.above:
-                raise ProofError(f"{name} is whole and above {low}")
-            if low == high and (known.above or known.below):
-                raise ProofError(f"no value of {name} is left: its range is empty")
         elif low is not None:
             value = low + (1 if known.above or known.integer else 0)
         else:
             value = Fraction(0) if high is None else high - 1
+        if not _inside(value, known, values):
+            raise ProofError(f"no value of {name} is left: its range is empty")
         values[name] = scalar(value)
 
 
@@ -232,8 +227,12 @@ def allowed_axioms(setting: Setting) -> frozenset[str]:
     return setting.theorem.core.assumed | OWN_AXIOMS | setting.conditions_met
 
 
+# What the axiom of a step that is not proved begins with.
+_CLAIMED = "step "
+
+
 def _claimed(axiom: str) -> bool:
-    return axiom.startswith("step ")
+    return axiom.startswith(_CLAIMED)
 
 
 def _matching(setting: Setting, fact: Fact) -> Fact:
@@ -248,10 +247,8 @@ def _matching(setting: Setting, fact: Fact) -> Fact:
 
 def statement(setting: Setting, context: Context, *, short: bool = False) -> Claim:
     """Return what the theorem says, in the setting's terms; Max and Min as they are in this case."""
-    found = scalar(0)
-    for term in setting.theorem.bound.expressions().values():
-        found = found + setting.formula(term, context, short=short)
-    return setting.metric() <= expr(found)
+    terms = setting.theorem.bound.expressions().values()
+    return setting.metric() <= expr(sum((setting.formula(term, context, short=short) for term in terms), ZERO))
 
 
 def _cover(setting: Setting, contexts: Sequence[Context]) -> None:
@@ -288,7 +285,6 @@ def _only_its_symbols(setting: Setting, fact: Fact) -> Fact:
 
 
 Uses: TypeAlias = Fact | VectorFact
-_CLAIMED = "step "
 
 
 class Status(enum.Enum):
@@ -614,7 +610,7 @@ class Proof:
     def _proved(self, name: str, claim: Claim, fact: Fact, says: str, at: str, seconds: float) -> Step:
         if why := speaks_of_nothing(self.kernel, fact, self._setting):
             return Step(name, says or str(claim), claim, Status.UNPROVED, why, seconds, fact, at)
-        open_ones = tuple(sorted(one.removeprefix(_CLAIMED) for one in fact.axioms if one.startswith(_CLAIMED)))
+        open_ones = tuple(sorted(one.removeprefix(_CLAIMED) for one in filter(_claimed, fact.axioms)))
         many = f"{len(fact.premises)} fact{'s' if len(fact.premises) > 1 else ''}"
         how = f"{fact.rule}, {many}" if fact.premises else fact.rule
         status = Status.FOLLOWS if open_ones else Status.PROVED

@@ -17,12 +17,11 @@ from typing import Any, TypeAlias, final
 
 import sympy
 
-from boundlab.prove._context import Context, Fact
 from boundlab.prove._functions import square_root
 from boundlab.prove._instance import Instance, Members, Name, Runs, UnfitError
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import FIRST, REFUSED, Scalar, scalar, shape
-from boundlab.prove._terms import Claim, Expr
+from boundlab.prove._terms import Claim, Context, Expr, Fact
 from boundlab.prove.setting import Setting
 from boundlab.recheck.kernel import Atom, Base, Monomial, Range, Symbol, Vec
 
@@ -90,10 +89,7 @@ class Ball:
         if not exponent:
             return Fraction(1)
         base = self if exponent > 0 else self._inverse()
-        found = base
-        for _ in range(abs(exponent) - 1):
-            found = found * base
-        return found
+        return math.prod([base] * (abs(exponent) - 1), start=base)
 
     def __str__(self) -> str:
         return f"about {float((self.low + self.high) / 2):.12g}"
@@ -332,10 +328,7 @@ class SymbolNumbers:
 
     def expr(self, value: Expr, at: Environment) -> Real:
         """Return an expression; raises as :meth:`number`."""
-        found: Real = _ZERO
-        for weight, atom, where in self.parts(value, at):
-            found = found + weight * self._base(atom, where)
-        return found
+        return sum((weight * self._base(atom, where) for weight, atom, where in self.parts(value, at)), _ZERO)
 
     def parts(self, value: Expr, at: Environment) -> Iterator[tuple[Real, Base, Environment]]:
         """Yield what an expression is the sum of: weights, atoms without sums, and the values of their indices."""
@@ -685,7 +678,7 @@ def holds(model: Model, fact: Fact | Claim, kernel: Kernel, context: Context | N
 def models_of(setting: Setting) -> list[Model]:
     """Return the models of a setting: those of its instances that fit its theorem, with the step that it sets."""
     found = []
-    for instance in setting.instances():
+    for instance in setting.instances:
         one = instance if setting.noisy else replace(instance, noise=())
         try:
             found.append(Model(setting, settled(setting, one)))

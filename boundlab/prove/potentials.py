@@ -18,10 +18,9 @@ from typing import Any, Final, final
 
 import sympy
 
-from boundlab.prove._context import Context, Fact
 from boundlab.prove._kernel import telescope, total
-from boundlab.prove._scalars import ProofError, Scalar, scalar, variable
-from boundlab.prove._terms import Claim, Expr, Lin, equal, expr, squared
+from boundlab.prove._scalars import ZERO, ProofError, Scalar, scalar, variable
+from boundlab.prove._terms import Claim, Context, Expr, Fact, Lin, equal, expr, squared
 from boundlab.prove.document import Proof, Status, Uses
 from boundlab.theorems import Theorem
 
@@ -292,13 +291,6 @@ def _terms(s: Any) -> list[Scalar]:
     return [s.formula(one) for one in s.theorem.bound.expressions().values()]
 
 
-def _sum(terms: Sequence[Scalar]) -> Scalar:
-    found = scalar(0)
-    for one in terms:
-        found = found + one
-    return found
-
-
 GIVEN: Final[Mapping[str, Callable[[Iteration, Scalar], list[Fact]]]] = MappingProxyType(
     {
         "convexity": lambda of, k: [of.convex(k)],
@@ -351,7 +343,7 @@ def _mean(proof: Proof, of: Iteration, base: str, given: str) -> None:
     if first is None:
         raise ProofError("the bound is no S/(c·T) + r of a mean")
     c = S / (first * T)
-    rest = _sum([one for one in terms if one is not first])
+    rest = sum((one for one in terms if one is not first), ZERO)
     if name in c.names() | rest.names():
         raise ProofError("the bound is no S/(c·T) + r")
     one = _falls(proof, of, given, of.base(base, k + 1) + of.quantity(k) * c, of.base(base, k) + expr(c * rest))
@@ -362,7 +354,7 @@ def _at_the_best_step(proof: Proof, of: Iteration, given: str) -> None:
     """Conclude for α = R/√(T·size), where R·√(size/T) is R²/(2αT) + α·size/2 in one number."""
     s, kernel, k, alpha = of.s, proof.kernel, of.s.k, of.s.alpha
     T, R = s.symbol(s.theorem.horizon_symbol), s.symbol("R")
-    size = _sum([s.symbol(one) ** 2 for one in (("B", "sigma") if s.noisy else ("B",))])
+    size: Scalar = sum((s.symbol(one) ** 2 for one in (("B", "sigma") if s.noisy else ("B",))), ZERO)
     bound, roots = _rooted(s.theorem)
     if len(s.step_facts) != 2:
         raise ProofError("the bound is no S/(c·T) + r")
@@ -407,7 +399,7 @@ def _of_all(proof: Proof, of: Iteration, base: str, one: Fact, terms: Sequence[S
         ends.append(kernel.against(s.averaging(), s.mean_vector(lambda j: s.vec("gbar", j))))
         ends += [*of.inside(s.average()), *(total(kernel, one, "k", 0, T, 1 / T) for one in of.inside(s.x(k)))]
     squares = [s.x(T) - s.star] if of.to_star else []
-    return proof.step("all steps", s.metric() <= expr(_sum(terms)), ends, squares=squares)
+    return proof.step("all steps", s.metric() <= expr(sum(terms, ZERO)), ends, squares=squares)
 
 
 def _last(proof: Proof, of: Iteration, base: str, given: str) -> None:
@@ -459,7 +451,7 @@ def _last_of_two(proof: Proof, of: Iteration, base: str, given: str) -> None:
     one = _falls(proof, of, given, potential(k + 1), potential(k))
     ends = [*of.summed(one, base, potential(k)), of.minimum(T), of.above(T)]
     square = s.x(T) - s.star - s.gradient(T) * s.formula(c).put({name: T})
-    proof.conclude(proof.step("all steps", s.metric() <= expr(_sum(_terms(s))), ends, squares=[square]))
+    proof.conclude(proof.step("all steps", s.metric() <= expr(sum(_terms(s), ZERO)), ends, squares=[square]))
 
 
 def _powers(theorem: Theorem) -> list[tuple[sympy.Expr, int]]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import final
 
 from boundlab.errors import SpecError
-from boundlab.prove._context import Context
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import REFUSED
+from boundlab.prove._terms import Context
 from boundlab.prove.document import Outcome, Proof, Script, Status
 from boundlab.prove.potentials import BASES, GIVEN, KINDS, SIZES, written_by
 from boundlab.prove.settings import setting_of

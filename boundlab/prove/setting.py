@@ -6,6 +6,8 @@ sheet (:mod:`boundlab.prove.sheets`); the algorithm's own runs are asked before 
 """
 
 import ast
+import functools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -19,8 +21,7 @@ from boundlab.assumptions import assumption, choices
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.formulas.symbols import SYMBOLS, names_of
 from boundlab.options import Options
-from boundlab.prove._context import OWN_AXIOMS, Context, Fact
-from boundlab.prove._instance import Modelled
+from boundlab.prove._instance import Instance, Modelled
 from boundlab.prove._kernel import Kernel, mixture, orthogonal, split_sum, total, uncorrelated
 from boundlab.prove._scalars import (
     FIRST,
@@ -40,9 +41,11 @@ from boundlab.prove._scalars import (
 )
 from boundlab.prove._terms import (
     NOTHING,
+    OWN_AXIOMS,
     Claim,
+    Context,
     Expr,
-    Known,
+    Fact,
     Law,
     Lin,
     Register,
@@ -235,11 +238,7 @@ def translate(
             rest = [one for one in part.args if not _is_root(one)]
             return _named(of(sympy.Mul(*inside)), roots, "root") * of(sympy.Mul(*rest))
         if part.is_Add or part.is_Mul:
-            values = [of(one) for one in part.args]
-            found = values[0]
-            for one in values[1:]:
-                found = found + one if part.is_Add else found * one
-            return found
+            return functools.reduce(operator.add if part.is_Add else operator.mul, map(of, part.args))
         if isinstance(part, (sympy.Max, sympy.Min)):
             return _extreme([of(one) for one in part.args], isinstance(part, sympy.Max), context, powers)
         if isinstance(part, sympy.exp):
@@ -367,6 +366,8 @@ class Setting(Modelled):
         The registered theorem.
     written
         The name of the sheet about its runs.
+    instances
+        Exact instances on which proofs are tested; some may not fit this theorem.
 
     Raises
     ------
@@ -382,8 +383,8 @@ class Setting(Modelled):
         super().__init_subclass__()
         remember(cls)
 
-    def __init__(self, theorem: Theorem, written: str) -> None:
-        self.theorem, self.sheet = theorem, sheet(written)
+    def __init__(self, theorem: Theorem, written: str, instances: tuple[Instance, ...] = ()) -> None:
+        self.theorem, self.sheet, self.instances = theorem, sheet(written), instances
         # In which one way alone runs of a printed theorem are known that is about others, too.
         self.restrictions = self._options()
         self.context = Context()
@@ -555,21 +556,17 @@ class Setting(Modelled):
         if self.composite:
             self.kernel.vectors.declare_function("H", 0)
         if "minimiser" in self.assumed:
-            self.point("star", 0)
+            self.kernel.vectors.declare("star", 0)
             # Subgradients of the f_i at the minimiser, chosen so that their mean is 0.
-            self.point("h", 1)
+            self.kernel.vectors.declare("h", 1)
             self.kernel.vectors.declare_slope("h", Slope(("i",), "f", self.client_index, Vec("star")))
             if self.composite:
-                self.point("hs", 0)
+                self.kernel.vectors.declare("hs", 0)
 
     @property
     def client_index(self) -> tuple[Scalar, ...]:
         """What a client's function is indexed by."""
         return () if self.one_function else (self.i,)
-
-    def point(self, name: str, arity: int) -> None:
-        """Declare vectors that are not random."""
-        self.kernel.vectors.declare(name, Known(arity))
 
     @property
     def star(self) -> Lin:
@@ -838,7 +835,7 @@ class Setting(Modelled):
 
         when = {key: times(own[key]) for key in ("clock", "drawn") if key in own}
         vectors, here = self.kernel.vectors, {one: variable(one) for one in of}
-        vectors.declare(name, Known(len(of), **when))
+        vectors.declare(name, len(of), **when)
         read.give(name, partial(self.vec, name) if of else self.vec(name))
         if "slope" in own:
             at = read.value(parsed(own["slope"]), here).vec

@@ -23,15 +23,17 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, final, get_args
 
-from boundlab.prove._context import OWN_AXIOMS, Fact, VectorFact
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import ProofError, Scalar, only_for_rules, same, scalar, variable
 from boundlab.prove._terms import (
     NOTHING,
+    OWN_AXIOMS,
     Claim,
     Expr,
+    Fact,
     Lin,
     Relation,
+    VectorFact,
     dot,
     expr,
     finite_sum,
@@ -332,7 +334,7 @@ class Reader:
                 self.setting.slope_of(names[name])
             case ast.Call(func=ast.Name(id="noise"), args=[ast.Name(id=name)]):
                 known = self.setting.kernel.vectors.known.get(single(names[name]).name)
-                if known is None or known.drawn is None:
+                if known is None or known["drawn"] is None:
                     raise ProofError(f"{names[name]} is no noise")
             case ast.Call(func=ast.Name(id="passed"), args=[ast.Name(id=name)]):
                 own = self.setting.sheet.get("passed")

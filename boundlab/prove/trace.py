@@ -9,11 +9,10 @@ from typing import Any, final
 
 from boundlab.classes import described
 from boundlab.errors import SpecError
-from boundlab.prove import _context as lines
-from boundlab.prove._context import Context, Shared
+from boundlab.prove import _terms as lines
 from boundlab.prove._kernel import Kernel, exponential, further
 from boundlab.prove._scalars import REFUSED, ProofError, symbol_dict
-from boundlab.prove._terms import Expr, Law, Lin
+from boundlab.prove._terms import Context, Expr, Law, Lin, Shared
 from boundlab.prove.document import (
     Outcome,
     allowed_axioms,
@@ -66,7 +65,7 @@ def trace(outcome: Outcome) -> dict[str, Any]:
         "laws": [lines.law_dict(one, kernel.vectors.known) for one in laws],
         "contexts": [_origin(kernel, one, numbers, place, defining) for one in contexts],
         "facts": [
-            lines.line_of(fact.rule, fact.context, fact.premises, fact.data, lines.said(fact), at) for fact in facts
+            lines.line_of(fact.rule, fact.context, fact.premises, fact.data, lines.spoken(fact), at) for fact in facts
         ],
         "steps": [
             {"name": one.name, "status": one.status.value, "fact": None if one.fact is None else place[one.fact.number]}
@@ -333,7 +332,7 @@ class _Bound:
         return any(one.rule == rule and self._same(one, line) for one in self.kernel.facts[before:])
 
     def _same(self, fact: Shared, line: Mapping[str, Any]) -> bool:
-        return self.case(line["context"]) is fact.context and _meaning(line) == _meaning(_plain(lines.said(fact)))
+        return self.case(line["context"]) is fact.context and _meaning(line) == _meaning(_plain(lines.spoken(fact)))
 
     def _argument(self, kind: str, own: Any) -> Any:
         """Return what a method of a setting was given."""

@@ -369,15 +369,24 @@ class Number:
         whole = other.constant
         if whole is not None and whole.denominator == 1:
             return self.power(int(whole))
-        top, below = list(self.upper.terms()), list(self.bottom.terms())
-        if len(top) != 1 or len(below) != 1 or top[0][1] != 1 or below[0][1] != 1:
-            raise NumberError(f"a symbolic power of {self.key}, which is no product of symbols")
         found = ONE
-        for powers, sign in ((top[0][0], 1), (below[0][0], -1)):
-            for symbol, count in powers.items():
-                own = other * (sign * count)
-                found = found * raised(symbol.base, own if symbol.exponent is None else own * symbol.exponent)
+        for symbol, count in self.powers("a symbolic power of {}, which is no product of symbols"):
+            own = other * count
+            found = found * raised(symbol.base, own if symbol.exponent is None else own * symbol.exponent)
         return found
+
+    def powers(self, otherwise: str) -> Monomial:
+        """Return the powers of symbols, negative ones among them, of which a number is the product.
+
+        Raises
+        ------
+        NumberError
+            If it is none, in these words, with the number in place of {}.
+        """
+        terms = list((self._terms or {}).items())
+        if len(terms) != 1 or terms[0][1] != 1:
+            raise NumberError(otherwise.format(self.key))
+        return terms[0][0]
 
     def power(self, count: int) -> "Number":
         """Return a whole power."""

@@ -693,21 +693,15 @@ def _with_values(replay: Replay, fact: Fact, side: Combination, name: str) -> Co
 
 def exponent_of(replay: Replay, own: Number, here: Context) -> Number:
     """Return v of a product of powers of symbols that stand for powers of e, which is e^v; raises if it is none."""
-    top, below = list(own.upper.terms()), list(own.bottom.terms())
-    if len(top) != 1 or len(below) != 1 or top[0][1] != 1 or below[0][1] != 1:
-        raise WrongError(f"{own.key} is no product of powers of exponentials")
     found = ZERO
-    for powers, sign in ((top[0][0], 1), (below[0][0], -1)):
-        for symbol, count in powers.items():
-            if symbol.name not in replay.exponents:
-                raise WrongError(f"{symbol.key} stands for no power of e")
-            value = replay.exponents[symbol.name]
-            for index in symbol.indices:
-                here.need(index, "the index of an exponential may be negative")
-                value = value.put({FIRST: index})
-            times = ONE if symbol.exponent is None else symbol.exponent
-            for _ in range(count):
-                found = found + value * times if sign > 0 else found - value * times
+    for symbol, count in own.powers("{} is no product of powers of exponentials"):
+        if symbol.name not in replay.exponents:
+            raise WrongError(f"{symbol.key} stands for no power of e")
+        value = replay.exponents[symbol.name]
+        for index in symbol.indices:
+            here.need(index, "the index of an exponential may be negative")
+            value = value.put({FIRST: index})
+        found = found + value * (ONE if symbol.exponent is None else symbol.exponent) * count
     return found
 
 

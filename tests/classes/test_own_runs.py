@@ -9,8 +9,8 @@ from boundlab.algorithms.gd import Gd
 from boundlab.classes import CLASSES, class_of, of_tape, outside
 from boundlab.cli import invoke
 from boundlab.prove._instance import Instance
-from boundlab.prove.settings._arriving import AFL_DGA
-from boundlab.prove.settings.afl_dga import work_of
+from boundlab.prove.settings._instances import AFL_DGA
+from boundlab.prove.settings.tapes import work_of
 from boundlab.registry import lookup
 from boundlab.tape import Tape
 

@@ -3,7 +3,21 @@
 import pytest
 
 from boundlab.proofs.optimal_rate import PROOFS
-from boundlab.prove import Context, Kernel, Outcome, Proof, ProofError, Range, Script, Status, equal, expr, run, scalar
+from boundlab.prove import (
+    Context,
+    Kernel,
+    Outcome,
+    Proof,
+    ProofError,
+    Range,
+    Script,
+    Status,
+    equal,
+    expr,
+    run,
+    scalar,
+    total,
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +83,12 @@ def test_a_wrong_step_does_not_stop_the_others() -> None:
     wrong, right, sand = run(Script("test", "a test", "nowhere", write)).steps
     assert (wrong.status, right.status, sand.status) == (Status.UNPROVED, Status.PROVED, Status.FOLLOWS)
     assert sand.rests_on == ("wrong",)
+
+
+def test_a_sum_of_powers_of_a_number_from_0_to_1_is_not_negative() -> None:
+    kernel = Kernel(Context())
+    here = kernel.context
+    r = here.declare("r", Range(low=scalar(0), high=scalar(1)))
+    K, j = (here.declare(name, Range(low=scalar(0), integer=True)) for name in ("K", "j"))
+    power = kernel.combine(expr(r**j) >= 0, [])
+    assert str(total(kernel, power, "j", 0, K)).endswith("≥ 0")

@@ -7,8 +7,8 @@ from functools import cache
 from unittest import mock
 
 from boundlab.prove import Claim, Expr, Fact, Outcome, Proof, ProofError, Script, Status, run
-from boundlab.prove._context import Context
 from boundlab.prove._scalars import NUMBER, Scalar, of_symbol, variable
+from boundlab.prove._terms import Context
 from boundlab.recheck._numbers import ONE
 from boundlab.recheck._terms import Atom
 

@@ -51,7 +51,7 @@ def outcome(script: Script) -> Outcome:
 def models(script: Script) -> tuple[Model, ...]:
     """Return the exact models of its setting."""
     setting = outcome(script).setting
-    return () if setting is None or not setting.instances() else tuple(models_of(setting))
+    return () if setting is None or not setting.instances else tuple(models_of(setting))
 
 
 def proved(script: Script) -> list[Step]:

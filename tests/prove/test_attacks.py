@@ -31,7 +31,7 @@ from boundlab.prove import (
 )
 from boundlab.prove._kernel import exponential
 from boundlab.prove._scalars import ProofError, bound_variable, of_symbol
-from boundlab.prove._terms import Known, lin, vector_sum
+from boundlab.prove._terms import lin, vector_sum
 from boundlab.recheck._numbers import Symbol
 from boundlab.recheck._terms import Vec
 
@@ -50,8 +50,8 @@ def kernel() -> Kernel:
     declare("k", Range(low=ZERO, integer=True))
     M = declare("M", Range(low=ONE, integer=True))
     declare("m", Range(low=ZERO, high=M - 1, integer=True))
-    found.vectors.declare("v", Known(0))
-    found.vectors.declare("w", Known(1))
+    found.vectors.declare("v", 0)
+    found.vectors.declare("w", 1)
     return found
 
 
@@ -237,7 +237,8 @@ def test_what_a_fact_says_is_changed_afterwards(kernel: Kernel) -> None:
 
 def test_a_fact_of_another_proof_with_other_vectors_is_used(kernel: Kernel) -> None:
     other = Kernel(kernel.context)
-    other.vectors.declare("v", Known(0, clock=lambda: (ZERO,), drawn=lambda: (ONE,)))
+    with refused("declared twice"):
+        other.vectors.declare("v", 0, clock=lambda: (ZERO,), drawn=lambda: (ONE,))
     with refused("no fact of this proof"):
         kernel.combine(squared(v) >= 0, [(1, other.square(v))])
 
@@ -284,7 +285,7 @@ def test_a_bound_variable_stands_outside_of_its_sum(kernel: Kernel) -> None:
 
 def test_a_vector_is_declared_twice(kernel: Kernel) -> None:
     with refused("declared twice"):
-        kernel.vectors.declare("v", Known(1))
+        kernel.vectors.declare("v", 1)
     with refused("declared twice"):
         kernel.vectors.declare_function("v", 1)
 

@@ -19,7 +19,7 @@ from boundlab.prove import (
     variable,
 )
 from boundlab.prove._kernel import mixture, orthogonal, uncorrelated
-from boundlab.prove._terms import Known, Law, Register, lin
+from boundlab.prove._terms import Law, Register, lin
 from boundlab.prove.settings import setting_of
 from boundlab.recheck._terms import Vec
 from boundlab.theorems import load_theorem
@@ -50,10 +50,10 @@ def kernel() -> Kernel:
     declare("n", Range(low=ONE, integer=True))
     declare("i", Range(low=ZERO, high=n - 1, integer=True))
     vectors = found.vectors
-    vectors.declare("w", Known(1, clock=lambda k: (k,)))
-    vectors.declare("e", Known(1, clock=lambda k: (k, ONE), drawn=lambda k: (k,)))
-    vectors.declare("y", Known(2, clock=lambda _, k: (k,)))
-    vectors.declare("u", Known(2, clock=lambda _, k: (k,)))
+    vectors.declare("w", 1, clock=lambda k: (k,))
+    vectors.declare("e", 1, clock=lambda k: (k, ONE), drawn=lambda k: (k,))
+    vectors.declare("y", 2, clock=lambda _, k: (k,))
+    vectors.declare("u", 2, clock=lambda _, k: (k,))
     return found
 
 
@@ -68,39 +68,108 @@ def law(owner: Any = "server") -> Law:
 # ---------------------------------------------------------------------- inductions
 
 
-def test_the_hypothesis_is_generalised_to_another_index(kernel: Kernel) -> None:
-    hypothesis = kernel.suppose(squared(vec("w", k)) <= expr(a), "k")
-    for values in ({"k": j}, {"k": k + 1}, {"a": 0}):
-        with refused("is fixed here"):
-            kernel.at(hypothesis, values)
+def supposed(kernel: Kernel, body: Any) -> Any:
+    """Return body ≥ 0 as the hypothesis of an induction on k."""
+    return kernel.suppose(expr(body) >= 0, "k")
 
 
-def test_the_base_is_that_of_another_number(kernel: Kernel) -> None:
-    hypothesis = kernel.suppose(expr(a * k) >= 0, "k")
-    step = kernel.combine(expr(a * (k + 1)) >= 0, [(1, hypothesis)])
-    base = kernel.combine(expr(a) >= 0, [])
-    with refused("base of the induction"):
-        kernel.induction(base, step)
+def at_0(kernel: Kernel) -> Any:
+    return kernel.combine(expr(0) >= 0, [])
 
 
-def test_the_step_is_shown_for_the_same_number(kernel: Kernel) -> None:
-    hypothesis = kernel.suppose(expr(a * k) >= 0, "k")
-    base = kernel.combine(expr(0) >= 0, [])
-    with refused("step of the induction"):
-        kernel.induction(base, hypothesis)
+def in_case(kernel: Kernel, which: int, body: Any = 5 - k, at: int = 5) -> Any:
+    """Return body ≥ 0 where k is at most a number, or above it."""
+    return kernel.combine(expr(body) >= 0, [], kernel.split("k", at)[which])
 
 
-def test_the_step_is_shown_under_another_hypothesis(kernel: Kernel) -> None:
-    kernel.suppose(expr(a * k) >= 0, "k")
-    other = kernel.suppose(expr(-a * k) >= 0, "k")
-    step = kernel.combine(expr(-a * k) >= 0, [(1, other)])
-    base = kernel.combine(expr(0) >= 0, [])
-    with refused("step of the induction"):
-        kernel.induction(base, step)
+def in_both_cases(kernel: Kernel, *bodies: Any) -> Any:
+    return [kernel.combine(expr(body) >= 0, [], case) for body, case in zip(bodies, kernel.split("k", 5), strict=True)]
 
 
 # By what is wrong: what the refusal says, and who does it.
 ATTACKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    **{
+        f"the hypothesis is generalised: {name} = {value}": (
+            "is fixed here",
+            lambda kernel, name=name, value=value: kernel.at(
+                kernel.suppose(squared(vec("w", k)) <= expr(a), "k"), {name: value}
+            ),
+        )
+        for name, value in (("k", j), ("k", k + 1), ("a", 0))
+    },
+    "the base is that of another number": (
+        "base of the induction",
+        lambda kernel: kernel.induction(
+            kernel.combine(expr(a) >= 0, []),
+            kernel.combine(expr(a * (k + 1)) >= 0, [(1, supposed(kernel, a * k))]),
+        ),
+    ),
+    "the step is shown for the same number": (
+        "step of the induction",
+        lambda kernel: kernel.induction(at_0(kernel), supposed(kernel, a * k)),
+    ),
+    "the step is shown under another hypothesis": (
+        "step of the induction",
+        lambda kernel: (
+            supposed(kernel, a * k),
+            kernel.induction(at_0(kernel), kernel.combine(expr(-a * k) >= 0, [(1, supposed(kernel, -a * k))])),
+        ),
+    ),
+    "two hypotheses are combined": (
+        "different cases",
+        lambda kernel: kernel.combine(expr(0) >= 0, [(1, supposed(kernel, one)) for one in (x, -x)]),
+    ),
+    "two hypotheses are multiplied": (
+        "different cases",
+        lambda kernel: kernel.scale(supposed(kernel, x), supposed(kernel, -x)),
+    ),
+    **{
+        f"an induction is on {name}, which is not whole": (
+            "whole symbol with a lower end",
+            lambda kernel, name=name: kernel.suppose(expr(variable(name)) >= 0, name),
+        )
+        for name in "ax"
+    },
+    "an induction is on a named number": (
+        "one value here",
+        lambda kernel: (
+            kernel.name("c", k, Range(low=ZERO, integer=True)),
+            kernel.suppose(expr(variable("c")) >= 0, "c"),
+        ),
+    ),
+    "one case is used twice": (
+        "two cases of one split",
+        lambda kernel: kernel.join(*[in_case(kernel, 0)] * 2),
+    ),
+    "cases of two splits are joined": (
+        "two cases of one split",
+        lambda kernel: kernel.join(in_case(kernel, 0, 1), in_case(kernel, 1, 1, at=8)),
+    ),
+    "two cases say different things": (
+        "differs by",
+        lambda kernel: kernel.join(*in_both_cases(kernel, 5 - k, k - 6)),
+    ),
+    "a fact of one case is used in the other": (
+        "different cases",
+        lambda kernel: kernel.combine(expr(5 - k) >= 0, [(1, in_case(kernel, 0))], in_case(kernel, 1, 1).context),
+    ),
+    "a fact of one case is used outside": ("is fixed here", lambda kernel: kernel.at(in_case(kernel, 0), {"k": 9})),
+    "a split lies outside of the range": ("outside of the range", lambda kernel: kernel.split("k", -3)),
+    "a split is at a number that is declared later": (
+        "not declared before it",
+        lambda kernel: kernel.split("k", n + 2),
+    ),
+    "the lowest number is another one": (
+        "not at the lowest whole number",
+        lambda kernel: kernel.lowest(at_0(kernel), in_case(kernel, 1, k - 4, at=3)),
+    ),
+    **{
+        f"one noise, e[{index}], is summed as if it were many": (
+            "one index",
+            lambda kernel, index=index: uncorrelated(kernel, single("e", index), "k", 0, n),
+        )
+        for index in (0, 2 * k, k * k, j)
+    },
     "a fact without a hypothesis ends an induction": (
         "from its hypothesis",
         lambda kernel: kernel.induction(kernel.combine(expr(a) >= 0, []), kernel.combine(expr(a) >= 0, [])),
@@ -165,22 +234,6 @@ def test_a_wrong_proof_is_refused(kernel: Kernel, attack: str) -> None:
         wrong(kernel)
 
 
-def test_a_hypothesis_is_used_where_it_is_not_supposed(kernel: Kernel) -> None:
-    one = kernel.suppose(expr(x) >= 0, "k")
-    other = kernel.suppose(expr(-x) >= 0, "k")
-    with refused("different cases"):
-        kernel.combine(expr(0) >= 0, [(1, one), (1, other)])
-    with refused("different cases"):
-        kernel.scale(one, other)
-
-
-def test_an_induction_is_on_a_number_that_is_not_whole(kernel: Kernel) -> None:
-    with refused("whole symbol with a lower end"):
-        kernel.suppose(expr(a) >= 0, "a")
-    with refused("whole symbol with a lower end"):
-        kernel.suppose(expr(x) >= 0, "x")
-
-
 def test_the_step_needs_an_index_that_small_numbers_do_not_have(kernel: Kernel) -> None:
     """K² − 9k ≥ 0 holds at 0 and is kept from k ≥ 4 on, where 4 ≤ c ≤ k exists."""
     kernel.context.declare("c", Range(low=scalar(4), high=k, integer=True))
@@ -191,59 +244,6 @@ def test_the_step_needs_an_index_that_small_numbers_do_not_have(kernel: Kernel) 
     base = kernel.combine(expr(0) >= 0, [])
     with refused("c depends on k"):
         kernel.induction(base, step)
-
-
-def test_an_induction_is_on_a_named_number(kernel: Kernel) -> None:
-    kernel.name("c", k, Range(low=ZERO, integer=True))
-    with refused("one value here"):
-        kernel.suppose(expr(variable("c")) >= 0, "c")
-
-
-# ---------------------------------------------------------------------- cases
-
-
-def test_one_case_is_used_twice(kernel: Kernel) -> None:
-    low, _ = kernel.split("k", 5)
-    fact = kernel.combine(expr(5 - k) >= 0, [], low)
-    with refused("two cases of one split"):
-        kernel.join(fact, fact)
-
-
-def test_cases_of_two_splits_are_joined(kernel: Kernel) -> None:
-    low, _ = kernel.split("k", 5)
-    _, high = kernel.split("k", 8)
-    facts = [kernel.combine(expr(1) >= 0, [], case) for case in (low, high)]
-    with refused("two cases of one split"):
-        kernel.join(*facts)
-
-
-def test_two_cases_say_different_things(kernel: Kernel) -> None:
-    low, high = kernel.split("k", 5)
-    with refused("differs by"):
-        kernel.join(kernel.combine(expr(5 - k) >= 0, [], low), kernel.combine(expr(k - 6) >= 0, [], high))
-
-
-def test_a_fact_of_one_case_is_used_outside(kernel: Kernel) -> None:
-    low, high = kernel.split("k", 5)
-    fact = kernel.combine(expr(5 - k) >= 0, [], low)
-    with refused("different cases"):
-        kernel.combine(expr(5 - k) >= 0, [(1, fact)], high)
-    with refused("is fixed here"):
-        kernel.at(fact, {"k": 9})
-
-
-def test_a_split_lies_outside_of_the_range(kernel: Kernel) -> None:
-    with refused("outside of the range"):
-        kernel.split("k", -3)
-    with refused("not declared before it"):
-        kernel.split("k", n + 2)
-
-
-def test_the_lowest_number_is_another_one(kernel: Kernel) -> None:
-    _, high = kernel.split("k", 3)
-    rest = kernel.combine(expr(k - 4) >= 0, [], high)
-    with refused("not at the lowest whole number"):
-        kernel.lowest(kernel.combine(expr(0) >= 0, []), rest)
 
 
 # ---------------------------------------------------------------------- expectations
@@ -273,19 +273,13 @@ def test_noise_that_is_used_again_is_unbiased(kernel: Kernel) -> None:
 )
 def test_no_noise_is_known_before_it_is_drawn(theorem: str) -> None:
     kernel = setting_of(load_theorem(theorem)).kernel
-    noises = {name: own.arity for name, own in kernel.vectors.known.items() if own.drawn is not None}
+    noises = {name: own["arity"] for name, own in kernel.vectors.known.items() if own["drawn"] is not None}
     assert noises
     places = [kernel.context.declare(f"place{one}", Range(low=scalar(0), integer=True)) for one in range(3)]
     for name, arity in noises.items():
         one = single(name, *places[:arity])
         with refused(f"may depend on {name}"):
             orthogonal(kernel, one, one)
-
-
-def test_one_noise_is_summed_many_times_as_if_it_were_many(kernel: Kernel) -> None:
-    for index in (0, 2 * k, k * k, j):
-        with refused("one index"):
-            uncorrelated(kernel, single("e", index), "k", 0, n)
 
 
 # ---------------------------------------------------------------------- norms, roots and products

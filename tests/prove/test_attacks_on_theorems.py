@@ -9,8 +9,7 @@ from kernel_values import refused
 from proof_files import registered
 
 from boundlab.errors import BoundlabError, SpecError
-from boundlab.prove import Context, Kernel, Proof, Range, Script, equal, expr, finite_sum, run, scalar, total, variable
-from boundlab.prove._terms import Known
+from boundlab.prove import Context, Kernel, Proof, Range, Script, equal, expr, finite_sum, run, scalar, variable
 from boundlab.prove.document import Status, conclude, statement
 from boundlab.prove.settings import setting_of
 from boundlab.theorems import load_theorem
@@ -20,22 +19,6 @@ ZERO, ONE = scalar(0), scalar(1)
 
 def _of(theorem: str) -> Any:
     return setting_of(load_theorem(theorem))
-
-
-def test_a_parameter_of_the_vectors_takes_another_value() -> None:
-    """‖x_0 − x*‖² = R² says nothing about other R: with R = 1 and R = 2 it would say 1 = 4."""
-    setting = _of("classics.subgradient.fixed-step")
-    for name, value in (("R", 1), ("K", 1), ("alpha", 1), ("n", 2)):
-        with refused("is fixed here"):
-            setting.kernel.at(setting.start(), {name: value})
-
-
-def test_the_horizon_of_an_average_takes_another_value() -> None:
-    setting = _of("classics.subgradient.fixed-step")
-    with refused("is fixed here"):
-        setting.kernel.at(setting.averaging(), {"K": 1})
-    with refused("is fixed here"):
-        total(setting.kernel, setting.minimal(setting.average()), "K", 1, 5)
 
 
 def test_an_induction_on_the_horizon_uses_the_average() -> None:
@@ -60,30 +43,10 @@ def test_a_proof_adds_an_axiom_a_condition_a_symbol_or_a_vector() -> None:
         lambda: setting.own_symbol("c", Range(low=ONE, high=ZERO)),
         lambda: setting.kernel.make(expr(1) <= 0, setting.context, "axiom"),
         lambda: setting.kernel.make_vector(setting.xs(0), setting.star, setting.context, "axiom"),
-        lambda: setting.kernel.vectors.declare("c", Known(0)),
+        lambda: setting.kernel.vectors.declare("c", 0),
     ):
         with refused("a proof cannot use it|a proof declares none"):
             hidden()
-
-
-def test_the_start_of_the_algorithm_is_used_for_the_start_of_the_analysis() -> None:
-    setting = setting_of(load_theorem(FIXED))
-    with refused("no broadcast"):
-        setting.broadcast(setting.i)
-
-
-def test_an_assumption_is_used_that_the_theorem_does_not_state() -> None:
-    setting = setting_of(load_theorem("classics.gd.nonconvex"))
-    g = setting.g(setting.i, 0)
-    for axiom in (lambda: setting.convex(g, setting.x(1)), lambda: setting.cocoercive(g, g), lambda: setting.star):
-        with refused("does not assume"):
-            axiom()
-
-
-def test_gradients_of_two_functions_are_those_of_one() -> None:
-    setting = setting_of(load_theorem("classics.gd.convex"))
-    with refused("two functions"):
-        setting.smooth(setting.g(setting.i, 0), setting.g(0, 1))
 
 
 def test_a_theorem_is_concluded_from_something_else() -> None:
@@ -174,14 +137,6 @@ def test_a_name_for_a_root_is_given_to_another_number() -> None:
 def test_a_theorem_about_another_algorithm_has_the_moves_of_this_one(theorem: str) -> None:
     with pytest.raises(SpecError, match="proofs about gd know"):
         setting_of(load_theorem(theorem))
-
-
-def test_a_step_that_a_pass_does_not_have_is_made() -> None:
-    setting = setting_of(load_theorem(FIXED))
-    with refused("said for 0 <= m <= M - 1"):
-        setting.move(setting.i, 0, setting.M)
-    with refused("said for 0 <= k"):
-        setting.begin(setting.i, -1)
 
 
 def test_the_average_divides_by_a_number_of_iterations_that_may_be_0() -> None:

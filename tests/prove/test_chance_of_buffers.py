@@ -56,7 +56,7 @@ def _setting() -> Any:
 @cache
 def _models() -> tuple[Runs, ...]:
     s, found = _setting(), []
-    for instance in s.instances():
+    for instance in s.instances:
         try:
             found.append(s.runs(instance))
         except UnfitError:

@@ -5,8 +5,8 @@ from itertools import product as pairs
 
 from hypothesis import given, strategies as st
 
-from boundlab.prove._context import Context
 from boundlab.prove._scalars import Scalar, same, scalar, variable
+from boundlab.prove._terms import Context
 from boundlab.prove.coq import Visible, never_zero, product, visible
 from boundlab.recheck._numbers import Symbol
 from boundlab.recheck._terms import Range

@@ -20,7 +20,7 @@ def indices(setting: Setting) -> Mapping[str, int]:
     """How many indices each vector, and each family of numbers, of a setting has."""
     families = {name: setting.context.find(name) for name in setting.context.order()}
     return {name: one.arity for name, one in families.items() if one is not None and one.arity} | {
-        name: one.arity for name, one in setting.kernel.vectors.known.items()
+        name: one["arity"] for name, one in setting.kernel.vectors.known.items()
     }
 
 

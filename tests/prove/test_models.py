@@ -8,12 +8,14 @@ from proof_files import PAPERS
 from proof_scripts import marked, models, outcome, proved, quick
 from setting_facts import models as models_of, setting
 
-from boundlab.prove import Context, Kernel, Script, equal, expr, finite_sum, squared
-from boundlab.prove._functions import MaxAffine, Quadratic
+from boundlab.prove import Context, Kernel, ProofError, Script, equal, expr, finite_sum, scalar, squared, variable
+from boundlab.prove._functions import Huber, MaxAffine, Quadratic
 from boundlab.prove._instance import Instance, Noise
 from boundlab.prove._witness import refute
 from boundlab.prove.models import Model, SymbolNumbers, UnfitError, evaluate, holds, settled
 from boundlab.prove.settings import setting_of
+from boundlab.prove.settings._instances import AFL_DGA
+from boundlab.prove.settings.tapes import events_of, work_of
 from boundlab.registry import lookup
 
 F = Fraction
@@ -154,12 +156,12 @@ def test_a_fixed_schedule_names_a_client_in_each_iteration(events: tuple[int, ..
 )
 def test_the_numbers_that_instances_give_are_true_of_them(theorem: str) -> None:
     s, whys = setting(theorem), []
-    for one in s.instances():
+    for one in s.instances:
         try:
             Model(s, settled(s, one if s.noisy else replace(one, noise=())))
         except UnfitError as error:
             whys.append(str(error))
-    assert len(whys) < len(s.instances())
+    assert len(whys) < len(s.instances)
     wrong = (
         "is not true of",
         "have no",
@@ -205,8 +207,164 @@ def test_an_instance_says_weaker_numbers_than_its_run_has_and_no_stronger_ones(
     theorem: str, name: str, weaker: int
 ) -> None:
     own = setting_of(lookup("theorems", theorem))
-    instance = replace(own.instances()[1], bounds=())
+    instance = replace(own.instances[1], bounds=())
     exact, step = own.constants(instance)[name], F(weaker, 7)
     assert own.constants(replace(instance, bounds=((name, exact + step),)))[name] == exact + step
     with pytest.raises(UnfitError, match=f"{name} = .* is not true of the run"):
         own.constants(replace(instance, bounds=((name, exact - step),)))
+
+
+# ---------------------------------------------------------------------- AFL-DGA
+
+SMALL = F(1, 8)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("theorem", ["afl_dga.r2b", "afl_dga.r3"])
+def test_noise_by_its_round_of_first_use_is_what_the_program_adds(theorem: str) -> None:
+    s = setting(theorem)
+    r = s.index("u", 0, s.t)
+    part, whole = s.noise_part(s.t, r), s.uncorrelated_part(s.t, r)
+    for claim in (equal(squared(part.left - part.right), 0), whole.claim, s.clients_of(s.t, r).claim):
+        known = [holds(model, claim, s.kernel) for model in models_of(theorem)]
+        assert False not in known
+        assert known.count(True) >= ENOUGH
+
+
+def _of_rounds(theorem: str, rounds: str, horizon: int, eta: Fraction = SMALL) -> Model:
+    return Model(
+        setting(theorem),
+        Instance((AFL_DGA[0].functions[0],), (F(5),), eta, horizon=horizon, options=(("rounds", rounds),)),
+    )
+
+
+def test_a_gradient_that_is_used_three_times_moves_the_server_three_times() -> None:
+    s, one = setting("afl_dga.r2n"), _of_rounds("afl_dga.r2n", "+0/0 !0/0 =0 =1 =2", 3)
+    rows = [row for k in range(4) for row in evaluate(one, equal(squared(s.w(k)), 0), s.kernel)]
+    assert [row.left for row in rows] == [(F(5) - F(k, 8)) ** 2 for k in range(4)]
+    read = work_of(one.instance).read
+    assert {name: read[name] for name in ("S", "M_own", "Q_age", "SM2", "reuse", "reuse_n", "tau_sum")} == {
+        "S": 2,
+        "M_own": 0,
+        "Q_age": 2,
+        "SM2": F(5, 3),
+        "reuse": 1,
+        "reuse_n": 1,
+        "tau_sum": 2,
+    }
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("instance", AFL_DGA)
+def test_what_boundlab_reads_off_a_tape_is_what_the_families_say(instance: Instance) -> None:
+    work = work_of(instance)
+    own, rounds = work.families(), range(instance.horizon)
+    uses = [(t, i, q, len(work.rows[t, i])) for t, i, q, _ in work.uses()]
+    far = [own["gone"][t, i, q] + own["own"][i, work.first[t, i], q] for t, i, q, _ in uses]
+    share = [F(1, instance.n * many * instance.horizon) for *_, many in uses]
+    ages = [t - since for (t, _), since in work.first.items()]
+    assert work.read["SM2"] == sum(one * gap**2 for one, gap in zip(share, far, strict=True))
+    assert work.read["reuse"] == F(sum(ages), len(ages))
+    assert work.read["Q_age"] == max(ages)
+    assert work.read["M_own"] == max(own["own"].values())
+    assert work.read["tau_sum"] == sum(own["ages"].values()) / instance.horizon
+    if all((t, r) in own["root"] for t in rounds for r in range(t + 1)):
+        every = sum((t - r) * own["root"][t, r] for t in rounds for r in range(t + 1))
+        assert work.read["reuse_n"] == every / (instance.n * instance.horizon)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "horizon", "why"),
+    [
+        ("+0/0 !0/0 =0", 2, "hold 1 rounds"),
+        ("=0 +0/0 !0/0 =1", 2, "has not sent one"),
+        ("+0/0 =0 !0/0 =1", 2, "has not sent one"),
+        ("+1/0 !1/0 =0", 1, "does not exist"),
+        ("+0/0 !0/0 =0 <0/0 <0/0 =1", 2, "twice"),
+    ],
+)
+def test_rounds_that_are_no_run_make_no_of_rounds(rounds: str, horizon: int, why: str) -> None:
+    with pytest.raises(UnfitError, match=why):
+        _of_rounds("afl_dga.r2n", rounds, horizon)
+
+
+def test_a_step_that_is_too_large_for_the_root_of_two_makes_no_of_rounds() -> None:
+    """S = M = 1 and L = 1: η is at most 1/(1 + √2) = 0.4142."""
+    late = "+0/0 !0/0 +0/1 =0 !0/1 =1"
+    assert _of_rounds("afl_dga.r1", late, 2, F(2, 5)).instance
+    with pytest.raises(UnfitError, match="too large"):
+        _of_rounds("afl_dga.r1", late, 2, F(3, 7))
+
+
+def test_text_says_who_does_what_in_which_round() -> None:
+    events = events_of("+1/0 !1/0 =0 <1/0")
+    assert events.actor.tolist() == [1, 1, -1, 1]
+    assert events.detail == (("step", 0), ("send", 0), ("aggregate", 0), ("recv", 0))
+
+
+# ---------------------------------------------------------------------- FedBuff and FedStaleWeight
+
+
+def _bowl(width: int) -> Huber:
+    return Huber(F(1), F(0), F(width))
+
+
+def test_two_entries_of_one_client_begin_at_two_models() -> None:
+    s = setting("fedbuff.rf1")
+    one = Instance((_bowl(9), _bowl(9)), (F(8),), F(1, 2), horizon=2, events=(0, 0, 1, 1), options=(("count", 2),))
+    model = Model(s, one)
+    # 8 − (8 + 8)/2·½ = 4; then client 1, first from 8 and then from 4: 4 − (8 + 4)/2·½.
+    for t, value in enumerate((8, 4, 1)):
+        assert [row.left for row in evaluate(model, equal(squared(s.w(t)), value**2), s.kernel)] == [F(value) ** 2]
+
+
+def test_the_entry_of_a_buffer_is_a_clients_with_its_probability() -> None:
+    s = setting("fedbuff.rf3")
+    one = Instance((_bowl(4), _bowl(8)), (F(6),), F(1, 16), horizon=1, p=(F(3, 4), F(1, 4)), options=(("count", 2),))
+    (row,) = evaluate(Model(s, one), equal(squared(s.vec("dk", 0)), F(3, 4) * 16 + F(1, 4) * 36), s.kernel)
+    assert row.holds
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"p": (F(1, 2), F(1, 4))}, "law"),
+        ({"options": (("reply", "wait"),)}, "waits"),
+        ({"options": (("count", 2), ("scale", 1.0))}, "depend on what came before"),
+        ({"alpha": F(4)}, "condition"),
+    ],
+)
+def test_what_is_not_stationary_or_too_fast_is_no_model(more, why) -> None:  # type: ignore[no-untyped-def]
+    plain = Instance((_bowl(1), _bowl(2)), (F(1),), F(1, 8), horizon=2, p=(F(3, 4), F(1, 4)))
+    Model(setting("fedstaleweight.rf3"), plain)
+    with pytest.raises(UnfitError, match=why):
+        Model(setting("fedstaleweight.rf3"), replace(plain, **more))
+
+
+# ---------------------------------------------------------------------- FedFa
+
+
+@pytest.mark.nightly
+def test_what_is_read_off_a_run_of_fedfa_is_what_it_is_by_hand() -> None:
+    """Models take the numbers that the algorithm reads; here they are worked out by hand."""
+    found = models_of("fedfa.param.a")
+    one = next(model for model in found if model.values["window"] == 2 and model.values["lag"] == 0)
+    assert one.values["kappa_lag"] == F(2, 3)
+    # After 0, 1, 2, … updates Δ stands in the model with 1/2 (half), 3/4, 5/8, …
+    assert one.values["C_lag"] >= F(1, 6)
+
+
+def test_a_lag_that_is_not_constant_makes_no_model_of_mode_param() -> None:
+    assert all("lag" in model.values for model in models_of("fedfa.param.a"))
+    with pytest.raises(ProofError):
+        setting("fedfa.delta.a").response(scalar(0))
+
+
+@pytest.mark.nightly
+def test_the_virtual_iterate_moves_by_the_whole_change_of_each_arrival() -> None:
+    s = setting("fedfa.delta.a")
+    claim = equal(squared(s.v(s.t + 1) - s.v(s.t) - s.change(s.t) * s.rate), 0)
+    rows = [row for model in models_of("fedfa.delta.a") for row in evaluate(model, claim, s.kernel)]
+    assert len(rows) > 40
+    assert all(row.holds for row in rows)
+    assert variable("t").names() == {"t"}

@@ -9,7 +9,7 @@ from proof_files import PAPERS
 from proof_scripts import marked, models, quick
 
 from boundlab.prove import Claim, Kernel, ProofError, Script
-from boundlab.prove._context import Context
+from boundlab.prove._terms import Context
 from boundlab.prove.models import Model, evaluate
 
 SCRIPTS = marked()

@@ -14,7 +14,7 @@ from boundlab.prove._functions import Huber
 from boundlab.prove._instance import Instance, Noise, UnfitError
 from boundlab.prove.models import Model, evaluate, holds, models_of
 from boundlab.prove.settings import setting_of
-from boundlab.prove.settings._arriving import BUFFERED
+from boundlab.prove.settings._instances import BUFFERED
 from boundlab.prove.settings.buffered import Buffers
 from boundlab.theorems import load_theorem
 

@@ -10,9 +10,8 @@ import pytest
 from boundlab.assumptions import assumption
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.prove import ProofError, expr
-from boundlab.prove._context import OWN_AXIOMS
 from boundlab.prove._scalars import variable
-from boundlab.prove._terms import Claim
+from boundlab.prove._terms import OWN_AXIOMS, Claim
 from boundlab.prove.settings import setting_of
 from boundlab.prove.sheets import Axiom, Shorthand, parameters, parsed
 from boundlab.theorems import load_theorem
@@ -49,7 +48,7 @@ def given(s: Any, own: Axiom) -> dict[str, Any]:
 def gradient(s: Any) -> tuple[Any, ...]:
     """A gradient of the setting, at index 0 throughout."""
     name = min(s.kernel.vectors.slopes)
-    return name, *(0 for _ in range(s.kernel.vectors.known[name].arity))
+    return name, *(0 for _ in range(s.kernel.vectors.known[name]["arity"]))
 
 
 def sentences(s: Any) -> Iterator[Axiom]:

@@ -11,8 +11,10 @@ from boundlab.prove import (
     Context,
     Expr,
     Kernel,
+    ProofError,
     Range,
     Scalar,
+    combine_vectors,
     dot,
     expr,
     finite_sum,
@@ -22,9 +24,11 @@ from boundlab.prove import (
     variable,
     vector_sum,
 )
-from boundlab.prove._scalars import ProofError
 from boundlab.prove._terms import Lin, lin
+from boundlab.prove.setting import Setting
+from boundlab.prove.settings import setting_of
 from boundlab.recheck._terms import Vec
+from boundlab.theorems import load_theorem
 
 a, b, k, j = (variable(name) for name in ("a", "b", "k", "j"))
 ENDS = st.integers(-12, 12)
@@ -177,3 +181,27 @@ def test_an_end_that_a_range_does_not_reach_is_not_summed(
     else:
         with pytest.raises(ProofError, match="fewer k"):
             total(kernel, fact, "k", lo, hi)
+
+
+# ---------------------------------------------------------------------- equations between vectors
+
+
+@pytest.fixture
+def setting() -> Setting:
+    return setting_of(load_theorem("area.theorem7.explicit"))
+
+
+@pytest.mark.sweep(2)
+@pytest.mark.parametrize("factor", [scalar(1), scalar(-1), scalar(3), scalar(1) / 2, variable("M"), 1 / variable("M")])
+def test_a_multiple_of_an_equation_between_vectors_is_that_multiple_of_both_sides(setting: Setting, factor) -> None:
+    one = setting.begin(setting.i, setting.k)
+    found = combine_vectors(setting.kernel, one.left * factor, one.right * factor, [(factor, one)])
+    assert (found.left - one.left * factor).zero
+    assert (found.right - one.right * factor).zero
+    with pytest.raises(ProofError, match="left over"):
+        combine_vectors(setting.kernel, one.left * factor, one.right * factor, [(2 * factor, one)])
+
+
+def test_vectors_are_combined_without_a_rest(setting: Setting) -> None:
+    with pytest.raises(ProofError, match="left over"):
+        combine_vectors(setting.kernel, setting.xs(setting.k), setting.star, [])

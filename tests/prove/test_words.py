@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from boundlab.prove import Expr, Kernel, Scalar, dot, equal, expr, finite_sum, scalar, squared, variable, vector_sum
-from boundlab.prove._context import Context
 from boundlab.prove._scalars import ProofError, said
-from boundlab.prove._terms import Lin, lin, value_at
+from boundlab.prove._terms import Context, Lin, lin, value_at
 from boundlab.prove.settings import setting_of
 from boundlab.recheck._terms import Range, Vec
 from boundlab.theorems import load_theorem

@@ -226,28 +226,6 @@ def test_an_edited_file_of_one_proof_is_not_accepted(name: str) -> None:
     assert words in "; ".join((found.reason, *found.open))
 
 
-class TestWork:
-    """Work is counted, not timed: a small file that asks for much of it is not checked to its end."""
-
-    @pytest.fixture
-    def small(self) -> dict[str, Any]:
-        return file("small.bernoulli")
-
-    def test_a_power_of_many_terms(self, small: dict[str, Any]) -> None:
-        terms = [["1", [["a", 1], ["k", place]]] for place in range(400)]
-        small["facts"][0]["data"]["value"] = {"top": [["1", []]], "below": [[terms, 900]]}
-        found = judged(small)
-        assert found.verdict == "not decided"
-        assert "steps of work" in found.reason
-
-    def test_nested_indices(self, small: dict[str, Any]) -> None:
-        one: Any = "k"
-        for _ in range(400):
-            one = ["u", [[["1", [[one, 1]]]]], None]
-        small["facts"][0]["data"]["value"] = {"top": [["1", [[one, 1]]]]}
-        assert judged(small).verdict == "rejected"
-
-
 # ---------------------------------------------------------------------- random changes
 
 

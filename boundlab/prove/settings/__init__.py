@@ -6,11 +6,10 @@ from boundlab.classes import outside
 from boundlab.errors import SpecError
 from boundlab.prove._scalars import ProofError
 from boundlab.prove.setting import Setting, chosen
-from boundlab.prove.settings.afl_dga import AflDgaSetting
+from boundlab.prove.settings import _instances as exact
 from boundlab.prove.settings.area import AreaSetting, DelayedSetting, GdSetting, Proximal
 from boundlab.prove.settings.buffered import BufferSetting, PrintedBuffers, StationarySetting
-from boundlab.prove.settings.fedcompass import FedCompassSetting, PrintedFedCompass
-from boundlab.prove.settings.fedfa import FedFaSetting
+from boundlab.prove.settings.tapes import AflDgaSetting, FedCompassSetting, FedFaSetting, PrintedFedCompass
 from boundlab.theorems import Theorem
 
 
@@ -23,7 +22,8 @@ def _composite(theorem: Theorem) -> bool:
 
 def _gd(theorem: Theorem) -> Setting:
     if not _composite(theorem):
-        return GdSetting(theorem, "gd_diminishing" if "c" in theorem.step else "gd")
+        instances = exact.SMOOTH if "smooth" in theorem.core.assumed else exact.LIPSCHITZ
+        return GdSetting(theorem, "gd_diminishing" if "c" in theorem.step else "gd", instances)
     if "c" in theorem.step:
         raise SpecError(f"{theorem.id}: proofs about proximal steps know one size of them, alpha")
     return Proximal(theorem, "proximal_gradient" if "one-function" in theorem.core.assumed else "projected_drawn")
@@ -35,39 +35,47 @@ def _nesterov(theorem: Theorem) -> Setting:
 
 
 def _area(theorem: Theorem) -> Setting:
-    return AreaSetting(theorem, "area" if "alpha" in theorem.step else "area_diminishing")
+    if "alpha" in theorem.step:
+        return AreaSetting(theorem, "area", exact.LIPSCHITZ)
+    return AreaSetting(theorem, "area_diminishing", exact.DIMINISHING)
 
 
 def _fedcompass(theorem: Theorem) -> Setting:
     if theorem.of_paper:
-        return PrintedFedCompass(theorem, "printed_fedcompass")
-    return FedCompassSetting(theorem, "fedcompass")
+        return PrintedFedCompass(theorem, "printed_fedcompass", exact.FEDCOMPASS)
+    return FedCompassSetting(theorem, "fedcompass", exact.FEDCOMPASS)
 
 
 def _fedfa(theorem: Theorem) -> Setting:
     mode = "fedfa_delta" if theorem.core.value("mode") == "delta" else "fedfa_param"
-    return FedFaSetting(theorem, "printed_fedfa" if theorem.of_paper else mode)
+    return FedFaSetting(theorem, "printed_fedfa" if theorem.of_paper else mode, exact.FEDFA)
 
 
 def _buffered(theorem: Theorem) -> Setting:
     if theorem.of_paper:
-        return PrintedBuffers(theorem, "printed_buffers")
+        return PrintedBuffers(theorem, "printed_buffers", exact.PRINTED)
     if "stationary-participation" in theorem.core.assumed:
-        return StationarySetting(theorem, "stationary")
-    return BufferSetting(theorem, "buffers")
+        return StationarySetting(theorem, "stationary", exact.STATIONARY)
+    # Weights that follow the staleness are those of FedStaleWeight.
+    fits = [
+        one
+        for one in exact.BUFFERED
+        if theorem.algorithm == "fedstaleweight" or {"scale", "window", "include"}.isdisjoint(dict(one.options))
+    ]
+    return BufferSetting(theorem, "buffers", tuple(fits))
 
 
 _SETTINGS: dict[str, Callable[[Theorem], Setting]] = {
     "gd": _gd,
     "area": _area,
-    "async_sgd": lambda theorem: DelayedSetting(theorem, "async_sgd"),
+    "async_sgd": lambda theorem: DelayedSetting(theorem, "async_sgd", exact.DELAYED),
     "fedcompass": _fedcompass,
     "fedfa": _fedfa,
     "proximal_point": lambda theorem: Setting(theorem, "proximal_point"),
     "incremental": lambda theorem: Setting(theorem, "incremental"),
     "heavy_ball": lambda theorem: Setting(theorem, "heavy_ball"),
     "nesterov": _nesterov,
-    "afl_dga": lambda theorem: AflDgaSetting(theorem, "afl_dga"),
+    "afl_dga": lambda theorem: AflDgaSetting(theorem, "afl_dga", exact.AFL_DGA),
     "fedbuff": _buffered,
     "fedstaleweight": _buffered,
 }
@@ -96,4 +104,4 @@ def setting_of(theorem: Theorem) -> Setting:
             f"{theorem.id}: proofs know {', '.join(sorted(_SETTINGS))}, and what applies single steps one by one; "
             f"{theorem.algorithm} does not: {why}"
         )
-    return DelayedSetting(theorem, "delayed")
+    return DelayedSetting(theorem, "delayed", exact.DELAYED)

@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from boundlab.prove._context import Fact
 from boundlab.prove._functions import inner, plus, root_above
 from boundlab.prove._instance import (
     Instance,
@@ -19,10 +18,9 @@ from boundlab.prove._instance import (
     used_runs,
 )
 from boundlab.prove._scalars import ProofError, same, scalar, variable
-from boundlab.prove._terms import expr, finite_sum
+from boundlab.prove._terms import Fact, expr, finite_sum
 from boundlab.prove.models import SymbolNumbers, lower
 from boundlab.prove.setting import Setting
-from boundlab.prove.settings._instances import DELAYED, DIMINISHING, LIPSCHITZ, SMOOTH
 from boundlab.recheck.kernel import Range
 from boundlab.registry import lookup
 
@@ -44,10 +42,6 @@ class GdSetting(Proximal):
     def _at(self, numbers: SymbolNumbers, name: str) -> Fraction:
         """Return the c, or the d, of steps c/(k + d)."""
         return Fraction(lower(numbers.number(self.reader.known[name], {})))
-
-    def instances(self) -> tuple[Instance, ...]:
-        """Return exact instances: with kinks, or smooth ones."""
-        return SMOOTH if "smooth" in self.assumed else LIPSCHITZ
 
     def runs(self, instance: Instance) -> Runs:
         """Replay the program."""
@@ -127,10 +121,6 @@ class AreaSetting(Setting):
         """Return q̄ = (1/n)·Σ 1/p_i."""
         return self._qbar
 
-    def instances(self) -> tuple[Instance, ...]:
-        """Return exact instances of AREA."""
-        return DIMINISHING if self.diminishing else LIPSCHITZ
-
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet; along a run gradients are bounded."""
         of_run = {"bounded-run": "convex", "lipschitz": "convex"} if self.theorem.points else {}
@@ -201,10 +191,6 @@ def _offset(own: Mapping[str, Fraction]) -> Fraction:
 
 class DelayedSetting(Setting):
     """Models x[k], gradients g[k] at them, noise e[k] of the gradient that is applied in iteration k."""
-
-    def instances(self) -> tuple[Instance, ...]:
-        """Return exact instances: who arrives is fixed, and so is of which model a gradient is."""
-        return DELAYED
 
     def runs(self, instance: Instance) -> Runs:
         """Replay the tape."""

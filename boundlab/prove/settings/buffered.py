@@ -8,7 +8,6 @@ from functools import cache
 from math import prod
 from typing import Any, TypeAlias, final
 
-from boundlab.options import Options
 from boundlab.prove._functions import Point, inner, mean_slope, plus, root_above, spread, square_root, steepest, summed
 from boundlab.prove._instance import (
     MAX_OUTCOMES,
@@ -23,13 +22,13 @@ from boundlab.prove._instance import (
     exact_weight,
     exactly,
     halves,
+    parameters_of,
     replay_tape,
     run_once,
     used_runs,
 )
 from boundlab.prove._scalars import ProofError
 from boundlab.prove.setting import Setting
-from boundlab.prove.settings._arriving import BUFFERED, PRINTED, STATIONARY
 from boundlab.registry import lookup
 from boundlab.tape import usage
 
@@ -161,12 +160,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class BufferSetting(RunsSetting):
     """Beside models, gradients and runs: what a buffer is made of."""
 
-    def instances(self) -> tuple[Instance, ...]:
-        """Return exact instances: buffers of several sizes, late updates, clients that stand in a buffer twice."""
-        return tuple(one for one in BUFFERED if _fits(self.theorem.algorithm, one))
-
     def _read_of(self, instance: Instance) -> "Buffers":
-        return buffers(self.theorem.algorithm, replace(instance, bounds=(), noise=()))
+        return _buffers(self.theorem.algorithm, replace(instance, bounds=(), noise=()))
 
     def runs(self, instance: Instance) -> Runs:
         """Replay the tape."""
@@ -182,19 +177,9 @@ class BufferSetting(RunsSetting):
         return self._read_of(instance).families()
 
 
-def _fits(algorithm: str, instance: Instance) -> bool:
-    return not {"scale", "window", "include"} & dict(instance.options).keys() or algorithm == "fedstaleweight"
-
-
 def options_of(instance: Instance) -> dict[str, Any]:
     """Return the algorithm's options on an instance."""
     return {**dict(instance.options), "M": instance.steps, "eta_l": float(instance.alpha)}
-
-
-@cache
-def buffers(algorithm: str, instance: Instance) -> "Buffers":
-    """Return the buffers of an instance without bounds and noise."""
-    return Buffers(algorithm, instance)
 
 
 class Buffers(Used):
@@ -203,7 +188,7 @@ class Buffers(Used):
     def __init__(self, algorithm: str, instance: Instance) -> None:
         own, options = lookup("algorithms", algorithm), options_of(instance)
         self.n, self.T = instance.n, instance.horizon
-        self.parameters = own.read(Options(algorithm, options))
+        self.parameters = parameters_of(own, options)
         tape = compiled(algorithm, tuple(sorted(options.items())), instance.events, instance.n, instance.horizon)
         super().__init__(tape, used_runs(tape))
         self.rate = exact_weight(own.server_rate(self.parameters))
@@ -233,6 +218,9 @@ class Buffers(Used):
         return {"alpha": self.alpha, **parts(self.n, self.share), "spread": spread, **super().families()}
 
 
+_buffers = cache(Buffers)
+
+
 def parts(n: int, shares: Members) -> dict[str, Members]:
     """Return how much more, and less, than 1/n shares are."""
     return halves("over", "under", {at: one - Fraction(1, n) for at, one in shares.items()})
@@ -248,10 +236,6 @@ class PrintedBuffers(BufferSetting):
     """Beside what is in a buffer: age[t, j], the mean staleness of the client of entry j; b, the size of a buffer."""
 
     of_schedules = frozenset({"uniform-buffer"})
-
-    def instances(self) -> tuple[Instance, ...]:
-        """Return exact instances: buffers of all clients."""
-        return PRINTED
 
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet."""
@@ -285,10 +269,6 @@ class StationarySetting(RunsSetting):
 
     of_schedules = frozenset({"stationary-participation"})
     steps_taken = "gk", "zk"
-
-    def instances(self) -> tuple[Instance, ...]:
-        """Return exact instances: memoryless arrivals, buffers of one and of two entries, one and two local steps."""
-        return STATIONARY
 
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet."""
@@ -368,7 +348,7 @@ def _law(algorithm: str, instance: Instance) -> tuple[_Schedule, ...]:
     found = []
     for arrivals in itertools.product(range(instance.n), repeat=count * instance.horizon):
         chance = prod((instance.p[i] for i in arrivals), start=_ONE)
-        found.append(_Schedule(arrivals, chance, buffers(algorithm, replace(instance, events=arrivals, p=()))))
+        found.append(_Schedule(arrivals, chance, _buffers(algorithm, replace(instance, events=arrivals, p=()))))
     return tuple(found)
 
 
