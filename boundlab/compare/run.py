@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.compare.judge import (
     MORE,
@@ -40,11 +39,11 @@ from boundlab.instance.applicability import MetricEnclosure, certain_range
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Enclosure
 from boundlab.options import BandKind
+from boundlab.randomness import Floats
 from boundlab.simulate.simulation import NUMPY, Backend
 from boundlab.tape import statistics
 from boundlab.verdict import Verdict
 
-Floats = NDArray[np.float64]
 _NOT_ENCLOSED = (
     "rounding of trial {} is not enclosed (a step near a kink, or a problem that does not say how far its gradients "
     "round), and no exact numbers reach this run"

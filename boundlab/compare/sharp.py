@@ -8,7 +8,6 @@ from typing import Any, Final, final
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, ball, digits, float_ends
@@ -34,7 +33,7 @@ from boundlab.instance.from_case import exact_rate, exact_rates, exact_tape
 from boundlab.instance.plan import Plan
 from boundlab.instance.readings import formulas_at
 from boundlab.metrics import Enclosure, Quantity
-from boundlab.randomness import Streams
+from boundlab.randomness import Ints, Streams
 from boundlab.tape import Tape
 
 # Runs that floats do not enclose well enough, once more with as many digits as their errors take.
@@ -77,7 +76,7 @@ def sharpen(plan: Plan, found: Computed, seed: int, most: float) -> str:
     return f"; run with up to {bits} bits, as floats lose it"
 
 
-def lost_bits(left: Enclosure, ks: NDArray[np.int64]) -> float | None:
+def lost_bits(left: Enclosure, ks: Ints) -> float | None:
     """Return about how many bits the errors of a run grow by, as far as floats show it; None where they do not.
 
     Left sides are squares, or move no faster than they.

@@ -18,7 +18,7 @@ from boundlab.instance.plan import Plan
 from boundlab.instance.schedules import explain, kept_by_all
 from boundlab.metrics import Enclosure, Quantity, Watch, terms_of
 from boundlab.objective import Array, Oracle
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Streams
 from boundlab.simulate.simulation import NUMPY, Backend, in_order, run_work
 from boundlab.simulate.work import Work, collect, compile_trial
 from boundlab.tape import RecordAt, Statistics, Tape, statistics
@@ -26,7 +26,6 @@ from boundlab.theorems import Evaluation
 
 # Computed left sides beside their bounds: what is proved of them, and what their digits leave open.
 
-Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _NARROW: Final = 1e-6
 TELLING: Final = 1e-3  # of the bound: an end of an enclosure further above the largest value is told apart from it

@@ -22,13 +22,13 @@ from boundlab.assumptions import (
 )
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError, CertificateError, SpecError
-from boundlab.events import Floats, Ints
 from boundlab.instance.schedules import Schedules
 from boundlab.instance.settings import differences
 from boundlab.metrics import MEAN, Metric, Proved, Quantity, measures, range_of, terms_of
 from boundlab.objective import Constant, Optimum, Problem, Wrapped
 from boundlab.objective.composite import AlongRun
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, Pull, plain
+from boundlab.randomness import Floats, Ints
 from boundlab.theorems import Theorem, about_each, form_along_run, over, read_off_runs
 from boundlab.traces import departure
 

@@ -11,12 +11,11 @@ from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.events import Ints
 from boundlab.instance.readings import PointReading, RunPoints, require_safe
 from boundlab.instance.settings import parameters
 from boundlab.objective import Problem
 from boundlab.options import Options, number
-from boundlab.randomness import Streams
+from boundlab.randomness import Ints, Streams
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape, constant_lag
 from boundlab.theorems import Evaluation, Theorem, certain, over, read_off_runs

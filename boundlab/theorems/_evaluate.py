@@ -22,8 +22,9 @@ from boundlab.formulas.known_numbers import Number, at_most
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SymbolInfo, check, having, names_of
 from boundlab.options import Options, nearest
+from boundlab.randomness import Floats
 from boundlab.registry import find, lookup
-from boundlab.theorems._bound import Condition, Evaluation, Floats
+from boundlab.theorems._bound import Condition, Evaluation
 from boundlab.theorems._statement import ANY, EACH, MEAN, OTHERS, Statement, once
 
 # The options of a statement's algorithm, each with how the statement reads it: elaborated here and nowhere else.

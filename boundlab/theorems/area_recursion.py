@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.theorems._bound import Floats, Ints, RecursionBound
+from boundlab.randomness import Floats, Ints
+from boundlab.theorems._bound import RecursionBound
 from boundlab.theorems._evaluate import ROUNDED
 
 Choice = Literal["analysis", "algorithm"]

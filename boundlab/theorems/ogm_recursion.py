@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from boundlab.algorithms.momentum import theta
-from boundlab.theorems._bound import Floats, Ints, RecursionBound
+from boundlab.randomness import Floats, Ints
+from boundlab.theorems._bound import RecursionBound
 
 
 def _optimal(values: Mapping[str, Any], iterations: Ints) -> Floats:

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from exact_makers import runs
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from boundlab.randomness import Floats
 
 
 def mean_squares(
