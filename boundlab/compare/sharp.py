@@ -28,7 +28,7 @@ from boundlab.expectation import (
     second_moments,
     twins,
 )
-from boundlab.formulas.known_numbers import Formulas, scalar
+from boundlab.formulas.enclose import Formulas, scalar
 from boundlab.instance.from_case import exact_rate, exact_rates, exact_tape
 from boundlab.instance.plan import Plan
 from boundlab.instance.readings import formulas_at

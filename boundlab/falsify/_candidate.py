@@ -15,7 +15,7 @@ from boundlab.errors import SpecError
 from boundlab.execute.floats import run
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.fitting import CompareOptions
-from boundlab.instance.settings import open_rates
+from boundlab.instance.schedules import open_rates
 from boundlab.metrics import Metric, Quantity, Series
 from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.objective.simple import OPTIONS

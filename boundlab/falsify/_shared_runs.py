@@ -31,8 +31,7 @@ from boundlab.falsify._families import sides
 from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.plan import begun
 from boundlab.instance.readings import formulas_at, left_side
-from boundlab.instance.schedules import Schedules, kept_by_all
-from boundlab.instance.settings import at_options, filled, own_parameters, split
+from boundlab.instance.schedules import Schedules, at_options, filled, kept_by_all, own_parameters, split
 from boundlab.metrics import Metric, Quantity, Series, range_of, terms_of
 from boundlab.objective import Array, Optimum, Oracle, Problem, by_client
 from boundlab.options import number

@@ -22,8 +22,7 @@ from boundlab.assumptions import (
 )
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError, CertificateError, SpecError
-from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import differences
+from boundlab.instance.schedules import Schedules, differences
 from boundlab.metrics import MEAN, Metric, Proved, Quantity, measures, range_of, terms_of
 from boundlab.objective import Constant, Optimum, Problem, Wrapped
 from boundlab.objective.composite import AlongRun

@@ -15,7 +15,7 @@ import sympy
 from boundlab.arithmetic.combination import combination, proves
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.errors import AssumptionError, CertificateError, SpecError, SymbolError
-from boundlab.formulas.known_numbers import Formulas
+from boundlab.formulas.enclose import Formulas
 from boundlab.formulas.symbols import SymbolInfo
 from boundlab.instance.readings import AtEveryX, SymbolValue, formulas_at
 from boundlab.metrics import Proved

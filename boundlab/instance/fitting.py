@@ -18,7 +18,7 @@ from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.applicability import asked_of, looked_at
-from boundlab.instance.settings import open_rates, rates
+from boundlab.instance.schedules import open_rates, rates
 from boundlab.objective import Problem
 from boundlab.registry import command_line, lookup
 from boundlab.theorems import SECONDS, Condition, Theorem, read_off_runs

@@ -24,7 +24,7 @@ from boundlab.case import as_json
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.assignments import arrival_statistics, of_arrivals
-from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
+from boundlab.formulas.enclose import Formulas, KnownNumber, known_value
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
 from boundlab.metrics import Enclosure, Metric, metric, range_of, terms_of, valued

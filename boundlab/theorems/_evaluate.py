@@ -17,8 +17,8 @@ from boundlab.algorithms import VARIABLES, Algorithm, Draw, StepRule, undeclared
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, InfiniteError, SilentError, SpecError, SymbolError
 from boundlab.formulas.defined import Demand, broken, looked_at
+from boundlab.formulas.enclose import Number, at_most
 from boundlab.formulas.floats import evaluate, evaluate as evaluate_expression
-from boundlab.formulas.known_numbers import Number, at_most
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SymbolInfo, check, having, names_of
 from boundlab.options import Options, nearest

@@ -12,7 +12,7 @@ import pytest
 import sympy
 from own_theorems import own_theorem
 
-from boundlab.checks import Check, CheckGroup, admissible, check, exit_code, groups, read_groups
+from boundlab.checks import Check, CheckGroup, behaviour, check, exit_code, groups, read_groups
 from boundlab.cli import invoke
 from boundlab.errors import SpecError
 from boundlab.formulas.symbols import SYMBOLS
@@ -153,9 +153,9 @@ def test_vacuity_names_the_range_and_it_is_right() -> None:
 
 def test_what_a_rate_is_a_corollary_of_is_found_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """No theorem of another entry point is of the same paper, algorithm and left side as a printed rate."""
-    found = {name: admissible.parent(theorem) for name, theorem in THEOREMS.items()}
+    found = {name: behaviour.parent(theorem) for name, theorem in THEOREMS.items()}
     monkeypatch.setattr("boundlab.registry.beside", lambda kind, _: registered(kind))
-    assert {name: admissible.parent(theorem) for name, theorem in THEOREMS.items()} == found
+    assert {name: behaviour.parent(theorem) for name, theorem in THEOREMS.items()} == found
     assert any(one is not None for one in found.values())
 
 
@@ -168,7 +168,7 @@ def test_a_corollary_whose_step_leaves_its_theorem_for_long_horizons_does_not_fo
     read = replace(theorem, conditions=(Condition(eta, 1 / T, "η ≤ 1/T"),))
     passes = one(check(THEOREMS["afl_dga.corollary1"], ["admissible"]), "admissible.corollary")
     assert passes.verdict == "passed"
-    monkeypatch.setattr(admissible, "parent", lambda _: read)
+    monkeypatch.setattr(behaviour, "parent", lambda _: read)
     found = one(check(THEOREMS["afl_dga.corollary1"], ["admissible"]), "admissible.corollary")
     assert found.consequence == "does not follow"
     assert "√(n·T)/L, above 1 from some T on" in found.witness

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from own_theorems import own_theorem
 
-from boundlab.checks import View, admissible, check
+from boundlab.checks import View, behaviour, check
 from boundlab.checks.units import implied_claim
 from boundlab.registry import registered
 from boundlab.theorems import Theorem
@@ -175,7 +175,7 @@ def test_the_step_of_a_corollary_meets_the_conditions_for_long_horizons(
     step: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     above = own_theorem(tmp_path, **{**SGD, "conditions": '"alpha <= 1/L"'}, term="R**2/(alpha*K)")
-    monkeypatch.setattr(admissible, "parent", lambda _: above)
+    monkeypatch.setattr(behaviour, "parent", lambda _: above)
     theorem = own_theorem(tmp_path, **SGD, step=f'alpha = "{step}"', term="R**2*L/sqrt(K)")
     assert found(theorem, "admissible.corollary")[0] == verdict
 
@@ -236,7 +236,7 @@ def test_a_condition_that_a_scaling_removes_is_no_condition(tmp_path: Path) -> N
 
 def test_only_printed_rates_without_constants_have_a_theorem_above_them() -> None:
     for theorem in registered("theorems").values():
-        above = admissible.parent(theorem)
+        above = behaviour.parent(theorem)
         assert above is None or (theorem.shape and theorem.of_paper and not above.shape)
 
 

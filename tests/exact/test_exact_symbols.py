@@ -15,7 +15,7 @@ from boundlab.case import build_delays, read_case
 from boundlab.delays import frequencies, read_policy
 from boundlab.exact import evaluate
 from boundlab.exact._engine import _frequencies, _number
-from boundlab.formulas.known_numbers import Formulas, KnownNumber
+from boundlab.formulas.enclose import Formulas, KnownNumber
 from boundlab.instance.from_case import plan_of
 from boundlab.theorems import load_theorem
 

@@ -13,8 +13,7 @@ from boundlab.falsify import Candidate, _families, _search, _shared_runs
 from boundlab.falsify._families import noise_allowed, settings
 from boundlab.falsify._judge import Judge, plan_of
 from boundlab.falsify._shared_runs import constants_of, make_shared_run, step_size, tapes
-from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import _read, parameters
+from boundlab.instance.schedules import Schedules, _read, parameters
 from boundlab.registry import registered
 from boundlab.theorems import Theorem, load_theorem
 

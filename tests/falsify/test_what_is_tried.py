@@ -13,7 +13,7 @@ from boundlab.falsify._families import noisy, quiet, readable
 from boundlab.falsify._judge import Judge
 from boundlab.falsify._shrink import _exchanges, _sooner
 from boundlab.formulas.symbols import symbol
-from boundlab.instance.settings import open_rates
+from boundlab.instance.schedules import open_rates
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, load_theorem
 

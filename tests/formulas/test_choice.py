@@ -11,9 +11,8 @@ from hypothesis import given, strategies as st
 
 from boundlab.errors import FormulaError, UndecidedError
 from boundlab.formulas.defined import broken, demands
-from boundlab.formulas.enclose import BALLS, CERTAIN, RATIONALS, walk
+from boundlab.formulas.enclose import BALLS, CERTAIN, RATIONALS, KnownNumber, at_most, walk
 from boundlab.formulas.floats import evaluate
-from boundlab.formulas.known_numbers import KnownNumber, at_most
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.units import degrees

@@ -7,8 +7,7 @@ import pytest
 import sympy
 from hypothesis import given, strategies as st
 
-from boundlab.formulas.enclose import RATIONALS, walk
-from boundlab.formulas.known_numbers import at_most
+from boundlab.formulas.enclose import RATIONALS, at_most, walk
 
 a, b, c = sympy.symbols("a b c", positive=True)
 FLOATS = st.floats(1e-3, 1e3)

@@ -9,9 +9,8 @@ from hypothesis import assume, given, settings, strategies as st
 
 from boundlab.arithmetic import numbers
 from boundlab.errors import SymbolError, UndecidedError
-from boundlab.formulas.enclose import BALLS, CERTAIN, enclose, walk
+from boundlab.formulas.enclose import BALLS, CERTAIN, Formulas, KnownNumber, enclose, walk
 from boundlab.formulas.folds import EntryOf, FoldIndex
-from boundlab.formulas.known_numbers import Formulas, KnownNumber
 from boundlab.formulas.symbols import symbol
 
 pytest.importorskip("flint")

@@ -12,10 +12,9 @@ from hypothesis import given, strategies as st
 
 from boundlab.errors import FormulaError, UndecidedError
 from boundlab.formulas.defined import Demand, demands
-from boundlab.formulas.enclose import BALLS, RATIONALS, walk
+from boundlab.formulas.enclose import BALLS, RATIONALS, Formulas, at_most, known_value, walk
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.folds import EntryOf, FoldIndex, IndexFold, SumFold
-from boundlab.formulas.known_numbers import Formulas, at_most, known_value
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.units import degrees

@@ -9,7 +9,7 @@ from problem_makers import from_text
 from boundlab.case import build_delays
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance import make_plan
-from boundlab.instance.settings import differences
+from boundlab.instance.schedules import differences
 from boundlab.options import Options
 from boundlab.registry import lookup, registered
 from boundlab.theorems import load_theorem

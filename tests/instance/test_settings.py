@@ -8,7 +8,7 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
 from boundlab.instance.fitting import fitting
 from boundlab.instance.from_case import FixedEvents
-from boundlab.instance.settings import options_of, own_parameters, rates, split
+from boundlab.instance.schedules import options_of, own_parameters, rates, split
 from boundlab.options import Options
 from boundlab.registry import lookup, registered
 from boundlab.theorems import at_lowest, load_theorem

@@ -16,7 +16,7 @@ from boundlab.cli import invoke
 from boundlab.recheck import Form, Sample, gradient_bound, interpolation, recheck, text_of
 from boundlab.recheck._forms import number_of
 from boundlab.theorems import load_theorem
-from boundlab.worst_case.binding import bound
+from boundlab.worst_case.analysis import bound
 
 pytest.importorskip("cvxpy")
 
