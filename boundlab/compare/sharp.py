@@ -10,10 +10,10 @@ import numpy as np
 import sympy
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar, ball, digits, float_ends
+from boundlab.arithmetic.numbers import Scalar, ball, digits, exact_array, float_ends
 from boundlab.arithmetic.problem import AtMinimum, RationalProblem
 from boundlab.arithmetic.rational import TooLongError
-from boundlab.compare.trials import OTHER, TELLING, Budget, Computed, Sides, in_floats, trial_tape
+from boundlab.compare.trials import OTHER, TELLING, Budget, Sides, Trials, in_floats, trial_tape
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.execute import rationals
 from boundlab.execute.enclosed import EPS
@@ -44,7 +44,7 @@ _OF_FLOATS: Final = 53.0
 _UNKNOWN: Final = 256
 
 
-def sharpen(plan: Plan, found: Computed, seed: int, most: float) -> str:
+def sharpen(plan: Plan, found: Trials, sides: Sides, seed: int, most: float) -> str:
     """Move the ends of left sides in where floats leave them further apart than a page can hide.
 
     Parameters
@@ -56,7 +56,7 @@ def sharpen(plan: Plan, found: Computed, seed: int, most: float) -> str:
     -------
     What was done, in words; empty where nothing was.
     """
-    sides, budget, bits = found.sides, Budget(most), 0
+    budget, bits = Budget(most), 0
     with np.errstate(invalid="ignore", over="ignore"):
         wide = (sides.left.upper - sides.left.lower > TELLING * sides.right.value).any(axis=1)
     for trial in np.flatnonzero(wide).tolist():
@@ -139,7 +139,7 @@ _SLOWER: Final = 30.0  # times as long an expectation over events takes in balls
 ABOVE, BELOW, TIED, OPEN = 1, -1, 2, 0
 
 
-def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
+def decide(plan: Plan, found: Trials, sides: Sides, seed: int, most: float) -> None:
     """Decide what is open of trials that are numbers, as far as a budget goes; the nearest to a violation first.
 
     What no exact numbers decide, half the digits may speak for: see :class:`boundlab.compare.trials.Sides`.
@@ -149,7 +149,7 @@ def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
     most
         About how many operations may be spent in all.
     """
-    sides, budget = found.sides, Budget(most)
+    budget = Budget(most)
     at = at_minimum(plan) if sides.open.any() else None
     order = np.argsort(-np.where(sides.open, sides.ratio, -1.0).max(axis=1), kind="stable")
     done = set[bytes]()
@@ -347,8 +347,6 @@ def at_minimum(plan: Plan) -> AtMinimum | None:
     rounding, away = problem.rounding(np.asarray(best.x, dtype=np.float64)), best.distance
     if rounding is None or (away is None and metric.quantity is Quantity.DISTANCE):
         return None
-    from boundlab.arithmetic.numbers import exact_array
-
     off = rounding[0] + 4.0 * EPS * abs(best.value)
     least = ball(best.value - best.gap - off).union(ball(best.value + off))
     return AtMinimum(model, exact_array(best.x) + numbers.flint().arb(0, away or 0.0), least)

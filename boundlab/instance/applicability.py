@@ -239,8 +239,6 @@ def along_run(problem: Problem) -> Problem:
     L = problem.constants().get("L")
     if L is None or L.value <= 0.0 or isinstance(problem, Wrapped):  # what a wrapper makes of constants is its own
         return problem
-    from boundlab.objective.composite import AlongRun
-
     for limit in (1.0 / L.value, (1.0 - _BELOW) / L.value):
         if regions := [region for one in known for region in one.regions(limit)]:
             return AlongRun(problem, min(regions, key=lambda one: one.around()[2]), limit)
