@@ -1,4 +1,4 @@
-"""How the right side behaves: at its edges, with worse constants, beside what is trivial, under its conditions."""
+"""Behaviour of the right side: at its edges, with worse constants, beside what is trivial, under its conditions."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

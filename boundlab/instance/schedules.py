@@ -1,4 +1,4 @@
-"""What a run of a theorem has: options and rates, and what is read off the schedules of its trials."""
+"""Options and rates of a theorem's run, and what is read off the schedules of its trials."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
