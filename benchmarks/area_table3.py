@@ -36,13 +36,12 @@ from boundlab.problems.clients import values
 from boundlab.problems.common import calm
 from boundlab.problems.data import opened
 from boundlab.problems.erm import EmpiricalRisk
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import run_once
 from boundlab.tape import RecordAt
 
 Weights = Literal["paper", "size"]
-Floats = NDArray[np.float64]
 
 CLIENTS, BATCH, NU, DELTA, RATE, SD = 128, 32, 1e-3, 4, 10.0, 5.0
 DIRICHLET, TARGET, POINTS = 0.1, 0.8, 150

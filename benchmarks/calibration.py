@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from boundlab.compare import band
@@ -22,10 +21,9 @@ from boundlab.compare.judge import guarantee, side
 from boundlab.files import replacing, write_json
 from boundlab.instance.applicability import MetricEnclosure
 from boundlab.metrics import Enclosure
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Floats, Stream, Streams
 from boundlab.verdict import Verdict
 
-Floats = NDArray[np.float64]
 LEVEL = 0.95
 PROMISED = (1.0 - LEVEL) / 2.0  # on each side
 TRIALS = (2, 5, 10, 40, 100, 400)

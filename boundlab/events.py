@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from boundlab.errors import CaseError
 from boundlab.options import number
+from boundlab.randomness import Floats
 
 SERVER = -1  # the actor of an aggregation
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,17 @@ Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundlab.errors import SpecError
+
+# What arrays hold, for annotations everywhere.
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Array = NDArray[np.floating[Any]]  # in any precision
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -92,7 +98,7 @@ class Streams:
         if not 0 <= self.trial < 2**32:
             raise SpecError(f"trial must be an integer in [0, 2^32), got {self.trial}")
 
-    def uniforms(self, stream: Stream, client: ArrayLike, update: ArrayLike, count: int) -> NDArray[np.float64]:
+    def uniforms(self, stream: Stream, client: ArrayLike, update: ArrayLike, count: int) -> Floats:
         """Return uniform numbers in the open interval (0, 1) with 52 random bits.
 
         Parameters
@@ -134,9 +140,9 @@ class Streams:
                 out[part, 2 * first : 2 * (first + width)] = pair.reshape(size, 2 * width)
         return out[:, :count]
 
-    def normals(self, stream: Stream, client: ArrayLike, update: ArrayLike, count: int) -> NDArray[np.float64]:
+    def normals(self, stream: Stream, client: ArrayLike, update: ArrayLike, count: int) -> Floats:
         """Return standard normal numbers, by inversion; shapes as :meth:`uniforms`."""
         from scipy.special import ndtri
 
-        out: NDArray[np.float64] = ndtri(self.uniforms(stream, client, update, count))
+        out: Floats = ndtri(self.uniforms(stream, client, update, count))
         return out

@@ -14,15 +14,15 @@ from decimal import Decimal, localcontext
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundlab.delays import optimal_rate as policy_rate
 from boundlab.errors import CertificateError, SpecError
 from boundlab.files import json_value, schema
 from boundlab.formulas.symbols import check
 from boundlab.options import Objective as Objective, nearest, number
+from boundlab.randomness import Floats
 
-Floats = NDArray[np.float64]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 _AGREEMENT = 1e-6

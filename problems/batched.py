@@ -8,11 +8,11 @@ import numpy as np
 import torch
 
 from boundlab.arithmetic.numbers import Operations
-from boundlab.arithmetic.tensors import TENSORS, Batched, Coordinatewise, Gathered, Ints, normals, tensors, uniforms
+from boundlab.arithmetic.tensors import TENSORS, Batched, Coordinatewise, Gathered, normals, tensors, uniforms
 from boundlab.errors import AssumptionError
 from boundlab.objective import NO_NOISY_PROX, Array
 from boundlab.problems.clients import ClientFunctions, Coordinates, scalar_slopes, scalar_values
-from boundlab.randomness import Stream
+from boundlab.randomness import Ints, Stream
 
 _GATHERED = 1 << 22  # numbers of clients' data that are gathered, one client a tape; beyond, tapes go client by client
 

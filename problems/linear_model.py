@@ -22,7 +22,7 @@ from boundlab.problems import clients, common, data as datasets
 from boundlab.problems.clients import Loss, LossId, Targets
 from boundlab.problems.common import calm, key_of
 from boundlab.problems.risk import Risk
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Ints, Stream, Streams
 
 if TYPE_CHECKING:
     import torch
@@ -70,7 +70,7 @@ class MiniBatch(Oracle):
         self._targets = np.asarray(targets, dtype=of.X.dtype)
         self._change = np.empty((of.X.shape[1], *self._wide), dtype=of.X.dtype)
 
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+    def draws(self, clients: Ints, updates: Ints, steps: int) -> Any:
         """Return row numbers, shape (B, steps, b); without replacement a list of (steps, min(b, s_i))."""
         clients = np.asarray(clients, dtype=np.int64)
         uniform = self.streams.uniforms(Stream.BATCH, clients, updates, steps * self.of.batch)
@@ -84,9 +84,7 @@ class MiniBatch(Oracle):
         rows += offsets[:, None]
         return rows.reshape(-1, steps, self.of.batch)
 
-    def _distinct(
-        self, uniform: Floats, sizes: NDArray[np.int64], offsets: NDArray[np.int64]
-    ) -> list[NDArray[np.intp]]:
+    def _distinct(self, uniform: Floats, sizes: Ints, offsets: Ints) -> list[NDArray[np.intp]]:
         """Draw uniform subsets by Floyd's algorithm: b numbers a subset, however many rows there are.
 
         Source: Bentley and Floyd, "A sample of brilliance", CACM 1987.
@@ -258,7 +256,7 @@ class LinearModel(SoughtMinimiser):
     id: LossId
     X: Array
     y: Targets
-    sizes: NDArray[np.int64]
+    sizes: Ints
     nu: float
     weights: Weights
     batch: int
@@ -301,7 +299,7 @@ class LinearModel(SoughtMinimiser):
         return replace(self, multipliers=tuple(float(factor) for factor in factors))
 
     @cached_property
-    def offsets(self) -> NDArray[np.int64]:
+    def offsets(self) -> Ints:
         """Return each client's first row, shape (n,)."""
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
 
@@ -529,7 +527,7 @@ class LinearModel(SoughtMinimiser):
     def _same_samples(self) -> bool:
         """True if all clients have the same samples, equally often and in any order: then they have one f̂."""
 
-        def counted(client: int) -> tuple[Floats, NDArray[np.int64]]:
+        def counted(client: int) -> tuple[Floats, Ints]:
             rows = self.rows(client)
             every = np.column_stack([self.X[rows], self.y[rows], self.hefts[rows]])
             return np.unique(every, axis=0, return_counts=True)

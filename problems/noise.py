@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import EXACT, GAUSSIAN, SIGNS, Clients
 from boundlab.arithmetic.near import NEAR, Near, norm, strayed
@@ -18,14 +17,13 @@ from boundlab.objective.facts import SoughtMinimiser
 from boundlab.options import Options
 from boundlab.problems.clients import ClientFunctions
 from boundlab.problems.common import START_OPTION, read_start, read_vector
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Floats, Ints, Stream, Streams
 
 if TYPE_CHECKING:
     import torch
 
     from boundlab.arithmetic.tensors import Batched
 
-Floats = NDArray[np.float64]
 NOISE_OPTIONS = {
     "sigma": "standard deviation of the additive noise, E‖noise‖² = sigma² (default 0)",
     "noise": "gaussian: N(0, sigma²/d·I); sign: ±sigma·u, each with probability ½ (default gaussian)",
@@ -244,7 +242,7 @@ class NoisyGradients(Oracle):
     vector: Floats | None
     streams: Streams
 
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+    def draws(self, clients: Ints, updates: Ints, steps: int) -> Any:
         """Return the noise vectors, shape (B, steps, d), unit (1, −1); of noise with two signs these, (B, steps)."""
         if self.vector is not None:
             return np.where(self.streams.uniforms(Stream.NOISE, clients, updates, steps) < 0.5, 1.0, -1.0)

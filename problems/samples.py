@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
 from boundlab.objective import Array, Floats
@@ -19,26 +18,26 @@ from boundlab.problems.data import SCALES, Dataset, Scale, Wanted
 from boundlab.problems.erm import SOLVERS, EmpiricalRisk, PoissonRegression, on_set, pairs
 from boundlab.problems.least_squares import LeastSquares
 from boundlab.problems.linear_model import LinearModel
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Ints, Stream, Streams
 
 # How samples are split over clients; every client gets at least one.
 
 Partition = Literal["iid", "dirichlet", "class", "dual-dirichlet", "column"]
 PARTITIONS: tuple[Partition, ...] = ("iid", "dirichlet", "class", "dual-dirichlet")  # all that are drawn
 _TRIALS = 1000
-Owners = NDArray[np.int64]
-Labels = NDArray[np.int64]
+Owners = Ints
+Labels = Ints
 
 # Keys of the counter-based streams: one place each, so that no two uses share their numbers.
 _SHUFFLE, _SIZES, _MIX, _SUBSAMPLE = 0, 1, 2, 3
 
 
-def permutation(streams: Streams, key: int, count: int) -> NDArray[np.int64]:
+def permutation(streams: Streams, key: int, count: int) -> Ints:
     """Return a random permutation of 0…count−1."""
     return np.argsort(streams.uniforms(Stream.PARTITION, key, 0, count)[0], kind="stable")
 
 
-def subsample(seed: int, count: int, keep: int) -> NDArray[np.int64]:
+def subsample(seed: int, count: int, keep: int) -> Ints:
     """Return the first ``keep`` of ``count`` samples after a seeded shuffle, in shuffled order."""
     return permutation(Streams(seed), _SUBSAMPLE, count)[:keep]
 
@@ -343,9 +342,7 @@ def build(kind: LossId, options: Options) -> LinearModel:
     return EmpiricalRisk(*given, **more, solver=shared.get("solver", "auto"))
 
 
-def _weights(
-    options: Options, given: Floats | None, order: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[list[Fraction], Floats | None]:
+def _weights(options: Options, given: Floats | None, order: Ints, sizes: Ints) -> tuple[list[Fraction], Floats | None]:
     """Return the sum of each client's weights, and the weights over their mean at the client in the rows' new order.
 
     Nothing without weights, and None where a client's rows have one weight.
@@ -466,7 +463,7 @@ def _owners(options: Options, samples: int) -> Owners | None:
     return owners
 
 
-def _targets(kind: LossId, data: Dataset, positive: str, scale: Scale) -> tuple[Targets, NDArray[np.int64]]:
+def _targets(kind: LossId, data: Dataset, positive: str, scale: Scale) -> tuple[Targets, Ints]:
     """Return the targets of the loss, and the groups by which partitions tell samples apart."""
     if kind in VALUES:
         # Values have no classes: ten groups of equal size by rank stand in for them.

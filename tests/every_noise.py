@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import Any, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Initial, Op, Tape
 
-Floats = NDArray[np.float64]
 Draw = tuple[int, int, int]  # client, number of its run, local step
 
 
@@ -154,7 +153,7 @@ class Played:
         return [end - points[0] for end, points in zip(self.ends, self.points, strict=True)]
 
     @cached_property
-    def flips(self) -> dict[Draw, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def flips(self) -> dict[Draw, tuple[Ints, Ints]]:
         """For each draw the patterns with + there, and those that are the same but for − there."""
         every = np.arange(len(self.signs))
         plus = {draw: every[every >> bit & 1 == 1] for bit, draw in enumerate(self.draws)}

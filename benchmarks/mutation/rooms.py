@@ -19,7 +19,7 @@ GUARDS = {
     "cli": ("tests/cli",),
     "compare": ("tests/compare",),
     "delays": ("tests/delays",),
-    "documentation": ("tests/cli/test_pages_command.py", "tests/theorems/test_links.py"),
+    "documentation": ("tests/cli/test_pages_command.py", "tests/theorems/test_theorems.py"),
     "errors": ("tests/test_text_of_strangers.py", "tests/cli"),
     "events": ("tests/delays", "tests/algorithms"),
     "exact": ("tests/exact",),

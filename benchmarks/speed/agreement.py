@@ -6,13 +6,12 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from boundlab.arithmetic.tensors import Batched, Ints
+from boundlab.arithmetic.tensors import Batched
 from boundlab.execute import floats, lockstep
 from boundlab.execute.packing import pack
 from boundlab.objective import Array, Oracle, Problem
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Ints, Streams
 from boundlab.tape import Tape
 
 _APART = 1e-6  # of the larger slope, beyond which two slopes are of different pieces and not one slope rounded
@@ -65,7 +64,7 @@ def agreement(
     return found
 
 
-def _compare(here: NDArray[np.float64], there: NDArray[np.float64]) -> Agreement:
+def _compare(here: Floats, there: Floats) -> Agreement:
     """Compare steps, shape (steps, 2, d): where each began and ended."""
     moved, other = here[:, 1] - here[:, 0], there[:, 1] - there[:, 0]
     size = np.maximum(np.abs(moved), np.abs(other)).max(axis=1, initial=0.0)
@@ -114,7 +113,7 @@ class _Seen(Batched):
 
     def __init__(self, batched: Batched) -> None:
         self._batched = batched
-        self.steps: list[NDArray[np.float64]] = []
+        self.steps: list[Floats] = []
 
     def draw_size(self, steps: int) -> int:
         """Return what the problem says."""

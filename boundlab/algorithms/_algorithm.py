@@ -18,19 +18,9 @@ from boundlab.algorithms._option import Parameters
 from boundlab.algorithms._program import Averages, Event, EventProgram, InFlight
 from boundlab.delays import OLDEST, Clock, DelayModel, Deterministic, Renewal, ServerPolicy, read_policy, sample_events
 from boundlab.errors import BoundlabError, CaseError, SpecError
-from boundlab.events import (
-    SERVER,
-    Events,
-    Floats,
-    Ints,
-    events_as_json,
-    events_of,
-    read_client,
-    read_each,
-    read_events,
-)
+from boundlab.events import SERVER, Events, events_as_json, events_of, read_client, read_each, read_events
 from boundlab.options import Options
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Floats, Ints, Stream, Streams
 from boundlab.registry import by_id
 from boundlab.tape import RecordAt, Tape, usage
 

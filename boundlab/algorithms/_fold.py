@@ -22,7 +22,8 @@ from boundlab.arithmetic.rational import Recipe, column
 from boundlab.arithmetic.recurrence import Weights
 from boundlab.delays import Clock
 from boundlab.errors import SpecError, TapeError
-from boundlab.events import SERVER, Events, Floats, Ints
+from boundlab.events import SERVER, Events
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import SERVER_MODEL, Affine, Descend, Identity, Initial, Op, Record, RecordAt, Tape, Uses, verify
 
 # The columns of a tape, filled code by code.

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.rational import Recipe, stands_for
 from boundlab.errors import FormulaError, SpecError, UndecidedError
-from boundlab.events import Ints
 from boundlab.formulas.enclose import RATIONALS, walk
 from boundlab.formulas.parse import parse
 from boundlab.options import Options, nearest, parse_spec
+from boundlab.randomness import Ints
 
 _KEY = "option"
 _Read = Callable[[Options, str], Any]

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from boundlab.arithmetic.rational import as_fraction
 from boundlab.errors import SpecError
-from boundlab.events import SERVER, Floats, Ints
+from boundlab.events import SERVER
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Identity, Initial
 
 Share = TypeVar("Share", float, Fraction)

@@ -14,9 +14,9 @@ from boundlab.algorithms._algorithm import Algorithm, Draw
 from boundlab.algorithms._option import Parameters
 from boundlab.delays import Clock, DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, CaseError, SpecError
-from boundlab.events import SERVER, Events, Floats, Ints, read_client, read_each
+from boundlab.events import SERVER, Events, read_client, read_each
 from boundlab.options import Options, nearest, number as read_number
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Floats, Ints, Stream, Streams
 from boundlab.tape import NOTHING, Initial, Op, RecordAt, Tape, Writer
 
 # AFL-DGA's events: their form in case files, and the order in which they can happen.

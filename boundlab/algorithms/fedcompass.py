@@ -19,9 +19,9 @@ from boundlab.algorithms._option import FORMS, Parameters, Staleness, positive, 
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
-from boundlab.events import SERVER, Events, Floats, read_events
+from boundlab.events import SERVER, Events, read_events
 from boundlab.options import Options, number, numbers
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Streams
 from boundlab.tape import SERVER_MODEL, Initial, Op, RecordAt, Tape, Writer
 
 # Quantities that the theorems on FedCompass read off a tape: Σ over windows of server updates.

@@ -12,7 +12,7 @@ from boundlab.algorithms._algorithm import Algorithm, VirtualIterate, window_sum
 from boundlab.algorithms._option import LocalSteps, Parameters, local_steps
 from boundlab.algorithms._program import ClientSlots, Control, Event, EventLaw, EventProgram, MoveRow, Row, Share, Step
 from boundlab.errors import SpecError
-from boundlab.events import Floats, Ints
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Tape, arrived, common_lag
 
 

@@ -14,7 +14,7 @@ from boundlab.algorithms._buffer import Buffered, BufferParameters, BufferProgra
 from boundlab.algorithms._fold import Weigh
 from boundlab.algorithms._option import LocalSteps, local_steps
 from boundlab.arithmetic.rational import column
-from boundlab.events import Floats, Ints
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Tape, arrived, staleness
 
 

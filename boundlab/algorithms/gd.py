@@ -35,8 +35,8 @@ from boundlab.algorithms._program import (
 from boundlab.arithmetic.rational import column
 from boundlab.delays import DelayModel
 from boundlab.errors import SpecError
-from boundlab.events import SERVER, Events, Floats, Ints, read_client, read_each
-from boundlab.randomness import Stream, Streams
+from boundlab.events import SERVER, Events, read_client, read_each
+from boundlab.randomness import Floats, Ints, Stream, Streams
 from boundlab.tape import Initial, Tape
 
 _VARIABLES: Final = ("k", "K")

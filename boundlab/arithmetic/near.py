@@ -11,11 +11,10 @@ from fractions import Fraction
 from typing import Any, Final, NoReturn, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import InexactError, Operations
+from boundlab.randomness import Floats
 
-Floats = NDArray[np.float64]
 _EPS: Final = float(np.finfo(np.float64).eps)
 _U: Final = _EPS / 2.0 * 1.01  # of one rounding, relatively
 _LIBRARY: Final = 16.0 * _U  # of a function of a library: eight units in the last place

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError, UndecidedError
+from boundlab.randomness import Array
 
 Scalar: TypeAlias = Any  # flint.fmpq, Surd or flint.arb
 START_BITS, LARGEST_BITS = 128, 1 << 16
-Array = NDArray[np.floating[Any]]
 Numbers: TypeAlias = Any  # an array of floats, or of objects that are exact numbers, or a tensor
 Function = Callable[..., Numbers]
 _MANY = 256  # numbers from which a call of NumPy costs less than its work

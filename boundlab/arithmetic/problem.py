@@ -15,10 +15,10 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import InexactError as InexactError, Scalar
 from boundlab.arithmetic.writing import Reason, Sentence, difference, length, reason
 from boundlab.errors import SpecError
+from boundlab.randomness import Array
 
 _FACTORED = 1000  # bits of a number that has a float
 
-Array = NDArray[np.floating[Any]]
 Vector = NDArray[Any]  # exact numbers as objects, shape (d,)
 Rows = list[list[Fraction]]
 Constants = dict[str, sympy.Expr]

@@ -1,17 +1,17 @@
 """The groups of checks that come with boundlab, in the order in which they are asked."""
 
-from boundlab.checks import admissible, limits, monotone, relations, scope, truths, units, vacuity
+from boundlab.checks import behaviour, relations, scope, truths, units
 from boundlab.checks._check import CheckGroup
 
 GROUPS: tuple[CheckGroup, ...] = (
     scope.checks,
     units.checks,
-    limits.checks,
+    behaviour.limits,
     truths.checks,
     relations.replication,
     relations.refinement,
     relations.gauge,
-    monotone.checks,
-    vacuity.checks,
-    admissible.checks,
+    behaviour.monotone,
+    behaviour.vacuity,
+    behaviour.admissible,
 )

@@ -229,7 +229,7 @@ def check_again(file: Path, of: str | None, *, quiet: bool, verbose: bool, as_js
         if theorem is not None:
             found = with_setting(raw, found, theorem)
     if found.right and not found.proof:
-        from boundlab.worst_case.binding import bound
+        from boundlab.worst_case.analysis import bound
 
         found = bound(raw, found)
         registered = not found.setting

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.case import as_json, provenance
@@ -19,7 +18,7 @@ from boundlab.instance.from_case import Membership, of_runs, qualified
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Certified, Enclosure, terms_of
 from boundlab.options import BandKind as BandKind
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Floats, Ints, Stream, Streams
 from boundlab.simulate.simulation import NUMPY, Backend
 from boundlab.tape import Statistics
 from boundlab.theorems import Theorem, core
@@ -33,7 +32,6 @@ from boundlab.verdict import Verdict
 # raised
 # to a studentised bootstrap of the maximum over the points where that is larger.
 
-Floats = NDArray[np.float64]
 BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 0.97])
 # Where values are small beside the largest one, to bet everything is best, and decides with the fewest trials.
 _ALL = 0.9  # share of the stake that does so
@@ -645,7 +643,7 @@ def trivial_bound(plan: Plan, bound: Floats) -> TrivialBound:
     return TrivialBound(level, smallest, True, None, most)
 
 
-def _stages(horizons: NDArray[np.int64]) -> list[int]:
+def _stages(horizons: Ints) -> list[int]:
     """Return how many of the horizons to look at first, and then: each time ten times as far."""
     tens = 10.0 ** np.arange(np.ceil(np.log10(horizons[0] + 1)), np.ceil(np.log10(horizons[-1])))
     return sorted({*np.searchsorted(horizons, tens, side="right").tolist(), len(horizons)})

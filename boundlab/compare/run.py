@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.compare.judge import (
     MORE,
@@ -40,11 +39,11 @@ from boundlab.instance.applicability import MetricEnclosure, certain_range
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Enclosure
 from boundlab.options import BandKind
+from boundlab.randomness import Floats
 from boundlab.simulate.simulation import NUMPY, Backend
 from boundlab.tape import statistics
 from boundlab.verdict import Verdict
 
-Floats = NDArray[np.float64]
 _NOT_ENCLOSED = (
     "rounding of trial {} is not enclosed (a step near a kink, or a problem that does not say how far its gradients "
     "round), and no exact numbers reach this run"
@@ -115,8 +114,7 @@ def compare(
         found = run_each(plan, parts, trials, seed, progress, backend)
         return _sampled(plan, found, seed, level, "student", backend, budget, "", MORE, parts)
     if exact:  # a sample of schedules
-        each = compute_trials(plan, trials, seed, progress, backend)
-        found = Trials(each.sides.left.lower, each.sides.left.upper, each.sides.right, each.terms, each.statistics)
+        found = compute_trials(plan, trials, seed, progress, backend)
     else:
         found = run_trials(plan, trials, seed, progress, backend=backend)
     averaged, decides = "given schedules" if exact else "", MORE
@@ -187,10 +185,12 @@ def _each_schedule(
 ) -> Comparison:
     """Judge numbers, each for its own schedule."""
     found = compute_trials(plan, trials, seed, progress, backend)
-    plan, sides = plan.leaning(found.open), found.sides
-    again = sharpen(plan, found, seed, UNASKED if np.isfinite(budget) else budget) if plan.problem.noiseless else ""
+    plan, sides = plan.leaning(found.open), Sides(found.left, found.right)
+    again = (
+        sharpen(plan, found, sides, seed, UNASKED if np.isfinite(budget) else budget) if plan.problem.noiseless else ""
+    )
     if not (plan.theorem.shape or plan.metric.over.summed):
-        decide(plan, found, seed, budget)
+        decide(plan, found, sides, seed, budget)
     worst = sides.worst(np.ones_like(sides.above))[0]
     bound = common_bound(sides.right.value)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -228,10 +228,10 @@ def _sampled(
         The plan of the trials, where the left side is the smallest of their expectations: the band covers all of these
         at once.
     """
-    each, trials = found.right, len(found.low)
+    each, trials = found.right, len(found.statistics)
     bound, range_ = common_bound(each.value), None if each_of else _range(plan)
     with np.errstate(over="ignore", invalid="ignore"):
-        worst = int(np.argmax((found.low / np.maximum(each.value, 1e-300)).max(axis=1)))
+        worst = int(np.argmax((found.left.lower / np.maximum(each.value, 1e-300)).max(axis=1)))
 
     def judged(low: Floats, high: Floats) -> tuple[Verdict, str, Band]:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -241,7 +241,7 @@ def _sampled(
                 left = _smallest(left)
             return judge_sample(plan, left, high, right, range_, decides)
 
-    verdict, reason, left = judged(found.low, found.high)
+    verdict, reason, left = judged(found.left.lower, found.left.upper)
     if verdict in (Verdict.VIOLATED, Verdict.HOLDS) and not averaged:
         most = UNASKED if np.isfinite(budget) else budget
         exactly = partial(trial_exactly, each_of or plan, seed, most / trials, cache(partial(at_minimum, plan)))

@@ -8,13 +8,12 @@ from typing import Any, Final, final
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
-from boundlab.arithmetic.numbers import Scalar, ball, digits, float_ends
+from boundlab.arithmetic.numbers import Scalar, ball, digits, exact_array, float_ends
 from boundlab.arithmetic.problem import AtMinimum, RationalProblem
 from boundlab.arithmetic.rational import TooLongError
-from boundlab.compare.trials import OTHER, TELLING, Budget, Computed, Sides, in_floats, trial_tape
+from boundlab.compare.trials import OTHER, TELLING, Budget, Sides, Trials, in_floats, trial_tape
 from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.execute import rationals
 from boundlab.execute.enclosed import EPS
@@ -29,12 +28,12 @@ from boundlab.expectation import (
     second_moments,
     twins,
 )
-from boundlab.formulas.known_numbers import Formulas, scalar
+from boundlab.formulas.enclose import Formulas, scalar
 from boundlab.instance.from_case import exact_rate, exact_rates, exact_tape
 from boundlab.instance.plan import Plan
 from boundlab.instance.readings import formulas_at
 from boundlab.metrics import Enclosure, Quantity
-from boundlab.randomness import Streams
+from boundlab.randomness import Ints, Streams
 from boundlab.tape import Tape
 
 # Runs that floats do not enclose well enough, once more with as many digits as their errors take.
@@ -45,7 +44,7 @@ _OF_FLOATS: Final = 53.0
 _UNKNOWN: Final = 256
 
 
-def sharpen(plan: Plan, found: Computed, seed: int, most: float) -> str:
+def sharpen(plan: Plan, found: Trials, sides: Sides, seed: int, most: float) -> str:
     """Move the ends of left sides in where floats leave them further apart than a page can hide.
 
     Parameters
@@ -57,7 +56,7 @@ def sharpen(plan: Plan, found: Computed, seed: int, most: float) -> str:
     -------
     What was done, in words; empty where nothing was.
     """
-    sides, budget, bits = found.sides, Budget(most), 0
+    budget, bits = Budget(most), 0
     with np.errstate(invalid="ignore", over="ignore"):
         wide = (sides.left.upper - sides.left.lower > TELLING * sides.right.value).any(axis=1)
     for trial in np.flatnonzero(wide).tolist():
@@ -77,7 +76,7 @@ def sharpen(plan: Plan, found: Computed, seed: int, most: float) -> str:
     return f"; run with up to {bits} bits, as floats lose it"
 
 
-def lost_bits(left: Enclosure, ks: NDArray[np.int64]) -> float | None:
+def lost_bits(left: Enclosure, ks: Ints) -> float | None:
     """Return about how many bits the errors of a run grow by, as far as floats show it; None where they do not.
 
     Left sides are squares, or move no faster than they.
@@ -140,7 +139,7 @@ _SLOWER: Final = 30.0  # times as long an expectation over events takes in balls
 ABOVE, BELOW, TIED, OPEN = 1, -1, 2, 0
 
 
-def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
+def decide(plan: Plan, found: Trials, sides: Sides, seed: int, most: float) -> None:
     """Decide what is open of trials that are numbers, as far as a budget goes; the nearest to a violation first.
 
     What no exact numbers decide, half the digits may speak for: see :class:`boundlab.compare.trials.Sides`.
@@ -150,7 +149,7 @@ def decide(plan: Plan, found: Computed, seed: int, most: float) -> None:
     most
         About how many operations may be spent in all.
     """
-    sides, budget = found.sides, Budget(most)
+    budget = Budget(most)
     at = at_minimum(plan) if sides.open.any() else None
     order = np.argsort(-np.where(sides.open, sides.ratio, -1.0).max(axis=1), kind="stable")
     done = set[bytes]()
@@ -348,8 +347,6 @@ def at_minimum(plan: Plan) -> AtMinimum | None:
     rounding, away = problem.rounding(np.asarray(best.x, dtype=np.float64)), best.distance
     if rounding is None or (away is None and metric.quantity is Quantity.DISTANCE):
         return None
-    from boundlab.arithmetic.numbers import exact_array
-
     off = rounding[0] + 4.0 * EPS * abs(best.value)
     least = ball(best.value - best.gap - off).union(ball(best.value + off))
     return AtMinimum(model, exact_array(best.x) + numbers.flint().arb(0, away or 0.0), least)

@@ -1,6 +1,6 @@
 """Independent trials of a plan."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, final
 
@@ -18,7 +18,7 @@ from boundlab.instance.plan import Plan
 from boundlab.instance.schedules import explain, kept_by_all
 from boundlab.metrics import Enclosure, Quantity, Watch, terms_of
 from boundlab.objective import Array, Oracle
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Streams
 from boundlab.simulate.simulation import NUMPY, Backend, in_order, run_work
 from boundlab.simulate.work import Work, collect, compile_trial
 from boundlab.tape import RecordAt, Statistics, Tape, statistics
@@ -26,7 +26,6 @@ from boundlab.theorems import Evaluation
 
 # Computed left sides beside their bounds: what is proved of them, and what their digits leave open.
 
-Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _NARROW: Final = 1e-6
 TELLING: Final = 1e-3  # of the bound: an end of an enclosure further above the largest value is told apart from it
@@ -254,25 +253,32 @@ def random_events(plan: Plan) -> dict[str, Any]:
 @final
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """Results of all trials.
+    """All trials: samples, or numbers, each a left side of its own schedule beside its own bound.
 
     Parameters
     ----------
-    low, high
-        Shape (trials, points): the metric of each at each recorded iteration lies between them.
+    left
+        Shape (trials, points): between which ends the metric of each lies at each recorded iteration.
     right
         Shape (trials, points): the right side for the schedule of each.
     terms
-        Named terms of the bound, shape (points,), averaged over the trials.
+        Named terms of the bounds, shape (points,), averaged over the trials.
     statistics
         Read off each tape.
+    known, keys
+        Of numbers: what each bound was evaluated with, by trial and point; and what only trials with equal schedules
+        share.
+    open
+        What the bound of some trial reads as floats have it, with rounding not enclosed.
     """
 
-    low: Floats
-    high: Floats
+    left: Enclosure
     right: Enclosure
     terms: dict[str, Floats]
     statistics: list[Statistics]
+    known: Sequence[list[dict[str, Any]]] = ()
+    keys: Sequence[bytes] = ()
+    open: frozenset[str] = frozenset()
 
 
 def common_bound(bounds: Floats) -> Floats:
@@ -372,7 +378,7 @@ def run_trials(
     )
     statistics_ = [one.statistics for one in found]
     right, terms, _ = _bounds(plan, [one.seen for one in found])
-    return Trials(low, high, right, terms, statistics_)
+    return Trials(Enclosure(low, low, high), right, terms, statistics_)
 
 
 def run_each(
@@ -382,7 +388,7 @@ def run_each(
     found = _ran(parts, trials, seed, progress, backend)
     low, high = (np.stack([getattr(one, end) for one in found]) for end in ("low", "high"))
     right = plan.right_sides().spread((trials, 1))
-    return Trials(low, high, right, dict(plan.terms), [one.statistics for one in found])
+    return Trials(Enclosure(low, low, high), right, dict(plan.terms), [one.statistics for one in found])
 
 
 def _ran(plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None, backend: Backend) -> list[_Own]:
@@ -403,38 +409,9 @@ def _watched(plan: Plan, tape: Tape, shows: Floats) -> _Own:
     return _own(plan, tape, watch.low, watch.high)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """Trials that are numbers: each a left side of its own schedule, beside its own bound.
-
-    Parameters
-    ----------
-    sides
-        Shape (trials, points).
-    known
-        What each bound was evaluated with, by trial and point.
-    keys
-        What only trials with equal schedules share.
-    terms
-        Named terms of the bounds, shape (points,), averaged over the trials.
-    statistics
-        Read off each tape.
-    open
-        What the bound of some trial reads as floats have it, with rounding not enclosed.
-    """
-
-    sides: Sides
-    known: list[list[dict[str, Any]]]
-    keys: list[bytes]
-    terms: dict[str, Floats]
-    statistics: list[Statistics]
-    open: frozenset[str]
-
-
 def compute_trials(
     plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None = None, backend: Backend = NUMPY
-) -> Computed:
+) -> Trials:
     """Work out the left side of each trial's schedule: without noise, or its expectation over the noise.
 
     Raises
@@ -460,9 +437,7 @@ def compute_trials(
     right, terms, known = _bounds(plan, [own.seen for _, _, own in found])
     left, each = stacked([left for left, _, _ in found]), [own for _, _, own in found]
     open_ = frozenset[str]().union(*(own.open for own in each))
-    return Computed(
-        Sides(left, right), known, [key for _, key, _ in found], terms, [own.statistics for own in each], open_
-    )
+    return Trials(left, right, terms, [own.statistics for own in each], known, [key for _, key, _ in found], open_)
 
 
 def enclose_trials(

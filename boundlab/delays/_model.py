@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from boundlab.delays.recorded import Clock, Durations, Recorded, Ticks, read_csv
 from boundlab.errors import SpecError
-from boundlab.events import SERVER, Events, Floats, Ints
+from boundlab.events import SERVER, Events
 from boundlab.options import Options, nearest, parse_spec
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Floats, Ints, Stream, Streams
 from boundlab.registry import BuiltFromWords
 
 # Laws of the time between two updates of a client, sampled by inversion, and the rates that options give them.

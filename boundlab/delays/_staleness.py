@@ -13,9 +13,9 @@ import numpy as np
 from boundlab.delays._model import DelayModel, Renewal
 from boundlab.delays.recorded import MOST_UPDATES, Clock, text_of
 from boundlab.errors import SpecError
-from boundlab.events import Events, Floats, Ints
+from boundlab.events import Events
 from boundlab.options import Options
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Floats, Ints, Stream, Streams
 
 OLDEST: Final = 10**4  # versions that are kept
 STALENESS_OPTIONS: Final = {

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.errors import SpecError
-from boundlab.events import Floats, Ints
 from boundlab.files import LARGEST, check_readable, write_csv
 from boundlab.options import device_order, nearest, typed
+from boundlab.randomness import Floats, Ints
 
 COLUMNS: Final[Mapping[str, str]] = {
     "time": "when the update arrived: numbers, or ISO 8601",

@@ -57,7 +57,7 @@ from boundlab.exact._rows import (
     shortened,
     shown_name,
 )
-from boundlab.formulas.known_numbers import scalar
+from boundlab.formulas.enclose import scalar
 from boundlab.formulas.symbols import names_of
 from boundlab.metrics import Quantity
 from boundlab.tape import Tape

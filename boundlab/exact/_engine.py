@@ -68,7 +68,7 @@ from boundlab.expectation import (
 )
 from boundlab.formulas.assignments import of_arrivals
 from boundlab.formulas.defined import broken
-from boundlab.formulas.known_numbers import Formulas, KnownNumber, KnownVector, known_value, same, scalar
+from boundlab.formulas.enclose import Formulas, KnownNumber, KnownVector, known_value, same, scalar
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.from_case import given, own_rates, plan_of

@@ -34,7 +34,7 @@ from boundlab.assumptions import INEXACT, UNBIASED
 from boundlab.case import Case, RandomEvents
 from boundlab.errors import UndecidedError
 from boundlab.expectation import LISTED, Moments, RecordedOutcome, Steps
-from boundlab.formulas.known_numbers import Formulas, KnownVector, scalar
+from boundlab.formulas.enclose import Formulas, KnownVector, scalar
 from boundlab.formulas.written import written as formula_written
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Quantity

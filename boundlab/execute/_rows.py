@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Initial, Op, Tape
 
 Number = TypeVar("Number")
@@ -112,13 +112,11 @@ def starts(tape: Tape, start: Register, zero: Register) -> list[Register | None]
     return [holds[value] for value in tape.initial.tolist()]
 
 
-def _lists(*columns: NDArray[np.int64]) -> tuple[list[int], ...]:
+def _lists(*columns: Ints) -> tuple[list[int], ...]:
     return tuple(column.tolist() for column in columns)
 
 
-def own_first(
-    dst: NDArray[np.int64], start: NDArray[np.int64], src: NDArray[np.int64], coef: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def own_first(dst: Ints, start: Ints, src: Ints, coef: Floats) -> tuple[Ints, Ints, Floats]:
     """Return (row, source, coefficient) of the terms of combinations, each register's own old value first.
 
     So nothing reads it after it changed. Where it stands more than once it is multiplied by the sum, and by 0

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.tensors import Batched, Ints
+from boundlab.arithmetic.tensors import Batched
 from boundlab.execute.packing import Combinations
 from boundlab.objective import Oracle, Problem
-from boundlab.randomness import Streams
+from boundlab.randomness import Ints, Streams
 
 Combine = Callable[[], None]
 

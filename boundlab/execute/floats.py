@@ -6,7 +6,6 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.compiled import BATCHES, EXACT, SAMPLES, SEPARABLE, Clients, installed, machine_code
 from boundlab.execute import _walk
@@ -14,12 +13,10 @@ from boundlab.execute._rows import own_first
 from boundlab.execute._walk import Errors, Listing
 from boundlab.execute.enclosed import norm as norm_up
 from boundlab.objective import Array, Oracle, Problem, StepBounds
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Ints, Streams
 from boundlab.tape import Initial, Op, Tape
 
 Observe = Callable[[int, Array], None]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _DRAWS = 1 << 18  # random numbers held at a time
 _INSTRUCTIONS = 1 << 14  # that stand in lists at a time
 _KEEP, _COPY, _SCALE, _CLEAR, _DESCEND, _RECORD = range(6)
@@ -186,7 +183,7 @@ def drawn_blocks(tape: Tape, oracle: Oracle) -> Iterator[tuple[slice, Any]]:
 # It does what :mod:`boundlab.execute.floats` does, up to the order of sums.
 
 # Called as observe(rows, X, off): record rows[j] is X[j], and off[j] is how far that is off at most, where it is known.
-ObserveMany = Callable[[NDArray[np.int64], Array, Floats], None]
+ObserveMany = Callable[[Ints, Array, Floats], None]
 _SHOWN = 1 << 18  # numbers of records that are held at a time
 _LAST = 1 << 62
 _SHORT = 20_000

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import VirtualIterate
 from boundlab.arithmetic.compiled import worth
@@ -17,6 +16,7 @@ from boundlab.execute.enclosed import EPS, TINY, UNKNOWN, UP, EnclosedVectors, M
 from boundlab.execute.floats import draws
 from boundlab.metrics import Enclosure, Metric, Proved, Quantity, Series
 from boundlab.objective import Array, Oracle, Problem, step_rounding
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Affine, Initial, Op, Record, Tape
 
 FEW = 200_000  # instructions that run a second time in seconds
@@ -25,7 +25,7 @@ CLOSE = "an iterate meets a kink too closely for floating point to tell its side
 
 
 def along(
-    metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: NDArray[np.int64], *, compiled: bool = False
+    metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: Ints, *, compiled: bool = False
 ) -> Enclosure:
     """Return the left sides of a run at ``ks``.
 
@@ -64,7 +64,7 @@ def _compiled(metric: Metric, proved: Proved, tape: Tape, oracle: Oracle, series
     """Return the left sides as the compiled loop proves them, or None where it does not."""
     clients = floats.clients_of(proved.problem, tape)
 
-    def observe(_: NDArray[np.int64], X: Array, off: NDArray[np.float64]) -> None:
+    def observe(_: Ints, X: Array, off: Floats) -> None:
         series.extend(np.stack(metric.at(proved, (X, off)), axis=1))
 
     with np.errstate(over="ignore", invalid="ignore"):
@@ -87,7 +87,7 @@ class Iterates(EnclosedVectors[Array]):
 
     unit = 1.0
 
-    def __init__(self, tape: Tape, problem: Problem, oracle: Oracle, steep: NDArray[np.float64] | None = None) -> None:
+    def __init__(self, tape: Tape, problem: Problem, oracle: Oracle, steep: Floats | None = None) -> None:
         self.problem, self._oracle, self._draws, self._steep = problem, oracle, draws(tape, oracle), steep
         self.ulp = float(np.finfo(problem.dtype).eps)
         self._bounds = [problem.step_bounds(client) for client in range(problem.n)]
@@ -151,8 +151,6 @@ class Iterates(EnclosedVectors[Array]):
 
 # Gradients where a run takes them: along local steps, at server models, on segments; as floats and from above.
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _BLOCK: Final = 1 << 18  # numbers of points whose gradients are taken together
 _PARTS: Final = 16  # of a segment
 _OPEN: Final = 1e-6  # of the largest gradient: what is further from what floats say says nothing

@@ -21,8 +21,8 @@ from boundlab.arithmetic.compiled import ABSOLUTE, HUBER, PSEUDO_HUBER
 from boundlab.arithmetic.tensors import Batched, Coordinatewise, Gathered
 from boundlab.execute.device import Observe, local_steps
 from boundlab.execute.packing import WIDTH, Program
+from boundlab.randomness import Ints
 
-Ints = NDArray[np.int64]
 BLOCK = 1024  # coordinates of a program
 _ALIGNED = 16  # numbers: where rows begin at multiples of it, Triton loads and stores 16 bytes at a time
 

@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from boundlab.arithmetic.tensors import Batched, Ints
+from boundlab.arithmetic.tensors import Batched
 from boundlab.execute.device import Batches, Combine, Observe, RowByRow, local_steps
 from boundlab.execute.packing import Program
+from boundlab.randomness import Ints
 
 _DRAWS = 1 << 22  # random numbers held at a time
 _WIDE = 2048  # dimensions from which a CPU combines registers one by one: they stay in its caches

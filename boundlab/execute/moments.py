@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import enclosed, iterates
@@ -18,11 +17,10 @@ from boundlab.execute._rows import Update, own_numbers
 from boundlab.execute.enclosed import EPS, TINY, UP, EnclosedVectors, Point, norm, summed
 from boundlab.metrics import Enclosure, Metric, Quantity, Series, measures, squares
 from boundlab.objective import NO_NOISY_PROX, Problem
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Initial, Tape
 
 # A quadratic in coordinates that do not mix: where its matrices are diagonal, moments take one number each.
-
-Floats = NDArray[np.float64]
 
 
 @final
@@ -100,7 +98,7 @@ def entries(registers: int, problem: Problem) -> int:
     return int(4 * c * (registers * e) ** 2)
 
 
-def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: NDArray[np.int64]) -> Enclosure:
+def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: Ints) -> Enclosure:
     """Return E[metric | tape] at ``ks``, and between which ends it is proved to lie.
 
     Parameters
@@ -250,9 +248,7 @@ def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
     return ""
 
 
-def left_side(
-    metric: Metric, problem: Problem, tape: Tape, ks: NDArray[np.int64], *, compiled: bool = False
-) -> Enclosure:
+def left_side(metric: Metric, problem: Problem, tape: Tape, ks: Ints, *, compiled: bool = False) -> Enclosure:
     """Return the left side at ``ks``, shape (points,), and between which ends it is proved to lie.
 
     Parameters

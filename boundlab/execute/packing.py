@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from boundlab.errors import TapeError
 from boundlab.execute._rows import own_first
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Initial, Op, Tape
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 WIDTH = 8  # terms of a slot; longer combinations take several slots
 
 

@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar, ball, digits, exact_array
@@ -17,6 +16,7 @@ from boundlab.execute._rows import Combine, Numbers, Row, Show, Update, rows, st
 from boundlab.execute.enclosed import TINY, UP, EnclosedVectors, Motion, Point, norm
 from boundlab.metrics import Enclosure, Metric, Proved, Series
 from boundlab.objective import Array, Problem, StepBounds
+from boundlab.randomness import Ints
 from boundlab.tape import Initial, Op, Tape
 
 _LONGEST = 16384  # bits of a rational; beyond, products take longer than those of balls by far
@@ -314,7 +314,7 @@ def along(
     problem: Problem,
     tape: Tape,
     rates: Callable[[], Sequence[Scalar]],
-    ks: NDArray[np.int64],
+    ks: Ints,
     bits: int,
     seen: Seen | None = None,
 ) -> Enclosure:

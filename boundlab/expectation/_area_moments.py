@@ -4,15 +4,15 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import EventLaw
 from boundlab.algorithms.area import AreaParameters
 from boundlab.execute.moments import Frame, frame
 from boundlab.expectation._recursion import EPS
-from boundlab.expectation._second_moments import Floats, Ints, enclosing
+from boundlab.expectation._second_moments import enclosing
 from boundlab.metrics import Enclosure, Metric
 from boundlab.objective import Problem
+from boundlab.randomness import Floats, Ints
 
 UNDERFLOW: Final = 1e-290  # more than an event's products that are 0 in floats add up to
 
@@ -196,7 +196,7 @@ def expectation(
     law: EventLaw[float],
     sigma: float,
     metric: Metric,
-    ks: NDArray[np.int64],
+    ks: Ints,
 ) -> Enclosure:
     """Return E metric after each of ``ks`` iterations, shape (points,)."""
     where = frame(problem).centred()

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any, Final, Generic, TypeVar, cast, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import X_S, Control, EventLaw, EventProgram
 from boundlab.arithmetic.numbers import EXACT, Scalar, exact_array
@@ -32,6 +31,7 @@ from boundlab.expectation._walk import (
 )
 from boundlab.metrics import Enclosure, Metric
 from boundlab.objective import NO_NOISY_PROX, Problem
+from boundlab.randomness import Ints
 from boundlab.tape import Initial, Tape
 
 # Test of whether a run stays where a problem is a quadratic for all signs of its noise: its moments are then exact.
@@ -40,7 +40,6 @@ from boundlab.tape import Initial, Tape
 # quadratics; its extremes are sums of absolute values. Where several things can happen, what they lead to is taken
 # together: the smallest box around it, whose coordinates are signs of their own.
 
-Ints = NDArray[np.int64]
 _MANY = 1 << 16  # sequences of events, of which fewer are soon enumerated
 
 

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import X_S, AffineRow, Algorithm, Control, DescendRow, Event, EventLaw, EventProgram, MoveRow
 from boundlab.arithmetic.numbers import Scalar, hashable, one_like, read_number
@@ -20,6 +19,7 @@ from boundlab.delays import DelayModel, IndependentEvents, ServerPolicy, frequen
 from boundlab.errors import SpecError
 from boundlab.objective import Problem
 from boundlab.options import Options, number
+from boundlab.randomness import Floats
 from boundlab.tape import Initial
 
 Number = TypeVar("Number")
@@ -556,7 +556,7 @@ def _law(p: Sequence[Fraction], p_s: Fraction, ages: tuple[Fraction, ...] = ()) 
     return EventLaw(np.array(p, dtype=object), p_s, ages)
 
 
-def twins(problem: Problem, p: NDArray[np.float64]) -> list[list[int]]:
+def twins(problem: Problem, p: Floats) -> list[list[int]]:
     """Return groups of at least two clients with the same function and the same probability.
 
     Parameters

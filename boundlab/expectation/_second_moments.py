@@ -22,6 +22,7 @@ from boundlab.expectation._graph import Arithmetic, Lowering
 from boundlab.expectation._recursion import EPS, BlockQuadratic, MinibatchNoise, Off, Passes, Recursion, norm
 from boundlab.metrics import Enclosure, Metric, Quantity, squares
 from boundlab.objective import Problem
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Initial, Tape
 
 # A problem as a quadratic about its minimum, with additive noise or that of mini-batches, for second moments.
@@ -148,8 +149,6 @@ def quadratic_in_exact_numbers(model: RationalProblem, core: Core | None) -> tup
 
 
 Number = TypeVar("Number")
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LARGEST = 10**7  # entries that are computed in exact numbers
 LARGEST_MOMENTS: Final = 4 * 10**6  # entries of a matrix of second moments, or of those of all control states
 

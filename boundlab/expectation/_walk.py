@@ -23,11 +23,11 @@ from boundlab.execute.iterates import CLOSE
 from boundlab.expectation._graph import Graph, Level, PassRow, Row, SumRow
 from boundlab.metrics import Metric, Proved, gradient_at_minimum
 from boundlab.objective import Problem
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Initial
 
 # Histories of the states of an enumeration: which events and signs led there, and what metrics have seen on the way.
 
-Ints = NDArray[np.int64]
 Letter = Event | int  # what came: an event; or a sign, 1 or −1
 LISTED: Final = 4096  # patterns that are written out
 _SIGNS: Final = {1: "+", -1: "−"}
@@ -197,7 +197,6 @@ def _name(came: Letter) -> str:
 # Merging needs exact numbers: rationals are equal where they are, floats where their bits are, balls where middle and
 # radius are.
 
-Floats = NDArray[np.float64]
 Number = TypeVar("Number")
 _TOLD: Final = 30_000  # points at which a left side is enclosed: about a second
 

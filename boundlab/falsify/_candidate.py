@@ -7,7 +7,6 @@ from functools import cache, lru_cache
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.case import build_problem, delays_from
@@ -16,11 +15,12 @@ from boundlab.errors import SpecError
 from boundlab.execute.floats import run
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.fitting import CompareOptions
-from boundlab.instance.settings import open_rates
+from boundlab.instance.schedules import open_rates
 from boundlab.metrics import Metric, Quantity, Series
 from boundlab.objective import Array, Optimum, Oracle, Problem
 from boundlab.objective.simple import OPTIONS
 from boundlab.options import numbers, parse_spec, spec_of, typed
+from boundlab.randomness import Floats, Ints
 from boundlab.registry import lookup
 from boundlab.tape import Tape
 from boundlab.theorems import Theorem
@@ -57,7 +57,6 @@ def _problem(kind: str, options: str) -> Problem:
     return build_problem(kind, json.loads(options))
 
 
-Floats = NDArray[np.float64]
 _OF_ALL = ("x0", "minimiser", "direction", "box")  # arrays of a problem that have no entry for each client
 
 
@@ -336,8 +335,8 @@ class Layout:
     x0: Floats
     penalty: Floats
     reach: Floats
-    first: NDArray[np.int64]
-    owner: NDArray[np.int64]
+    first: Ints
+    owner: Ints
 
     @classmethod
     def of(cls, candidates: Sequence[Candidate]) -> "Layout":
@@ -384,7 +383,7 @@ class Columns(Oracle):
         self.kinked, self.penalised = bool((at.delta == 0.0).any()), bool(at.penalty.any())
         self.turning, self.reaching = (bool(np.isfinite(ends).any()) for ends in (at.delta, at.reach))
 
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+    def draws(self, clients: Ints, updates: Ints, steps: int) -> Any:
         """Return placeholders."""
         return np.empty((len(clients), steps, 0))
 
@@ -461,7 +460,7 @@ def rounding(metric: Metric, candidate: Candidate, iterations: int) -> float:
 
 
 def run_columns(
-    tape: Tape, columns: Columns, metric: Metric, ks: NDArray[np.int64], optima: Sequence[Optimum]
+    tape: Tape, columns: Columns, metric: Metric, ks: Ints, optima: Sequence[Optimum]
 ) -> tuple[Floats, Floats]:
     """Run a tape of unit steps with the records of the metric.
 

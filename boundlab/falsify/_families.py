@@ -19,7 +19,7 @@ from boundlab.falsify._candidate import Candidate, iid, tried
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import names_of
 from boundlab.instance.applicability import looked_at
-from boundlab.instance.settings import open_rates, options_of, parameters as read
+from boundlab.instance.schedules import open_rates, options_of, parameters as read
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Condition, Theorem, derive, met, over
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import RUN_IN_BALL, assumption
@@ -31,6 +30,7 @@ from boundlab.instance import Plan, make_plan
 from boundlab.instance.applicability import looked_at
 from boundlab.instance.schedules import Schedules
 from boundlab.metrics import Enclosure, Quantity, terms_of
+from boundlab.randomness import Floats
 from boundlab.theorems import Theorem, once
 
 _SHARED_RUNS = 12
@@ -61,7 +61,7 @@ class Score:
     right: float
     ratio: float
     lost: float = 0.0
-    last: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    last: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def violates(self) -> bool:
@@ -454,7 +454,6 @@ def run_by_run(plan: Plan, candidate: Candidate, lost: float = 0.0) -> Enclosure
 
 # Local optimisation of left/right over the continuous numbers of a candidate: generations that share their runs.
 
-Floats = NDArray[np.float64]
 _LARGEST = 30.0  # of a coordinate: logarithms, logits and centres stay within what numbers can be
 _ELITE = 6
 _SHORTEST = 1e-4

@@ -20,7 +20,7 @@ from boundlab.falsify._judge import FAILURES, Judge, Score, climb, horizon, opti
 from boundlab.falsify._shared_runs import SharedRun, at_once, constants_of, step_size, widest
 from boundlab.falsify._shrink import CONVINCES, Accept, coarse, convincing, smallest
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.settings import open_rates
+from boundlab.instance.schedules import open_rates
 from boundlab.options import numbers, parse_spec, typed
 from boundlab.simulate.simulation import Ahead
 from boundlab.theorems import Theorem, over

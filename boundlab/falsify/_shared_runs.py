@@ -31,12 +31,11 @@ from boundlab.falsify._families import sides
 from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.plan import begun
 from boundlab.instance.readings import formulas_at, left_side
-from boundlab.instance.schedules import Schedules, kept_by_all
-from boundlab.instance.settings import at_options, filled, own_parameters, split
+from boundlab.instance.schedules import Schedules, at_options, filled, kept_by_all, own_parameters, split
 from boundlab.metrics import Metric, Quantity, Series, range_of, terms_of
 from boundlab.objective import Array, Optimum, Oracle, Problem, by_client
 from boundlab.options import number
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Ints, Streams
 from boundlab.simulate.work import compile_trial, spaced_iterations
 from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Theorem, over
@@ -69,7 +68,7 @@ class SharedRun:
     left: Metric
     algorithm: Algorithm[Any]
     tapes: tuple[tuple[Tape, float], ...]
-    ks: NDArray[np.int64]
+    ks: Ints
     seen: tuple[Mapping[str, float], ...]
     values: Mapping[str, Any]
     server: Mapping[str, float]
@@ -169,7 +168,7 @@ def _shown(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> RecordAt
         return NOTHING
 
 
-def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> NDArray[np.int64]:
+def points_of(theorem: Theorem, horizon: int, ks: Sequence[int] | None) -> Ints:
     """Return the horizons to look at, sorted.
 
     Raises
@@ -261,7 +260,6 @@ def constants(theorem: Theorem, candidates: Sequence[Candidate]) -> list[tuple[d
 # of linear functions: a Gaussian y has E y⁴ ≤ 3(E y²)², so that E y²·1{left} ≤ √(3P)·E y² (Cauchy and Schwarz), and
 # what the run does after it has left only adds. Noise of two signs has the same second moments; P is 0 or not known.
 
-Floats = NDArray[np.float64]
 LARGEST = 400_000_000  # coefficients that all steps of a run change
 _ENTRIES = 40_000_000  # the same of a run for many candidates
 
@@ -286,7 +284,7 @@ class LinearRun(Oracle):
     watch: Callable[[Array, Floats], object] | None
     taken: int = 0
 
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+    def draws(self, clients: Ints, updates: Ints, steps: int) -> Any:
         """Return the number of each noise."""
         first = self.taken + 1
         self.taken += len(clients) * steps
@@ -466,13 +464,13 @@ class CandidateSides:
         Shape (B,): √(3P) where the left side is a lower limit, see :mod:`boundlab.falsify._shared_runs`; else 0.
     """
 
-    ks: NDArray[np.int64]
+    ks: Ints
     left: Floats
     right: Floats
     last: Sequence[Floats]
     lost: Floats
 
-    def best(self) -> tuple[Floats, NDArray[np.int64]]:
+    def best(self) -> tuple[Floats, Ints]:
         """Return the largest left/right of each candidate and the place of its horizon, shape (B,) each.
 
         The ratio is −1 where the theorem claims nothing at any horizon, inf where it claims something below 0. At K = 0
@@ -563,9 +561,7 @@ def right_sides(
     return right
 
 
-def _admissible(
-    theorem: Theorem, base: Mapping[str, Any], arrays: Mapping[str, Any], order: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _admissible(theorem: Theorem, base: Mapping[str, Any], arrays: Mapping[str, Any], order: Ints) -> NDArray[np.bool_]:
     """Return which columns meet the conditions, as far as these have a value."""
     met = np.ones(len(order), dtype=np.bool_)
     known = {**base, **{name: value[order] for name, value in arrays.items()}}
@@ -595,9 +591,7 @@ def step_size(shared: SharedRun, candidate: Candidate, own: Mapping[str, Any]) -
     return step[shared.rate] if all(step[name] == value for name, value in shared.server.items()) else float("nan")
 
 
-def _bounds(
-    theorem: Theorem, base: Mapping[str, Any], arrays: Mapping[str, Any], order: NDArray[np.int64], out: Floats
-) -> None:
+def _bounds(theorem: Theorem, base: Mapping[str, Any], arrays: Mapping[str, Any], order: Ints, out: Floats) -> None:
     """Fill in the right side, halving the columns until those that break a condition stand alone."""
     if not len(order):
         return

@@ -14,7 +14,7 @@ from boundlab.falsify import _candidate as catalog
 from boundlab.falsify._candidate import Candidate, flat, iid, shaped
 from boundlab.falsify._families import choices, readable
 from boundlab.falsify._judge import Judge, Score, optimise, plan_of
-from boundlab.instance.settings import open_rates
+from boundlab.instance.schedules import open_rates
 from boundlab.options import numbers, parse_spec, typed
 from boundlab.theorems import Theorem, once
 

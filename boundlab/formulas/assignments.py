@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from boundlab.errors import FormulaError, SymbolError
 from boundlab.formulas.parse import number_value
-from boundlab.formulas.symbols import SYMBOLS, Floats, SymbolInfo, check, lookup, make_symbol
+from boundlab.formulas.symbols import SYMBOLS, SymbolInfo, check, lookup, make_symbol
 from boundlab.options import numbers, split_setting, typed
+from boundlab.randomness import Floats
 
 DEFAULT_POINTS = 61
 MAX_POINTS = 5 * 10**7

@@ -10,7 +10,7 @@ from sympy.printing.numpy import NumPyPrinter
 
 from boundlab.errors import FormulaError
 from boundlab.formulas.folds import NO_STEPS, ClientVector, IndexFold
-from boundlab.formulas.symbols import Floats
+from boundlab.randomness import Floats
 
 _NEAR = 1e-12
 _LARGEST = 2**53

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from boundlab.errors import SymbolError
 from boundlab.formulas.folds import ClientVector
 from boundlab.options import nearest
+from boundlab.randomness import Floats
 
 # The rows of :data:`boundlab.formulas.symbols.SYMBOLS`: name, meaning, domain, units, LaTeX, Unicode, vector or not.
 #
@@ -431,7 +432,6 @@ DELAYED = {
 }  # fmt: skip
 
 
-Floats = NDArray[np.float64]
 _LARGEST: Final = 2**53  # integers up to there are floats
 Side = Literal["exact", "upper", "lower", "any"]
 SIDES: tuple[Side, ...] = ("exact", "upper", "lower", "any")

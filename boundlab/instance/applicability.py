@@ -22,13 +22,12 @@ from boundlab.assumptions import (
 )
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError, CertificateError, SpecError
-from boundlab.events import Floats, Ints
-from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import differences
+from boundlab.instance.schedules import Schedules, differences
 from boundlab.metrics import MEAN, Metric, Proved, Quantity, measures, range_of, terms_of
 from boundlab.objective import Constant, Optimum, Problem, Wrapped
 from boundlab.objective.composite import AlongRun
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, Pull, plain
+from boundlab.randomness import Floats, Ints
 from boundlab.theorems import Theorem, about_each, form_along_run, over, read_off_runs
 from boundlab.traces import departure
 
@@ -240,8 +239,6 @@ def along_run(problem: Problem) -> Problem:
     L = problem.constants().get("L")
     if L is None or L.value <= 0.0 or isinstance(problem, Wrapped):  # what a wrapper makes of constants is its own
         return problem
-    from boundlab.objective.composite import AlongRun
-
     for limit in (1.0 / L.value, (1.0 - _BELOW) / L.value):
         if regions := [region for one in known for region in one.regions(limit)]:
             return AlongRun(problem, min(regions, key=lambda one: one.around()[2]), limit)

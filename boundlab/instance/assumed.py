@@ -15,14 +15,14 @@ import sympy
 from boundlab.arithmetic.combination import combination, proves
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.errors import AssumptionError, CertificateError, SpecError, SymbolError
-from boundlab.events import Floats
-from boundlab.formulas.known_numbers import Formulas
+from boundlab.formulas.enclose import Formulas
 from boundlab.formulas.symbols import SymbolInfo
 from boundlab.instance.readings import AtEveryX, SymbolValue, formulas_at
 from boundlab.metrics import Proved
 from boundlab.objective import Problem
 from boundlab.objective.facts import MEAN_SLOPE, Fact, facts
 from boundlab.objective.weighted import Weighted
+from boundlab.randomness import Floats
 from boundlab.theorems import Inequality, Theorem, of_quantities
 
 Ends = tuple[float, float]

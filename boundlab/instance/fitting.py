@@ -18,7 +18,7 @@ from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance import Plan, make_plan
 from boundlab.instance.applicability import asked_of, looked_at
-from boundlab.instance.settings import open_rates, rates
+from boundlab.instance.schedules import open_rates, rates
 from boundlab.objective import Problem
 from boundlab.registry import command_line, lookup
 from boundlab.theorems import SECONDS, Condition, Theorem, read_off_runs
@@ -205,12 +205,12 @@ def fitting(
     """
     found: list[CompareOptions] = []
     reasons: Counter[str] = Counter()
-    for rare, one in islice(_candidates(theorem, settings or {}, delays, reasons), _MOST):
+    for rare, one, built in islice(_candidates(theorem, settings or {}, delays, reasons), _MOST):
         if rare and found:
             break
         if any(one.problem == other.problem for other in found):
             continue
-        if reason := one.why_not():
+        if reason := one.why_not(built):
             reasons[reason] += 1
             continue
         found.append(one)
@@ -281,8 +281,8 @@ def _unfit(theorem: Theorem, problem: Problem) -> str:
 
 def _candidates(
     theorem: Theorem, settings: Mapping[str, str], given: Sequence[str], reasons: Counter[str]
-) -> Iterator[tuple[bool, CompareOptions]]:
-    """Yield settings, fitting or not: first with what must be set, then, as True says, with another option as well."""
+) -> Iterator[tuple[bool, CompareOptions, Problem]]:
+    """Yield settings with their problem: first what must be set, then, as True says, another option as well."""
     for more in (False, True):
         for number, problem in enumerate(PROBLEMS):
             built = problem_from(problem)
@@ -290,7 +290,7 @@ def _candidates(
                 reasons[reason] += 1
                 continue
             turned = given or DELAYS[number % 2 :] + DELAYS[: number % 2]
-            yield from ((more, one) for one in _on(theorem, problem, built.n, settings, turned, more=more))
+            yield from ((more, one, built) for one in _on(theorem, problem, built.n, settings, turned, more=more))
 
 
 def _on(

@@ -18,10 +18,10 @@ from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
 from boundlab.expectation import event_law, exact_parameters, why_no_law
-from boundlab.formulas.known_numbers import Formulas, scalar
+from boundlab.formulas.enclose import Formulas, scalar
 from boundlab.instance.plan import Plan, make_plan
 from boundlab.instance.readings import SymbolValue
-from boundlab.instance.settings import parameters, rates, split
+from boundlab.instance.schedules import parameters, rates, split
 from boundlab.randomness import Streams
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape

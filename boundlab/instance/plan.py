@@ -16,8 +16,8 @@ from boundlab.arithmetic.numbers import START_BITS, digits
 from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, InfiniteError, SilentError, SpecError, UndecidedError
-from boundlab.events import Events, Floats, Ints
-from boundlab.formulas.known_numbers import Formulas, Number, at_most
+from boundlab.events import Events
+from boundlab.formulas.enclose import Formulas, Number, at_most
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.applicability import applying, check, defined, deviations, looked_at, require_steps
 from boundlab.instance.readings import (
@@ -30,13 +30,23 @@ from boundlab.instance.readings import (
     left_side,
     right_sides,
 )
-from boundlab.instance.schedules import Schedules, chosen_window, taken
-from boundlab.instance.settings import at_options, filled, fractional_options, options_of, own_parameters, rates, split
+from boundlab.instance.schedules import (
+    Schedules,
+    at_options,
+    chosen_window,
+    filled,
+    fractional_options,
+    options_of,
+    own_parameters,
+    rates,
+    split,
+    taken,
+)
 from boundlab.metrics import Enclosure, Metric, summands, terms_of
 from boundlab.objective import Constant, Problem, by_client
 from boundlab.objective.weighted import minimised, objective_of
 from boundlab.options import Options, count, nearest, number, whole
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Ints, Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial, spaced_iterations
 from boundlab.tape import RecordAt, Tape

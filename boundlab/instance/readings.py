@@ -23,14 +23,14 @@ from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL, assumption
 from boundlab.case import as_json
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
-from boundlab.events import Floats, Ints
 from boundlab.formulas.assignments import arrival_statistics, of_arrivals
-from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
+from boundlab.formulas.enclose import Formulas, KnownNumber, known_value
 from boundlab.formulas.symbols import Side, SymbolInfo
 from boundlab.formulas.written import written
 from boundlab.metrics import Enclosure, Metric, metric, range_of, terms_of, valued
 from boundlab.objective import Constant, Problem
 from boundlab.objective.weighted import Weighted
+from boundlab.randomness import Floats, Ints
 from boundlab.tape import Tape
 from boundlab.theorems import SECONDS, RecursionBound, Theorem, derive, once, read_off_runs
 

@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.events import Floats
 from boundlab.options import Options, nearest, number
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, Tape

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.recurrence import EQUAL, Weights
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.formulas.enclose import RATIONALS, walk
 from boundlab.formulas.symbols import SymbolInfo, make_symbol, symbol
 from boundlab.metrics._metric import AVERAGE_ITERATE, BUILT_IN, LAST, MEAN, Metric, OneRecord, Over, Quantity
+from boundlab.randomness import Ints
 
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
     from boundlab.tape import RecordAt
 
 
-Ints = NDArray[np.int64]
 MODEL: Final = "model"
 """The point that every algorithm has: the server's model."""
 _AT: Final[Mapping[Quantity, tuple[str, str]]] = {

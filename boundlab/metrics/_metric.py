@@ -9,17 +9,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, final, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundlab import registry
 from boundlab.arithmetic.recurrence import EQUAL, Weights
 from boundlab.errors import SpecError
+from boundlab.randomness import Ints
 
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
     from boundlab.tape import RecordAt
-
-
-Ints = NDArray[np.int64]
 
 
 class Over(ABC):

@@ -7,18 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundlab.assumptions import UNBIASED
 from boundlab.errors import SpecError
 from boundlab.metrics._metric import Metric
+from boundlab.randomness import Floats, Ints
 
 if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
     from boundlab.objective import Array, Problem
     from boundlab.tape import RecordAt
-
-
-Floats = NDArray[np.float64]
 
 
 @final
@@ -104,7 +102,6 @@ class Enclosure:
 # Left sides of a run while it goes by: what each record shows, and what the records make.
 
 
-Ints = NDArray[np.int64]
 _EPS = float(np.finfo(np.float64).eps)
 _ROUNDED = 16.0 * _EPS
 

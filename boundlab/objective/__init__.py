@@ -5,9 +5,7 @@ from boundlab.objective._constants import (
     ERROR_OPTION as ERROR_OPTION,
     NO_NOISY_PROX as NO_NOISY_PROX,
     OF_OBJECTIVE as OF_OBJECTIVE,
-    Array as Array,
     Constant as Constant,
-    Floats as Floats,
     GradientsOnSet as GradientsOnSet,
     LeastSquaresForm as LeastSquaresForm,
     Optimum as Optimum,
@@ -27,3 +25,4 @@ from boundlab.objective._wrapped import (
     WrappedOracle as WrappedOracle,
 )
 from boundlab.objective.facts import against_mean as against_mean, alike as alike, by_client as by_client
+from boundlab.randomness import Array as Array, Floats as Floats

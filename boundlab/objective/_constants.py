@@ -9,14 +9,12 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.near import Near, eigenvalues, norm
 from boundlab.errors import AssumptionError, MissingExtraError, SymbolError
 from boundlab.formulas.symbols import having
+from boundlab.randomness import Array, Floats, Ints
 
-Array = NDArray[np.floating[Any]]
-Floats = NDArray[np.float64]
 Side = Literal["exact", "upper", "lower"]
 EPS: Final = float(np.finfo(np.float64).eps)
 # The constants that are about minimisers of the objective, and not about the f_i and their gradients.
@@ -343,7 +341,7 @@ class Oracle(ABC):
     """Stochastic (sub)gradients of one trial. One instance belongs to one run."""
 
     @abstractmethod
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+    def draws(self, clients: Ints, updates: Ints, steps: int) -> Any:
         """Return the random numbers of B updates, indexable as ``draws[j][step]``.
 
         Parameters

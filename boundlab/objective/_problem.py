@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from boundlab.assumptions import choices
 from boundlab.errors import AssumptionError
 from boundlab.objective._constants import (
-    Array,
     Constant,
-    Floats,
     GradientsOnSet,
     LeastSquaresForm,
     Optimum,
@@ -23,7 +21,7 @@ from boundlab.objective._constants import (
     QuadraticForm,
     StepBounds,
 )
-from boundlab.randomness import Streams
+from boundlab.randomness import Array, Floats, Ints, Streams
 from boundlab.registry import BuiltFromWords
 
 if TYPE_CHECKING:
@@ -381,7 +379,7 @@ class FullGradients(Oracle):
 
     problem: Problem
 
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+    def draws(self, clients: Ints, updates: Ints, steps: int) -> Any:
         """Return placeholders."""
         return [(None,) * steps] * len(clients)
 

@@ -4,8 +4,9 @@ from typing import final
 
 import torch
 
-from boundlab.arithmetic.tensors import TENSORS, Batched, Ints
+from boundlab.arithmetic.tensors import TENSORS, Batched
 from boundlab.objective.simple import ProxFunction
+from boundlab.randomness import Ints
 
 
 class WrappedBatched(Batched):

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.problem import RationalProblem, Vector
 from boundlab.arithmetic.writing import Reason
-from boundlab.objective._constants import Array, Optimum, Oracle
+from boundlab.objective._constants import Optimum, Oracle
 from boundlab.objective._problem import Problem
-from boundlab.randomness import Streams
+from boundlab.randomness import Array, Ints, Streams
 
 # What a problem says of its objective, whoever its clients are.
 OF_VALUES = (
@@ -119,7 +116,7 @@ class WrappedOracle(Oracle):
 
     inner: Oracle
 
-    def draws(self, clients: NDArray[np.int64], updates: NDArray[np.int64], steps: int) -> Any:
+    def draws(self, clients: Ints, updates: Ints, steps: int) -> Any:
         """Return the numbers of the clients' oracle."""
         return self.inner.draws(clients, updates, steps)
 

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.arithmetic.near import NEAR, Near, norm
-from boundlab.objective._constants import Floats
+from boundlab.randomness import Floats
 
 
 class InvariantSet(ABC):

@@ -35,9 +35,10 @@ import numpy as np
 
 from boundlab.arithmetic.near import NEAR, Near, curvatures, distance, eigenvalues
 from boundlab.errors import CertificateError, SpecError
-from boundlab.objective._constants import Array, Constant, Floats, LeastSquaresForm, Optimum
+from boundlab.objective._constants import Constant, LeastSquaresForm, Optimum
 from boundlab.objective._problem import Problem
 from boundlab.objective._wrapped import Wrapped
+from boundlab.randomness import Array, Floats
 
 # Certified constants of each client: at worst, what is known of all of them.
 

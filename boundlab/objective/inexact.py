@@ -19,7 +19,7 @@ from boundlab.objective import Array, Constant, FullGradients, Oracle, Problem, 
 from boundlab.objective._constants import NO_INEXACT_PROX, error_at
 from boundlab.objective._wrapped import WrappedRational, answered_by
 from boundlab.objective.facts import above
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Streams
 
 if TYPE_CHECKING:
     from boundlab.arithmetic.problem import RationalProblem
@@ -49,7 +49,7 @@ class Inexact(SameObjective):
     errors: NDArray[Any]
 
     @cached_property
-    def e(self) -> NDArray[np.float64]:
+    def e(self) -> Floats:
         """The errors as floats."""
         return self.errors.astype(np.float64)
 
@@ -104,7 +104,7 @@ class Inexact(SameObjective):
         return None if own is None else own + self.e[client].tobytes()
 
     @cached_property
-    def _lengths(self) -> tuple[NDArray[np.float64], bool]:
+    def _lengths(self) -> tuple[Floats, bool]:
         """Return ‖e_i‖ or ‖E_i‖ from above, and whether each is the size of an entry."""
         whole = self.e.reshape(self.n, -1, self.d)
         crowded = max(np.count_nonzero(whole, axis=axis).max() for axis in (1, 2)) > 1

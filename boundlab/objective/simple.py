@@ -20,8 +20,8 @@ from boundlab.arithmetic.compiled import BALL, BOX, L1 as L1_NORM, Clients
 from boundlab.arithmetic.near import NEAR, Near, norm, norm_up, sqrt
 from boundlab.arithmetic.numbers import FLOATS, InexactError, Numbers, Operations, Scalar, read_number
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.objective._constants import Array, Floats
 from boundlab.options import Options
+from boundlab.randomness import Array, Floats
 
 # Interface of the simple term h, whichever it is.
 

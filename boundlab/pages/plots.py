@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.compare.judge import Comparison
 from boundlab.compare.trials import mean_times
 from boundlab.errors import MissingExtraError, OutputError, SpecError
 from boundlab.files import replacing
 from boundlab.options import Axis, Default
+from boundlab.randomness import Floats
 
 if TYPE_CHECKING:
     from boundlab.instance.plan import Plan
@@ -283,7 +283,6 @@ def draw_rates(result: "OptimalRate", ax: Any = None) -> Any:
 # The bound is a broad line below all others, so that what coincides with it stays visible; lines also differ in dashes
 # and marks, so that they can be told apart in grey.
 
-Floats = NDArray[np.float64]
 _TERM_STYLES = (
     (0, (1, 1)),
     (0, (5, 1, 1, 1)),

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.pages.blocks import (
     GAP,
@@ -26,6 +25,7 @@ from boundlab.pages.blocks import (
     word,
     words,
 )
+from boundlab.randomness import Floats
 from boundlab.registry import command_line
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _entries(value: Any) -> str:
     return f"{', '.join(figure(one) for one in value[:_SHORT])}{', …' if len(value) > _SHORT else ''}"
 
 
-def _left_columns(result: "Comparison") -> dict[str, NDArray[np.float64]]:
+def _left_columns(result: "Comparison") -> dict[str, Floats]:
     """Return what is known of the left side, by the head of its column."""
     left = result.band
     if result.exact == "expectation":

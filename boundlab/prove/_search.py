@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import FIRST, NUMBER, REFUSED, ProofError, Scalar, shape
 from boundlab.prove._terms import Claim, Context, Expr, Fact, Lin, dot
+from boundlab.randomness import Floats
 from boundlab.recheck.kernel import ONE, ZERO, Atom, Monomial, Symbol
 
 _ATTEMPTS = 6
@@ -125,9 +125,7 @@ def _support(
     return tuple(int(place) for place in np.flatnonzero(np.abs(values) > 1e-9 * max(1.0, np.abs(values).max()))), ""
 
 
-def _balanced(
-    table: NDArray[np.float64], right: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _balanced(table: Floats, right: Floats) -> tuple[Floats, Floats]:
     """Return a system whose rows and columns have largest entries near 1, so that no fact is cheap by its units.
 
     Each is divided by the root of its largest entry, again and again (D. Ruiz, RAL-TR-2001-034).

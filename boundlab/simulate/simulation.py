@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.algorithms import Algorithm
@@ -32,7 +31,7 @@ from boundlab.metrics import METRICS, Certified, Metric
 from boundlab.objective import Array, Problem
 from boundlab.objective.weighted import minimised
 from boundlab.options import BACKENDS as BACKENDS, Options, count, nearest
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Ints, Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import Result, Work, collect, compile_trial, fitting, room, run_once, spaced_iterations
 from boundlab.tape import NOTHING, RecordAt, Statistics, Tape, statistics
@@ -327,7 +326,7 @@ def run_work(
     else:
         jobs = room(lambda: fitting(work.tape(0), problem), problem, backend.jobs)
         fast = backend.id == "compiled"
-        shown: dict[bytes, NDArray[np.float64]] = {}
+        shown: dict[bytes, Floats] = {}
         found = in_order(lambda trial: _one(work, problem, seed, trial, shown, compiled=fast), trials, jobs)
     return collect(found, progress)
 
@@ -337,7 +336,7 @@ def _one(
     problem: Problem,
     seed: int,
     trial: int,
-    shown: dict[bytes, NDArray[np.float64]],
+    shown: dict[bytes, Floats],
     *,
     compiled: bool,
 ) -> Result:
@@ -356,9 +355,6 @@ def _one(
     if problem.noiseless and not shown:  # one is enough: where two trials are alike, mostly all are
         shown[key] = shows
     return work.end(tape, shows)
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,8 +383,8 @@ class Simulation:
     parameters: Any
     iterations: int
     seed: int
-    ks: NDArray[np.int64]
-    metrics: Mapping[str, NDArray[np.float64]]
+    ks: Ints
+    metrics: Mapping[str, Floats]
     statistics: list[Statistics]
     figures: list[dict[str, Any]]
     backend: Backend = NUMPY

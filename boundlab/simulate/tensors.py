@@ -5,7 +5,6 @@ from typing import final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.tensors import Batched, Device, find_device
 from boundlab.errors import SpecError
@@ -13,6 +12,7 @@ from boundlab.execute import lockstep
 from boundlab.execute.device import Loop
 from boundlab.execute.packing import pack
 from boundlab.objective import Optimum, Problem
+from boundlab.randomness import Ints
 from boundlab.simulate.work import Result, Work, at_a_time, bytes_of, fitting
 from boundlab.tape import Tape
 
@@ -136,7 +136,7 @@ def _run_tile(
 ) -> Iterator[Result]:
     shows = [np.empty((len(work.metrics), len(tape.record.src), 2)) for tape in tapes]
 
-    def observe(owners: NDArray[np.int64], rows: NDArray[np.int64], X: torch.Tensor) -> None:
+    def observe(owners: Ints, rows: Ints, X: torch.Tensor) -> None:
         ends = np.array([torch.stack(metric.at(function, X)).T.cpu().numpy() for metric in work.metrics])
         for at, (owner, row) in enumerate(zip(owners.tolist(), rows.tolist(), strict=True)):
             shows[owner][:, row] = ends[:, at]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
 from boundlab.delays import DelayModel, ServerPolicy
@@ -16,7 +15,7 @@ from boundlab.execute.floats import clients_of, run, run_compiled
 from boundlab.files import SHARE, bytes_text, free_bytes
 from boundlab.metrics import Metric
 from boundlab.objective import Problem
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Ints, Streams
 from boundlab.tape import RecordAt, Tape, recycle
 
 # Trials that fit into the memory: in as few registers as they need, and as many at a time as there is room for.
@@ -133,13 +132,12 @@ def run_once(tape: Tape, problem: Problem, streams: Streams, observe: Any, *, co
             run_compiled(tape, problem.x0, clients, oracle, observe)
 
 
-def spaced_iterations(total: int, first: int) -> NDArray[np.int64]:
+def spaced_iterations(total: int, first: int) -> Ints:
     """Return about a dozen iterations from ``first`` to ``total``, evenly spaced in their logarithm."""
     spaced = np.rint(np.geomspace(1, total, _POINTS)).astype(np.int64)
     return np.unique(np.concatenate([[first], spaced[spaced >= first]]))
 
 
-Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
 

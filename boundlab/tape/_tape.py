@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.rational import ENGINE, Recipe, rational
 from boundlab.arithmetic.recurrence import EQUAL, Weights
 from boundlab.errors import TapeError
-from boundlab.events import Events, Floats, Ints
+from boundlab.events import Events
+from boundlab.randomness import Floats, Ints
 
 
 class Op(IntEnum):

@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.errors import TapeError
-from boundlab.events import Floats, Ints
+from boundlab.randomness import Floats, Ints
 from boundlab.tape._tape import Affine, Identity, Initial, Op, Tape
 
 _BLOCK = 1 << 24  # weights of server updates by clients that are held at a time: 128 MB

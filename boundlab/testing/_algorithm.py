@@ -27,12 +27,11 @@ from boundlab.execute.floats import run
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.objective import Array, Problem
 from boundlab.options import Options
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Ints, Streams
 from boundlab.registry import registered
 from boundlab.tape import NOTHING, RecordAt, Tape, usage, verify, verify_identities
 from boundlab.testing._check import Check, about, at_each, at_most, equal, expect, named, reads_declared, spoken
 
-Floats = NDArray[np.float64]
 Vectors = list[Array]
 NEGLIGIBLE = 1e-12  # a coefficient that rounding may have left of 0
 
@@ -57,7 +56,7 @@ class Reading:
     models: Floats
     read: NDArray[np.bool_]
     held: NDArray[np.bool_]
-    depth: NDArray[np.int64]
+    depth: Ints
 
     @property
     def entering(self) -> Floats:
@@ -344,7 +343,7 @@ def repeats(at: CompiledRun) -> None:
     expect(np.isfinite(at.models).all(), f"one of {len(at.models)} iterates is not finite; take smaller steps")
 
 
-def records(at: CompiledRun, chosen: NDArray[np.int64] = _CHOSEN) -> None:
+def records(at: CompiledRun, chosen: Ints = _CHOSEN) -> None:
     """Check that all, chosen and averaged iterates, and those after each event, are of one run."""
     tape, models = at.shown()
     ks = tape.record.iteration.tolist()
@@ -457,7 +456,7 @@ def quantities(at: CompiledRun) -> None:
             equal(f"quantity {name} and a count in the use table", found[name], said[name], scale=1e-3)
 
 
-def client_weights(tape: Tape) -> NDArray[np.float64]:
+def client_weights(tape: Tape) -> Floats:
     """Return the sum of each client's weights in each server update, shape (versions, n), off the use table."""
     weights = np.zeros((int(tape.version[-1]), tape.clients))
     np.add.at(weights, (tape.uses.version, tape.descend.client[tape.uses.update]), tape.uses.weight)
@@ -567,7 +566,6 @@ _FEW, _MANY = 9, 80  # events
 _LONG = 40  # iterations, until clients have arrived several times
 # "model (default): …", "local steps (default 1)", "…; default constant": the word is what stands for an absent option.
 _DEFAULTS = (r"(\S+) \(default\b", r"\(default:? ([^\s,;)]+)[^()]*\)", r"default:? ([^\s,;)]+)\)?$")
-Ints = NDArray[np.int64]
 _CLOSE = 1e-9
 _close = partial(np.allclose, rtol=0.0, atol=_CLOSE)
 _TRIALS = (1, 2, 3)

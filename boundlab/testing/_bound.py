@@ -275,7 +275,7 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
     trials = result.band.trials
     if result.band.level < 1.0:
         values = run_trials(result.plan, _PILOT, seed)
-        relative = values.low / np.maximum(values.right.value, 1e-300)
+        relative = values.left.lower / np.maximum(values.right.value, 1e-300)
         each = error / relative.shape[1]
         needed = trials_to_refute(relative, demand.gap, each)
         trials = demand.trials or int(max(_PILOT, min(needed, demand.most_trials)))

@@ -8,11 +8,12 @@ from functools import cached_property, partial
 from typing import Any, TypeVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.objective import Optimum, Problem
 from boundlab.options import Options
+from boundlab.randomness import Floats
 
 Made = TypeVar("Made")
 ROUNDING = 1e-9  # of the largest number in sight: sums of a few thousand terms, and a solver's last digits
@@ -176,7 +177,6 @@ def _place(at: tuple[Any, ...]) -> str:
 
 # Random points of a problem, with what it says there.
 
-Floats = NDArray[np.float64]
 ULP = 1e-13  # rounding of a value, of the largest in sight
 STEP = 1e-4  # of the distance between x0 and x*: between neighbours
 _DISTANCES = (1e-3, 1.0, 10.0, 1e-3, 0.3, 0.3, 1.0)  # distances in units of R: the first three to x0, the others to x*

@@ -12,14 +12,13 @@ from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, choices
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.objective import Oracle, Problem, ProblemType
 from boundlab.options import Options
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Streams
 from boundlab.registry import lookup
 from boundlab.testing._check import (
     ROUNDING,
     STEP,
     ULP,
     Check,
-    Floats,
     SamplePoints,
     at_each,
     at_most,

@@ -36,7 +36,7 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.metrics import Certified, Metric, Series, Watch
 from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
-from boundlab.randomness import Streams
+from boundlab.randomness import Floats, Streams
 from boundlab.registry import lookup
 from boundlab.tape import Tape
 from boundlab.testing._algorithm import Subject, algorithm_checks, same_events
@@ -63,7 +63,6 @@ from boundlab.theorems import Theorem, load_theorem
 # mean share of about a/(a − 1)·(largest)/m, where a is the tail index that Hill's estimate reads off the largest ones.
 # Under a tail without variance that is wide, and the law's quantiles say more.
 
-Floats = NDArray[np.float64]
 _CLIENTS = 3
 _SEED = 5
 _FEW, _MANY = 30, 300  # events

@@ -15,7 +15,7 @@ from boundlab.case import delays_from, problem_from
 from boundlab.delays import DelayModel
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.instance.fitting import CompareOptions, fitting
-from boundlab.instance.settings import options_of, rates
+from boundlab.instance.schedules import options_of, rates
 from boundlab.objective import Problem
 from boundlab.options import Options, spec_of, typed
 from boundlab.randomness import Streams

@@ -7,13 +7,10 @@ from typing import Any, Literal, final
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import SymbolInfo
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from boundlab.randomness import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,13 +17,14 @@ from boundlab.algorithms import VARIABLES, Algorithm, Draw, StepRule, undeclared
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, InfiniteError, SilentError, SpecError, SymbolError
 from boundlab.formulas.defined import Demand, broken, looked_at
+from boundlab.formulas.enclose import Number, at_most
 from boundlab.formulas.floats import evaluate, evaluate as evaluate_expression
-from boundlab.formulas.known_numbers import Number, at_most
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SymbolInfo, check, having, names_of
 from boundlab.options import Options, nearest
+from boundlab.randomness import Floats
 from boundlab.registry import find, lookup
-from boundlab.theorems._bound import Condition, Evaluation, Floats
+from boundlab.theorems._bound import Condition, Evaluation
 from boundlab.theorems._statement import ANY, EACH, MEAN, OTHERS, Statement, once
 
 # The options of a statement's algorithm, each with how the statement reads it: elaborated here and nowhere else.

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, final, 
 import sympy
 
 from boundlab import assumptions as known_assumptions
-from boundlab.assumptions import BOUNDED_RUN, FIXED_TIMES
+from boundlab.assumptions import ASSUMPTIONS, BOUNDED_RUN, FIXED_TIMES
 from boundlab.errors import SpecError
 from boundlab.formulas.defined import Demands, demands, looked_at
 from boundlab.formulas.folds import sides
@@ -321,8 +321,6 @@ def check_inequalities(
     SpecError
         Naming the inequality.
     """
-    from boundlab.assumptions import ASSUMPTIONS
-
     for name in assume:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,30}", name) or name in ASSUMPTIONS or name in symbols:
             raise SpecError(

@@ -22,9 +22,10 @@ from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import lookup as lookup_symbol, names_of
 from boundlab.metrics import INDEX, MODEL, choices, metric, range_of, terms_of
 from boundlab.options import nearest
+from boundlab.randomness import Floats
 from boundlab.references import reference
 from boundlab.registry import by_id, lookup
-from boundlab.theorems._bound import Evaluation, Floats
+from boundlab.theorems._bound import Evaluation
 from boundlab.theorems._evaluate import (
     Option,
     RandomSource,

@@ -422,7 +422,7 @@ _LISTS = ("assumptions", "settable", "repaired_by", "proofs")
 _KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "conditions", "shape", "first")
 _SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
 _INDICES: Final = re.compile(rf"\b({'|'.join((*(one.name for one in INDEX.values()), 'tau'))})\b")
-_RECURSIONS: Final = {one: f"boundlab.theorems.{one}_recursion:bound" for one in ("area", "ogm")}
+_RECURSIONS: Final = {one: f"boundlab.theorems.recursions:{one}" for one in ("area", "ogm")}
 _LATEX = re.compile(r"^\s*(?:\\[A-Za-z\[(]|\$)", re.MULTILINE)  # no line of TOML begins so
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 

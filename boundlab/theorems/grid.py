@@ -11,8 +11,8 @@ import numpy as np
 from boundlab.errors import SymbolError
 from boundlab.files import json_value, schema
 from boundlab.formulas.assignments import Values, parse_values
+from boundlab.randomness import Floats
 from boundlab.theorems import Evaluation, Theorem
-from boundlab.theorems._bound import Floats
 
 
 @dataclass(frozen=True, slots=True)

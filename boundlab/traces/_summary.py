@@ -11,10 +11,9 @@ from boundlab.__about__ import __version__
 from boundlab.delays import DELAYS, Renewal
 from boundlab.delays.recorded import Recorded
 from boundlab.errors import SpecError
-from boundlab.events import Floats, Ints
 from boundlab.files import json_value, schema
 from boundlab.options import Default, Options, spec_of
-from boundlab.randomness import Stream, Streams
+from boundlab.randomness import Floats, Ints, Stream, Streams
 
 # A test of whether the clients of a trace are drawn independently from one law.
 

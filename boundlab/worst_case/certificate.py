@@ -6,14 +6,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import digits, flint, fraction, rational
 from boundlab.arithmetic.rational import meant
 from boundlab.errors import CertificateError
+from boundlab.randomness import Floats
 from boundlab.worst_case.program import Compiled, Matrix, Row, SemidefiniteProgram, Solution, lower_value, upper_value
 
-Floats = NDArray[np.float64]
 Vector = list[Fraction]
 # Newton's method: bits, steps, what is added to singular equations, how near its result is, and how long a fraction of
 # that many digits may be to be meant.

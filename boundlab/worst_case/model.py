@@ -7,7 +7,6 @@ from itertools import combinations, permutations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.algorithms import EventLaw, EventProgram
 from boundlab.arithmetic.rational import meant
@@ -17,6 +16,7 @@ from boundlab.execute.points import Point, combine, key, run
 from boundlab.expectation import shown_points
 from boundlab.formulas.symbols import SYMBOLS, ZERO_WITHOUT_NOISE, having
 from boundlab.metrics import Metric, Quantity
+from boundlab.randomness import Floats
 from boundlab.recheck import Form, Sample, gradient_bound, inner, interpolation
 from boundlab.tape import Tape
 from boundlab.theorems import Theorem, at_lowest
@@ -297,7 +297,6 @@ def fill(theorem: Theorem, values: dict[str, Any], clients: int) -> tuple[str, .
     return tuple(found)
 
 
-Floats = NDArray[np.float64]
 # Clarabel factorises a dense block of size (points²/2)² for G ⪰ 0: seconds at 40 points, minutes at 60.
 LARGEST = 60
 

@@ -13,9 +13,9 @@ from math import lcm
 from typing import Any, TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.errors import CertificateError, MissingExtraError
+from boundlab.randomness import Floats
 from boundlab.recheck import Form
 
 
@@ -35,7 +35,6 @@ def solver() -> Any:
     return cvxpy
 
 
-Floats = NDArray[np.float64]
 Row: TypeAlias = Form  # in the function values F and the Gram matrix G of the leaf points
 # Tried in turn: small programs are solved to more digits, which certificates of tight bounds need.
 _SMALL_PROGRAMS, _LARGE_PROGRAMS, _ROUGH = (1e-9, 1e-7, 1e-6), (1e-8, 1e-6), (1e-6,)

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.rational import meant
 from boundlab.case import build_problem
@@ -15,6 +14,7 @@ from boundlab.errors import AssumptionError
 from boundlab.execute.floats import run
 from boundlab.files import Document, json_value, schema
 from boundlab.objective import Array, Problem
+from boundlab.randomness import Floats
 from boundlab.theorems import core
 from boundlab.verdict import Verdict
 from boundlab.worst_case.model import FunctionClass, ProgramModel
@@ -69,7 +69,6 @@ class _AtOrigin:
 
 # From a solution of the program to a function: few dimensions, and constants that hold exactly.
 
-Floats = NDArray[np.float64]
 # How much of the worst case is given up: for a start inside of the class, and for few dimensions; and, tried in turn,
 # for kinks without ties.
 _INSIDE = 1e-7

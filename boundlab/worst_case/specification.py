@@ -19,11 +19,10 @@ from boundlab.events import Events
 from boundlab.expectation import event_sequences
 from boundlab.files import json_value
 from boundlab.formulas.assignments import of_arrivals, parse_values
-from boundlab.formulas.known_numbers import Formulas, KnownNumber, known_value
+from boundlab.formulas.enclose import Formulas, KnownNumber, known_value
 from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, symbol
 from boundlab.instance.readings import left_side, right_sides
-from boundlab.instance.schedules import Schedules
-from boundlab.instance.settings import at_options, filled, options_of, own_parameters, split
+from boundlab.instance.schedules import Schedules, at_options, filled, options_of, own_parameters, split
 from boundlab.metrics import Metric
 from boundlab.options import Options, nearest, parse_spec
 from boundlab.randomness import Streams

@@ -104,7 +104,7 @@ def test_every_room_has_tests_that_guard_it_and_what_is_left_out_exists():
 
 
 def test_the_sample_is_a_function_of_its_seed_and_spread_over_the_text():
-    everything = mutants(ROOT, "boundlab/theorems/area_recursion.py")
+    everything = mutants(ROOT, "boundlab/theorems/recursions.py")
     first = sample(everything, 30, seed=0)
     assert first == sample(everything, 30, seed=0) != sample(everything, 30, seed=1)
     places = [everything.index(one) for one in first]

@@ -31,7 +31,7 @@ from boundlab.problems import data, least_squares
 from boundlab.recheck import _numbers
 from boundlab.sweep import plan as plans
 from boundlab.testing import _bound, _problem
-from boundlab.theorems import _evaluate as evaluated, _toml, area_recursion
+from boundlab.theorems import _evaluate as evaluated, _toml, recursions
 from boundlab.traces import _summary
 from boundlab.verdict import ExitCode
 from boundlab.worst_case import certificate, model, result, specification
@@ -315,7 +315,7 @@ def horizon_of_a_program() -> list[str]:
 
 @claim("docs/theory/area.md", r"It costs some microseconds an iteration, so $K\le10^#$.")
 def longest_recursion() -> list[str]:
-    return [f"{log10(area_recursion.MAX_ITERATIONS):g}"]
+    return [f"{log10(recursions.MAX_ITERATIONS):g}"]
 
 
 @claim("docs/tutorial.md", "The file is asynchronous SGD in under # lines")

@@ -170,10 +170,10 @@ def test_debug_shows_the_traceback_before_the_line(command, arguments, capsys, m
 
 
 def test_boundlabs_own_place_is_named(capsys, monkeypatch):
-    monkeypatch.setattr("boundlab.checks.vacuity.trivial", lambda _view: 1 / 0)
+    monkeypatch.setattr("boundlab.checks.behaviour.trivial", lambda _view: 1 / 0)
     assert invoke(["check", "area.theorem8.repaired", "--only=vacuity"]) == ExitCode.UNFORESEEN
     err = capsys.readouterr().err
-    assert err.startswith("boundlab: unexpected ZeroDivisionError in boundlab/checks/vacuity.py:")
+    assert err.startswith("boundlab: unexpected ZeroDivisionError in boundlab/checks/behaviour.py:")
     assert "plug-in" not in err
     assert err.count("\n") == 1
 

@@ -164,10 +164,10 @@ def test_without_noise_a_band_is_the_smallest_and_the_largest_of_the_schedules()
     found = run_trials(plan, 6, 2)
     scale = np.where(found.right.value == result.bound, 1.0, result.bound / found.right.value)
     assert result.band.level == 1.0
-    assert (found.low.max(axis=0) > found.low.min(axis=0)).any()  # the schedules differ
-    np.testing.assert_allclose(result.band.lower, (found.low * scale).min(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(result.band.upper, (found.high * scale).max(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(result.band.mean, (found.low * scale).mean(axis=0), rtol=1e-9)
+    assert (found.left.lower.max(axis=0) > found.left.lower.min(axis=0)).any()  # the schedules differ
+    np.testing.assert_allclose(result.band.lower, (found.left.lower * scale).min(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(result.band.upper, (found.left.upper * scale).max(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(result.band.mean, (found.left.lower * scale).mean(axis=0), rtol=1e-9)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5])
@@ -208,13 +208,13 @@ def test_an_end_that_rounding_has_blown_up_is_told_apart_from_the_largest_value(
         )
 
     def loose(*given):
-        found = run.compute_trials_as_it_is(*given)
-        found.sides.left.upper[:] = 1e200
-        return found
+        sides = run.sides_as_they_are(*given)
+        sides.left.upper[:] = 1e200
+        return sides
 
     assert "--enclose" not in method()
-    monkeypatch.setattr(run, "compute_trials_as_it_is", run.compute_trials, raising=False)
-    monkeypatch.setattr(run, "compute_trials", loose)
+    monkeypatch.setattr(run, "sides_as_they_are", run.Sides, raising=False)
+    monkeypatch.setattr(run, "Sides", loose)
     assert method().endswith("the one schedule that all trials have; run with up to 256 bits, as floats lose it")
     monkeypatch.setattr(run, "UNASKED", 1.0)
     assert "at 1 of 1 points the largest is how far rounding may lead (--enclose)" in method()

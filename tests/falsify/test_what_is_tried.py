@@ -1,21 +1,28 @@
-"""What a search looks at: the instances that are known to be worst, or that say what nothing else says, are there."""
+"""What a search looks at: worst instances, edges of conditions, where inequalities are met; and what it keeps."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from wrong_theorems import WRONG
 
-from boundlab.errors import MissingExtraError
-from boundlab.falsify import Candidate, _families, _search, falsify, minimise
-from boundlab.falsify._families import noisy, quiet, readable
-from boundlab.falsify._judge import Judge
+from boundlab.algorithms import Algorithm
+from boundlab.errors import BoundlabError, MissingExtraError, SpecError, UndecidedError
+from boundlab.falsify import Candidate, Falsification, _families, _result, _search, _shared_runs, falsify, minimise
+from boundlab.falsify._families import choices, edges, noise_allowed, noisy, quiet, readable, settings, unvaried
+from boundlab.falsify._judge import Judge, plan_of
+from boundlab.falsify._search import worst_cases
+from boundlab.falsify._shared_runs import constants_of, make_shared_run, step_size, tapes
 from boundlab.falsify._shrink import _exchanges, _sooner
 from boundlab.formulas.symbols import symbol
-from boundlab.instance.settings import open_rates
+from boundlab.instance.schedules import Schedules, _read, open_rates, parameters
+from boundlab.options import Options
 from boundlab.registry import registered
-from boundlab.theorems import FormulaBound, load_theorem
+from boundlab.theorems import FormulaBound, Theorem, load_theorem
 
 
 def judge(name: str) -> Judge:
@@ -107,12 +114,12 @@ def test_another_rate_or_option_is_tried_for_fewer_updates_and_goes_with_the_oth
     theorem = load_theorem(name)
     algorithm = registered("algorithms")[theorem.algorithm]
     clients = {schedule[1]: schedule for schedule in islice(_families.schedules(theorem, algorithm), 8)}
-    for n, (_, _, delays, settings) in clients.items():
-        one = Candidate("test", {"type": "huber", "c": [0.0] * n, "w": [1.0] * n}, delays, settings, {}, 30)
+    for n, (_, _, delays, chosen) in clients.items():
+        one = Candidate("test", {"type": "huber", "c": [0.0] * n, "w": [1.0] * n}, delays, chosen, {}, 30)
         for other in _sooner(theorem, one):
             assert other.iterations < 30
             assert readable(theorem, algorithm, other.settings)
-            changed = [name for name in other.settings if other.settings[name] != settings.get(name)]
+            changed = [name for name in other.settings if other.settings[name] != chosen.get(name)]
             assert (other.step != one.step) + (other.delays != one.delays) + len(changed) in (1, 2)
 
 
@@ -180,3 +187,376 @@ def test_a_lost_factor_of_local_steps_is_refuted_exactly() -> None:
     assert found.best is not None
     assert found.best.kind == "exact"
     assert int(found.best.candidate.settings["M"]) > 1
+
+
+TRUE = sorted({theorem.id.removeprefix("wrong.") for theorem in WRONG.values()} - {"fedbuff"})
+
+
+LONG = "noise of AREA where gradients are bounded"
+
+
+@pytest.mark.sweep(6)
+@pytest.mark.parametrize(
+    "words", [pytest.param(one, marks=[pytest.mark.nightly] if one == LONG else []) for one in sorted(WRONG)]
+)
+def test_a_wrong_theorem_is_refuted(words: str) -> None:
+    found = falsify(WRONG[words], limit=900)
+    if words == "hardly below what is attained":
+        # Within a hundredth of the tight bound, from K = 2 on: no |x| comes so near.
+        assert found.tried["worst function of the class"] > 0
+    assert found.violated
+    assert found.best is not None
+    assert found.ratio > 1.0 + 1e-6
+
+
+@pytest.mark.sweep(16)
+@pytest.mark.parametrize("name", TRUE)
+def test_the_true_theorem_is_not(name: str) -> None:
+    found = falsify(load_theorem(name), limit=60)
+    assert not found.violated
+
+
+class TestOptions:
+    """What is varied comes from what algorithms declare."""
+
+    @pytest.mark.sweep(2)
+    @pytest.mark.parametrize("name", sorted(registered("algorithms")))
+    def test_every_declared_option_has_examples_that_it_reads(self, name: str) -> None:
+        algorithm: Algorithm[object] = registered("algorithms")[name]
+        needed = {rate: "0.5" for rate in algorithm.parameters if rate in ("alpha", "eta", "eta_l", "beta", "p_c")}
+        needed |= {"ogm": {"K": "3"}, "ringmaster": {"threshold": "2"}}.get(name, {})
+        for clients in (1, 2, 3):
+            for option, some in algorithm.examples(clients).items():
+                assert option in algorithm.parameters
+                assert len(set(some)) == len(some) > 0
+                assert any(_reads(algorithm, needed | ({option: one} if one else {})) for one in some)
+
+    def test_every_open_option_is_varied(self) -> None:
+        for theorem in registered("theorems").values():
+            algorithm = registered("algorithms")[theorem.algorithm]
+            for name, some in choices(theorem, algorithm, 2).items():
+                # One value is no choice; a number of one value is a limit.
+                assert len(some) > 1, (theorem.id, name)
+
+    def test_settings_begin_with_the_simplest_and_go_together(self) -> None:
+        theorem = load_theorem("fedcompass.theorem1")
+        algorithm = registered("algorithms")["fedcompass"]
+        found = list(settings(theorem, algorithm, 2))
+        assert {name for one in found for name in one} >= {"Qmin", "Qmax", "speeds", "warmup", "p", "normalise"}
+        assert all(int(one.get("Qmin", 20)) <= int(one.get("Qmax", 100)) for one in found)
+
+
+def _reads(algorithm: Algorithm[object], options: dict[str, str]) -> bool:
+    try:
+        algorithm.read(Options(algorithm.id, options))
+    except SpecError:
+        return False
+    return True
+
+
+@pytest.mark.sweep(10)
+@pytest.mark.parametrize("name", registered("theorems"))
+def test_no_setting_that_is_tried_has_an_option_that_is_not_varied(name: str) -> None:
+    theorem = load_theorem(name)
+    kept = unvaried(theorem)
+    tried = islice(settings(theorem, registered("algorithms")[theorem.algorithm], 2), 200)
+    assert all(setting.get(option, value) == value for setting in tried for option, value in kept.items())
+    assert not {*kept} & {one.id for one in theorem.core.options if one.how == "fixed"}
+
+
+def test_the_options_are_named_with_their_defaults() -> None:
+    found = falsify(load_theorem("classics.gd.convex"), limit=2)
+    assert found.not_varied == found.as_dict()["not_varied"] == {"iteration": "pass", "sampled": "none", "K": "none"}
+    assert found.kept() == "options not varied, at their defaults: iteration = pass, sampled = none, K = none"
+
+
+def test_nothing_is_said_where_every_open_option_is_varied() -> None:
+    assert unvaried(load_theorem("area.theorem8")) == {}
+
+
+# Polyak's parameters: true of quadratics, false of f' = 25x, x + 24, 25x − 24 from 3.3 (Lessard, Recht and Packard).
+HEAVY = """
+id = "polyak"
+algorithm = "heavy_ball"
+metric = "squared-distance"
+assumptions = ["strongly-convex", "smooth", "minimiser", "deterministic"]
+conditions = [{conditions}]
+[options]
+beta = "4/9"
+[step]
+alpha = "4/(sqrt(L) + sqrt(mu))**2"
+[terms]
+bound = "100*(2/3)**K*R**2"
+"""
+
+
+def heavy_ball(folder: Path, *conditions: str) -> Theorem:
+    path = folder / "polyak.toml"
+    path.write_text(HEAVY.format(conditions=", ".join(f'"{one}"' for one in conditions)))
+    return load_theorem(str(path))
+
+
+@pytest.mark.parametrize(
+    ("condition", "end"),
+    [("L <= 25*mu", 0.04), ("L < 25*mu", 0.04), ("3*L <= 20*mu", 0.15), ("L <= 7*mu", 1 / 7), ("mu <= L/2", 0.5)],
+)
+def test_the_edge_of_a_condition_is_where_it_just_holds(tmp_path: Path, condition: str, end: float) -> None:
+    theorem = heavy_ball(tmp_path, condition)
+    (found,) = edges(theorem, "mu", {"L": 1.0})
+    assert found == pytest.approx(end, rel=1e-8)
+    (one,) = theorem.conditions
+    theorem.evaluate({"mu": found, "L": 1.0, "R": 1.0, "K": 1}, exactly=not one.strict)
+
+
+def test_what_a_condition_reads_beside_known_numbers_has_no_edge(tmp_path: Path) -> None:
+    assert edges(heavy_ball(tmp_path, "L <= K*mu", "R <= 2"), "mu", {"L": 1.0}) == []
+    assert edges(heavy_ball(tmp_path), "mu", {"L": 1.0}) == []
+
+
+def test_worst_cases_are_asked_at_the_edge_first(tmp_path: Path) -> None:
+    first = next(worst_cases(Judge(heavy_ball(tmp_path, "L <= 25*mu"), float("inf"))))
+    assert first.constants == {"mu": "0.04"}
+
+
+@pytest.mark.nightly
+def test_a_search_finds_that_polyak_s_heavy_ball_cycles(tmp_path: Path) -> None:
+    found = falsify(heavy_ball(tmp_path, "L <= 25*mu"), limit=400)
+    assert found.violated
+    assert found.best is not None
+    assert found.best.candidate.problem["type"] == "smoothed-max-affine"
+    assert found.best.iterations <= 10
+
+
+@pytest.mark.nightly
+def test_a_mean_that_its_runs_do_not_have_is_no_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    theorem = load_theorem("area.theorem8")
+    assert falsify(theorem, limit=20).violated
+
+    def differ(*_: object) -> None:
+        raise UndecidedError("the search and the mean of its runs differ on the left side")
+
+    monkeypatch.setattr(_result, "_require_runs_agree", differ)
+    found = falsify(theorem, limit=20)
+    assert not found.violated
+    assert any("the mean of its runs differ" in why for why in found.refused)
+
+
+GD = """id = "far"
+algorithm = "gd"
+metric = "squared-distance"
+assumptions = ["strongly-convex", "smooth"]
+conditions = CONDITIONS
+[step]
+alpha = "1/L"
+[terms]
+main = "TERM"
+"""
+BUFFERED = """id = "far"
+algorithm = "fedbuff"
+metric = "gradient-norm"
+assumptions = ["smooth", "bounded-variance"]
+conditions = CONDITIONS
+[step]
+eta_l = "eta_l"
+eta_g = "1"
+[terms]
+main = "TERM"
+"""
+AREA = """id = "far"
+algorithm = "area"
+metric = "ergodic-gap"
+assumptions = ["lipschitz", "bounded-variance", "iid-events"]
+conditions = CONDITIONS
+[options]
+start = "analysis"
+[step]
+alpha = "alpha"
+[definitions]
+A = "(1/p_s + 2*qbar)*R**2"
+[terms]
+main = "TERM"
+"""
+HALF, RATE = "R**2/2", "(1 - mu/L)**(2*K)*R**2"
+TRUE_AREA = "A/(2*alpha*M*K) + alpha*(sigma**2 + M*B**2)/2"
+FALSE = "badly conditioned"
+MET = {
+    FALSE: (GD, '["10**5*mu <= L"]', HALF),
+    "within a factor": (GD, '["300*mu <= L", "L <= 310*mu"]', HALF),
+    "far away": (GD, '["10**5*mu <= L", "10**6 <= R"]', HALF),
+    "a late horizon and a small L": (GD, '["500 <= K", "L <= 1/10**6"]', RATE),
+    "much noise, small steps, stale": (
+        BUFFERED,
+        '["50*L <= sigma_l", "eta_l*L <= 1/1000", "40 <= tau_max"]',
+        "F0/(eta_l*T)",
+    ),
+    "long rounds and few aggregations": (AREA, '["200 <= M", "R <= 1/1000", "p_s <= 1/50"]', TRUE_AREA),
+}
+
+
+def searched(folder: Path, statement: tuple[str, str, str], limit: int = 20) -> Falsification:
+    text, conditions, term = statement
+    path = folder / "far.toml"
+    path.write_text(text.replace("CONDITIONS", conditions).replace("TERM", term), encoding="utf-8")
+    return falsify(load_theorem(str(path)), limit=limit)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("words", sorted(MET))
+def test_instances_meet_the_conditions(words: str, tmp_path: Path) -> None:
+    found = searched(tmp_path, MET[words])
+    assert sum(found.tried.values()) >= 3
+    assert found.best is not None
+    assert not found.unmet
+    if words == FALSE:
+        assert found.violated
+        assert found.best.constants["L"].value >= 1e5 * found.best.constants["mu"].value
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("conditions", "unmet"),
+    [
+        ('["L <= mu/2"]', "L ≤ mu/2"),
+        ('["10*mu <= L", "R <= 0*L"]', "R ≤ 0*L"),
+    ],
+)
+def test_what_nothing_meets_is_named(conditions: str, unmet: str, tmp_path: Path) -> None:
+    found = searched(tmp_path, (GD, conditions, HALF))
+    assert (found.best, found.tried) == (None, {})
+    assert unmet in found.unmet
+    assert unmet in found.as_dict()["unmet"]
+
+
+EVERY = sorted(registered("theorems"))
+_SOME = 6
+
+
+def some(theorem: Theorem) -> list[Candidate]:
+    """Return different problems on different schedules."""
+    return list(islice(_search._bases(Judge(theorem, float("inf"))), _SOME))
+
+
+def said(make: Any, *given: Any) -> Any:
+    """Return what is made, or what is said against it."""
+    try:
+        return make(*given)
+    except BoundlabError as error:
+        return type(error), str(error)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two values are the same, field by field and entry by entry; what is kept for later counts not."""
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f") and one.dtype == other.dtype
+    if isinstance(one, Mapping):
+        return list(one) == list(other) and all(same(one[name], other[name]) for name in one)
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if is_dataclass(one) and type(one) is type(other):
+        return all(same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one) if field.compare)
+    return bool(one == other)
+
+
+@pytest.mark.sweep(80)
+@pytest.mark.parametrize("name", EVERY)
+def test_a_plan_is_the_one_of_a_copy_of_the_statement_of_which_nothing_is_known_yet(name: str) -> None:
+    theorem = load_theorem(name)
+    tried = some(theorem)
+    kept = [said(plan_of, theorem, one) for one in (*tried, *tried)]
+    for one, first, again in zip(tried, kept, kept[len(tried) :], strict=False):
+        assert same(first, said(plan_of, replace(theorem), one)), one.key()
+        assert same(first, again), one.key()
+
+
+@pytest.mark.sweep(8)
+@pytest.mark.parametrize("name", EVERY)
+def test_parameters_are_those_that_are_read_anew(name: str) -> None:
+    theorem = load_theorem(name)
+    algorithm = registered("algorithms")[theorem.algorithm]
+    for given in islice((one for n in (1, 2) for one in settings(theorem, algorithm, n)), 12):
+        whole = {word: int(value) if value.isdigit() else value for word, value in given.items()}
+        for options in ({**theorem.core.fixed, **given}, {**theorem.core.fixed, **whole}):
+            fresh = said(_read, theorem, algorithm, options)
+            assert said(parameters, theorem, algorithm, options) == fresh
+            assert said(parameters, theorem, algorithm, dict(options)) == fresh
+
+
+def test_a_candidate_is_known_by_all_its_numbers() -> None:
+    [base, *_] = some(load_theorem("classics.gd.convex"))
+    assert replace(base) == base
+    assert hash(replace(base)) == hash(base)
+    others = [base.with_problem(x0=0.25), replace(base, iterations=7), replace(base, step={"alpha": 0.3})]
+    assert len({base, *others}) == 4
+
+
+@pytest.mark.sweep(72)
+@pytest.mark.parametrize("name", EVERY)
+def test_delays_that_change_nothing_of_a_run_are_told_from_others(name: str) -> None:
+    # The fingerprint is that of the runs themselves, whichever delays were looked at before.
+    scorer = Judge(load_theorem(name), float("inf"))
+    if scorer.expectation:
+        return
+    for schedule in islice(_families.schedules(scorer.theorem, scorer.algorithm), 30):
+        for one in _families.problems(scorer.theorem, schedule, 6, 0)[:1]:
+            runs = said(scorer.shared, one)
+            own = runs if isinstance(runs, tuple) else runs.fingerprint
+            assert said(scorer.fingerprint, one) == own, one.key()
+
+
+def test_fewer_runs_are_made_than_schedules_where_nobody_waits_for_arrivals() -> None:
+    scorer = Judge(load_theorem("classics.gd.convex"), float("inf"))
+    for delays in ("deterministic", "deterministic:rates=[2,1]", "exponential:rates=[3,1]"):
+        problem = {"type": "huber", "sigma": 0.0, "delta": 1.0, "w": [1.0, 1.0], "c": [0.0, 0.0], "x0": 1.0}
+        scorer.fingerprint(Candidate("own", problem, delays, {"M": "1"}, {}, 5))
+    assert len(scorer.shared_runs) == len(scorer.fingerprints) == 1
+
+
+@pytest.mark.sweep(72)
+@pytest.mark.parametrize("name", EVERY)
+def test_the_runs_of_a_candidate_are_those_that_its_options_and_records_make(name: str) -> None:
+    theorem = load_theorem(name)
+    for one in some(theorem):
+        shared = said(make_shared_run, theorem, one)
+        fresh = said(make_shared_run, replace(theorem), one)
+        assert same(shared, fresh), one.key()
+        plan = said(plan_of, theorem, one)
+        if isinstance(shared, tuple) or isinstance(plan, tuple):
+            continue
+        options = {**plan.parameter_values, **shared.server, shared.rate: 1}
+        if "d" in options:
+            continue  # α_k = c/(k + d): the tape is one of unit steps
+        where = (plan.algorithm, plan.problem.n, plan.delays, plan.policy, plan.iterations, 0, options)
+        again = tuple(tapes(Schedules(plan.theorem, *where), shared.left.records(shared.ks)))
+        assert same([weight for _, weight in shared.tapes], [weight for _, weight in again])
+        for (tape, _), (other, _) in zip(shared.tapes, again, strict=True):
+            assert same(tape.affine, other.affine)
+            assert same(tape.record, other.record)
+            assert same((tape.op, tape.row, tape.descend), (other.op, other.row, other.descend))
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize(
+    "name", ["fedbuff.rf1", "classics.sgd.convex", "afl_dga.r1", "area.theorem8.repaired.fixed-step"]
+)
+def test_how_far_noise_spreads_does_not_depend_on_what_else_is_looked_at(name: str) -> None:
+    theorem = load_theorem(name)
+    assert noise_allowed(theorem)
+    scorer = Judge(theorem, float("inf"))
+    if scorer.expectation:
+        batches = list(islice((one for one in _families.on_random_events(theorem) if one[0].tailed), 10))
+    else:
+        schedules = islice(_families.schedules(theorem, scorer.algorithm), 6)
+        batches = [_families.problems(theorem, schedule, 8, 0, noise=True) for schedule in schedules]
+    looked = 0
+    for batch in batches:
+        tailed = [one for one in batch if one.tailed and not isinstance(said(scorer.shared, one), tuple)]
+        sized = [(one, step_size(scorer.shared(one), one, constants_of(theorem, one))) for one in tailed]
+        usable = [(one, size) for one, size in sized if np.isfinite(size)]
+        if not usable:
+            continue
+        shared = scorer.shared(usable[0][0])
+        together = _shared_runs.widest(shared, [one for one, _ in usable], np.array([size for _, size in usable]))
+        alone = [_shared_runs.widest(shared, [one], np.array([size]))[0] for one, size in usable]
+        np.testing.assert_allclose(together, alone, rtol=1e-13)
+        looked += len(usable)
+    assert looked > 5

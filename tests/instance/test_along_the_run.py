@@ -1,5 +1,6 @@
-"""Constants along the run: they bound gradients where the proof asks for it, and the bounds that read them hold."""
+"""Constants along the run bound gradients where the proof asks for it; and sets that runs stay in, or leave."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -9,20 +10,24 @@ import numpy as np
 import pytest
 from core_files import as_toml
 from page_makers import page_of, texts
-from run_makers import plan_of
+from problem_makers import tiny
+from run_makers import Watched, plan_of, tape_of
 from tape_makers import interpret
 
 import boundlab as bl
-from boundlab.case import problem_from
+from boundlab.case import delays_from, problem_from
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import iterates
-from boundlab.instance import Plan
+from boundlab.execute.floats import run
+from boundlab.falsify import falsify
+from boundlab.instance import Plan, make_plan
+from boundlab.instance.applicability import reach
 from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem, QuadraticForm
-from boundlab.registry import registered
+from boundlab.registry import lookup, registered
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import load_theorem, read_off_runs
+from boundlab.theorems import Theorem, load_theorem, read_off_runs
 from boundlab.verdict import Verdict
 
 FORMS = {name: one for name, one in registered("theorems").items() if read_off_runs(one)}
@@ -54,7 +59,7 @@ def planned(name: str, problem: Problem | str, iterations: int = T, trials: int 
     return plan_of(name, problem, delays, iterations, trials=trials, **{**OPTIONS.get(name, {}), **more})
 
 
-def tape_of(plan: Plan) -> Tape:
+def recorded(plan: Plan) -> Tape:
     assert plan.schedules is not None
     return plan.schedules.tape(0, RecordAt(np.arange(plan.iterations + 1)))
 
@@ -63,7 +68,7 @@ class Twin:
     """The points of a run, as the definitions list them, from the second interpreter of tapes."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, self.tape = plan, tape_of(plan)
+        self.plan, self.tape = plan, recorded(plan)
         self.problem, self.N = plan.problem, int(plan.values.get("N", 1))
         self.run = interpret(self.tape, self.problem)
         self.w = self.run.models(self.tape)
@@ -131,7 +136,7 @@ class Twin:
 
 def read(plan: Plan, until: int) -> dict[str, float]:
     assert plan.schedules is not None
-    return plan.schedules.read(tape_of(plan), until, plan.fixed)
+    return plan.schedules.read(recorded(plan), until, plan.fixed)
 
 
 @pytest.mark.sweep(6)
@@ -323,3 +328,239 @@ def test_a_file_names_points_and_says_the_same(tmp_path: Path) -> None:
 def test_a_plan_that_reads_nothing_off_a_run_takes_any_step() -> None:
     one = CompareOptions(load_theorem("area.theorem7.recursion"), "quadratic:sigma=0.1", settings={"alpha": "0.01"})
     assert one.plan(trials=2).parameter_values["alpha"] == 0.01
+
+
+ROWS = "logistic:features=[[1,0],[1,1],[0,2],[1,-1]],owners=[0,0,1,1],targets=[1,0,1,0]"
+RUNS: list[tuple[str, dict[str, Any]]] = [
+    ("fedbuff.rf2.along-run", {"eta_l": 0.5}),
+    ("fedbuff.rf2.along-run", {"eta_l": 0.05, "M": 3, "count": 2, "reply": "pre"}),
+    ("fedbuff.rf3.along-run", {"eta_l": 0.02, "M": 2, "count": 2, "eta_g": 2}),
+    ("fedstaleweight.rf2.along-run", {"eta_l": 0.1, "scale": 0, "count": 2}),
+    ("area.theorem8.repaired.fixed-step.along-run", {"alpha": 0.2, "M": 3}),
+    ("area.theorem8.algorithm-start.along-run", {"alpha": 0.05, "M": 2}),
+]
+
+
+def planned_unequal(name: str, problem: Problem | str, T: int = 30, **settings: Any) -> Plan:
+    """Return a plan under exponential delays with unequal rates, of two clients or as many as there are."""
+    clients = problem.n if isinstance(problem, Problem) else 2
+    rates = [1 + client for client in range(clients)]
+    return plan_of(name, problem, f"exponential:rates={rates}".replace(" ", ""), T, **settings)
+
+
+@pytest.mark.sweep(14)
+@pytest.mark.parametrize(("name", "settings"), RUNS, ids=str)
+@pytest.mark.parametrize("batch", ["full", 1])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_run_has_a_larger_gradient_than_the_set(
+    name: str, settings: dict[str, Any], batch: str | int, seed: int
+) -> None:
+    problem = tiny("logistic", seed, **({} if batch == "full" else {"batch": batch}), weights="equal")
+    plan = planned_unequal(name, problem, 100, **settings)
+    region, known = plan.problem.region, plan.problem.constants()  # type: ignore[attr-defined]
+    centre, _, radius = region.around()
+    server = "poisson:rate=1" if plan.algorithm.server == "any" else None
+    delays = f"exponential:rates={[1 + client for client in range(problem.n)]}".replace(" ", "")
+    for trial in range(3):
+        tape = tape_of(
+            plan.algorithm.id,
+            dict(plan.parameter_values),
+            problem.n,
+            100,
+            delays,
+            server=server,
+            records=RecordAt(),
+            trial=trial,
+        )
+        watched, apart = Watched(problem), [0.0]
+
+        def look(_row: int, x: np.ndarray, apart: list[float] = apart) -> None:
+            away = [np.linalg.norm(problem.gradient(i, x) - problem.full_gradient(x)) for i in range(problem.n)]
+            apart.append(float(np.sqrt(np.mean(np.square(away)))))
+
+        run(tape, np.array(problem.x0), watched, look)
+        steep = max(float(np.linalg.norm(problem.gradient(client, x))) for client, x in watched.begun)
+        assert watched.far(centre) <= radius * (1 + 1e-12)
+        assert steep <= known["B"].value * (1 + 1e-12)
+        assert steep**2 <= known["G_sq"].value * (1 + 1e-12)
+        assert max(apart) <= known["sigma_g_mean"].value * (1 + 1e-12)
+
+
+@pytest.mark.sweep(6)
+@pytest.mark.parametrize(("name", "settings"), RUNS, ids=str)
+def test_theorems_along_the_run_are_never_violated(name: str, settings: dict[str, Any]) -> None:
+    for seed in range(3):
+        problem = tiny("logistic", seed, weights="equal")
+        plan = planned_unequal(name, problem, **{**settings, **({"eta_l": 0.02} if "rf3" in name else {})})
+        assert compare(plan, 8, seed).verdict is not Verdict.VIOLATED
+
+
+def test_a_smaller_step_has_a_smaller_set_and_a_smaller_constant() -> None:
+    found = [planned_unequal("fedbuff.rf2.along-run", f"{ROWS},nu=0.5", eta_l=eta).problem for eta in (0.4, 0.1, 0.025)]
+    radii = [one.region.radius for one in found]  # type: ignore[attr-defined]
+    steep = [one.constants()["G_sq"].value for one in found]
+    assert radii == sorted(radii, reverse=True)
+    assert steep == sorted(steep, reverse=True)
+
+
+def test_the_theorem_sets_its_own_step_and_the_set_is_that_of_this_step() -> None:
+    plan = planned_unequal("fedbuff.rf2.along-run", f"{ROWS},nu=0.5")
+    step = plan.parameter_values["eta_l"]
+    assert plan.problem.run_limit == step
+    again = planned_unequal("fedbuff.rf2.along-run", f"{ROWS},nu=0.5", eta_l=step)
+    assert plan.problem.constants()["G_sq"] == again.problem.constants()["G_sq"]
+
+
+def test_one_client_is_pulled_back_without_delay() -> None:
+    """Nothing is on its way: from 0 no model leaves the ball of radius S/ν."""
+    fedbuff = lookup("algorithms", "fedbuff")
+    plan = plan_of("fedbuff.rf2.along-run", "logistic:features=[[2],[2]],targets=[0,1],owners=[0,0],nu=0.5", eta_l=0.1)
+    flight = fedbuff.in_flight(plan.parameters, 1)
+    (pull,) = plan.problem.confinement().pulls()  # type: ignore[union-attr]
+    assert flight.pending == 0.0
+    assert reach(pull, flight, 0.1) == pytest.approx(pull.slope / pull.mu)
+
+
+@pytest.mark.parametrize(("name", "steps"), [("fedbuff.rf2", {"eta_l": "0.1"}), ("area.theorem8.repaired", {})])
+def test_a_plain_theorem_in_the_mean_takes_its_form_where_gradients_have_no_bound(name: str, steps: Any) -> None:
+    problem, theorem = problem_from(f"{ROWS},nu=0.5"), load_theorem(name)
+    model = delays_from("exponential", problem.n)
+    policy = lookup("algorithms", theorem.algorithm).policy(None, model)
+    plan = make_plan(theorem, problem, model, policy, 20, steps, forms=True)
+    assert (plan.theorem.id, plan.asked) == (f"{name}.along-run", name)
+
+
+def test_long_steps_have_a_set_that_grows_with_the_horizon() -> None:
+    short, long = (planned_unequal("fedbuff.rf2.along-run", f"{ROWS},nu=0.5", T, eta_l=1.5).problem for T in (5, 10))
+    assert short.words == "the set that no schedule leaves within 5 updates"  # type: ignore[attr-defined]
+    assert short.region.radius < long.region.radius  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "settings", "says"),
+    [
+        ("fedbuff.rf2", "quadratic:clients=2,sigma=1", {"eta_l": 0.01}, "its noise does not leave; sigma=0 would fit"),
+        ("area.theorem8.repaired", "quadratic:clients=2,sigma=1", {}, "its noise does not leave; sigma=0 would fit"),
+        ("fedbuff.rf2", f"{ROWS},nu=0.5", {"eta_l": 9}, "its steps do not leave; shorter steps, or full gradients"),
+        ("area.theorem8.repaired.fixed-step", f"{ROWS},nu=0.5", {"alpha": 9}, "no step of at most"),
+    ],
+)
+def test_where_no_set_is_known_the_refusal_says_so(name: str, problem: str, settings: Any, says: str) -> None:
+    with pytest.raises(AssumptionError, match=says):
+        planned_unequal(f"{name}.along-run", problem, **settings)
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in RUNS}))
+def test_a_theorem_in_the_mean_names_the_points_of_all_its_constants(name: str) -> None:
+    theorem = load_theorem(name)
+    bounds = {"B", "G_sq", "sigma", "sigma_l", "sigma_g_mean"} & {*theorem.inputs()}
+    assert theorem.points.keys() >= bounds
+
+
+def test_no_search_shares_runs_whose_sets_differ() -> None:
+    with pytest.raises(AssumptionError, match="a set of each run's own steps"):
+        falsify(load_theorem("fedbuff.rf2.along-run"), limit=1)
+
+
+# For x ← x − α∇f(x) within R of x*: Σ_k (f(x_k) − f*)/K ≤ R²/(2αK) + αL²R²/2, whatever α is.
+THEOREM = """
+id = "in-ball"
+algorithm = "gd"
+assumptions = ["convex", "smooth", "minimiser", "run-in-ball"]
+settable = ["alpha"]
+[left]
+quantity = "gap"
+over = "mean"
+[step]
+alpha = "1/L"
+[terms]
+start = "R**2/(2*alpha*K)"
+square = "alpha*L**2*R**2/2"
+"""
+PARABOLA = "quadratic:A=[[[1]]],b=[[0]],x0=1"
+
+
+def theorem(folder: Path, *changes: tuple[str, str]) -> Theorem:
+    text = THEOREM
+    for old, new in changes:
+        text = text.replace(old, new)
+    path = folder / "in_ball.toml"
+    path.write_text(text)
+    return load_theorem(path)
+
+
+def compared(claim: Theorem, problem: str = PARABOLA, **more: Any) -> Any:
+    return bl.compare(claim, problem, **{"iterations": 3, "trials": 2, "alpha": 3, **more})
+
+
+def test_a_run_that_leaves_the_ball_is_not_judged(tmp_path: Path) -> None:
+    """From 1 with α = 3 the models of x²/2 are −2, 4, −8."""
+    with pytest.raises(AssumptionError, match="server model 1 is 2 from the minimiser, which is more than R = 1"):
+        compared(theorem(tmp_path))
+    assert compared(theorem(tmp_path), alpha=1.5).verdict is Verdict.HOLDS
+
+
+def test_without_the_assumption_the_claim_is_about_that_run_too(tmp_path: Path) -> None:
+    assert compared(theorem(tmp_path, (', "run-in-ball"', ""))).verdict is Verdict.VIOLATED
+
+
+def test_a_larger_ball_is_the_theorems_for_another_r(tmp_path: Path) -> None:
+    assert compared(theorem(tmp_path), R=8.5).verdict is Verdict.HOLDS
+    with pytest.raises(AssumptionError, match="model 3 may be further from the minimiser, as far as rounding tells"):
+        compared(theorem(tmp_path), R=8)
+
+
+def test_beyond_it_nothing_is_refuted(tmp_path: Path) -> None:
+    found = compared(theorem(tmp_path), beyond=["run-in-ball"])
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert "run-in-ball is not looked at" in found.reason
+
+
+def test_noise_takes_each_run_elsewhere(tmp_path: Path) -> None:
+    noisy = theorem(tmp_path, ('"minimiser", ', '"minimiser", "bounded-variance", '))
+    with pytest.raises(AssumptionError, match="its gradients are stochastic"):
+        compared(noisy, f"{PARABOLA},sigma=1")
+
+
+def test_a_mean_over_schedules_is_one_over_runs_that_nobody_looks_at(tmp_path: Path) -> None:
+    drawn = theorem(tmp_path, ("settable", 'options = {sampling = "uniform"}\nsettable'))
+    with pytest.raises(AssumptionError, match="of all runs that it takes the mean of"):
+        compared(drawn, "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=1", alpha=1)
+
+
+def test_a_case_file_of_such_a_run_refutes_nothing(tmp_path: Path) -> None:
+    """The smallest counterexample to the claim without the assumption is a run that leaves the ball."""
+    anywhere = falsify(theorem(tmp_path, (', "run-in-ball"', "")), limit=60)
+    assert anywhere.violated
+    assert anywhere.case is not None
+    case = tmp_path / "case.json"
+    case.write_text(json.dumps(anywhere.case), encoding="utf-8")
+    with pytest.raises(AssumptionError, match="assumes run-in-ball"):
+        bl.exact(theorem(tmp_path), case)
+
+
+@pytest.mark.nightly
+def test_a_search_finds_nothing_against_the_theorem(tmp_path: Path) -> None:
+    found = falsify(theorem(tmp_path), limit=60)
+    assert not found.violated
+    assert found.best is not None
+    assert any("run-in-ball" in why for why in found.refused)
+
+
+def test_a_search_still_refutes_what_is_false_in_the_ball(tmp_path: Path) -> None:
+    assert falsify(theorem(tmp_path, ("square", "# square"), ("2*alpha", "4*alpha")), limit=60).violated
+
+
+def test_no_shape_is_followed_out_of_the_ball(tmp_path: Path) -> None:
+    shape = 'shape = true\n[growth]\nin = ["K"]\n[left]'
+    with pytest.raises(SpecError, match="growth looks along families of problems, and run-in-ball at one"):
+        theorem(tmp_path, ("[left]", shape))
+
+
+def test_a_constant_is_read_where_its_points_give_it() -> None:
+    """‖∇f_i − ∇f‖ is read at server models; taken for G it had been too small a bound of ‖∇f_i‖."""
+    form = load_theorem("fedbuff.rf1.along-run")
+    with pytest.raises(SpecError, match="server is where sigma_g, sigma_g_mean are read, and G_sq is none of them"):
+        replace(form, points={"G_sq": ("server",)})
+    with pytest.raises(SpecError, match="local-steps is where B, G, G_sq are read, and R is none"):
+        replace(form, points={"R": ("local-steps",)})

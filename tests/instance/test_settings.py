@@ -1,17 +1,30 @@
-"""Whose is a setting, and how many local steps a run takes: one answer for every reader."""
+"""Whose is a setting, and an option left out; and which events and steps the runs of a theorem have."""
+
+import json
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from problem_makers import from_text
 
+import boundlab as bl
 from boundlab.algorithms import Algorithm
+from boundlab.case import build_delays, delays_from, problem_from
+from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
+from boundlab.formulas.symbols import SYMBOLS, symbol
+from boundlab.instance import make_plan
 from boundlab.instance.fitting import fitting
 from boundlab.instance.from_case import FixedEvents
-from boundlab.instance.settings import options_of, own_parameters, rates, split
+from boundlab.instance.schedules import differences, options_of, own_parameters, rates, split
 from boundlab.options import Options
 from boundlab.registry import lookup, registered
-from boundlab.theorems import at_lowest, load_theorem
+from boundlab.theorems import Theorem, at_lowest, load_theorem
+from boundlab.verdict import Verdict
 
 THEOREMS = registered("theorems")
 
@@ -94,3 +107,280 @@ def test_an_instance_that_fits_has_delays_that_were_asked_for() -> None:
 def test_conditions_hold_symbols_at_the_lower_end_of_their_domain(name: str, fixed: set[str]) -> None:
     theorem = load_theorem(name)
     assert at_lowest(theorem.conditions, theorem.symbols) == fixed
+
+
+ALGORITHMS = registered("algorithms")
+# What must be said before anything can run.
+NEEDED = {
+    "afl_dga": {"eta": 0.1},
+    "async_sgd": {"alpha": 0.1},
+    "asfedavg": {"alpha": 0.1},
+    "area": {"alpha": 0.1},
+    "fedasync": {"eta_l": 0.1, "beta": 0.5},
+    "fedbuff": {"eta_l": 0.1},
+    "fedcompass": {"eta": 0.1},
+    "fedfa": {"eta_l": 0.1},
+    "fedstaleweight": {"eta_l": 0.1},
+    "gd": {"alpha": 0.1},
+    "incremental": {"alpha": 0.1},
+    "heavy_ball": {"alpha": 0.1, "beta": 0.5},
+    "lsvrg": {"alpha": 0.1, "p_c": 0.5},
+    "nesterov": {"alpha": 0.1},
+    "ogm": {"alpha": 0.1, "K": 3},
+    "proximal_point": {"alpha": 0.1},
+    "rennala": {"alpha": 0.1},
+    "ringmaster": {"alpha": 0.1, "threshold": 2},
+    "scaffnew": {"alpha": 0.1, "p_c": 0.5},
+    "sfedavg": {"alpha": 0.1},
+}
+RATES = {"alpha", "c", "d", "eta", "eta_l", "beta", "p_c"}
+VALUES = (
+    "2",
+    "3",
+    "0.5",
+    "yes",
+    "post",
+    "pre",
+    "wait",
+    "analysis",
+    "algorithm",
+    "all",
+    "uniform",
+    "cyclic",
+    "shuffled",
+    "sqrt",
+    "sum",
+    "average",
+    "k-scaled",
+    "drawn",
+    "delay_adaptive",
+    "inverse",
+    "model",
+    "delta",
+    "param",
+    "when_full",
+    "previous",
+    "speeds",
+    "[0.25,0.75]",
+    "[1,2]",
+    "1..3",
+    "polynomial:a=0.7",
+    "150",
+)
+
+
+def other_values(algorithm, name):
+    """Return words of an option that make other parameters than its default does."""
+    needed = NEEDED[algorithm.id]
+    usual = algorithm.read(Options(algorithm.id, needed))
+    found = []
+    for value in VALUES:
+        try:
+            if algorithm.read(Options(algorithm.id, {**needed, name: value})) != usual:
+                found.append(value)
+        except SpecError:
+            continue
+    return found
+
+
+OPTIONS = [
+    (name, option)
+    for name, algorithm in sorted(ALGORITHMS.items())
+    if name in NEEDED
+    for option in algorithm.parameters
+    if option not in RATES | set(NEEDED[name]) and other_values(algorithm, option)
+]
+
+
+def about(algorithm, **options):
+    """Return a theorem that says something of an algorithm and nothing of its options but these."""
+    theorem = replace(
+        load_theorem("classics.gd.convex"), id="bare", algorithm=algorithm.id, options=options, conditions=()
+    )
+    steps = {name: theorem.symbols[name].symbol for name in NEEDED[algorithm.id] if name in theorem.symbols}
+    return replace(theorem, step=steps, settable=(), definitions={}, parameters={})
+
+
+def test_nearly_every_option_of_every_algorithm_is_looked_at():
+    assert set(NEEDED) >= set(ALGORITHMS) - {"example"}
+    known = {(name, option) for name in NEEDED for option in ALGORITHMS[name].parameters if option not in RATES}
+    # These make sense only together with another one.
+    together = {("area", "reply"), ("fedcompass", "a"), ("fedcompass", "b"), ("fedcompass", "warmup"), ("gd", "K")}
+    together |= {("gd", "iteration")}  # of all clients
+    assert known - set(OPTIONS) <= together | {("fedfa", "eta_g"), ("ogm", "K"), ("ringmaster", "threshold")}
+
+
+@pytest.mark.sweep(8)
+@pytest.mark.parametrize(("name", "option"), OPTIONS)
+def test_an_option_that_is_not_mentioned_stands_at_its_default(name, option):
+    algorithm = ALGORITHMS[name]
+    bare, needed = about(algorithm), {key: one for key, one in NEEDED[name].items() if key not in RATES}
+    for value in other_values(algorithm, option):
+        run = {**needed, option: value}
+        assert differences(bare, algorithm, run) == {
+            f"{option} at its default": f"it leaves {option} at its default, the run has {option}={value}"
+        }
+        assert not differences(about(algorithm, **{option: "any"}), algorithm, run)
+        assert not differences(about(algorithm, **{"*": "any"}), algorithm, run)
+        assert not differences(about(algorithm, **{option: value}), algorithm, run)
+    assert not differences(bare, algorithm, needed)
+
+
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        ("area", {"count": "2", "reply": "post"}),
+        ("gd", {"decay": "linear", "K": "5"}),
+        ("fedfa", {"mode": "delta", "eta_g": "0.5"}),
+        ("fedcompass", {"speeds": "[1,2]", "warmup": "speeds"}),
+        ("fedcompass", {"st": "polynomial", "a": "0.7"}),
+    ],
+)
+def test_options_that_go_together_are_not_mentioned_together(name, run):
+    algorithm = ALGORITHMS[name]
+    assert differences(about(algorithm), algorithm, run)
+    assert not differences(about(algorithm, **dict.fromkeys(run, "any")), algorithm, run)
+
+
+@pytest.mark.sweep(6)
+@pytest.mark.parametrize(("name", "option"), OPTIONS)
+def test_an_option_that_the_proof_takes_is_that_of_the_run(name, option):
+    algorithm = ALGORITHMS[name]
+    values, needed = (
+        other_values(algorithm, option),
+        {key: one for key, one in NEEDED[name].items() if key not in RATES},
+    )
+    for mine, theirs in product(values[:3], values[:3]):
+        found = differences(about(algorithm, **{option: mine}), algorithm, {**needed, option: theirs})
+        parameters = [algorithm.read(Options(name, {**NEEDED[name], option: one})) for one in (mine, theirs)]
+        assert bool(found) is (parameters[0] != parameters[1])
+
+
+def test_textbook_gradient_descent_is_about_one_local_step_with_all_clients(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'id = "mine"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["convex", "smooth", "minimiser"]\n'
+        '[step]\nalpha = "1/L"\n[terms]\nbound = "L*R**2/(4*K + 2)"\n',
+        encoding="utf-8",
+    )
+    theorem, problem = load_theorem(str(path)), from_text("huber:c=[0,1],x0=3")
+    delays = build_delays("deterministic", {}, 2)
+    policy = lookup("algorithms", "gd").policy(None, delays)
+    make_plan(theorem, problem, delays, policy, 10, {"M": "1", "sampling": "all"})
+    for option, value in (("M", "2"), ("sampling", "uniform"), ("decay", "sqrt")):
+        with pytest.raises(AssumptionError, match=f"leaves {option} at its default, the run has {option}={value}"):
+            make_plan(theorem, problem, delays, policy, 10, {option: value})
+        plan = make_plan(theorem, problem, delays, policy, 10, {option: value}, beyond=("options",))
+        assert plan.outside
+
+
+def test_a_parameter_that_a_formula_reads_is_open():
+    theorem = load_theorem("classics.local-gd")
+    assert theorem.core.varies("M")
+    assert not theorem.core.varies("sampling")
+    assert not load_theorem("classics.gd.convex").core.varies("M")
+    assert load_theorem("fedbuff.rf1").core.varies("reply")
+    assert not load_theorem("fedbuff.rf1").core.varies("staleness")
+
+
+def test_nothing_but_any_can_be_said_of_all_other_options():
+    with pytest.raises(SpecError, match=r"the option \* must be one of any, got 'pre'"):
+        about(ALGORITHMS["area"], **{"*": "pre"})
+
+
+DELAYS = ("exponential:spread=4", "two-speed")
+SCHEDULED = {"tau_max", "S", "M_own", "W_max", "Q_mean", "Qmax", "lag", "kappa_lag"}
+
+
+def with_a_scheduled_step() -> list[Theorem]:
+    """Return the true theorems whose step reads a schedule."""
+    return [
+        theorem
+        for theorem in registered("theorems").values()
+        if theorem.read_by(theorem.step) & SCHEDULED
+        and not theorem.of_paper
+        and lookup("algorithms", theorem.algorithm).server != "any"
+    ]
+
+
+def setting_its_step(theorem: Theorem) -> Theorem:
+    """Return the theorem in words that do not take the step as a number."""
+    return replace(theorem, settable=tuple(name for name in theorem.settable if name not in theorem.step))
+
+
+def verdict_of(theorem: Theorem, delays: str, iterations: int = 40):
+    problem = problem_from("huber:c=[0,0,0],w=[1,1,1],x0=2")
+    model = delays_from(delays, problem.n)
+    policy = lookup("algorithms", theorem.algorithm).policy(None, model)
+    return compare(make_plan(theorem, problem, model, policy, iterations, {}, trials=8), 8, 0)
+
+
+def test_there_are_such_theorems() -> None:
+    assert len(with_a_scheduled_step()) > 15
+
+
+@pytest.mark.sweep(62)
+@pytest.mark.parametrize("delays", DELAYS)
+@pytest.mark.parametrize("theorem", with_a_scheduled_step(), ids=lambda one: one.id)
+def test_a_true_theorem_is_not_violated_by_the_step_of_another_trial(theorem: Theorem, delays: str) -> None:
+    try:
+        found = verdict_of(setting_its_step(theorem), delays)
+    except AssumptionError:
+        return  # what a schedule does not fit, or a step that no single run has
+    assert found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT), found.reason
+    # Not below the bound of the very same runs by the theorem that takes the step as a number.
+    assert (found.bound >= verdict_of(theorem, delays).bound * (1 - 1e-12)).all()
+
+
+def test_the_bound_is_that_of_the_largest_staleness_of_all_trials() -> None:
+    theorem = setting_its_step(load_theorem("classics.delayed-sgd"))
+    found = verdict_of(theorem, DELAYS[0])
+    plan = found.plan
+    largest = (1.0 / plan.parameter_values["alpha"] / plan.values["L"] - 1.0) / 2.0
+    assert largest == pytest.approx(round(largest), rel=1e-12)
+    expected = 2 * plan.values["F0"] * plan.values["L"] * (1 + 2 * largest) / plan.ks
+    assert np.allclose(found.bound, expected, rtol=1e-12)
+
+
+def test_a_step_by_a_mean_is_no_step_of_two_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
+    delayed = load_theorem("classics.delayed-sgd")
+    exact = {"tau_mean": replace(delayed.symbols["tau_mean"], side="exact")}
+    monkeypatch.setattr("boundlab.theorems._statement.SYMBOLS", {**SYMBOLS, **exact})
+    step = {"alpha": delayed.step["alpha"].subs(symbol("tau_max"), symbol("tau_mean"))}
+    theorem = replace(delayed, settable=(), conditions=(), step=step, symbols={**delayed.symbols, **exact})
+    with pytest.raises(AssumptionError, match=r"the step size of classics\.delayed-sgd depends on"):
+        verdict_of(theorem, DELAYS[0])
+
+
+PAIR = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [10]]}
+# algorithm → its options, events that it draws, and some that it does not: x leaves for a client's own minimiser there.
+EVENTS: dict[str, tuple[dict[str, Any], list[Any], list[Any]]] = {
+    "sfedavg": ({}, [[1, [1, 0]], [2, [0, 1]]], [[1, [0, 1]], [2, [1]]]),
+    "sfedavg sampled": ({"sampled": 1}, [[1, [1]], [2, [0]]], [[1, [0, 1]], [2, [1]]]),
+    "gd cyclic": ({"sampling": "cyclic"}, [[1, 0], [2, 1]], [[1, 1], [2, 1]]),
+    "incremental": ({}, [[1, [0, 1]], [2, [0, 1]]], [[1, [0, 1]], [2, [1, 0]]]),
+    "lsvrg": ({"p_c": 1}, [[1, 0, 1], [2, 1, 1]], [[1, 0, 1], [2, 1, 0]]),
+    "scaffnew": ({"p_c": 1}, [[1, "s", 1], [2, "s", 1]], [[1, "s", 1], [2, "s", 0]]),
+}
+
+
+@pytest.mark.parametrize("which", EVENTS)
+def test_events_that_are_never_drawn_are_no_instance(which: str, tmp_path: Path) -> None:
+    name, (options, drawn, never) = which.split()[0], EVENTS[which]
+    theorem = tmp_path / "own.toml"
+    said = "".join(f"{option} = {json.dumps(str(value))}\n" for option, value in options.items())
+    theorem.write_text(
+        f'id = "own"\nalgorithm = "{name}"\nmetric = "squared-distance"\nabout = "each schedule"\n'
+        f'assumptions = ["strongly-convex", "smooth", "minimiser"]\n[options]\n{said}[step]\nalpha = "1/(2*L)"\n'
+        '[terms]\nbound = "400*R**2"\n',
+        encoding="utf-8",
+    )
+
+    def judged(events: list[Any]) -> Any:
+        case = {"algorithm": name, "iterations": 2, "x0": 6, "parameters": options, "problem": PAIR, "events": events}
+        (tmp_path / "case.json").write_text(json.dumps(case), encoding="utf-8")
+        return bl.exact(theorem, tmp_path / "case.json")
+
+    assert not judged(drawn).violated
+    with pytest.raises(AssumptionError, match=f"own is about what {name} draws: event . of this case is none with"):
+        judged(never)

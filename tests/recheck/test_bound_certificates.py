@@ -20,8 +20,8 @@ from boundlab.cli import invoke
 from boundlab.recheck import SCHEMA, Finding, Form, Sample, gradient_bound, interpolation, recheck_loaded, text_of
 from boundlab.recheck._forms import number_of
 from boundlab.theorems import load_theorem
-from boundlab.worst_case import binding
-from boundlab.worst_case.binding import bound
+from boundlab.worst_case import analysis
+from boundlab.worst_case.analysis import bound
 
 pytest.importorskip("cvxpy")
 
@@ -193,7 +193,6 @@ def test_certificates_of_given_events_and_of_a_start_are_bound_to_their_question
 
 
 def test_a_point_of_a_program_that_is_larger_than_the_class_shows_no_function() -> None:
-    from boundlab.worst_case import analysis
     from boundlab.worst_case.analysis import about, program_of
     from boundlab.worst_case.specification import ask
 
@@ -259,7 +258,7 @@ def test_of_500_random_changes_none_is_accepted_that_says_something_else(
     control: Json, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Some seconds: a change that leaves every line right has its question asked anew; programs are made once.
-    own_programs, made = binding._programs, dict[str, Any]()
+    own_programs, made = analysis._programs, dict[str, Any]()
 
     def once(theorem: Any, plan: Any, side: str) -> Any:
         key = json.dumps([plan.asked, side])
@@ -267,7 +266,7 @@ def test_of_500_random_changes_none_is_accepted_that_says_something_else(
             made[key] = list(own_programs(theorem, plan, side))
         return made[key]
 
-    monkeypatch.setattr(binding, "_programs", once)
+    monkeypatch.setattr(analysis, "_programs", once)
     rng = random.Random(46)  # noqa: S311  (forgeries, no secret)
     wrong, many = [], 0
     while many < 500:

@@ -111,7 +111,7 @@ def test_the_sample_that_decides_is_not_the_one_that_it_is_designed_by() -> None
 def test_a_sampled_violation_is_at_the_level_of_its_false_alarms_and_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # How often lower limits at a level err is in tests/compare/test_calibration.py; half of 1 − level is their error.
+    # How often lower limits at a level err is in tests/compare/test_confidence.py; half of 1 − level is their error.
     monkeypatch.chdir(tmp_path)
     (one,) = violated("area.theorem8", **{**LAD, "problem": "lad:x0=3,sigma=0.01"}, false_alarm=1e-4).findings
     assert one.trials >= 32

@@ -1,8 +1,14 @@
-"""Theorem objects: inputs, evaluation, step sizes, units, errors."""
+"""Theorem objects and their files: inputs, evaluation, units, errors, what registered ones keep, where they lead."""
 
+import json
+import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
+from functools import cache
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -10,13 +16,25 @@ import pytest
 import sympy
 from paper_theorems import AREA as BY_ID
 from python_calls import calls_counted
-from theorem_points import AREA as FULL
+from statements import statement, statement_file
+from theorem_points import AREA as FULL, values_at
+from typer.testing import CliRunner
 
+from boundlab.assumptions import BOUNDED_RUN, DETERMINISTIC
+from boundlab.case import load_case, own_case
 from boundlab.checks import check
-from boundlab.errors import AssumptionError, FormulaError, SpecError, SymbolError
+from boundlab.cli._app import application
+from boundlab.errors import AssumptionError, BoundlabError, FormulaError, SpecError, SymbolError
+from boundlab.exact import evaluate
+from boundlab.formulas import units
 from boundlab.formulas.symbols import symbol
 from boundlab.formulas.units import degrees
-from boundlab.theorems import Bound, FormulaBound, Theorem, load_theorem
+from boundlab.metrics import METRICS
+from boundlab.pages.theorem import related_links
+from boundlab.registry import registered
+from boundlab.theorems import ALONG_RUN, Bound, FormulaBound, Theorem, core, load_theorem, read_off_runs
+from boundlab.theorems._toml import of_package, read_theorem
+from boundlab.verdict import ExitCode
 
 THEOREM7, THEOREM8 = BY_ID["area.theorem7"], BY_ID["area.theorem8"]
 
@@ -193,3 +211,530 @@ def test_a_theorem_is_a_frozen_value_of_its_fields() -> None:
     assert not hasattr(again, "__dict__")
     with pytest.raises(FrozenInstanceError):
         again.id = "other"  # type: ignore[misc]
+
+
+GOOD = """
+id = "mine.theorem1"
+title = "Theorem 8, written down again"
+metric = "ergodic-gap"
+assumptions = ["lipschitz", "bounded-variance", "iid-events"]
+conditions = ["alpha <= 1/w"]
+
+[options]
+start = "analysis"
+
+[step]
+alpha = "alpha"
+
+[symbols.w]
+meaning = "a curvature that I need"
+domain = "positive"
+units = [1, -2]
+
+[definitions]
+A = "(1/p_s + 2*qbar)*R**2"
+
+[terms]
+initial = "A/(2*alpha*M*K)"
+noise = "alpha*sigma**2/2"
+subgradient = "0.25*alpha*(M+1)*B**2"
+"""
+VALUES: dict[str, Any] = {"p": np.array([0.5]), "R": 3, "M": 50, "K": 6, "B": 1, "sigma": 0.5, "alpha": 0.1, "w": 2}
+
+
+def _load(tmp_path: Path, text: str) -> Theorem:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_theorem(str(path))
+
+
+def test_a_file_gives_the_same_object_as_a_built_in_theorem(tmp_path: Path) -> None:
+    mine = _load(tmp_path, GOOD)
+    assert (mine.id, mine.status, mine.algorithm, mine.horizon) == ("mine.theorem1", "user", "area", "every")
+    assert mine.options == {"start": "analysis"}
+    theirs = {name: value for name, value in VALUES.items() if name != "w"}
+    registered = load_theorem("area.theorem8.fixed-step")
+    assert mine.evaluate(VALUES).total == pytest.approx(registered.evaluate(theirs).total, rel=1e-15)
+    assert "w" in mine.inputs()
+    assert mine.as_dict()["inputs"]["w"].startswith("a curvature that I need")
+
+
+def test_a_condition_of_the_file_is_checked(tmp_path: Path) -> None:
+    with pytest.raises(BoundlabError, match=r"needs alpha ≤ 1/w, got 0.6 > 0.5") as error:
+        _load(tmp_path, GOOD).evaluate({**VALUES, "alpha": 0.6})
+    assert error.value.exit_code == 4
+
+
+def test_a_file_may_be_about_another_algorithm_and_name_its_parameters(tmp_path: Path) -> None:
+    mine = statement(
+        tmp_path,
+        metric="gradient-norm",
+        algorithm="fedbuff",
+        conditions=["L*eta_l*Q <= 1"],
+        settable=["eta_l", "eta_g"],
+        step={"eta_l": "1/(2*L*Q)", "eta_g": "1"},
+        parameters={"M": "Q"},
+        terms={"initial": "2*F0/(eta_g*eta_l*Q*T)"},
+    )
+    assert (mine.horizon_symbol, mine.parameters) == ("T", {"M": "Q"})
+    values = {"L": 2, "Q": 5, "F0": 3, "T": 10}
+    assert mine.step_options(values) == {"eta_l": 0.05, "eta_g": 1}
+    assert float(mine.evaluate(values).total) == pytest.approx(2 * 3 / (0.05 * 5 * 10))
+
+
+def _without(line: str) -> str:
+    return GOOD.replace(line + "\n", "")
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        ("id = ", SpecError, "Invalid value"),
+        ("id = 3 4\n", SpecError, "line 1"),
+        ("", SpecError, "id is missing"),
+        (_without('metric = "ergodic-gap"'), SpecError, "metric is missing"),
+        (GOOD.replace("metric", "metrik"), SpecError, "unknown key 'metrik'; did you mean metric?"),
+        (GOOD.replace('"ergodic-gap"', '"ergodic-gab"'), SpecError, "did you mean ergodic-gap?"),
+        (GOOD.replace('"ergodic-gap"', "3"), SpecError, "metric must be text, got 3"),
+        (
+            GOOD.replace('"lipschitz"', '"lipshitz"'),
+            SpecError,
+            "unknown assumption 'lipshitz'; did you mean lipschitz?",
+        ),
+        (GOOD.replace('"lipschitz"', "1"), SpecError, "assumptions must be a list of texts"),
+        (GOOD.replace("sigma**2", "sigm**2"), FormulaError, "terms.noise: unknown symbol 'sigm'; did you mean sigma?"),
+        (GOOD.replace("sigma**2", "__import__(1)"), FormulaError, "terms.noise: __import__ is not a known function"),
+        (GOOD.replace("sigma**2", "sigma.real"), FormulaError, "terms.noise: an attribute"),
+        (GOOD.replace("sigma**2", "p"), FormulaError, "p is one number per client; write p[i] in a mean_i(…)"),
+        (GOOD.replace('"alpha*sigma**2/2"', "[1]"), FormulaError, "terms.noise: a formula must be text, got list"),
+        (GOOD.replace('alpha = "alpha"', 'omega = "alpha"'), SpecError, "omega is defined but unknown"),
+        (
+            GOOD.replace("[definitions]", '[definitions]\nrho = "1/w"').replace("sigma**2", "sigma**2*rho"),
+            SpecError,
+            "rho is defined but unknown; add [symbols.rho] with meaning and units",
+        ),
+        ('source = "dream"' + GOOD, SpecError, "source must be one of print, memory, own, got 'dream'"),
+        (GOOD + '\n[parameters]\nM = "W"', SpecError, "parameters.M must name a symbol, got 'W'"),
+        (GOOD + '\n[parameters]\nM = "n"', SpecError, "no formula reads n, so that M stands at its default; leave"),
+        (GOOD + '\n[parameters]\nM = "M"\nreply = "Q"', SpecError, "no formula reads Q, so that reply stands"),
+        (GOOD + "\n[parameters]\nM = 3", SpecError, "parameters.M must name a symbol, got 3"),
+        (GOOD.replace('alpha = "alpha"', 'c = "alpha"'), SpecError, "step must give alpha, or c and d"),
+        (GOOD.replace("symbols.w]", "symbols.L]"), SpecError, "L is built in"),
+        (GOOD.replace("symbols.w]", "symbols.sqrt]"), SpecError, "no function"),
+        (GOOD.replace("[1, -2]", "[1]"), SpecError, "units must be two integers"),
+        (GOOD.replace('"positive"', '"positiv"'), SpecError, "unknown domain 'positiv'; did you mean positive?"),
+        (_without('meaning = "a curvature that I need"'), SpecError, "meaning must be text"),
+        (GOOD.replace("alpha <= 1/w", "alpha > 1/w"), SpecError, "be one inequality, left <= right or left < right"),
+        (r"\begin{theorem} $f$ is convex. \end{theorem}", SpecError, "is LaTeX, and a theorem is a TOML file"),
+        (GOOD.replace("A/(2*alpha*M*K)", "A/(alpha-alpha)"), FormulaError, "terms.initial: division by zero"),
+        (GOOD.replace('A = "(1/p_s', 'A = "A*(1/p_s'), SpecError, "go round in a circle"),
+        (GOOD + '\nhorizon = "some"', FormulaError, "terms.horizon: unknown symbol 'some'"),
+        ('horizon = "some"\n' + GOOD, SpecError, "horizon must be one of every, fixed, got 'some'"),
+        ("shape = 1\n" + GOOD, SpecError, "shape must be true or false, got 1"),
+    ],
+)
+def test_a_wrong_file_is_answered_in_one_line_that_names_it(
+    tmp_path: Path, text: str, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind) as error:
+        _load(tmp_path, text)
+    assert message in str(error.value)
+    assert "mine.toml" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_cannot_be_read_as_text_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"cannot read .*nothing.toml: there is no such file"):
+        load_theorem(str(tmp_path / "nothing.toml"))
+    folder = tmp_path / "folder.toml"
+    folder.mkdir()
+    with pytest.raises(SpecError, match=r"cannot read"):
+        load_theorem(str(folder))
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SpecError, match=r"is not UTF-8 text"):
+        load_theorem(str(binary))
+    deep = tmp_path / "deep.toml"
+    deep.write_text("a = " + "[" * 5000)
+    with pytest.raises(SpecError, match=r"deep.toml"):
+        load_theorem(str(deep))
+
+
+THEOREMS: dict[str, Theorem] = registered("theorems")
+EVERY = pytest.mark.parametrize("theorem", THEOREMS.values(), ids=THEOREMS)
+SHAPES = {"area.theorem7", "fedcompass.corollary1", "fedfa.corollary", "afl_dga.corollary1"}
+
+# Printed formulas whose two sides behave differently under f → c·f and x → s·x: term, step or condition → its degrees.
+WRONG_TERMS = {
+    # The left side is (0, 2): three terms lack 1/gamma², the one with L⁴ lacks 1/gamma⁴.
+    "area.theorem7": {"noise": (2, -2), "synchronization": (2, -2), "mixed": (2, -2), "heterogeneity": (4, -6)},
+    "fedcompass.corollary1": {"initial": (1, 0), "noise": (3, -4), "staleness": (4, -6)},
+    "fedfa.theorem1.squared-smoothness": {"staleness and drift": (4, -6), "noise": (3, -4)},
+    "fedfa.corollary": {"initial": (1, 0)},
+}
+WRONG_CONDITIONS = {"fedfa.theorem1.squared-smoothness": ["η_g·η_ℓ·Q ≤ 1/L_(2)"]}
+WRONG_STEPS = {"fedfa.theorem1.squared-smoothness": {"eta_l": (-2, 4)}}
+
+
+@pytest.mark.sweep(10)
+@EVERY
+def test_what_a_theorem_asks_for_is_what_it_takes_to_evaluate_it(theorem: Theorem) -> None:
+    values = values_at(theorem)
+    found = theorem.evaluate(values)
+    assert float(found.total) > 0
+    assert sum(float(term) for term in found.terms.values()) == pytest.approx(float(found.total))
+    assert theorem.unused([name for name in values if name in theorem.inputs()]) == ()
+    for name in theorem.inputs():
+        rest = {other: value for other, value in values.items() if other != name}
+        if name == "p" or (name in ("p_s", "p_min", "qbar") and "p" in values):
+            continue  # these follow from p
+        with pytest.raises(SymbolError, match=rf"{theorem.id} needs {name}: .*units .*; set {name}="):
+            theorem.evaluate(rest)
+
+
+@pytest.mark.sweep(8)
+@EVERY
+def test_it_prints_its_left_side_its_symbols_and_its_step(theorem: Theorem) -> None:
+    latex = theorem.latex()
+    assert latex.startswith(METRICS[theorem.metric].latex)
+    assert r"\le" in latex or r"\mathcal{O}" in latex
+    used = {one.name for term in theorem.bound.expressions().values() for one in term.free_symbols}
+    assert all(theorem.symbols[name].latex in latex for name in used)
+    letters = {name: r"\alpha_k" if name == "alpha" else theorem.symbols[name].latex for name in theorem.step}
+    assert all(f"{letters[name]} = " in latex for name, rule in theorem.step.items() if str(rule) != name)
+    assert json.loads(json.dumps(theorem.as_dict()))["id"] == theorem.id
+    assert theorem.kind == theorem.evaluate(values_at(theorem)).kind == ("shape" if theorem.id in SHAPES else "bound")
+
+
+def scaling(rule: sympy.Expr) -> tuple[sympy.Expr, ...] | None:
+    """Return the degrees of function values and lengths: no registered theorem reads seconds."""
+    found = units.degrees(rule)
+    assert found is None or found[2] == 0
+    return found and found[:2]
+
+
+@pytest.mark.sweep(10)
+@EVERY
+def test_terms_steps_and_conditions_have_the_right_units_but_for_those_recorded(theorem: Theorem) -> None:
+    found = {name: scaling(term) for name, term in theorem.bound.expressions().items()}
+    wrong = {name: own for name, own in found.items() if own not in (METRICS[theorem.metric].units, None)}
+    assert wrong == WRONG_TERMS.get(theorem.id, {})
+    rules = {name: (scaling(rule), theorem.symbols[name].units) for name, rule in theorem.step.items()}
+    wrong = {name: own for name, (own, right) in rules.items() if own != right and own is not None}
+    assert wrong == WRONG_STEPS.get(theorem.id, {})
+    for name, rule in theorem.definitions.items():
+        assert scaling(rule) in (theorem.symbols[name].units, None), name
+    sides = {one.statement: (scaling(one.quantity), scaling(one.limit)) for one in theorem.conditions}
+    apart = [words for words, (left, right) in sides.items() if None not in (left, right) and left != right]
+    assert apart == WRONG_CONDITIONS.get(theorem.id, [])
+
+
+def test_only_printed_statements_have_wrong_units() -> None:
+    assert {THEOREMS[name].status for name in (*WRONG_TERMS, *WRONG_CONDITIONS)} == {"as printed"}
+
+
+@pytest.mark.sweep(21)
+@pytest.mark.parametrize(("c", "s"), [(7.0, 1.0), (1.0, 3.0)])
+@EVERY
+def test_rescaling_f_or_x_rescales_the_number_by_the_units(theorem: Theorem, c: float, s: float) -> None:
+    values: dict[str, Any] = values_at(theorem)
+    if theorem.id in WRONG_CONDITIONS:  # a short step leaves room for sides that scale differently
+        values |= {name: size / 400 for name, size in theorem.step_options(values).items() if name != "eta_g"}
+    scaled = {
+        name: np.asarray(value) * c ** theorem.symbols[name].units[0] * s ** theorem.symbols[name].units[1]
+        for name, value in values.items()
+    }
+    a, b = METRICS[theorem.metric].units
+    ratio = theorem.evaluate(scaled).total / theorem.evaluate(values).total
+    assert (ratio == pytest.approx(c**a * s**b, rel=1e-9)) == (theorem.id not in WRONG_TERMS)
+
+
+FOLDER = Path(__file__).parents[2] / "boundlab" / "theorems"
+FILES = {path.stem: path for path in FOLDER.glob("*/*.toml")}
+RECORDED = json.loads(Path(__file__).with_name("cores.json").read_text(encoding="utf-8"))
+
+
+def test_every_file_is_registered_under_its_name_and_everything_registered_has_a_file() -> None:
+    assert FILES.keys() == THEOREMS.keys()
+    assert all(theorem.id == name for name, theorem in THEOREMS.items())
+
+
+def test_ids_order_and_hashes_of_cores_are_those_that_are_recorded() -> None:
+    """Who changes a statement on purpose writes the new hash down."""
+    assert [(name, core(theorem).sha256) for name, theorem in THEOREMS.items()] == list(RECORDED.items())
+
+
+@pytest.mark.sweep(18)
+@pytest.mark.parametrize("name", FILES)
+def test_a_users_file_of_the_same_text_says_the_same(name: str) -> None:
+    """It is looked up in all registries, has one reading, and no factor cancels in the formulas as they are written."""
+    again, theorem = load_theorem(FILES[name]), THEOREMS[name]
+    assert core(again).json == core(theorem).json
+    assert again.latex() == theorem.latex()
+    assert (again.note, again.letters, again.conditions) == (theorem.note, theorem.letters, theorem.conditions)
+
+
+@pytest.mark.sweep(2)
+@pytest.mark.parametrize("name", [name for name in THEOREMS if name.endswith(ALONG_RUN)])
+def test_a_form_along_the_run_claims_the_same_with_constants_of_certain_points(name: str) -> None:
+    """Where one run shows all points, it is about full gradients: of noise no run shows how large it may be."""
+    form, theorem = THEOREMS[name], THEOREMS[name.removesuffix(ALONG_RUN)]
+    shown = read_off_runs(form) == form.points.keys()
+    more = [BOUNDED_RUN, *([DETERMINISTIC] if shown else [])]
+    same = replace(
+        theorem,
+        id=name,
+        title=f"{theorem.title}, constants along the run",
+        assumptions=tuple(dict.fromkeys((*theorem.assumptions, *more))),
+        points=form.points,
+        proofs=tuple(f"{one}{ALONG_RUN}" for one in theorem.proofs),
+    )
+    assert form.points
+    assert form == same
+
+
+def test_a_file_is_read_when_its_theorem_is_asked_for_and_once(tmp_path: Path) -> None:
+    found = of_package(tmp_path, ("late", "never"))
+    assert list(found) == ["late", "never"]
+    (tmp_path / "late.toml").write_text(FILES["area.theorem8"].read_text(encoding="utf-8"), encoding="utf-8")
+    assert found["late"]() is found["late"]()
+    assert found["late"]().source == ""
+    with pytest.raises(SpecError, match=r"never\.toml"):
+        found["never"]()
+
+
+@pytest.mark.nightly
+def test_who_asks_for_one_theorem_reads_one_file() -> None:
+    program = (
+        "from boundlab.theorems import _toml, load_theorem; "
+        "before = _toml._load; _toml._load = lambda path: print(path.name) or before(path); "
+        "load_theorem('area.theorem8.repaired')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["area.theorem8.repaired.toml"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('recursion = "ogm"', 'recursion = "gd"', "unknown recursion 'gd'"),
+        ("[step]", '[terms]\nbound = "R"\n[step]', "both say what the right side is"),
+        ('recursion = "ogm"', "", "terms is missing"),
+        ('recursion = "ogm"', 'recursion = "area"', "needs the options start and clock"),
+        ('says = "σ = 0 (full gradients)"', "says = 1", "conditions must be a list of texts"),
+        ('says = "σ = 0 (full gradients)"', 'means = "σ = 0"', "unknown key 'means'"),
+    ],
+)
+def test_a_recursion_and_words_of_conditions_are_refused_where_they_are_none(
+    before: str, after: str, words: str, tmp_path: Path
+) -> None:
+    text = FILES["classics.ogm"].read_text(encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(text.replace(before, after), encoding="utf-8")
+    with pytest.raises(SpecError, match=words):
+        read_theorem(tmp_path / "mine.toml")
+
+
+ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
+PRINTED = [one for one in THEOREMS.values() if one.of_paper]
+
+
+def own(folder: Path, **more: Any) -> Path:
+    return statement_file(
+        folder,
+        **{
+            "assumptions": "convex smooth minimiser",
+            "settable": ["alpha"],
+            "step": {"alpha": "1/L"},
+            "terms": {"bound": "R**2/(2*alpha*K)"},
+            **more,
+        },
+    )
+
+
+@cache
+def anchors(page: str) -> frozenset[str]:
+    """Return the anchors that GitHub gives the headings of a page: lower case, no punctuation, hyphens for blanks."""
+    headings = re.findall(r"^#+ (.*)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    slugs = [re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings]
+    earlier = [slugs[:place].count(slug) for place, slug in enumerate(slugs)]
+    return frozenset(f"{slug}-{count}" if count else slug for slug, count in zip(slugs, earlier, strict=True))
+
+
+def mentioned(name: str, page: str) -> bool:
+    """Return whether a page has the whole id; the page of the textbook theorems leaves out their prefix."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    own = f"`{name.removeprefix('classics.')}`" if name.startswith("classics.") else None
+    return bool(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text)) or bool(own and own in text)
+
+
+@pytest.mark.sweep(10)
+@pytest.mark.parametrize("name", sorted(THEOREMS))
+def test_what_a_theorem_names_is_there(name: str) -> None:
+    theorem = THEOREMS[name]
+    assert theorem.page, "a registered theorem has a page"
+    assert mentioned(name, theorem.page)
+    if theorem.refuted_by:
+        case = json.loads((ROOT / theorem.refuted_by).read_text(encoding="utf-8"))
+        assert case["theorem"] == name
+    for repair in theorem.repaired_by:
+        assert THEOREMS[repair].status in ("repaired", "derived here")
+        assert THEOREMS[repair].algorithm == theorem.algorithm
+        assert THEOREMS[repair].metric == theorem.metric
+    if theorem.proof:
+        page, _, anchor = theorem.proof.partition("#")
+        assert anchor in anchors(page)
+        assert mentioned(name, page)
+
+
+def test_what_is_refuted_has_a_repair_and_nothing_true_is_refuted() -> None:
+    refuted = [one for one in THEOREMS.values() if one.refuted_by]
+    assert all(one.of_paper for one in refuted)
+    assert not any(one.shape for one in refuted)
+    assert all(one.repaired_by for one in refuted)
+    assert len(refuted) >= 8
+    assert all(one.repaired_by for one in PRINTED)
+    assert not any(one.repaired_by for one in THEOREMS.values() if not one.of_paper)
+
+
+def test_the_letters_are_those_of_the_papers() -> None:
+    assert dict(THEOREMS["fedcompass.theorem1"].letters) == {
+        "n": "m",
+        "F0": "F^*",
+        "G_sq": "M",
+        "eta": r"\eta_\ell",
+        "speed_ratio": r"\mu",
+    }
+    assert dict(THEOREMS["fedfa.delta.a"].letters) == {"F0": "F^*", "G_sq": "G", "window": "K"}
+    assert dict(THEOREMS["afl_dga.r1"].letters) == {"F0": r"\Delta"}
+    assert not any(one.letters for name, one in THEOREMS.items() if name.startswith(("area.", "classics.")))
+    for theorem in THEOREMS.values():
+        read = theorem.read_by(set(theorem.inputs()) | set(theorem.step) | set(theorem.definitions))
+        assert set(theorem.letters) <= read
+        assert all(letter != theorem.symbols[name].latex for name, letter in theorem.letters.items())
+        assert len(set(theorem.letters.values())) == len(theorem.letters)
+
+
+def test_the_lines_lead_on() -> None:
+    assert related_links(THEOREMS["fedstaleweight.theorem1"]) == (
+        "counterexample: boundlab exact fedstaleweight.theorem1\n"
+        "true instead: fedstaleweight.rf1, fedstaleweight.rf2, fedstaleweight.rf3\n"
+        "step by step: boundlab prove fedstaleweight.theorem1\n"
+        "why: boundlab docs fedstaleweight"
+    )
+    assert related_links(THEOREMS["classics.sgd.sampled"]) == "proof: boundlab docs classics#stochastic-gradients"
+    assert related_links(THEOREMS["classics.ogm"]) == "page: boundlab docs classics"
+    assert related_links(THEOREMS["area.theorem7"]).startswith("true instead: area.theorem7.explicit, ")
+
+
+def test_a_theorem_names_the_proofs_that_decide_it_and_no_others() -> None:
+    scripts = registered("proofs").values()
+    for theorem in THEOREMS.values():
+        own = (one.id for one in scripts if theorem.id in (one.id, "" if one.printed else one.proves))
+        assert sorted(own) == sorted(theorem.proofs), theorem.id
+        assert all(f"boundlab prove {name}" in related_links(theorem) for name in theorem.proofs)
+
+
+def test_a_theorem_of_ones_own_says_what_it_knows(tmp_path: Path) -> None:
+    path = own(tmp_path)
+    assert related_links(load_theorem(str(path))) == ""
+    said = {
+        "refuted_by": "cases/mine.json",
+        "repaired_by": ["classics.gd.ergodic"],
+        "page": "notes.md",
+        "proof": "notes.md#the-proof",
+        "proofs": ["mine.first"],
+        "letters": {"R": "D_0", "alpha": r"\gamma"},
+    }
+    theorem = load_theorem(str(own(tmp_path, **said)))
+    assert related_links(theorem) == (
+        "counterexample: cases/mine.json\ntrue instead: classics.gd.ergodic\nproof: notes.md#the-proof\n"
+        "step by step: boundlab prove mine.first\nwhy: notes.md"
+    )
+    fields = json.loads(json.dumps(theorem.as_dict()))
+    assert {key: fields[key] for key in said} == said
+    assert theorem.latex().endswith(r"\text{the paper writes } D_0 \text{ for } R,\ \gamma \text{ for } \alpha")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"refuted_by": "case.txt"}, "refuted_by must be the path of a case file"),
+        ({"refuted_by": "case.json", "shape": True}, "refuted_by must be empty, since a shape"),
+        ({"repaired_by": ["mine"]}, "repaired_by must name other theorems, each once"),
+        ({"repaired_by": ["a", "a"]}, "repaired_by must name other theorems, each once"),
+        ({"repaired_by": "a"}, "repaired_by must be a list of texts"),
+        ({"page": "a.md#b"}, "page must be a page without an anchor"),
+        ({"proof": "a.md"}, "proof must be a page with an anchor"),
+        ({"letters": {"sigma_l": "s"}}, "letters must give symbols that the theorem reads a letter; see sigma_l"),
+        ({"letters": {"R": ""}}, "letters must give symbols that the theorem reads a letter; see R"),
+        ({"letters": {"R": 1}}, "letters.R must be text"),
+        ({"letters": {"RR": "s"}}, "unknown symbol 'RR'"),
+    ],
+)
+def test_a_link_that_cannot_be_one_is_one_line(tmp_path: Path, more: dict[str, Any], words: str) -> None:
+    with pytest.raises((SpecError, SymbolError)) as caught:
+        load_theorem(str(own(tmp_path, **more)))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_theorems_own_counterexample_is_replayed_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    theorem = THEOREMS["area.theorem8"]
+    assert evaluate(theorem, load_case(own_case(theorem))).violated
+    with pytest.raises(SpecError, match=r"area\.theorem8\.repaired names no counterexample of its own"):
+        own_case(THEOREMS["area.theorem8.repaired"])
+    mine = load_theorem(str(own(tmp_path, refuted_by="cases/mine.json")))
+    with pytest.raises(SpecError, match="is not here"):
+        own_case(mine)
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases" / "mine.json").write_text("{}", encoding="utf-8")
+    assert own_case(mine) == Path("cases/mine.json")
+
+
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show", "area.theorem8"],
+        ["check", "area.theorem8", "--only", "units"],
+        ["exact", "area.theorem8"],
+        ["falsify", "fedstaleweight.theorem1", "--candidates", "1", "--jobs", "1"],
+        ["compare", "area.theorem8", "--problem", "lad:x0=3", "--delays", "iid:p_s=0.5", "-k", "6", "--set", "M=50"],
+    ],
+)
+def test_every_command_about_a_theorem_leads_on(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    theorem, runner = THEOREMS[command[1]], CliRunner()
+    shown = runner.invoke(application(), command).stdout
+    assert f"\n\n{related_links(theorem)}\n" in shown
+    below = shown.partition(related_links(theorem))[2].splitlines()
+    assert len(below) <= 3  # only the files that were written
+    fields = json.loads(runner.invoke(application(), [*command, "--json"]).stdout)
+    assert {key: fields[key] for key in theorem.links()} == theorem.links()
+
+
+def test_the_lines_keep_their_paths_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    found = CliRunner().invoke(application(), ["show", "fedcompass.theorem1"])
+    assert found.exit_code == ExitCode.STANDS
+    assert related_links(THEOREMS["fedcompass.theorem1"]) in found.stdout
+
+
+def test_the_page_is_what_a_referee_reads() -> None:
+    shown = CliRunner().invoke(application(), ["show", "fedcompass.theorem1"]).stdout
+    for line in (
+        "step size    η = 1/(2·Q_max·L) (or given)",
+        "  initial: 2·γ₂·F₀/(Q_min·η·T)",
+        "  γ₁ = 1 + (n − 1)/μ′",
+        "  G_sq (the paper's M): bound on every ‖∇f_i‖²; ≥ 0; units (2, −2)",
+        "  may be set: eta (η, the paper's η_ℓ), mu_step (μ′)",
+    ):
+        assert line in shown
+    assert "**" not in shown
+    assert "  √(A·(σ² + (M + 1)·B²/2)/(M·K))" in CliRunner().invoke(application(), ["show", "area.theorem8"]).stdout

@@ -9,7 +9,7 @@ import pytest
 from area_makers import Clients, Floats, norms, squares
 from theory_pages import below, shows
 
-from boundlab.theorems.area_recursion import recursion
+from boundlab.theorems.recursions import recursion
 
 CASES = [(seed, n, M) for seed, (n, M) in enumerate([(1, 1), (1, 3), (2, 1), (2, 2), (3, 1)])]
 # Of the largest step 2/(mu + L) that the lemma covers.

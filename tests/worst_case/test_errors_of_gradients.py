@@ -18,7 +18,7 @@ from boundlab.errors import AssumptionError, BoundlabError, SymbolError
 from boundlab.formulas.symbols import symbol
 from boundlab.recheck import recheck_loaded
 from boundlab.theorems import FormulaBound, Theorem
-from boundlab.worst_case import WorstCase, WorstCaseOutcome, binding, worst_case
+from boundlab.worst_case import WorstCase, WorstCaseOutcome, analysis, worst_case
 
 F0, K, L, R, delta, eps, mu, zeta = (symbol(name) for name in ["F0", "K", "L", "R", "delta_g", "eps_g", "mu", "zeta"])
 STRONG = ("strongly-convex", "smooth", "minimiser")
@@ -273,17 +273,17 @@ def test_no_mean_over_drawn_clients_is_larger() -> None:
 
 def test_a_certificate_is_held_to_the_size_of_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     theorem, (k, *_), values, worst = ATTAINED["distance, ε"]
-    monkeypatch.setattr(binding, "registered", lambda _: {theorem.id: theorem})
+    monkeypatch.setattr(analysis, "registered", lambda _: {theorem.id: theorem})
     raw = json.loads(json.dumps(worst_case(theorem, k, values).certificates["upper"]))
     finding = recheck_loaded(raw)
     assert finding.right
-    assert not binding.bound(raw, finding).setting
+    assert not analysis.bound(raw, finding).setting
     # Errors twice as long: a true value of another question.
     wide = json.loads(json.dumps(raw).replace('"-1/100"', '"-1/25"'))
     assert wide != raw
-    assert not recheck_loaded(wide).right or binding.bound(wide, recheck_loaded(wide)).setting
+    assert not recheck_loaded(wide).right or analysis.bound(wide, recheck_loaded(wide)).setting
     asked = {**raw, "question": {**raw["question"], "settings": {**values, "eps_g": 0.2}}}
-    assert binding.bound(asked, recheck_loaded(asked)).setting
+    assert analysis.bound(asked, recheck_loaded(asked)).setting
     assert Fraction(raw["value"]) == worst(k)
 
 

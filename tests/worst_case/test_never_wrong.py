@@ -1,15 +1,17 @@
-"""No bound that is false is ever said to hold, no true one to be exceeded, however near to the worst case it is."""
+"""No false bound is ever said to hold, no true one to be exceeded; and what is corrupted proves nothing."""
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy
+from hypothesis import given, settings, strategies as st
 from theorem_points import TIGHT
 
 from boundlab.assumptions import BOUNDED_RUN, COMPOSITE, with_implied
@@ -17,7 +19,19 @@ from boundlab.cli import invoke
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.registry import registered
 from boundlab.theorems import FormulaBound, RecursionBound, Theorem, load_theorem
-from boundlab.worst_case import WorstCase, WorstCaseOutcome, worst_case
+from boundlab.worst_case import WorstCase, WorstCaseOutcome, certificate, worst_case
+from boundlab.worst_case.certificate import attained, certified_lower, certify
+from boundlab.worst_case.model import build, function_class
+from boundlab.worst_case.program import (
+    Compiled,
+    Row,
+    SemidefiniteProgram,
+    Solution,
+    lower_value,
+    positive_semidefinite,
+    upper_value,
+)
+from boundlab.worst_case.specification import ask
 
 SHARES = tuple(Fraction(1, 10**power) for power in range(4, 10))
 # Those on F = f + h are refused (see tests/objective/), those about functions that are drawn, and those along a run.
@@ -67,7 +81,7 @@ def times(function: Callable[..., Any], factor: Fraction) -> Callable[..., Any]:
     return lambda values, ks: float(factor) * np.asarray(function(values, ks))
 
 
-def ask(theorem: Theorem, iterations: int, **more: float) -> WorstCase:
+def asked(theorem: Theorem, iterations: int, **more: float) -> WorstCase:
     return worst_case(theorem, iterations, values_of(theorem, **more))
 
 
@@ -76,14 +90,14 @@ def never_wrong(name: str, iterations: int, shares: tuple[Fraction, ...]) -> Non
     theorem = load_theorem(name)
     if name in REFUSED:
         with pytest.raises(BoundlabError, match="no worst case"):
-            ask(theorem, iterations)
+            asked(theorem, iterations)
         return
-    first = ask(theorem, iterations)
+    first = asked(theorem, iterations)
     if first.outcome is WorstCaseOutcome.BESIDE:
         return
     known = first.plan.exactly.right
     ratio = Fraction(first.primal / first.bound).limit_denominator(10**12)
-    low = ask(scaled(theorem, ratio * Fraction(999, 1000)), iterations)
+    low = asked(scaled(theorem, ratio * Fraction(999, 1000)), iterations)
     assert not stays_below(low)
     upper = first.certified_upper
     assert upper is not None
@@ -93,13 +107,13 @@ def never_wrong(name: str, iterations: int, shares: tuple[Fraction, ...]) -> Non
     # Bounds of a textbook are their worst case, exactly: a float below them is below it.
     below = Fraction(1) if first.attained else (lower or Fraction(first.primal)) / known.high
     for share in shares:
-        false = ask(scaled(theorem, below * (1 - share)), iterations)
+        false = asked(scaled(theorem, below * (1 - share)), iterations)
         assert not stays_below(false), (share, false.reason)
-        true = ask(scaled(theorem, upper / known.low * (1 + share)), iterations)
+        true = asked(scaled(theorem, upper / known.low * (1 + share)), iterations)
         assert true.outcome is not WorstCaseOutcome.EXCEEDS, (share, true.reason)
         assert not true.words.startswith("exceeds")
     # With room for what the solver leaves open, both are decided.
-    assert stays_below(ask(scaled(theorem, upper / known.low * Fraction(1001, 1000)), iterations))
+    assert stays_below(asked(scaled(theorem, upper / known.low * Fraction(1001, 1000)), iterations))
 
 
 @pytest.mark.sweep(23)
@@ -119,7 +133,7 @@ def test_all_shares_of_all_theorems(name: str, iterations: int) -> None:
 @pytest.mark.parametrize("name", sorted(ATTAINED))
 def test_textbook_bounds_that_are_attained_are_certified_exactly(name: str) -> None:
     # Irrational steps and bounds among them: 2 is no square, and R/√2 no rational number.
-    found = ask(load_theorem(name), 2, alpha=0.25, mu=0.3)
+    found = asked(load_theorem(name), 2, alpha=0.25, mu=0.3)
     if name in NESTED:
         assert found.words.startswith("tight to ")
         assert found.outcome.verdict.exit_code == 3
@@ -136,7 +150,7 @@ def test_an_attained_bound_with_one_iteration_more_in_its_formula_never_holds(na
     assert isinstance(theorem.bound, FormulaBound)
     counter = theorem.symbols[theorem.horizon_symbol].symbol
     terms = {key: term.subs(counter, counter + sympy.Rational(1, 10**6)) for key, term in theorem.bound.terms.items()}
-    found = ask(replace(theorem, bound=FormulaBound(terms)), 3)
+    found = asked(replace(theorem, bound=FormulaBound(terms)), 3)
     # The step is that for K still. Where bound and step depend on K, the bound of another K is only smaller.
     assert not stays_below(found)
     assert found.words.startswith(("tight to", "exceeds"))
@@ -206,7 +220,7 @@ def test_without_certificates_nothing_is_decided() -> None:
 
 
 def test_a_theorem_with_noise_is_answered_without_it() -> None:
-    noisy, quiet = (ask(load_theorem(f"classics.{name}"), 2) for name in ("sgd.gap", "gd.pl"))
+    noisy, quiet = (asked(load_theorem(f"classics.{name}"), 2) for name in ("sgd.gap", "gd.pl"))
     assert noisy.words == "holds without noise"
     assert "bounded-variance" in noisy.reason
     assert noisy.as_dict()["words"] == "holds without noise"
@@ -217,7 +231,7 @@ def test_a_theorem_with_noise_is_answered_without_it() -> None:
     assert quiet.as_dict()["without_noise"] == []
     # Below the bound nothing is shown of noise; above it, the noiseless members of the class refute.
     assert replace(quiet, plan=replace(quiet.plan, noise=("bounded-variance",))).outcome is WorstCaseOutcome.CONDITIONAL
-    low = ask(scaled(load_theorem("classics.sgd.gap"), Fraction(1, 10**4)), 2)
+    low = asked(scaled(load_theorem("classics.sgd.gap"), Fraction(1, 10**4)), 2)
     assert low.outcome is WorstCaseOutcome.EXCEEDS
 
 
@@ -264,3 +278,150 @@ def test_values_of_the_user_are_held_against_the_run(settings: dict[str, float],
     assert ("your word" in found.reason) == (outcome is WorstCaseOutcome.UNDECIDED)
     with pytest.raises(AssumptionError, match=r"tau_max = 0 is set, but the schedule has"):
         worst_case(theorem, 3, known | {"tau_max": 0})
+
+
+Certificate = tuple[SemidefiniteProgram, tuple[Fraction, ...], Fraction]
+EXAMPLES = {
+    "classics.gd.convex": {"L": 2, "R": 3},
+    "classics.gd.gradient-gap": {"F0": 2},
+    "classics.gd.strongly-convex": {"mu": 0.25},
+    "classics.subgradient": {"B": 2},
+    "classics.proximal-point": {"alpha": 0.5},
+}
+NUDGES = tuple(Fraction(sign, 10**power) for power in (0, 12) for sign in (-1, 1))
+
+
+@cache
+def solved(name: str) -> tuple[Compiled, Solution, Fraction]:
+    theorem = load_theorem(name)
+    plan = ask(theorem, 4, EXAMPLES[name])
+    constants = {key: plan.values[key] for key in ("R", "F0") if key in theorem.inputs()}
+    if name == "classics.proximal-point":
+        constants["step"] = 0.5
+    kind = function_class(theorem, plan.values, 1)
+    program = build(kind, plan.metric, plan.tapes(), 1, constants).program
+    bound = plan.exactly.right.exact
+    assert bound is not None
+    compiled = Compiled(program)
+    return compiled, compiled.solve(), bound
+
+
+@cache
+def exact_certificate(name: str) -> Certificate:
+    """Return a program with multipliers that prove its value: the bound, which no others can undercut."""
+    compiled, solution, bound = solved(name)
+    proposed = (one for one, _ in attained(compiled, solution, bound))
+    found = next(one for one in proposed if upper_value(compiled.program, one) == bound)
+    return compiled.program, tuple(found), bound
+
+
+def proves_nothing_false(program: SemidefiniteProgram, multipliers: list[Fraction], bound: Fraction) -> bool:
+    value = upper_value(program, multipliers)
+    return value is None or value >= bound
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_one_changed_multiplier_proves_nothing_false(name: str) -> None:
+    program, multipliers, bound = exact_certificate(name)
+    rejected = 0
+    for place in range(len(multipliers)):
+        for nudge in NUDGES:
+            wrong = [*multipliers]
+            wrong[place] += nudge
+            assert proves_nothing_false(program, wrong, bound)
+            rejected += upper_value(program, wrong) is None
+            if wrong[place] < 0:
+                assert upper_value(program, wrong) is None
+    assert rejected >= len(multipliers) * len(NUDGES) // 2
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_kind_of_corruption_is_rejected(name: str) -> None:
+    program, multipliers, bound = exact_certificate(name)
+    good = list(multipliers)
+    largest = max(range(len(good)), key=good.__getitem__)
+    assert upper_value(program, good) == bound
+    assert upper_value(program, [-one for one in good]) is None  # the sign of all
+    assert upper_value(program, [*good[:largest], -good[largest], *good[largest + 1 :]]) is None  # and of one
+    assert upper_value(program, good[:-1]) is None  # one is missing
+    assert upper_value(program, [*good, Fraction(1)]) is None  # one is too many
+    assert upper_value(program, [Fraction(0)] * len(good)) is None
+    assert proves_nothing_false(program, [one * Fraction(999, 1000) for one in good], bound)
+    # The values do not cancel; the objective is another; a matrix of a row is another.
+    objective = program.objective
+    steeper = Row({**objective.values, 0: objective.values.get(0, Fraction(0)) + 1}, objective.gram, Fraction(0))
+    assert upper_value(replace(program, objective=steeper), good) is None
+    more = objective.gram.get((0, 0), Fraction(0)) + Fraction(1, 10**20)
+    bigger = Row(objective.values, {**objective.gram, (0, 0): more}, Fraction(0))
+    assert upper_value(replace(program, objective=bigger), good) is None
+    for place, one in enumerate(program.rows):
+        if good[place] and one.gram:
+            entry = next(iter(one.gram))
+            for nudge in (Fraction(-1, 10**9), Fraction(-1)):
+                moved = replace(one, gram={**one.gram, entry: one.gram[entry] + nudge})
+                rows = (*program.rows[:place], moved, *program.rows[place + 1 :])
+                if entry[0] == entry[1]:
+                    # S is singular with x_0 and all gradients in its kernel: less of a square leaves it indefinite.
+                    assert upper_value(replace(program, rows=rows), good) is None
+
+
+def test_the_search_cannot_pass_a_negative_multiplier_outside_its_basis(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, solution, bound = solved("classics.gd.convex")
+    honest = certify(compiled, solution)
+    assert honest is not None
+    value, multipliers = honest
+    assert upper_value(compiled.program, multipliers) == value >= bound
+    own = certificate._rational
+
+    def corrupted(program: SemidefiniteProgram, multipliers: Any, basis: list[int]) -> list[Fraction] | None:
+        found = own(program, multipliers, basis)
+        if found is None:
+            return None
+        outside = next(k for k in range(len(found)) if k not in basis and not program.rows[k].values)
+        found[outside] -= 2 * found[outside] + 1
+        return found
+
+    monkeypatch.setattr(certificate, "_rational", corrupted)
+    assert certify(compiled, solution) is None
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_point_from_below_is_within_the_program_or_rejected(name: str) -> None:
+    compiled, solution, bound = solved(name)
+    program = compiled.program
+    found = certified_lower(compiled, solution, bound * Fraction(999_999, 1_000_000))
+    assert found is not None
+    value, gram, values = found
+    assert lower_value(program, gram, values) == value <= bound
+    # Nothing is above the bound, and a certificate of that is not to be had.
+    assert certified_lower(compiled, solution, bound) is None
+    n = program.points
+    zero = [[Fraction(0)] * n for _ in range(n)]
+    assert lower_value(program, zero, [Fraction(0)] * program.values) == 0
+    assert lower_value(program, zero[:-1], [Fraction(0)] * program.values) is None
+    assert lower_value(program, zero, [Fraction(-1)] * program.values) is None
+    for i, j in ((0, 0), (0, n - 1)):
+        wrong = [list(line) for line in zero]
+        wrong[i][j] = Fraction(-1, 10**30) if i == j else Fraction(1, 10**30)
+        assert lower_value(program, wrong, [Fraction(0)] * program.values) is None  # indefinite, or not symmetric
+        wrong[j][i] = wrong[i][j]
+        assert lower_value(program, wrong, [Fraction(0)] * program.values) is None
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6))
+@settings(max_examples=100)
+def test_semidefiniteness_is_decided_exactly(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    root = rng.integers(-4, 5, (n, int(rng.integers(0, n + 1))))
+    square = [[Fraction(int(entry), 7) for entry in line] for line in root @ root.T]
+    assert positive_semidefinite(square)
+    # Less by however little in a direction of the kernel, or of an eigenvector, it is not.
+    size, vectors = np.linalg.eigh((root @ root.T).astype(float))
+    if size[0] < 1e-9:
+        place = int(np.argmax(np.abs(vectors[:, 0])))
+        square[place][place] -= Fraction(1, 10**40)
+        assert not positive_semidefinite(square)
+    if n > 1:
+        odd = [[Fraction(0)] * n for _ in range(n)]
+        odd[0][1] = odd[1][0] = Fraction(1, 10**40)
+        assert not positive_semidefinite(odd)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         Batched as Batched,
         Coordinatewise as Coordinatewise,
         Gathered as Gathered,
-        Ints as Ints,
         normals as normals,
         tensors as tensors,
         uniforms as uniforms,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _WHERE = {
     "Batched": "_batched",
     "Coordinatewise": "_batched",
-    "Ints": "_batched",
     "Gathered": "_batched",
     "TENSORS": "_batched",
     "tensors": "_batched",

@@ -6,11 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import AssumptionError
-from boundlab.randomness import CLIENT_BITS, PHILOX_MULTIPLIERS, PHILOX_WEYL, Stream
+from boundlab.randomness import CLIENT_BITS, PHILOX_MULTIPLIERS, PHILOX_WEYL, Ints, Stream
 
 # The arithmetic of tensors.
 
@@ -49,9 +48,6 @@ def tensors(device: torch.device, dtype: torch.dtype) -> Operations:
         return torch.as_tensor(data, device=device, dtype=dtype)
 
     return replace(TENSORS, array=array, places=lambda data: torch.as_tensor(data, device=device))
-
-
-Ints = NDArray[np.int64]
 
 
 class Batched(ABC):

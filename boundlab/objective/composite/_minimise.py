@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.near import NEAR, Near, norm, sqrt, strayed
@@ -22,6 +21,7 @@ from boundlab.arithmetic.numbers import EXACT
 from boundlab.errors import CertificateError
 from boundlab.objective import EPS, Floats, LeastSquaresForm, Optimum, Problem
 from boundlab.objective.simple import BallIndicator, ProxFunction
+from boundlab.randomness import Ints
 
 # Least squares plus h: from a point near the minimiser to the minimiser, as exactly as floats allow.
 #
@@ -120,7 +120,7 @@ def _newton(R: Floats, slope: Floats) -> Floats:
     return out
 
 
-def _go(x: Floats, free: NDArray[np.int64], move: Floats, low: Floats, high: Floats) -> bool:
+def _go(x: Floats, free: Ints, move: Floats, low: Floats, high: Floats) -> bool:
     """Move the free coordinates until one meets an end, and say whether none did."""
     here = x[free]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -1,8 +1,8 @@
-"""The tight numerical bound for AREA on smooth, strongly convex functions.
+"""Bounds that are iterated: AREA's tight numerical one, and that of the optimized gradient method.
 
-It iterates, for each client and the server, a bound on the mean square X, Y, S and on the mean norm x, y, s
-of the distance to the moving targets x*_i,k = x* − α_k·M·∇f_i(x*), with the coupling lemma of
-docs/theory/area.md#the-proofs.
+AREA's is for smooth, strongly convex functions. It iterates, for each client and the server, a bound on the mean
+square X, Y, S and on the mean norm x, y, s of the distance to the moving targets x*_i,k = x* − α_k·M·∇f_i(x*), with
+the coupling lemma of docs/theory/area.md#the-proofs.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,10 @@ from typing import Any, Literal, final, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundlab.algorithms.momentum import theta
 from boundlab.errors import AssumptionError, SpecError, SymbolError
-from boundlab.theorems._bound import Floats, Ints, RecursionBound
+from boundlab.randomness import Floats, Ints
+from boundlab.theorems._bound import RecursionBound
 from boundlab.theorems._evaluate import ROUNDED
 
 Choice = Literal["analysis", "algorithm"]
@@ -272,7 +274,7 @@ def from_values(values: Mapping[str, Any], ks: Ints, start: Choice, clock: Choic
     )
 
 
-def bound(options: Mapping[str, str]) -> RecursionBound:
+def area(options: Mapping[str, str]) -> RecursionBound:
     """Return the recursion as the right side of a theorem with these options.
 
     Raises
@@ -290,4 +292,28 @@ def bound(options: Mapping[str, str]) -> RecursionBound:
         description="bounds on mean squares and mean norms of all x_i, y_i and x_s, iterated K times",
         latex=_LATEX,
         replaces={"alpha": ("c", "d"), "G_star": ("zeta",)},
+    )
+
+
+def _optimal(values: Mapping[str, Any], iterations: Ints) -> Floats:
+    return np.array([values["L"] * values["R"] ** 2 / (2.0 * theta(int(k), int(k)) ** 2) for k in iterations])
+
+
+def _optimal_between(values: Mapping[str, Any], iterations: Ints) -> tuple[Floats, Floats]:
+    """Enclose it: each θ_k adds a few roundings of positive numbers to those of θ_{k−1}."""
+    found = _optimal(values, iterations)
+    off = (8.0 * iterations + 64.0) * float(np.finfo(np.float64).eps)
+    return found * (1.0 - off), found * (1.0 + off)
+
+
+def ogm(_options: Mapping[str, str]) -> RecursionBound:
+    """Return L·R²/(2θ_K²) as the right side of a theorem, whatever its options are."""
+    return RecursionBound(
+        function=_optimal,
+        between=_optimal_between,
+        inputs=("L", "R"),
+        description="L·R²/(2θ_K²) with θ_0 = 1, θ_{k+1} = (1 + √(1 + 4θ_k²))/2, and the last with 8 in place of 4",
+        latex=r"S_K = \frac{L R^2}{2\theta_K^2},\quad \theta_0 = 1,\quad "
+        r"\theta_{k+1} = \tfrac12\bigl(1+\sqrt{1+4\theta_k^2}\bigr)\ (k < K-1),\quad "
+        r"\theta_K = \tfrac12\bigl(1+\sqrt{1+8\theta_{K-1}^2}\bigr)",
     )
