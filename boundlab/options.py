@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, final
 
 from boundlab.errors import SpecError
-from boundlab.files import read_text
+from boundlab.files import RoundedError, decimal, read_text
 
 # Squares and products of two inputs must neither overflow nor vanish.
 _SMALLEST, _LARGEST = 1e-100, 1e100
@@ -85,6 +85,7 @@ def _is_whole(name: str) -> bool:
     return name.isascii() and len(name) <= LONGEST_NUMBER and name.removeprefix("-").isdigit()
 
 
+_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d{1,3})?(/\d+\.?\d*)?")
 _ALONE = {"trace": "file"}  # the option whose value may stand without its name
 
 
@@ -102,7 +103,7 @@ def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
     Raises
     ------
     SpecError
-        If an option has no ``=``, stands twice, or a bracket is not closed.
+        If an option has no ``=`` or stands twice, a bracket is not closed, or a number has digits that no float keeps.
 
     Examples
     --------
@@ -123,8 +124,20 @@ def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
         key, value = setting
         if key in options:
             raise SpecError(f"{what} {name}: option {key} is given twice")
+        _require_kept(value, f"{what} {name}: {key}")
         options[key] = value
     return name, options
+
+
+def _require_kept(value: str, what: str) -> None:
+    """Refuse a decimal number, or a fraction of two, that floats would change in silence."""
+    for word in re.split(r"[\s,\[\]]+", value):
+        for part in word.split("/") if _NUMBER.fullmatch(word) else ():
+            try:
+                decimal(part)
+            except RoundedError as error:
+                why = str(error).partition(";")[0]
+                raise SpecError(f"{what}: {why}; boundlab exact takes it, as text in a case file") from None
 
 
 def spec_of(name: str, options: Mapping[str, Any]) -> str:

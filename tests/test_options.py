@@ -28,6 +28,9 @@ def test_a_spec_is_a_name_and_options_with_lists_in_brackets():
         ("x:a=1,a=2", "given twice"),
         ("x:a=[1,2", "bracket"),
         ("x:a=1]", "brackets"),
+        ("x:a=1.00000000000000000001", "1.00000000000000000001 has more digits than a float keeps"),
+        ("x:a=[0,3/100000000000000000001]", "x: a: 100000000000000000001 has more digits"),
+        ("x:a=1,b=1e-400", "x: b: 1e-400 has more digits"),
     ],
 )
 def test_a_malformed_spec_says_how(text, message):

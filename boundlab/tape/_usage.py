@@ -91,10 +91,17 @@ def common_lag(version: Ints, staleness: Ints) -> int | None:
 
 
 def constant_lag(tape: Tape, until: int) -> int | None:
-    """Return the common lag of all that the first ``until`` server updates use; None where there is none, or no use."""
-    used = tape.uses.version < until
-    version = tape.uses.version[used]
-    return common_lag(version, version - tape.descend.version[tape.uses.update[used]]) if len(version) else None
+    """Return the common lag of all that the tape uses, else of what its first ``until`` server updates use.
+
+    None where there is none, or no use: a few updates from x0 on have any lag.
+    """
+    for last in (tape.iterations, until):
+        used = tape.uses.version < last
+        version = tape.uses.version[used]
+        lag = common_lag(version, version - tape.descend.version[tape.uses.update[used]]) if len(version) else None
+        if lag is not None:
+            return lag
+    return None
 
 
 def arrivals(tape: Tape, until: int) -> dict[str, float]:

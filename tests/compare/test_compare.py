@@ -583,3 +583,24 @@ def measured(lines, settings):
         )
         for line in lines
     ]
+
+
+@pytest.mark.parametrize("until", [0, 1, 3, 8])
+def test_the_lag_of_a_run_is_one_number_from_its_start_on(until: int) -> None:
+    plan = plan_of_six("classics.delayed-sgd", "quadratic:A=[[[1]]],b=[[0]],x0=1,sigma=0", "staleness:constant=3")
+    assert constant_lag(run_trial(plan, 0, 0)[2], until) == 3
+
+
+def test_a_theorem_that_begins_at_the_start_has_the_verdict_of_one_that_begins_after_it(tmp_path) -> None:
+    """x_(k+1) = x_k − x_(k−3)/2 from 2 is at 2, 1, 0, −1, −2, −2.5: at K = 5 its square is 6.25, above R² = 4."""
+    text = (
+        'id = "lag"\nalgorithm = "async_sgd"\nmetric = "squared-distance"\nsettable = ["alpha"]\n'
+        'assumptions = ["strongly-convex", "smooth", "minimiser", "deterministic", "one-function", "constant-lag"]\n'
+        '{}conditions = ["alpha*L <= 1"]\n[step]\nalpha = "1/(2*L)"\n[terms]\nbound = "R**2 + 0*lag"\n'
+    )
+    for number, first in enumerate(("", "first = 0\n")):
+        file = tmp_path / f"lag{number}.toml"
+        file.write_text(text.format(first))
+        problem = "quadratic:A=[[[1]]],b=[[0]],x0=2"
+        found = verdict_of_six(str(file), problem, "staleness:constant=3", iterations=8, alpha=0.5)
+        assert (found.verdict, found.ratio.max()) == ("violated", 6.25 / 4)
