@@ -175,11 +175,13 @@ def sides(x: Scalar | Fraction | int) -> tuple[Fraction, Fraction, Fraction] | N
 
 
 def written(x: Scalar | Fraction | int) -> Written:
-    """Return a number as people write it, or a decimal near it where that takes too many letters."""
+    """Return a number as people write it, as its own decimal, or near it where either takes too many letters."""
     parts = sides(x)
     if parts is None or _bits(parts) > 4 * LONGEST:
         return decimal(x)
-    whole = _sum(*parts)
+    whole, value = _sum(*parts), parts[0]
+    if len(whole.text) > LONGEST and not parts[1] and 10**LONGEST % value.denominator == 0:
+        whole = replace(_plain(value, 0), exact=whole.exact)
     return whole if len(whole.text) <= LONGEST else decimal(x)
 
 

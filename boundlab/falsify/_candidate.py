@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, final
 
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import assumption, with_implied
 from boundlab.case import build_problem, delays_from
+from boundlab.checks.scope import measured_by_runs
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
@@ -58,6 +61,8 @@ def _problem(kind: str, options: str) -> Problem:
 
 
 Floats = NDArray[np.float64]
+_SHORT, _SIMPLE = 12, 100  # letters of a decimal that stays one, and the denominator of a fraction
+_GIVEN = ("function", "noise", "heterogeneity", "start", "clients", "user")  # roles that a problem, or nobody, fills
 _OF_ALL = ("x0", "minimiser", "direction", "box")  # arrays of a problem that have no entry for each client
 
 
@@ -167,7 +172,7 @@ class Candidate:
             owners = [client for client, of_client in enumerate(targets) for _ in of_client]
             return {"features": features, "targets": [one for some in targets for one in some], "owners": owners, **own}
         if self.problem["type"] != "quadratic" or not self.separable:
-            return own
+            return {name: simply(value) for name, value in own.items()} if self.separable else own
         rows, c, _ = self.rows("w"), own.pop("c"), own.pop("w")
         centres = [one if isinstance(one, (list, tuple)) else [one] for one in c]
         return {"A": [np.diag(row).tolist() for row in rows], "b": [list(one) for one in centres], **own}
@@ -243,6 +248,16 @@ def flat(value: Any) -> list[float]:
     return [entry for one in value for entry in flat(one)] if isinstance(value, (list, tuple)) else [value]
 
 
+def simply(value: Any) -> Any:
+    """Return nested lists with each float that no short decimal is, but a small fraction, as text: ``1/3``."""
+    if isinstance(value, (list, tuple)):
+        return [simply(entry) for entry in value]
+    if not isinstance(value, float) or len(repr(value)) <= _SHORT:
+        return value
+    near = Fraction(value).limit_denominator(_SIMPLE)
+    return str(near) if float(near) == value else value
+
+
 def shaped(value: Any, entries: Iterable[float]) -> Any:
     """Return nested lists like these with other numbers, which are taken from the iterable one by one."""
     rest = iter(entries)
@@ -281,9 +296,14 @@ def behind_tape(theorem: Theorem) -> frozenset[str]:
 
 
 def unknown(theorem: Theorem) -> list[str]:
-    """Return the symbols of the theorem's own that neither an instance nor a choice of rates gives a value."""
-    known = {*SYMBOLS, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by, *tried(theorem)}
-    return [name for name in theorem.inputs() if name not in known]
+    """Return the symbols that neither a problem, nor a run, nor a choice of rates gives a value."""
+    measured = measured_by_runs(theorem)
+    if measured is None:  # a run that nobody could make here may have them all
+        return []
+    known = {name for name, info in SYMBOLS.items() if info.role in _GIVEN} | measured | {*theorem.parameters.values()}
+    known |= {symbol for name in with_implied(theorem.assumptions) for symbol in assumption(name).defines}
+    known |= {theorem.horizon_symbol, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by}
+    return [name for name in theorem.inputs() if name not in known.union(tried(theorem))]
 
 
 def tried(theorem: Theorem) -> list[str]:

@@ -116,6 +116,8 @@ def _without(line: str) -> str:
         (GOOD + '\n[parameters]\nM = "n"', SpecError, "no formula reads n, so that M stands at its default; leave"),
         (GOOD + '\n[parameters]\nM = "M"\nreply = "Q"', SpecError, "no formula reads Q, so that reply stands"),
         (GOOD + "\n[parameters]\nM = 3", SpecError, "parameters.M must name a symbol, got 3"),
+        (GOOD.replace('alpha = "alpha"', 'alpha = "-1/w"'), SpecError, "step.alpha must be > 0, got -1/w"),
+        (GOOD.replace('alpha = "alpha"', 'alpha = "K - K"'), SpecError, "step.alpha must be > 0, got 0"),
         (GOOD.replace('alpha = "alpha"', 'c = "alpha"'), SpecError, "step must give alpha, or c and d"),
         (GOOD.replace("symbols.w]", "symbols.L]"), SpecError, "L is built in"),
         (GOOD.replace("symbols.w]", "symbols.sqrt]"), SpecError, "no function"),
