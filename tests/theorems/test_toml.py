@@ -94,6 +94,10 @@ def _without(line: str) -> str:
         (GOOD.replace("metric", "metrik"), SpecError, "unknown key 'metrik'; did you mean metric?"),
         (GOOD.replace('"ergodic-gap"', '"ergodic-gab"'), SpecError, "did you mean ergodic-gap?"),
         (GOOD.replace('"ergodic-gap"', "3"), SpecError, "metric must be text, got 3"),
+        (GOOD.replace('"ergodic-gap"', "gap"), SpecError, "column 10); text stands in quotes"),
+        (GOOD.replace("[terms]", "[bound]"), SpecError, "unknown key 'bound'; the bound's terms stand under [terms]"),
+        (GOOD.replace("sigma**2", "BR**2"), FormulaError, "terms.noise: unknown symbol 'BR'; did you mean B*R?"),
+        (GOOD.replace('alpha = "alpha"', 'stepsize = "1"'), SpecError, "with meaning and units; steps of area: alpha"),
         (
             GOOD.replace('"lipschitz"', '"lipshitz"'),
             SpecError,
