@@ -17,6 +17,7 @@ from boundlab.arithmetic.numbers import Scalar
 from boundlab.greek import COMMANDS, NAMES
 
 LONGEST: Final = 24
+_DECIMAL: Final = 20  # letters of a decimal that a float is written with
 _DIGITS: Final = 6
 _MOST_BITS: Final = 14_000  # Python writes no number of more than 4,300 digits
 RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -180,8 +181,9 @@ def written(x: Scalar | Fraction | int) -> Written:
     if parts is None or _bits(parts) > 4 * LONGEST:
         return decimal(x)
     whole, value = _sum(*parts), parts[0]
-    if len(whole.text) > LONGEST and not parts[1] and 10**LONGEST % value.denominator == 0:
-        whole = replace(_plain(value, 0), exact=whole.exact)
+    if len(whole.text) > LONGEST and not parts[1] and 10**_DECIMAL % value.denominator == 0:
+        own = replace(_plain(value, 0), exact=whole.exact)
+        whole = own if len(own.text) <= _DECIMAL else whole
     return whole if len(whole.text) <= LONGEST else decimal(x)
 
 

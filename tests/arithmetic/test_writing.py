@@ -157,7 +157,7 @@ def test_every_step_of_every_chain_is_true_in_balls(a, b, c, d, r):
             assert max(len(written(side).text) for side in (step.left, step.right)) <= LONGEST
 
 
-@given(st.floats(1e-3, 1e3))
+@given(st.floats(0.01, 1e3))
 def test_a_number_of_a_case_is_written_with_all_its_digits(value):
     number = Fraction(repr(value))
     found = written(number)
