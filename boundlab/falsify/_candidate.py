@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from boundlab.algorithms import Algorithm
 from boundlab.assumptions import assumption, with_implied
 from boundlab.case import build_problem, delays_from
-from boundlab.checks.scope import measured_by_runs
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.execute.floats import run
@@ -297,13 +296,17 @@ def behind_tape(theorem: Theorem) -> frozenset[str]:
 
 def unknown(theorem: Theorem) -> list[str]:
     """Return the symbols that neither a problem, nor a run, nor a choice of rates gives a value."""
-    measured = measured_by_runs(theorem)
-    if measured is None:  # a run that nobody could make here may have them all
-        return []
-    known = {name for name, info in SYMBOLS.items() if info.role in _GIVEN} | measured | {*theorem.parameters.values()}
+    known = {name for name, info in SYMBOLS.items() if info.role in _GIVEN} | {*theorem.parameters.values()}
     known |= {symbol for name in with_implied(theorem.assumptions) for symbol in assumption(name).defines}
     known |= {theorem.horizon_symbol, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by}
-    return [name for name in theorem.inputs() if name not in known.union(tried(theorem))]
+    missing = [name for name in theorem.inputs() if name not in known.union(tried(theorem))]
+    if not missing:
+        return []
+    from boundlab.checks.scope import measured_by_runs
+
+    # Where no run could be made here, one may have them all.
+    measured = measured_by_runs(theorem)
+    return [] if measured is None else [name for name in missing if name not in measured]
 
 
 def tried(theorem: Theorem) -> list[str]:
