@@ -126,6 +126,8 @@ def _require(data: dict[str, str]) -> None:
 
 def problem_from(spec: str | Mapping[str, Any]) -> Problem:
     """Build the problem of a spec, ``NAME:key=value,…``, or of what a case file says, ``{"type": NAME, …}``."""
+    if isinstance(spec, str):
+        lookup("problems", spec.partition(":")[0].strip())  # before its options, which are those of another kind
     return build_problem(*_named(spec, "problem"))
 
 

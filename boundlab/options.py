@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
 
 from boundlab.errors import SpecError
 from boundlab.files import RoundedError, decimal, read_text
@@ -61,9 +61,20 @@ def closest(word: str, known: Iterable[str]) -> str:
     return next(iter(alike or difflib.get_close_matches(word, names, n=1, cutoff=0.6)), "")
 
 
+# What others call something here: what must be known, and what it is here.
+_ELSEWHERE: Final = {
+    "bound": ("terms", "the bound's terms stand under [terms]"),
+    "sgd": ("gd", "did you mean gd? Its noise is the problem's: --problem quadratic:sigma=1"),
+    "csv": ("logistic", "data are an option of a problem: logistic:data=csv:FILE"),
+}
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint naming the closest known word, or what is known."""
     names = sorted(known)
+    here, hint = _ELSEWHERE.get(word, ("", ""))
+    if here in names:
+        return hint
     if close := closest(word, names):
         return f"did you mean {close}?"
     if not names:

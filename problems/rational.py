@@ -36,6 +36,7 @@ from boundlab.arithmetic.writing import (
     Reason,
     Sentence,
     Written,
+    about,
     away,
     coordinate,
     difference,
@@ -503,7 +504,10 @@ class RationalSeparable(RationalArrays):
                 (Fraction(0), math("u", "u"), self.delta),
             )
         )
-        return [*found, say("where h(u) = {} for {} ≤ {}, and {} beyond", inside, math("|u|", "|u|"), rest, slope)]
+        return [
+            *found,
+            say("where h(u) = {} for {} ≤ {}, and {} beyond", inside, math("|u|", "|u|"), rest, about(slope)),
+        ]
 
     def _formula(self, client: int) -> Written:
         terms = []

@@ -107,6 +107,8 @@ class Horizons(Tabular):
         """Why, by the horizon that decides; before it the counts of the verdicts, where not all are the same."""
         found, empty = [one.verdict for one in self.comparisons], sum(bool(one.vacuous) for one in self.comparisons)
         apart = f"of {len(found)} horizons {counted(found)}; " if len(set(found)) > 1 else ""
+        if not (apart or empty) and self.verdict is Verdict.HOLDS:
+            apart = f"at all {len(found)} horizons; the closest: "
         if self.vacuous or not empty or self.verdict is Verdict.VIOLATED:
             return f"{apart}{self.deciding.explanation}"
         return f"{apart}vacuous at {empty} of {len(found)} horizons; {self.deciding.reason}"

@@ -17,6 +17,7 @@ from boundlab.arithmetic.numbers import Scalar
 from boundlab.greek import COMMANDS, NAMES
 
 LONGEST: Final = 24
+_DECIMAL: Final = 20  # letters of a decimal that a float is written with
 _DIGITS: Final = 6
 _MOST_BITS: Final = 14_000  # Python writes no number of more than 4,300 digits
 RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -175,11 +176,14 @@ def sides(x: Scalar | Fraction | int) -> tuple[Fraction, Fraction, Fraction] | N
 
 
 def written(x: Scalar | Fraction | int) -> Written:
-    """Return a number as people write it, or a decimal near it where that takes too many letters."""
+    """Return a number as people write it, as its own decimal, or near it where either takes too many letters."""
     parts = sides(x)
     if parts is None or _bits(parts) > 4 * LONGEST:
         return decimal(x)
-    whole = _sum(*parts)
+    whole, value = _sum(*parts), parts[0]
+    if len(whole.text) > LONGEST and not parts[1] and 10**_DECIMAL % value.denominator == 0:
+        own = replace(_plain(value, 0), exact=whole.exact)
+        whole = own if len(own.text) <= _DECIMAL else whole
     return whole if len(whole.text) <= LONGEST else decimal(x)
 
 

@@ -20,7 +20,15 @@ from boundlab.assumptions import RELATIVE
 from boundlab.audit._page import brief, fields, sections
 from boundlab.audit._ruling import Asked, Evidence, OnCase, Panel, ProofEvidence, Repair, Ruling, Undecided, rule
 from boundlab.case import Case, RandomEvents, load_case, other_cases, own_case, plain, provenance, read_case
-from boundlab.errors import AssumptionError, BoundlabError, MissingExtraError, SpecError, UndecidedError, visible
+from boundlab.errors import (
+    AssumptionError,
+    BoundlabError,
+    MissingExtraError,
+    SpecError,
+    SymbolError,
+    UndecidedError,
+    visible,
+)
 from boundlab.events import Events
 from boundlab.instance.fitting import CompareOptions
 from boundlab.options import count, number
@@ -352,7 +360,8 @@ class _Questions:
             try:
                 return self._compared(typed, setting, chosen)
             except BoundlabError as error:
-                why = why or str(error)
+                # What has no value at all is missing everywhere; the rest is about one setting.
+                why = str(error) if isinstance(error, SymbolError) else why or str(error)
         by = by or f"{command_line('compare', typed)} with a --problem, --delays and --set that meet it"
         self.gaps.append(Undecided("a comparison", f"no setting that was tried fits: {why}", by))
         return None

@@ -328,13 +328,16 @@ def rule(audit: Evidence) -> Ruling:
         return Ruling("false", (*refuted, *vacuous, *_repaired(audit)))
     if proved:
         return Ruling("proved", (*proved, *vacuous))
-    suspects = [f"but a check fails: {one.id} ({one.consequence})" for one in audit.checks.failed if one.consequence]
+    failed = [(one, one.consequence) for one in audit.checks.failed if one.consequence]
+    said = [one.witness if word == "not defined" else f"a check fails: {one.id} ({word})" for one, word in failed]
+    suspects = [f"but {one}" for one in said]
     if search is not None and search.found.nothing and audit.exact is None and audit.panel is None:
         unmet = f"no instance was found that meets {search.found.unmet}" if search.found.unmet else ""
         reasons = (*filter(None, [unmet or _most(search.found.refused)]), *suspects, *vacuous, *_repaired(audit))
         return Ruling(_NOTHING, reasons, tried=count)
     tried = list(_tried(audit))
-    return Ruling("not refuted" if tried else "not decided", (*tried, *suspects, *vacuous, *_repaired(audit)))
+    doubts = suspects if tried else said
+    return Ruling("not refuted" if tried else "not decided", (*tried, *doubts, *vacuous, *_repaired(audit)))
 
 
 def _most(refused: Mapping[str, int]) -> str:

@@ -79,7 +79,7 @@ def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
     found = groups()
     if reads_steps(theorem):  # of all steps that it is about, those of one size
         theorem = at_steps(theorem, theorem.symbols["alpha"].symbol)
-    view = View(theorem)
+    view, defined = View(theorem), True
     for name in chosen:
         if theorem.left.in_seconds and name not in _OF_SECONDS:
             yield Check(name, found[name].summary, "not applicable", "how many updates there are is read off a run")
@@ -100,7 +100,11 @@ def _run(theorem: Theorem, chosen: tuple[str, ...]) -> Iterator[Check]:
             if str(error) != _no_core(theorem):
                 raise
             done.append(Check(_unused(name, done), found[name].summary, "unknown", str(error)))
-        yield from done
+        for one in done:
+            defined &= one.consequence != "not defined"
+            if one.consequence == "claim false" and not defined:  # what says nothing is not false
+                one = Check(one.id, one.statement, "not applicable", "scope fails: it is not said what is claimed")
+            yield one
 
 
 def _no_core(theorem: Theorem) -> str:

@@ -37,7 +37,7 @@ def checks(view: View) -> Iterator[Check]:
         statement = "no assumptions among them are known to contradict each other"
         yield asked("scope.nonempty", statement, lambda: _nonempty(theorem))
     yield options
-    measured = None if options.verdict == "failed" else _measured(theorem, algorithm)
+    measured = None if options.verdict == "failed" else measured_by_runs(theorem)
     own = _of_conditions(theorem)
     for place, words, read in (
         ("symbols", "the bound and the step read", {*theorem.inputs()} - own),
@@ -88,8 +88,9 @@ def read_parameters(theorem: Theorem, algorithm: Algorithm[Any], options: Any) -
             raise error from None
 
 
-def _measured(theorem: Theorem, algorithm: Algorithm[Any]) -> frozenset[str] | None:
+def measured_by_runs(theorem: Theorem) -> frozenset[str] | None:
     """Return the symbols that a run of the algorithm has, read off a short schedule; None if none could be made."""
+    algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
     if algorithm.server == "any":
         return frozenset()
     for clients in _CLIENTS:

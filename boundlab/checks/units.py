@@ -233,10 +233,8 @@ def _say(
             "says that the left side is 0, and is false"
         )
         return Implied(smaller, text, "claim false", latex)
-    text = (
-        f"{scaling}: the claim{rate} implies itself without {', '.join(terms)}, that is with {' + '.join(keep)} alone"
-    )
-    return Implied(smaller, text, "implies more", latex)
+    gone = f"this makes {', '.join(terms)} disappear, so the claim{rate} implies the one with {' + '.join(keep)} alone"
+    return Implied(smaller, f"{scaling}: {gone}", "implies more", latex)
 
 
 def _faces(view: View) -> Iterator[tuple[str, ...]]:

@@ -134,7 +134,10 @@ def _run(arguments: Sequence[str]) -> ExitCode:
     if not arguments:
         sys.stdout.write(_FIRST)
         return ExitCode.STANDS
-    command = typer.main.get_command(application(_command(arguments)))
+    name = _command(arguments)
+    if name is not None and name.endswith(".toml"):
+        raise SpecError(f"{name} is a file, and no command: boundlab audit {name} asks everything about its theorem")
+    command = typer.main.get_command(application(name))
     with command.make_context("boundlab", list(arguments)) as context:
         code = command.invoke(context)
     return code if isinstance(code, ExitCode) else ExitCode.STANDS

@@ -187,7 +187,7 @@ def read_time(given: Any) -> float:
     """Return seconds: 90, 90s, 1.5m or 2h."""
     text = str(given).strip()
     unit = text[-1:] if text[-1:] in _SECONDS else "s"
-    return _SECONDS[unit] * number(text.removesuffix(unit), "--budget")
+    return _SECONDS[unit] * number(text.removesuffix(unit), "--budget (90, 90s, 1.5m or 2h)")
 
 
 # What a command is about.

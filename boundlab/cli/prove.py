@@ -76,9 +76,9 @@ def prove(
         axioms, "--axioms prints a page of its own", json=as_json, verbose=verbose, latex=latex, step=step is not None
     )
     if search:
-        if any((script, axioms, step, latex, coq, trace, quiet, verbose, as_json)):
+        if any((script, axioms, step, latex, coq, trace, as_json)):
             raise SpecError("--search writes a file: use the other options on that file")
-        return _look(what)
+        return _look(what, quiet=quiet, verbose=verbose)
     if script is not None and (what is None or what.endswith(".py")):
         raise SpecError("--with writes the proof of a theorem: name its id, or its file (FILE.toml)")
     from boundlab.pages.proofs import ending, worst
@@ -94,6 +94,10 @@ def prove(
 
         theorem, scripts = load_theorem(what), [the_script(script)]
     else:
+        if what is not None and what.endswith(".toml") and (file := _proof_file(what)).exists():
+            raise SpecError(
+                f"{what} is a theorem: boundlab prove {file} decides the proof beside it; or add --search or --with"
+            )
         scripts = [*registered("proofs").values()] if what is None else named(what)
     if not one and (axioms or any(given is not None for given in (step, coq, trace))):
         raise SpecError("--axioms, --step, --coq and --trace are about one proof: name it")
@@ -113,10 +117,8 @@ def prove(
 
     def show(_files: Sequence[Path]) -> None:
         if quiet:
-            from boundlab.api import Decided
-
             for outcome in outcomes:
-                print_line(Decided.of(outcome).line())
+                _quiet_line(outcome)
             return
         if axioms:
             from boundlab.pages.proofs import axioms_page
@@ -132,7 +134,12 @@ def prove(
     return deliver(code, files, show, quiet=as_json or latex or quiet)
 
 
-def _look(what: str | None) -> ExitCode:
+def _proof_file(what: str) -> Path:
+    """Return the file that --search writes for a theorem."""
+    return Path(f"{Path(what).stem if what.endswith('.toml') else what}_proof.py")
+
+
+def _look(what: str | None, *, quiet: bool, verbose: bool) -> ExitCode:
     """Look for a proof of a theorem, and write the file that is one."""
     if what is None or what.endswith(".py"):
         raise SpecError("--search looks for a proof of a theorem: name its id, or its file (FILE.toml)")
@@ -141,18 +148,29 @@ def _look(what: str | None) -> ExitCode:
     from boundlab.pages.proofs import ending, proof_page
     from boundlab.prove.run import look
 
-    file = Path(f"{Path(what).stem if what.endswith('.toml') else what}_proof.py")
+    file = _proof_file(what)
     check_writable(file)
     found = look(what)
     if found.outcome is None:
+        together: dict[str, list[str]] = {}  # what is in the way, and of which potentials
         for words, why in found.tried:
-            print_line(f"{words}: {why}")
-        print_line(f"no proof was found: {len(found.tried)} potentials were tried")
+            together.setdefault(why.removeprefix("end of the proof: "), []).append(words)
+        for why, each in () if quiet else together.items():
+            print_line(f"{why}: {'; '.join(each) if verbose else f'{len(each)} potentials'}")
+        way = "a stronger bound may have a proof, and this one follows from it"
+        print_line(f"no proof was found: {len(found.tried)} potentials were tried; {way}")
         return ExitCode.UNDECIDED
     outcome = found.outcome
     files: Files = {file: lambda path: write_text(path, found.script)}
     after = said(pointers(f"to see it on one page: boundlab audit {what} --with {file}"))
-    return deliver(ending(outcome)[1], files, lambda _: print_page([*proof_page(outcome), GAP, after]))
+    page = _quiet_line if quiet else lambda one: print_page([*proof_page(one), GAP, after])
+    return deliver(ending(outcome)[1], files, lambda _: page(outcome), quiet=quiet)
+
+
+def _quiet_line(outcome: "Outcome") -> None:
+    from boundlab.api import Decided
+
+    print_line(Decided.of(outcome).line())
 
 
 def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: bool, as_json: bool) -> None:

@@ -142,7 +142,10 @@ def _show(
     )
     old = None if against is None else open_results(against)
     page = partial(found.page, verbose) if old is None else lambda: [*found.changes(old)]
-    return answer(found, found.ending(require), files, page=page, quiet=quiet, as_json=as_json and old is None)
+    code = answer(found, found.ending(require), files, page=page, quiet=quiet, as_json=as_json and old is None)
+    if quiet and plot is None and picture is not None:  # nobody has named this file
+        typer.echo(f"written: {picture}", err=True)
+    return code
 
 
 def _axes(text: str) -> tuple[str, str]:

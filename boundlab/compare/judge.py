@@ -458,7 +458,8 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
     most = most if drawn else f"largest mean/bound {largest:.3g}"
     if sides.below.all():
         if not drawn:
-            words = f"the value is below the bound {_everywhere(plan)} (computed, not sampled); {most}{_outside(plan)}"
+            below = "below the bound" if largest < 1.0 else "not above the bound"
+            words = f"the value is {below} {_everywhere(plan)} (computed, not sampled); {most}{_outside(plan)}"
             return Verdict.HOLDS, words
         each = "the one schedule" if trials == 1 else f"each of the {trials} schedules"
         return Verdict.HOLDS, (

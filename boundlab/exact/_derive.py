@@ -193,14 +193,20 @@ def _cut(
     return (Table(tuple(columns), tuple(map(tuple, rows))), *said), whole
 
 
+def _step_size(at: ExactSetting, tape: Tape) -> Scalar | None:
+    """Return the theorem's step where all local steps are gradient steps of this one size."""
+    sizes = set(tape.descend.step_size.tolist())
+    plain = at.plan.problem.simple is None and not tape.implicit.any()
+    if not plain or len(sizes) != 1 or len(tape.local) or not at.plan.theorem.step:
+        return None
+    size, near = at.value(next(iter(at.plan.theorem.step))), sizes.pop()
+    return None if abs(float(numbers.ball(size)) - near) > _ROUNDING * near else size
+
+
 def _local_steps(at: ExactSetting, tape: Tape) -> Iterator[Sentence]:
     """Yield what a local step does on the line, if all steps have one size."""
-    sizes = set(tape.descend.step_size.tolist())
-    plain = at.model.d == 1 and at.plan.problem.simple is None and not tape.implicit.any()
-    if not plain or len(sizes) != 1 or len(tape.local) or not at.plan.theorem.step:
-        return
-    size, near = at.value(next(iter(at.plan.theorem.step))), sizes.pop()
-    if abs(float(numbers.ball(size)) - near) > _ROUNDING * near:
+    size = _step_size(at, tape)
+    if size is None or at.model.d > 1:
         return
     y = math("y", "y")
     slope = math("f_i'(y)", "f_i'(y)")
@@ -212,10 +218,10 @@ def _local_steps(at: ExactSetting, tape: Tape) -> Iterator[Sentence]:
     where = ""
     edges: list[Written] = []
     if core is not None and quadratic is None:
-        where, edges = " for {} ≤ {} ≤ {}", [written(core.low[0]), y, written(core.high[0])]
+        where, edges = " if {} ≤ {} ≤ {}", [written(core.low[0]), y, written(core.high[0])]
     for client, (A, b) in enumerate(zip(form.A[:_CLIENTS], form.b, strict=False)):
         part = numbers.fraction(size) * A[0][0]
-        yield say(f"so of client {client} to {{}}{where}", about(linear([(1 - part, y)], part * b[0])), *edges)
+        yield say(f"client {client}: {{}} goes to {{}}{where}", y, about(linear([(1 - part, y)], part * b[0])), *edges)
 
 
 @final
@@ -259,8 +265,25 @@ def _entering(at: ExactSetting, trace: Models) -> _Entering:
         then = _before(at, 1)
         total = math(f"{then.text} + Σ weight·(y − y_0)", rf"{then.latex} + {weighted} (y - y_0)")
     rule = say("{} = {}, where the local steps of a run lead from {} to {}", now, total, start, y)
+    if chosen[1] and _is_descent(at, trace, chosen[0]):
+        step, x = at.symbol(next(iter(at.plan.theorem.step))), _before(at, 1)
+        slope, latex = ("f'", "f'") if at.model.d == 1 else ("∇f", r"\nabla f")
+        moved = math(f"{x.text} − {step.text}·{slope}({x.text})", rf"{x.latex} - {step.latex}\, {latex}({x.latex})")
+        rule = say("{} = {}", now, moved)
     cells = [first, *(_cell_of(at, trace, t, some) for t, some in enumerate(chosen[0], 1))]
     return _Entering("what enters", cells, rule, adds=True)
+
+
+def _is_descent(at: ExactSetting, trace: Models, each: Sequence[Sequence[_Entry]]) -> bool:
+    """Return whether every update is one step of the one client from the model before, of the theorem's size."""
+    steps, points = trace.tape.descend.steps, trace.each
+    if at.plan.problem.n > 1 or _step_size(at, trace.tape) is None:
+        return False
+    return all(
+        len(some) == 1 and weight == 1 and steps[run] == 1 and _same(trace.moves[run][0], points[t])
+        for t, some in enumerate(each)
+        for run, weight in some[:1]
+    )
 
 
 def _cell_of(at: ExactSetting, trace: Models, t: int, entries: Sequence[_Entry]) -> Sentence:

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, final
 
 import numpy as np
 
 from boundlab.algorithms import Algorithm
+from boundlab.assumptions import assumption, with_implied
 from boundlab.case import build_problem, delays_from
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
@@ -57,6 +59,8 @@ def _problem(kind: str, options: str) -> Problem:
     return build_problem(kind, json.loads(options))
 
 
+_SHORT, _SIMPLE = 12, 100  # letters of a decimal that stays one, and the denominator of a fraction
+_GIVEN = ("function", "noise", "heterogeneity", "start", "clients", "user")  # roles that a problem, or nobody, fills
 _OF_ALL = ("x0", "minimiser", "direction", "box")  # arrays of a problem that have no entry for each client
 
 
@@ -166,7 +170,7 @@ class Candidate:
             owners = [client for client, of_client in enumerate(targets) for _ in of_client]
             return {"features": features, "targets": [one for some in targets for one in some], "owners": owners, **own}
         if self.problem["type"] != "quadratic" or not self.separable:
-            return own
+            return {name: simply(value) for name, value in own.items()} if self.separable else own
         rows, c, _ = self.rows("w"), own.pop("c"), own.pop("w")
         centres = [one if isinstance(one, (list, tuple)) else [one] for one in c]
         return {"A": [np.diag(row).tolist() for row in rows], "b": [list(one) for one in centres], **own}
@@ -242,6 +246,16 @@ def flat(value: Any) -> list[float]:
     return [entry for one in value for entry in flat(one)] if isinstance(value, (list, tuple)) else [value]
 
 
+def simply(value: Any) -> Any:
+    """Return nested lists with each float that no short decimal is, but a small fraction, as text: ``1/3``."""
+    if isinstance(value, (list, tuple)):
+        return [simply(entry) for entry in value]
+    if not isinstance(value, float) or len(repr(value)) <= _SHORT:
+        return value
+    near = Fraction(value).limit_denominator(_SIMPLE)
+    return str(near) if float(near) == value else value
+
+
 def shaped(value: Any, entries: Iterable[float]) -> Any:
     """Return nested lists like these with other numbers, which are taken from the iterable one by one."""
     rest = iter(entries)
@@ -280,9 +294,18 @@ def behind_tape(theorem: Theorem) -> frozenset[str]:
 
 
 def unknown(theorem: Theorem) -> list[str]:
-    """Return the symbols of the theorem's own that neither an instance nor a choice of rates gives a value."""
-    known = {*SYMBOLS, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by, *tried(theorem)}
-    return [name for name in theorem.inputs() if name not in known]
+    """Return the symbols that neither a problem, nor a run, nor a choice of rates gives a value."""
+    known = {name for name, info in SYMBOLS.items() if info.role in _GIVEN} | {*theorem.parameters.values()}
+    known |= {symbol for name in with_implied(theorem.assumptions) for symbol in assumption(name).defines}
+    known |= {theorem.horizon_symbol, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by}
+    missing = [name for name in theorem.inputs() if name not in known.union(tried(theorem))]
+    if not missing:
+        return []
+    from boundlab.checks.scope import measured_by_runs
+
+    # Where no run could be made here, one may have them all.
+    measured = measured_by_runs(theorem)
+    return [] if measured is None else [name for name in missing if name not in measured]
 
 
 def tried(theorem: Theorem) -> list[str]:

@@ -20,7 +20,7 @@ from boundlab.compare.trials import trial_events
 from boundlab.errors import AssumptionError, SpecError, UndecidedError
 from boundlab.expectation import applicable
 from boundlab.falsify import _candidate as catalog
-from boundlab.falsify._candidate import Candidate, local_rate, unknown
+from boundlab.falsify._candidate import Candidate, local_rate, simply, unknown
 from boundlab.falsify._families import noise_allowed, on_composite, on_random_events, problems, schedules, unvaried
 from boundlab.falsify._judge import FAILURES, Judge, Score, left_of, plan_of, run_by_run
 from boundlab.falsify._search import search
@@ -156,7 +156,7 @@ class JudgedInstance:
             for name in ("w", "c", "a", "y", "batch", "replacement", "delta", "sigma", "noise", "error", *OPTIONS, "x0")
             if name in one.problem and one.independent
         )
-        parts += [f"{name} = {typed(one.problem[name])}" for name in shown]
+        parts += [f"{name} = {typed(simply(one.problem[name]))}" for name in shown]
         parts += [f"f = {self.objective}"] if self.objective.startswith("Σ") else []
         parts += [f"delays {one.delays}"]
         parts += [f"{name} = {_shown(value)}" for name, value in {**self.parameters, **one.settings}.items()]

@@ -294,7 +294,9 @@ class _TreeReader:
             raise self.fail(node, f"function {node.id} needs its argument in parentheses")
         if not self.names:
             raise self.fail(node, f"{node.id!r} is a name where a number is expected")
-        raise self.fail(node, f"unknown symbol {node.id!r}; {nearest(node.id, self.names)}")
+        halves = ((node.id[:at], node.id[at:]) for at in range(1, len(node.id)))
+        product = next((f"did you mean {a}*{b}?" for a, b in halves if {a, b} <= self.names.keys()), "")
+        raise self.fail(node, f"unknown symbol {node.id!r}; {product or nearest(node.id, self.names)}")
 
     def operation(self, node: ast.BinOp, depth: int) -> tuple[Any, float | None]:
         do = _OPERATORS.get(type(node.op))

@@ -64,7 +64,7 @@ AREA_ROWS: tuple[Row, ...] = (
     # The run.
     ("n", "number of clients", "count", (0, 0)),
     ("M", "local steps of an update", "count", (0, 0)),
-    ("K", "number of iterations (arrivals and aggregations alike)", "count", (0, 0)),
+    ("K", "number of iterations (events of AREA, server updates of others)", "count", (0, 0)),
     ("p", "probabilities p_i that an iteration is an arrival of client i", "probability", (0, 0), "p", "p", True),
     ("p_s", "probability that an iteration is an aggregation", "probability", (0, 0), "p_s", "pₛ"),
     ("p_min", "smallest of p_s and all p_i", "probability", (0, 0), r"p_{\min}", "p_min"),

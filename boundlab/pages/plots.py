@@ -293,6 +293,7 @@ _TERM_STYLES = (
 )
 _OTHER_STYLES = ((GREEN, "-.", "^"), (BLACK, (0, (8, 2, 2, 2)), "D"))
 _FEW = 12  # points that each get a mark, and horizons that each get a tick
+_LEAST_SHOWN = 1e-9  # an error below this share of the bound is 0 but for rounding, and would squash all else
 _LEAST_TERM = 1e-2  # terms below this share of all that else is drawn are cut off
 _TIMES = "mean time of the iterations [unit of time of the delays]"
 
@@ -346,7 +347,9 @@ class _Picture:
         """Return what is to be seen of a logarithmic axis: the lower side of a band may reach down to 0."""
         told = [self.own.mean, self.own.bound, self.own.upper if self.band else self.own.mean, np.array([self.still])]
         told += [one.bound for one in self.others] + [one.mean for one in self.others if one.run != self.own.run]
-        found = np.concatenate([one[np.isfinite(one) & (one > 0.0)] for one in told])
+        positive = self.own.bound[np.isfinite(self.own.bound) & (self.own.bound > 0.0)]
+        least = _LEAST_SHOWN * float(positive.min()) if len(positive) else 0.0
+        found = np.concatenate([one[np.isfinite(one) & (one > least)] for one in told])
         extra = np.concatenate([*self.terms.values(), found])
         extra = extra[extra >= _LEAST_TERM * found.min()]
         return float(extra.min()) / 1.5, float(extra.max()) * 1.5
@@ -477,7 +480,8 @@ def _name(axes: Any, below: Any, result: Comparison, headline: str, across: str)
 def _counted(result: Comparison, events: str) -> str:
     if result.plan.theorem.horizon_symbol == "T":
         return "server updates $T$"
-    return f"{events} (client updates and aggregations)"
+    counted = "client updates and aggregations" if result.plan.algorithm.server == "any" else "server updates"
+    return f"{events} ({counted})"
 
 
 def _labels(result: Comparison) -> tuple[str, str]:
@@ -543,12 +547,11 @@ def _draw_ratios(below: Any, picture: _Picture, mark: str) -> None:
     below.plot(across, ratio, "-", marker=mark, color=BLUE, linewidth=1.8, markersize=5)
     below.axhline(1.0, color=ORANGE, linewidth=2.5, alpha=0.85, zorder=1)
     found = np.concatenate(tops)
-    found = found[np.isfinite(found) & (found > 0.0)]
+    found = found[np.isfinite(found) & (found > _LEAST_SHOWN)]
     lowest, top = float(found.min(initial=1.0)), float(found.max(initial=1.0))
     if lowest < 0.05 or top > 20.0:
         below.set_yscale("log")
-        least = float(ratio[ratio > 0.0].min(initial=1.0))
-        below.set_ylim(min(lowest, least) / 1.6, top * 1.6)
+        below.set_ylim(lowest / 1.6, top * 1.6)
         short_labels(below.yaxis, *below.get_ylim())
     else:
         below.set_ylim(0.0, 1.15 * top)

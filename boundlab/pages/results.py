@@ -347,7 +347,8 @@ def _numbers(result: "WorstCase") -> Iterator[tuple[str, str, str]]:
     if result.certified_upper is None:
         yield "upper value", "-", "no certificate was found"
     else:
-        yield "upper value", upwards(result.certified_upper), "certified: rational multipliers, checked exactly"
+        shown = "= bound" if result.attained else upwards(result.certified_upper)  # decimals of equal numbers differ
+        yield "upper value", shown, "certified: rational multipliers, checked exactly"
     if result.replayed is None:
         yield "replayed", "-", result.missing
     else:

@@ -153,7 +153,10 @@ class _TheoremPage:
         lines = []
         for name in theorem.inputs():
             parameter = f" (the parameter {options[name]} of {theorem.algorithm})" if name in options else ""
-            lines.append(f"{self._called(name)}: {theorem.symbols[name].describe()}{parameter}")
+            info = theorem.symbols[name].describe()
+            if name == theorem.horizon_symbol:
+                info = info.replace("an integer ≥ 1", f"an integer ≥ {theorem.first_iteration}")
+            lines.append(f"{self._called(name)}: {info}{parameter}")
         more = f"may be set: {', '.join(map(self._called, theorem.settable))}"
         return [*lines, more] if theorem.settable else lines
 

@@ -333,7 +333,7 @@ def _falls(
 def _mean(proof: Proof, of: Iteration, base: str, given: str) -> None:
     s, k = of.s, of.s.k
     if s.theorem.metric not in MEANS:
-        raise ProofError("the left side is no mean")
+        raise ProofError("averaging does not apply: the left side is no mean")
     if _rooted(s.theorem)[1] != 1:
         _at_the_best_step(proof, of, given)
         return
@@ -470,13 +470,13 @@ def _contraction(proof: Proof, of: Iteration, base: str, given: str) -> None:
     s = of.s
     powers = _powers(s.theorem)
     if len(powers) != 1 or s.theorem.metric not in ("gap", "squared-distance"):
-        raise ProofError("the bound is no S·ρ^T + N·(1 − ρ^T)")
+        raise ProofError("contraction does not apply: the bound is not geometric, S·ρ^T + N·(1 − ρ^T)")
     (q, often), horizon = powers[0], s.theorem.symbols[s.theorem.horizon_symbol].symbol
     bound = sympy.Add(*s.theorem.bound.expressions().values())
     rho = sympy.Dummy("rho")
     in_rho = sympy.expand(bound.subs(q ** (often * horizon), rho))
     if horizon in in_rho.free_symbols or in_rho.coeff(rho, 0).has(rho):
-        raise ProofError("the bound is no S·ρ^T + N·(1 − ρ^T)")
+        raise ProofError("contraction does not apply: the bound is not geometric, S·ρ^T + N·(1 − ρ^T)")
     level = in_rho.coeff(rho, 0)
     cases = _cases(proof, q)
     proof.conclude(*(_contracts(proof, of, base, given, one, often, s.formula(level), at) for at, one in cases))

@@ -548,6 +548,10 @@ class Statement:
         for expression in (*rules.values(), *self.expressions()):
             for name in names_of(expression):
                 lookup(name, self.symbols)
+        for name, rule in self.step.items():
+            domain = self.symbols[name].domain
+            if domain.low == 0 and (rule.is_negative or (rule.is_zero and domain.open_low)):
+                raise SpecError(f"{self.id}: step.{name} must be {domain.rule}, got {rule}")
         try:
             tuple(graphlib.TopologicalSorter({name: names_of(rule) for name, rule in rules.items()}).static_order())
         except graphlib.CycleError as error:

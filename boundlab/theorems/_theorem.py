@@ -741,8 +741,10 @@ class Theorem(Statement):
             value = found[name]
             domain = self.symbols[name].domain
             if value.size != 1 or not np.isfinite(value).all() or not domain.contains(value).all():
+                start = [one for one in self.read_by({name}) if self.symbols[one].role == "start" and one in known]
+                why = "".join(f": {one} = 0, x0 is a minimiser" for one in start if not np.any(known[one]))
                 raise SymbolError(
-                    f"{self.id}: the step size needs one finite {name}, {domain.rule}, got {value.tolist()}"
+                    f"{self.id}: the step size needs one finite {name}, {domain.rule}, got {value.tolist()}{why}"
                 )
             options[name] = float(value.reshape(-1)[0])
         return admissible(self, known, options)

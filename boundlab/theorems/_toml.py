@@ -501,9 +501,12 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
         if name in symbols and symbols[name].vector:
             raise SpecError(f"{where}: {name} is one number per client, whose values are those of the problem")
         if name not in symbols:
+            hint = nearest(name, symbols)
+            if name in data["step"] and not running():
+                own = lookup("algorithms", data.get("algorithm", _ALGORITHM))
+                hint = f"steps of {own.id}: {', '.join(own.step_size_symbols)}"
             raise SpecError(
-                f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; "
-                f"{nearest(name, symbols)}"
+                f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; {hint}"
             )
     written: dict[sympy.Expr, Demands] = {}
     indices = {name: index_symbol(name) for name in (*(one.name for one in INDEX.values()), "tau")}
@@ -676,7 +679,8 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
                 f"{str(path)!r} is LaTeX, and a theorem is a TOML file with formulas such as L*R**2/(2*K): "
                 f"boundlab new theorem NAME --latex {path} drafts one from it"
             ) from None
-        raise SpecError(f"{str(path)!r}: {reason}{other_kind(path, '.toml')}") from None
+        quotes = "; text stands in quotes" if str(reason).startswith("Invalid value") else ""
+        raise SpecError(f"{str(path)!r}: {reason}{quotes}{other_kind(path, '.toml')}") from None
 
 
 def _measured(value: Any) -> Any:

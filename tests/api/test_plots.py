@@ -88,6 +88,13 @@ def test_mean_and_bound_are_inside_the_axes_also_where_a_band_reaches_down_to_ze
         assert max(bound) < high
 
 
+def test_an_error_that_is_0_but_for_rounding_squashes_nothing() -> None:
+    _, axes, below = drawn(bl.compare("classics.gd.convex", "huber:x0=10", iterations=200))
+    assert axes.get_ylim()[0] > 0.05  # the bound falls to 0.12
+    assert below.get_yscale() == "linear"
+    assert below.get_xlabel() == "iteration $k$ (server updates)"
+
+
 @pytest.mark.nightly
 def test_the_legend_stands_below_the_data_which_have_the_whole_width(curve: Any, repaired: Any, run: Any) -> None:
     for figure, axes, below in (drawn(curve, others=[repaired]), drawn(run, terms=True), drawn(curve.comparisons[1])):

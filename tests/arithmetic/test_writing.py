@@ -157,6 +157,14 @@ def test_every_step_of_every_chain_is_true_in_balls(a, b, c, d, r):
             assert max(len(written(side).text) for side in (step.left, step.right)) <= LONGEST
 
 
+@given(st.floats(0.01, 1e3))
+def test_a_number_of_a_case_is_written_with_all_its_digits(value):
+    number = Fraction(repr(value))
+    found = written(number)
+    assert not found.near
+    assert Fraction(found.text) == number
+
+
 @given(fractions, fractions)
 def test_decimals_lie_between_both_sides(a, b):
     above = a > b

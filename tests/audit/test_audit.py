@@ -477,6 +477,18 @@ bound = "2*L/mu*({G}/mu + 4*L*R**2)/(K + 8*L/mu)"
 """
 
 
+@pytest.mark.parametrize("letter", ["D", "T"])  # of another algorithm, and another counter
+def test_what_is_not_defined_is_not_false_and_nothing_is_searched(letter: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    assumed = '"strongly-convex", "smooth", "minimiser"'
+    path.write_text(ABOUT_NOTHING.format(assumptions=assumed, conditions="", G=f"{letter}**7"), encoding="utf-8")
+    found = audited(path)
+    assert found.search is None
+    assert (found.verdict, found.exit_code) == ("not decided", ExitCode.UNDECIDED)
+    assert re.match(rf"mine: not decided: {letter} (\(.*\) )?is read, but ", found.line())
+    assert not any(one.consequence == "claim false" for one in found.checks.checks)
+
+
 @pytest.mark.parametrize(
     ("assumptions", "conditions", "G", "why"),
     [

@@ -103,7 +103,7 @@ NONSENSE = [
     ("run {toml}", "a TOML file holds a theorem"),
     ("show {json}", "a JSON file holds a case"),
     ("falsify area.theorem8 --budget 5 minutes", "unexpected extra argument"),
-    ("falsify area.theorem8 --budget 5x", "--budget must be a number"),
+    ("falsify area.theorem8 --budget 5x", "--budget (90, 90s, 1.5m or 2h) must be a number"),
     ("worst-case area.theorem8", "needs p"),
     ("worst-case area.theorem8 --iterations 0", "iterations"),
     ("worst-case area.theorem8 --iterations 5000", "between 1 and 1000"),
@@ -118,6 +118,10 @@ NONSENSE = [
     ("check area.theorem8 --only colours", "colours"),
     ("falsify area.theorem9", "unknown theorem"),
     ("falsify area.theorem8 --budget -1", "budget"),
+    ("run sgd", "did you mean gd? Its noise is the problem's"),
+    ("compare area.theorem8 --problem csv:foo.csv", "data are an option of a problem: logistic:data=csv:FILE"),
+    ("{toml}", "asks everything about its theorem"),
+    ("compare classics.sgd.convex --problem lad:clients=4 -k 10", "got 0.0: R = 0, x0 is a minimiser"),
 ]
 # Lines about what a theorem does not speak of.
 NOT_COVERED = [

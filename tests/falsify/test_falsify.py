@@ -278,7 +278,7 @@ def test_the_page_of_a_counterexample_that_a_large_sample_does_not_tell(
         (["area.theorem7"], 4, "printed O"),
         (["area.theorem9"], 2, "area.theorem9"),
         (["area.theorem8", "--budget", "0"], 2, "budget must be > 0"),
-        (["area.theorem8", "--budget", "nan"], 2, "budget must be a finite number"),
+        (["area.theorem8", "--budget", "nan"], 2, "must be a finite number"),
         (["area.theorem8", "--candidates", "0"], 2, "candidates must be between 1 and"),
     ],
 )

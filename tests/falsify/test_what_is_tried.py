@@ -124,6 +124,13 @@ def test_another_rate_or_option_is_tried_for_fewer_updates_and_goes_with_the_oth
 
 
 @pytest.mark.nightly
+def test_a_third_is_written_as_a_third_and_a_decimal_as_it_is() -> None:
+    numbers = {"c": [0.0, 2 / 3], "w": [1.0, 0.1], "delta": 1 / 3, "x0": 0.12345678901234567, "sigma": 0.0}
+    one = Candidate("mine", {"type": "huber", **numbers}, "deterministic", {}, {}, 1)
+    assert one.problem_spec() == "huber:c=[0,2/3],w=[1,0.1],delta=1/3,x0=0.12345678901234568,sigma=0"
+    assert one.build().constants()["B"].value == pytest.approx(1 / 3 * 0.55)
+
+
 def test_a_server_rate_makes_two_updates_of_noise_enough() -> None:
     problem = {"type": "huber", "c": [0.0], "w": [1.0], "delta": 6.0, "x0": 0.0, "sigma": 100.0, "noise": "sign"}
     one = Candidate("test", problem, "exponential", {"scale": "1"}, {"eta_l": 0.001}, 26)

@@ -1,5 +1,6 @@
 """Proofs that are looked for: textbook theorems, files written after the search was, and false twins of both."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -138,8 +139,10 @@ def test_what_is_found_is_written_as_a_file_that_prove_decides(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     NEW["mean gradient"].write(tmp_path)
-    assert invoke(["prove", "mine.toml", "--search"]) == 0
-    assert "written: mine_proof.py" in capsys.readouterr().out
+    assert invoke(["prove", "mine.toml", "--search", "-q"]) == 0
+    assert re.fullmatch(r"mine, \d+ steps: proved\n", capsys.readouterr().out)
+    assert invoke(["prove", "mine.toml"]) == 2
+    assert "boundlab prove mine_proof.py decides the proof" in capsys.readouterr().err
     assert invoke(["prove", "mine_proof.py"]) == 0
     assert "proved: mine.toml" in capsys.readouterr().out
 
@@ -147,8 +150,12 @@ def test_what_is_found_is_written_as_a_file_that_prove_decides(
 def test_where_none_is_found_each_potential_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["prove", FALSE["mean gradient / 2"].write(tmp_path), "--search"]) == 3
     out = capsys.readouterr().out
-    assert "mean, value, descent: end of the proof: the potential is not shown to fall" in out
+    assert "the potential is not shown to fall: " in out
+    assert "mean, value, descent" not in out
     assert "no proof was found: " in out
+    assert out.count("\n") < 10
+    assert invoke(["prove", str(tmp_path / "mine.toml"), "--search", "-v"]) == 3
+    assert re.search("the potential is not shown to fall: .*mean, value, descent", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("words", [["prove", "--search"], ["prove", "classics.gd.pl", "--search", "--json"]])
