@@ -597,8 +597,6 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
                     f'leave the entry out, or write {option} = "any" under [options]'
                 )
         if not registered:
-            for proof in theorem.proofs:
-                lookup("proofs", proof)
             _require_clear(theorem, data.get("symbols", {}), where)
     except BoundlabError as error:
         if str(error).startswith(where):

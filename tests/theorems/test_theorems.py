@@ -109,7 +109,7 @@ def test_a_step_may_be_what_its_symbol_may_be() -> None:
     heavy_ball = load_theorem("classics.heavy-ball")
     without = replace(heavy_ball, id="mine", step={**heavy_ball.step, "beta": sympy.S.Zero})
     assert without.step_options({"L": 2, "R": 1})["beta"] == 0.0
-    below = replace(without, step={"alpha": 1 / symbol("L"), "beta": -sympy.S.One})
+    below = replace(without, step={"alpha": 1 / symbol("L"), "beta": 1 - symbol("L")})
     with pytest.raises(SymbolError, match=r"needs one finite beta, in \[0, 1\]"):
         below.step_options({"L": 2, "R": 1})
 
