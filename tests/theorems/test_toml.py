@@ -13,6 +13,7 @@ from boundlab.theorems import Theorem, load_theorem
 GOOD = """
 id = "mine.theorem1"
 title = "Theorem 8, written down again"
+algorithm = "area"
 metric = "ergodic-gap"
 assumptions = ["lipschitz", "bounded-variance", "iid-events"]
 conditions = ["alpha <= 1/w"]
