@@ -322,10 +322,14 @@ class Options:
             self.used[key] = value
         return value
 
+    def _missing(self, key: str) -> SpecError:
+        got = ", ".join(sorted(self.values.keys() - self.seen - {key}))
+        return SpecError(f"{self.owner} needs the option {key}" + f"; it got {got}" * bool(got))
+
     def require(self, key: str) -> Any:
         """Return the option as it was given, or say that it is missing."""
         if not self.has(key):
-            raise SpecError(f"{self.owner} needs the option {key}")
+            raise self._missing(key)
         return self.raw(key)
 
     def number(
@@ -353,7 +357,7 @@ class Options:
         """Return a list of finite numbers."""
         raw = self.raw(key, default)
         if raw is None:
-            raise SpecError(f"{self.owner} needs the option {key}")
+            raise self._missing(key)
         found = numbers(raw, f"{self.owner}: {key}")
         if isinstance(raw, str) and raw.startswith("@"):
             self.used[key] = found

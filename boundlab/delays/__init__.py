@@ -130,6 +130,8 @@ def _iid(options: Options, n: int) -> DelayModel:
     else:
         p_s = options.number("p_s", 1.0 - float(p.sum()))
     options.finish()
+    if p_s <= 0.0 and not options.has("p_s"):
+        raise SpecError(f"delays iid: the p sum to {p.sum():.6g}; leave a remainder for p_s, that of the server")
     if (p <= 0.0).any() or p_s <= 0.0:
         raise SpecError(f"delays iid: probabilities must be > 0, got p_s = {p_s:g}, smallest p = {p.min():g}")
     if abs(float(p.sum()) + p_s - 1.0) > 1e-9:

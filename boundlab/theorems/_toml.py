@@ -291,8 +291,13 @@ def step_of_each(
         if not index:
             continue
         if name != "alpha" or len(index) > 1 or option in options:
+            each = " and ".join(sorted(map(str, index)))
             raise SpecError(
-                f"{place}: alpha alone may depend on one of k (or t) and tau, and then there is no option {option}"
+                f"{place}: only a step alpha changes with {each}; write {name} without it, or call the option alpha"
+                if name != "alpha"
+                else f"{place}: alpha depends on {each}; write it with one of them"
+                if len(index) > 1
+                else f"{place}: options.{option} says how alpha changes, too; leave that option out"
             )
         rules = (*formulas["definitions"].values(), *formulas["terms"].values())
         read = [str(one) for one in rules if name in names_of(put_in(one, sympy.S.Zero))]

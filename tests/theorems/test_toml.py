@@ -103,6 +103,8 @@ def _without(line: str) -> str:
         (GOOD.replace('"lipschitz"', "1"), SpecError, "assumptions must be a list of texts"),
         (GOOD.replace("sigma**2", "sigm**2"), FormulaError, "terms.noise: unknown symbol 'sigm'; did you mean sigma?"),
         (GOOD.replace("sigma**2", "__import__(1)"), FormulaError, "terms.noise: __import__ is not a known function"),
+        (GOOD.replace("sigma**2", "2sigma"), FormulaError, "write 2*sigma for 2sigma"),
+        (GOOD.replace('alpha = "alpha"', 'c = "1/(L*(1 + tau))"'), SpecError, "only a step alpha changes with tau"),
         (GOOD.replace("sigma**2", "sigma.real"), FormulaError, "terms.noise: an attribute"),
         (GOOD.replace("sigma**2", "p"), FormulaError, "p is one number per client; write p[i] in a mean_i(…)"),
         (GOOD.replace('"alpha*sigma**2/2"', "[1]"), FormulaError, "terms.noise: a formula must be text, got list"),
