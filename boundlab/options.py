@@ -322,14 +322,11 @@ class Options:
             self.used[key] = value
         return value
 
-    def _missing(self, key: str) -> SpecError:
-        got = ", ".join(sorted(self.values.keys() - self.seen - {key}))
-        return SpecError(f"{self.owner} needs the option {key}" + f"; it got {got}" * bool(got))
-
     def require(self, key: str) -> Any:
         """Return the option as it was given, or say that it is missing."""
         if not self.has(key):
-            raise self._missing(key)
+            got = ", ".join(sorted(self.values.keys() - self.seen - {key}))
+            raise SpecError(f"{self.owner} needs the option {key}" + f"; it got {got}" * bool(got))
         return self.raw(key)
 
     def number(
@@ -355,9 +352,7 @@ class Options:
 
     def numbers(self, key: str, default: list[float] | None = None) -> list[float]:
         """Return a list of finite numbers."""
-        raw = self.raw(key, default)
-        if raw is None:
-            raise self._missing(key)
+        raw = self.require(key) if default is None else self.raw(key, default)
         found = numbers(raw, f"{self.owner}: {key}")
         if isinstance(raw, str) and raw.startswith("@"):
             self.used[key] = found

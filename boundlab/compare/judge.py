@@ -433,8 +433,8 @@ def judge(plan: Plan, left: Band, right: Enclosure, decides: str = MORE) -> Judg
             f"nothing guaranteed; {most}{_no_spread(left)}"
         )
     open_points = int(np.count_nonzero(left.upper > right.upper))
-    inside = f"at {open_points} of {len(plan.ks)} points" if len(plan.ks) > 1 else _everywhere(plan)
-    return found, f"the bound lies inside the band {inside}; {decides}"
+    where = f"at {open_points} of {len(plan.ks)} points" if open_points < len(plan.ks) else _everywhere(plan)
+    return found, f"the bound lies inside the band {where}; {decides}"
 
 
 @qualified

@@ -130,10 +130,9 @@ def _iid(options: Options, n: int) -> DelayModel:
     else:
         p_s = options.number("p_s", 1.0 - float(p.sum()))
     options.finish()
-    if p_s <= 0.0 and not options.has("p_s"):
-        raise SpecError(f"delays iid: the p sum to {p.sum():.6g}; leave a remainder for p_s, that of the server")
     if (p <= 0.0).any() or p_s <= 0.0:
-        raise SpecError(f"delays iid: probabilities must be > 0, got p_s = {p_s:g}, smallest p = {p.min():g}")
+        rest = "" if options.has("p_s") else "; p_s is what the p leave of 1"
+        raise SpecError(f"delays iid: probabilities must be > 0, got p_s = {p_s:g}, smallest p = {p.min():g}{rest}")
     if abs(float(p.sum()) + p_s - 1.0) > 1e-9:
         raise SpecError(f"delays iid: probabilities sum to {p.sum() + p_s:.6g}, they must sum to 1")
     return IndependentEvents(p, p_s, options=options.used)

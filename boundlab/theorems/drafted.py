@@ -255,7 +255,7 @@ _NEUTRAL: Final = """a after all also an and any apply applied are assume assumi
 _PHRASES: Final = (
     (r"(?:constant |fixed )?(?:step[- ]?(?:size|length)s?|learning rates?)", ""),
     (r"bounded (?:from )?below(?: by)?|lower[- ]bounded(?: by)?", ""),
-    (r"last iterate", "metric ="),
+    (r"last iterate", r'metric = "(?!ergodic)'),
     (r"average(?:d)? (?:iterates?|of the iterates)|average|mean", "average|mean|ergodic"),
     (r"best iterate|minimum over the iterates", "best"),
     (r"bounded variance|variance", "bounded-variance"),
@@ -477,16 +477,14 @@ class _Reading:
         """Return the least number of iterations that the text speaks of, 0 or 1: what it says of its horizon."""
         least = 1
         for place, one in enumerate(self.maths):
-            match = re.fullmatch(r"([A-Za-z])(?:(\\ge|>)(\d)|=([01]),.*)", one)
-            if match is None:
-                continue
-            begins = int(match[3] or match[4]) + (match[2] == ">")
-            shift = re.fullmatch(r"K(?: ([+-]) (\d))?", self.names.get(match[1], ""))
-            if shift is not None:  # the letter is K + shift
-                begins -= int(f"{shift[1] or ''}{shift[2] or 0}")
-                least = min(least, begins)
-            if begins in (0, 1):
-                self.maths[place] = ""
+            if match := re.fullmatch(r"([A-Za-z])(?:(\\ge|>)(\d)|=([01]),.*)", one):
+                begins = int(match[3] or match[4]) + (match[2] == ">")
+                if shift := re.fullmatch(
+                    r"K(?: ([+-]) (\d))?", self.names.get(match[1], "")
+                ):  # the letter is K + shift
+                    begins -= int(f"{shift[1] or ''}{shift[2] or 0}")
+                    least = min(least, begins)
+                self.maths[place] = "" if begins in (0, 1) else one
         return least
 
     def _unread(self, left: list[str]) -> list[str]:
@@ -503,11 +501,8 @@ class _Reading:
         found = []
         for part in re.split(r"[|,;:()\[\]{}]|\.(?!\d)", re.sub(r"\\[A-Za-z]+\*?|\\.", " ", plain)):
             words = part.split()
-            while words and _is_neutral(words[0]):
-                del words[0]
-            while words and _is_neutral(words[-1]):
-                del words[-1]
-            found += [" ".join(words)] if words else []
+            strange = [at for at, word in enumerate(words) if not _is_neutral(word)]
+            found += [" ".join(words[strange[0] : strange[-1] + 1])] if strange else []
         return found
 
     def _definitions(self, step: str) -> None:
