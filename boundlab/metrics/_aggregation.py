@@ -536,8 +536,7 @@ def _in_seconds(metric: Metric) -> Metric:
 def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
     """Return the metric with its words."""
     K, words, name = found.counter, found.words(), kind.name.lower()
-    said, tex = _AT[kind]
-    k = str(INDEX[K])
+    (said, tex), k = _AT[kind], str(INDEX[K])
     at, average, single = said.format(f"x_s,{k}"), said.format(f"x̄_{K}"), said.format(f"x̄_{k}")
     span = f"{INDEX[K]} = {found.begin} … {found.end}"
     weight = "" if found.weights is None else f", weights {found.weights}"
