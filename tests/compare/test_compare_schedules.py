@@ -8,6 +8,7 @@ from run_makers import run_trial
 from boundlab.compare import compare
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute.floats import run
+from boundlab.pages import page
 from boundlab.randomness import Streams
 from boundlab.tape import constant_lag
 from boundlab.verdict import Verdict
@@ -22,6 +23,21 @@ def plan_of(theorem, problem, delays, iterations=60, **options):
 
 def verdict_of(*arguments, trials=6, **options):
     return compare(plan_of(*arguments, trials=trials, **options), trials, 0)
+
+
+def test_the_page_says_which_symbols_are_those_of_the_run_up_to_each_horizon(tmp_path):
+    said = "the bound at each T has tau_max of the run up to it"
+    for step, shown in (("1/(2*L)", True), ("1/(L*(1 + 2*tau_max))", False)):
+        file = tmp_path / "mine.toml"
+        file.write_text(
+            'id = "mine"\nalgorithm = "async_sgd"\nmetric = "gradient-norm"\n'
+            'assumptions = ["convex", "smooth", "bounded-below", "fixed-schedule", "deterministic"]\n'
+            f'[step]\nalpha = "{step}"\n[terms]\nbound = "9*(1 + tau_max)*F0/(alpha*T)"\n'
+        )
+        found = compare(plan_of(str(file), QUIET, "exponential", iterations=9), 6, 0)
+        assert (said in " ".join(str(page(found)).split())) is shown
+        bounds = found.bound * np.array(found.plan.ks)
+        assert np.allclose(bounds, bounds[-1]) is not shown
 
 
 def test_the_left_side_is_the_mean_over_every_server_model_the_initial_one_included():
