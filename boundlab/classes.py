@@ -776,22 +776,26 @@ def known(name: str, parameters: Any) -> bool:
 # for
 # one, two and three clients, with every word of its options that the proofs know.
 
-_CLIENTS: Final = (1, 2, 3)
+CLIENTS: Final = (1, 2, 3)
 _ITERATIONS: Final = 8
 _EVENTS: Final = 24  # of a program
 _DELAYS: Final[tuple[tuple[str, dict[str, str]], ...]] = (("exponential", {"spread": "5"}), ("iid", {}))
 
 
-def outside(name: str, fixed: Mapping[str, str | None] = MappingProxyType({})) -> str:
+def outside(
+    name: str, fixed: Mapping[str, str | None] = MappingProxyType({}), clients: tuple[int, ...] = CLIENTS
+) -> str:
     """Return where an algorithm's own runs are otherwise than its class says; empty where all are in it.
 
     Parameters
     ----------
     fixed
         Options with the one word that is looked at; None: the default.
+    clients
+        The numbers of clients that are looked at: those of :data:`CLIENTS` that the theorem is about.
     """
     algorithm = lookup("algorithms", name)
-    return _outside(name, tuple(sorted(fixed.items())), algorithm.schedule, algorithm.program)
+    return _outside(name, tuple(sorted(fixed.items())), clients, algorithm.schedule, algorithm.program)
 
 
 def described(name: str) -> str:
@@ -804,10 +808,14 @@ def described(name: str) -> str:
 
 @cache
 def _outside(
-    name: str, fixed: tuple[tuple[str, str | None], ...], _schedule: Callable[..., Any], _program: Callable[..., Any]
+    name: str,
+    fixed: tuple[tuple[str, str | None], ...],
+    numbers: tuple[int, ...],
+    _schedule: Callable[..., Any],
+    _program: Callable[..., Any],
 ) -> str:
     algorithm, looked, kept = lookup("algorithms", name), 0, dict(fixed)
-    for clients in _CLIENTS:
+    for clients in numbers:
         for given in settings(name, algorithm, clients, 4):
             chosen = {**given, **kept}
             given = {option: value for option, value in chosen.items() if value is not None}

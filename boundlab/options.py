@@ -349,7 +349,8 @@ class Options:
     def require(self, key: str) -> Any:
         """Return the option as it was given, or say that it is missing."""
         if not self.has(key):
-            raise SpecError(f"{self.owner} needs the option {key}")
+            got = ", ".join(sorted(self.values.keys() - self.seen - {key}))
+            raise SpecError(f"{self.owner} needs the option {key}" + f"; it got {got}" * bool(got))
         return self.raw(key)
 
     def number(
@@ -375,9 +376,7 @@ class Options:
 
     def numbers(self, key: str, default: list[float] | None = None) -> list[float]:
         """Return a list of finite numbers."""
-        raw = self.raw(key, default)
-        if raw is None:
-            raise SpecError(f"{self.owner} needs the option {key}")
+        raw = self.require(key) if default is None else self.raw(key, default)
         found = numbers(raw, f"{self.owner}: {key}")
         if isinstance(raw, str) and raw.startswith("@"):
             self.used[key] = found

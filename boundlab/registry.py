@@ -537,14 +537,18 @@ def _judge(kind: Kind, items: Iterable[Any]) -> None:
     expected = resolve_name(TYPES[kind])
     for item in items:
         if not isinstance(item, expected):
-            raise SpecError(f"{_shown(item)}, not a {expected.__name__}")
+            raise SpecError(f"{_shown(item)}, not {_a(expected.__name__)}")
         identity = getattr(item, "id", None)
         if not (isinstance(identity, str) and identity.strip()):
-            raise SpecError(f"a {expected.__name__} without an id")
+            raise SpecError(f"{_a(expected.__name__)} without an id")
 
 
 def _shown(item: Any) -> str:
-    return f"the class {item.__name__}" if isinstance(item, type) else f"a {type(item).__name__}"
+    return f"the class {item.__name__}" if isinstance(item, type) else _a(type(item).__name__)
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'AEIOaeio' else 'a'} {noun}"
 
 
 # How objects are sent to another process: what is registered by its id, what was built from words by these words.

@@ -62,11 +62,17 @@ def _falling(a: Algorithm[Any], given: Setting) -> Setting:
     return {name: value for name, value in given.items() if name not in a.step_size_symbols} | _FALLING
 
 
+def unknown_step(name: str) -> str:
+    """Return what is wrong with a step that is no option of its algorithm, and what would be right."""
+    right = 'set step_size_symbols = ("eta",) for a step eta (docs/plugins.md)'
+    return f"step_size_symbols names {name or 'nothing'}, which is not an option; {right}"
+
+
 def _simplest(who: str, a: Algorithm[Any], clients: int) -> Setting:
     """Return the options that cannot be left out, each with the first of its examples."""
     rate = next(iter(a.step_size_symbols), "")
     if rate not in a.parameters:
-        raise AssertionError(f"{who}: step_size_symbols names {rate or 'nothing'}, which is not an option")
+        raise AssertionError(f"{who}: {unknown_step(rate)}")
     given = {name: some[0] for name, some in a.examples(clients).items() if some and some[0]} | {rate: _RATE}
     try:
         a.read(Options(a.id, given))

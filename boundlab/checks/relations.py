@@ -8,9 +8,9 @@ import sympy
 
 from boundlab.algorithms import Algorithm, Staleness, StepFactor
 from boundlab.checks._check import Check, Decision, View, asked, group
-from boundlab.checks.scope import read_parameters
+from boundlab.checks.scope import read_parameters, short_run
 from boundlab.checks.truths import SMALL
-from boundlab.errors import SpecError, UndecidedError
+from boundlab.errors import BoundlabError, UndecidedError
 from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, apart, names_of
 from boundlab.formulas.written import expand, leading, substitute
 from boundlab.registry import lookup
@@ -22,6 +22,7 @@ _C = apart("c", positive=True)
 _EXTRA = apart("extra", nonnegative=True)
 
 _LATE, _FALLS = (10**6, 10**12), 0.99  # where a damping that tends to 0 is told from one that does not
+_WAITED = (50, 100)  # the same in the run of an algorithm that damps by itself
 _COPYING = ("afl_dga", "fedbuff", "fedstaleweight", "fedcompass", "gd")
 
 
@@ -175,9 +176,19 @@ def _damped(theorem: Theorem, shorter: Sequence[str]) -> str:
             late, later = (_factor(getattr(parameters, one.name), staleness) for staleness in _LATE)
             if later < _FALLS * late:
                 return f"{one.name} = {theorem.core.fixed[one.name]} damps what is late"
-    except SpecError:  # the algorithm needs more than the theorem says
+        late, later = (_weight(algorithm, parameters, staleness) for staleness in _WAITED)
+    except BoundlabError:  # the algorithm needs more than the theorem says, or has no such run
         return ""
-    return ""
+    return f"in a run of {algorithm.id} what is late weighs less, {later:.2g} after {_WAITED[1]} updates" * (
+        later < _FALLS * late
+    )
+
+
+def _weight(algorithm: Algorithm[Any], parameters: Any, staleness: int) -> float:
+    """Return the weight that a run gives to the latest result, of a client so many times slower than another."""
+    tape = short_run(algorithm, parameters, 2, f"deterministic:rates=[1,{1 / staleness}]", 3 * staleness)
+    late = tape.uses.version - tape.descend.version[tape.uses.update]
+    return float(tape.uses.weight[late.argmax()]) if len(late) else 0.0
 
 
 def _factor(found: Any, staleness: int) -> float:

@@ -15,7 +15,7 @@ from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial
-from boundlab.tape import NOTHING
+from boundlab.tape import NOTHING, Tape
 from boundlab.theorems import SECONDS, Theorem, elaborated_options
 
 _CLIENTS = (2, 1)  # some algorithms have one only
@@ -96,13 +96,18 @@ def measured_by_runs(theorem: Theorem) -> frozenset[str] | None:
     for clients in _CLIENTS:
         try:
             parameters = read_parameters(theorem, algorithm, theorem.core.fixed)
-            delays = delays_from("deterministic", clients)
-            policy = algorithm.policy(None, delays)
-            tape = compile_trial(algorithm, parameters, clients, delays, policy, _ITERATIONS, NOTHING, Streams(0, 0))
+            tape = short_run(algorithm, parameters, clients, "deterministic", _ITERATIONS)
             return frozenset(algorithm.quantities(parameters, tape, _ITERATIONS, {})) | {"N"}
         except BoundlabError:
             continue
     return None
+
+
+def short_run(algorithm: Algorithm[Any], parameters: Any, clients: int, delays: str, iterations: int) -> Tape:
+    """Return the tape of one run that shows nothing."""
+    law = delays_from(delays, clients)
+    policy = algorithm.policy(None, law)
+    return compile_trial(algorithm, parameters, clients, law, policy, iterations, NOTHING, Streams(0, 0))
 
 
 def _of_conditions(theorem: Theorem) -> frozenset[str]:

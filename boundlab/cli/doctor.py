@@ -65,8 +65,9 @@ def doctor(
     tables = table("", ("what", "there", "for"), there, whole=(0,))
     print_page([tables, *(words((one, "bad")) for one in lost)])
     if plugin is not None:
-        for one in failed:
-            print_page([GAP, words((f"{one['object']}: {one['check']}\n  {one['fails']}", "bad"))])
+        for name, fails in dict.fromkeys((one["object"], one["fails"]) for one in failed):
+            said = "; ".join(one["check"] for one in failed if (one["object"], one["fails"]) == (name, fails))
+            print_page([GAP, words((f"{name}: {said.replace(f'{name}: ', '')}\n  {fails}", "bad"))])
         objects = {one["object"] for one in checks}
         of = f"{len(objects)} object{'s' * (len(objects) > 1)}"
         summary = f"{len(checks) - len(failed)} of {len(checks)} checks of {of} pass"
@@ -140,7 +141,7 @@ def _conformance(plugin: Path) -> list[dict[str, str]]:
     SpecError
         If it cannot be loaded, or registers nothing that there are checks for.
     """
-    from boundlab.registry import using, value_of
+    from boundlab.registry import catalogue, using, value_of
 
     with using([plugin]):
         found = dict(value_of(plugin, "BOUNDLAB"))
@@ -150,10 +151,10 @@ def _conformance(plugin: Path) -> list[dict[str, str]]:
             for one in (given if isinstance(given, (tuple, list)) else (given,))
         ]
         rows = [row for kind, one in objects for row in _checks(kind, one)]
-    if not rows:
-        raise SpecError(
-            f"{plugin} registers nothing that the conformance suite covers: an algorithm, a problem, delays, …"
-        )
+        wrong = [one.reason for kind in found for one in catalogue(kind) if one.reason and str(plugin) in one.origin]
+    if wrong or not rows:
+        nothing = "registers nothing that the conformance suite covers: an algorithm, a problem, delays, …"
+        raise SpecError(f"{plugin}: {'; '.join(wrong)}" if wrong else f"{plugin} {nothing}")
     return rows
 
 

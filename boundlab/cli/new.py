@@ -96,23 +96,24 @@ def _draft(kind: str, name: str, out: Path, latex: Path) -> ExitCode:
 
     def show(_files: object) -> None:
         typer.echo(f"theorem {name}: a draft of {latex}, for you to compare and to complete")
-        _say(draft.ticked, name)
+        _say(draft.text, name)
         for one in draft.open:
             typer.echo(f"open: {visible(one)}")
-        typer.echo(f"next: tick the assumptions in {own}, which stand as comments; then boundlab show {own}")
+        typer.echo(f"not assumed until you tick it in {own}: {', '.join(draft.assumptions)}")
+        typer.echo(f"next: settle what is open, tick the assumptions; then boundlab show {own}")
 
     return deliver(ExitCode.STANDS, {own: _text(draft.text)}, show)
 
 
-def _say(ticked: str, name: str) -> None:
-    """Print what a draft says once its assumptions are ticked, or why it says nothing yet."""
+def _say(draft: str, name: str) -> None:
+    """Print what a draft says as it is written, or why it says nothing yet."""
     from boundlab.cli.terminal import print_page
     from boundlab.pages import page
     from boundlab.theorems import load_theorem
 
     with TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.toml"
-        write_text(file, ticked)
+        write_text(file, draft)
         try:
             print_page(block for block in page(load_theorem(file)) if folder not in str(block))
         except BoundlabError as reason:

@@ -430,8 +430,9 @@ def judge(plan: Plan, left: Band, right: Enclosure, decides: str = MORE) -> Judg
             f"the approximate upper band lies below the bound {_everywhere(plan)} ({_level(left)}): no violation seen, "
             f"nothing guaranteed; {most}{_no_spread(left)}"
         )
-    open_points = int(np.count_nonzero(left.upper > right.upper))
-    return found, f"the bound lies inside the band at {open_points} of {len(plan.ks)} points; {decides}"
+    inside = left.upper > right.upper
+    where = _everywhere(plan) if inside.all() else f"at {int(np.count_nonzero(inside))} of {len(plan.ks)} points"
+    return found, f"the bound lies inside the band {where}; {decides}"
 
 
 @qualified

@@ -131,7 +131,10 @@ def _iid(options: Options, n: int) -> DelayModel:
         p_s = options.number("p_s", 1.0 - float(p.sum()))
     options.finish()
     if (p <= 0.0).any() or p_s <= 0.0:
-        raise SpecError(f"delays iid: probabilities must be > 0, got p_s = {p_s:g}, smallest p = {p.min():g}")
+        raise SpecError(
+            f"delays iid: probabilities must be > 0, got p_s = {p_s:g}, smallest p = {p.min():g}"
+            + "; p_s is what the p leave of 1" * (not options.has("p_s"))
+        )
     if abs(float(p.sum()) + p_s - 1.0) > 1e-9:
         raise SpecError(f"delays iid: probabilities sum to {p.sum() + p_s:.6g}, they must sum to 1")
     return IndependentEvents(p, p_s, options=options.used)

@@ -220,8 +220,13 @@ def _read(
             tree = ast.parse(body, mode="eval")
         return _TreeReader(body, lead, names, what, symbolic, [] if demands is None else demands).visit(tree.body, 0)
     except SyntaxError as error:
-        column = lead + (error.offset or 1)
-        raise FormulaError(f"{what}: cannot read {_short(body)!r}: {error.msg} at column {column}") from None
+        glued = re.search(r"(?<![\w.])(\d+)([A-Za-z]\w*)", body)
+        why = (
+            f"{error.msg} at column {lead + (error.offset or 1)}"
+            if glued is None
+            else f"write {glued[1]}*{glued[2]} for {glued[0]}"
+        )
+        raise FormulaError(f"{what}: cannot read {_short(body)!r}: {why}") from None
     except (RecursionError, MemoryError):
         raise FormulaError(f"{what}: {_short(body)!r} is nested too deeply; at most {MAX_DEPTH} levels") from None
     except ValueError as error:

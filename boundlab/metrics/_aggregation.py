@@ -535,21 +535,21 @@ def _in_seconds(metric: Metric) -> Metric:
 def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
     """Return the metric with its words."""
     K, words, name = found.counter, found.words(), kind.name.lower()
-    said, tex = _AT[kind]
-    at, average, single = said.format("x_s,k"), said.format(f"x̄_{K}"), said.format("x̄_k")
+    (said, tex), k = _AT[kind], str(INDEX[K])
+    at, average, single = said.format(f"x_s,{k}"), said.format(f"x̄_{K}"), said.format(f"x̄_{k}")
     span = f"{INDEX[K]} = {found.begin} … {found.end}"
     weight = "" if found.weights is None else f", weights {found.weights}"
     share = "" if found.weights is None else rf"\left({sympy.latex(found.weights)}\right)"
     total = rf"\sum_{{{INDEX[K]}={sympy.latex(found.begin)}}}^{{{sympy.latex(found.end)}}}"
-    each = tex.format("x_{s,k}")
+    each = tex.format(f"x_{{s,{k}}}")
     match found.kind:
         case "last":
             label, text, single = f"{name} of the last iterate", f"E {said.format(f'x_s,{K}')}", at
             latex = rf"\mathbb{{E}}\,{tex.format(f'x_{{s,{K}}}')}"
         case "average":
             label = f"{name} of a weighted average"
-            text = f"E {average}, x̄_{K} the average of x_s,k for {span}{weight}"
-            sums = rf"{total} {share} x_{{s,k}} \,/\, {total} {share or 1}"
+            text = f"E {average}, x̄_{K} the average of x_s,{k} for {span}{weight}"
+            sums = rf"{total} {share} x_{{s,{k}}} \,/\, {total} {share or 1}"
             latex = rf"\mathbb{{E}}\,{tex.format(sums)}"
         case "mean":
             label, single = f"weighted mean of the {name}", f"mean of {at}{words}"

@@ -66,11 +66,26 @@ def comparison_page(result: "Comparison", terms: bool = False) -> list[Block]:
         figures(("symbol", "value", "side", "origin", "how"), map(_symbol, plan.symbols), words=(2, 3, 4)),
         GAP,
         _points(result, list(result.terms) if terms else []),
-        words((left.method, "dim")),
+        words((left.method + _up_to_each(plan), "dim")),
         *proof_speaks(result.membership),
         GAP,
         comparison_verdict(result),
     ]
+
+
+def _up_to_each(plan: "Plan") -> str:
+    """Return which symbols have another value in each line of the table."""
+    theorem = plan.theorem
+    steps = theorem.read_by({str(symbol) for one in theorem.step.values() for symbol in one.free_symbols})
+    terms = (*theorem.bound.expressions().values(), *theorem.definitions.values())
+    read = {str(symbol) for one in terms for symbol in one.free_symbols} - steps  # a step is that of the whole run
+    names = [one.name for one in plan.symbols if one.origin == "tape" and one.name in read]
+    if not names or len(plan.ks) < 2:
+        return ""
+    at = plan.theorem.horizon_symbol
+    return (
+        f"; the bound at each {at} has {', '.join(names)} of the run up to it, of which the symbols above are the last"
+    )
 
 
 class ComparedHorizons(Protocol):
@@ -413,7 +428,7 @@ def run_page(result: "Simulation") -> list[Block]:
         _metrics(result),
         GAP,
         _events_of_area(result) if result.algorithm.server == "any" else _events_of(result),
-        words(f"staleness: mean {mean_tau:.3g}, largest {tau}; rates of the delay model: {rates}"),
+        words(f"staleness of arrivals: mean {mean_tau:.3g}, largest {tau}; rates of the delay model: {rates}"),
         *([words(f"first trial: {'; '.join(own)}")] if (own := list(_figures(result))) else []),
     ]
 

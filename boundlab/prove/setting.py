@@ -311,7 +311,7 @@ def declare_step(setting: Any, name: str) -> Scalar:
     theorem = setting.theorem
     rule = theorem.step.get(name)
     if rule is None:
-        raise ProofError(f"{theorem.id} sets no {name}")
+        raise ProofError(f"{theorem.id} sets no {name}: proofs read a step {name}; call the algorithm's step so")
     if rule.is_Symbol or name in theorem.settable:
         limits = [one for one in theorem.conditions if str(one.quantity) == name]
         if len(limits) > 1:

@@ -598,7 +598,7 @@ def _declared_in(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> None:
     for name in sorted(says.keys() - reads_declared(algorithm.id, algorithm.read, given, says)):
         expect(False, f"option {name} is declared, but never read")
     for name in algorithm.step_size_symbols:
-        expect(name in says, f"step_size_symbols names {name}, which is not an option")
+        expect(name in says, example_options.unknown_step(name))
     expect(algorithm.server != "count" or "count" in says, "server is 'count', but there is no option count")
     for one in fields(kind):
         usual = one.default_factory() if one.default_factory is not MISSING else one.default

@@ -16,9 +16,9 @@ from boundlab.testing._finding import BoundFinding, listening
 if TYPE_CHECKING:
     from boundlab.theorems import Theorem
 
+_AGAINST = ("violated", "failed")
 _ORDER = (
-    "violated",
-    "failed",
+    *_AGAINST,
     "not applicable",
     "inconclusive",
     "unknown",
@@ -146,6 +146,7 @@ class Gatherer:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.findings: list[dict[str, Any]] = []
+        self.expected: list[dict[str, Any]] = []  # against a theorem, in tests that passed
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -171,7 +172,9 @@ class Gatherer:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take findings from the report."""
-        self.findings += getattr(report, "boundlab", [])
+        heard = getattr(report, "boundlab", [])
+        self.findings += heard
+        self.expected += [one for one in heard if report.passed and one["verdict"] in _AGAINST]
 
     def pytest_sessionfinish(self) -> None:
         """Write the file of all findings; a process of pytest-xdist leaves that to the one that it works for."""
@@ -197,7 +200,12 @@ class Gatherer:
         return [(word, counts[word]) for word in _ORDER if counts[word]]
 
     def _lines(self) -> Iterator[str]:
-        yield ", ".join(f"{number} {word}" for word, number in self._counts())
+        rest = Counter(one["verdict"] for one in self.expected)
+        told = [
+            (f"{number - rest[word]} {word}", f"{rest[word]} {word} as a test expects")
+            for word, number in self._counts()
+        ]
+        yield ", ".join(one for pair in told for one in pair if not one.startswith("0 "))
         alarm = sum(one["false_alarm"] for one in self.findings)
         if alarm:
             trials = sum(one["trials"] for one in self.findings)
@@ -205,7 +213,7 @@ class Gatherer:
             seen = f"; excesses of {100.0 * max(widest):.3g} % are seen (power 90 %)" if widest else ""
             yield f"{trials} trials in all; a true theorem fails by chance with probability {alarm:.1g} at most{seen}"
         for one in self.findings:
-            if one["verdict"] in ("violated", "failed"):
+            if one["verdict"] in _AGAINST and one not in self.expected:
                 yield f"{one['theorem']}: {one['part']}: {one['verdict']}: {one['words']}"
                 if one["reproduce"]:
                     yield f"  reproduce: {one['reproduce']}"

@@ -440,6 +440,8 @@ def missing(theorem: Statement, names: Sequence[str], known: Mapping[str, Any]) 
         paste = " ".join(f"--set {one}={'[…]' if one in lists else '…'}" for one in asked)
         return SymbolError(f"{theorem.id} needs {len(asked)} more values: {paste}; boundlab show says what they are")
     (name,) = names
+    if name in ("K", "T") and name != (counted := theorem.horizon_symbol):
+        return SymbolError(f"{theorem.id} reads {name}, and its left side counts {counted}; write {counted}")
     wrong = [other for other in known if other not in inputs(theorem, known)]
     close = nearest(name, wrong) if wrong else ""
     hint = f"; {close}" if close.startswith("did") and "p" not in known else ""

@@ -291,8 +291,13 @@ def step_of_each(
         if not index:
             continue
         if name != "alpha" or len(index) > 1 or option in options:
+            each = " and ".join(sorted(map(str, index)))
             raise SpecError(
-                f"{place}: alpha alone may depend on one of k (or t) and tau, and then there is no option {option}"
+                f"{place}: only a step alpha changes with {each}; write {name} without it, or call the option alpha"
+                if name != "alpha"
+                else f"{place}: alpha depends on {each}; write it with one of them"
+                if len(index) > 1
+                else f"{place}: options.{option} says how alpha changes, too; leave that option out"
             )
         rules = (*formulas["definitions"].values(), *formulas["terms"].values())
         read = [str(one) for one in rules if name in names_of(put_in(one, sympy.S.Zero))]
@@ -385,7 +390,6 @@ def _falling(rule: sympy.Expr, k: sympy.Symbol) -> tuple[sympy.Expr | None, symp
     return sympy.simplify(top / slope), sympy.simplify(rest / slope)
 
 
-_ALGORITHM = "area"
 _LARGEST = 1 << 20
 _LONGEST = 1024
 _TEXT = (
@@ -435,11 +439,11 @@ def of_package(folder: Path, names: Iterable[str]) -> dict[str, Callable[[], The
 def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     """Read a theorem.
 
-    The file gives ``id``, ``metric`` (or a table ``[left]`` with ``quantity``, ``over``, ``index``, ``reach``,
-    ``weights``, ``from`` and ``to``, or several ``[[left]]`` with ``quantity``, ``point`` and ``times``, which are
-    added) and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``, ``place``, ``note``, ``status``
-    (``user`` where absent), ``source`` (what the file was written from: ``print``, ``memory`` or ``own``),
-    ``algorithm`` (``area``), ``horizon`` (what the step says: ``fixed`` where it depends on
+    The file gives ``id``, ``algorithm``, ``metric`` (or a table ``[left]`` with ``quantity``, ``over``, ``index``,
+    ``reach``, ``weights``, ``from`` and ``to``, or several ``[[left]]`` with ``quantity``, ``point`` and ``times``,
+    which are added) and the tables ``[terms]`` and ``[step]``; further ``title``, ``paper``, ``place``, ``note``,
+    ``status`` (``user`` where absent), ``source`` (what the file was written from: ``print``, ``memory`` or ``own``),
+    ``horizon`` (what the step says: ``fixed`` where it depends on
     K), ``about`` (``each schedule`` or ``the mean``: what the expectation covers beside the noise), ``first`` (1; with
     0 the theorem is about K = 0, too), ``assumptions``, ``shape``, ``settable``, ``conditions`` (each
     ``"left <= right"`` or ``"left < right"``, or a table with that under ``holds`` and with words for people under
@@ -490,7 +494,11 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
                 raise SpecError(f"{where}: {key}.{name} must be {what}; got {value!r}")
     for key in ("id", "metric", "terms", "step"):
         if not data.get(key) and not data.get({"metric": "left", "terms": "recursion"}.get(key, key)):
-            raise SpecError(f"{where}: {key} is missing; a theorem needs id, metric or [left], [terms] and [step]")
+            raise SpecError(
+                f"{where}: {key} is missing; a theorem needs id, algorithm, metric or [left], [terms] and [step]"
+            )
+    if not data.get("algorithm"):
+        raise SpecError(f'{where}: the algorithm is open: write algorithm = "…", as boundlab list algorithms shows')
     if data.get("metric") and data.get("left"):
         raise SpecError(f"{where}: metric and [left] both say what the left side is; give one of them")
     lefts = data["left"] if isinstance(data.get("left"), list) else [data.get("left", {})]
@@ -522,7 +530,7 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
         _choices(data, where)
     options = {key: str(value) for key, value in data.get("options", {}).items()}
     inequalities = _conditions(data.get("conditions", []), where)
-    algorithm = data.get("algorithm", _ALGORITHM)
+    algorithm = data["algorithm"]
     steps_k = rule = None
     if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
         own = [*(holds for holds, _ in inequalities), *(str(value) for one in lefts for value in one.values())]
@@ -561,9 +569,7 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
             definitions=formulas["definitions"],
             settable=tuple(data.get("settable", ())),
             conditions=tuple(conditions),
-            parameters=_parameters(data, symbols, where)
-            if "parameters" in data or algorithm != _ALGORITHM
-            else {"M": "M"},
+            parameters=_parameters(data, symbols, where) if "parameters" in data or algorithm != "area" else {"M": "M"},
             shape=data.get("shape", False),
             note=data.get("note", ""),
             symbols=symbols,
@@ -700,7 +706,7 @@ def _choices(data: Mapping[str, Any], where: str) -> None:
     """Check the ids that other parts of boundlab give a meaning to."""
     try:
         if not running():  # a plug-in reads theorems of its own algorithm; who asks for one of them looks it up
-            lookup("algorithms", data.get("algorithm", _ALGORITHM))
+            lookup("algorithms", data["algorithm"])
         for name in data.get("assumptions", ()):
             assumption(name)
         if "left" not in data:

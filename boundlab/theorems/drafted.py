@@ -16,6 +16,7 @@ from boundlab.errors import SpecError, visible
 _LONGEST: Final = 200_000  # letters of a file whose commands are written out
 _FUNCTIONS: Final = {"sqrt": "sqrt", "exp": "exp", "log": "log", "ln": "log", "max": "Max", "min": "Min"}
 _TOKEN: Final = re.compile(r"\s*(\\[A-Za-z]+|\\[\\{}|]|\d+(?:\.\d+)?|[A-Za-z]|[\^_{}()\[\]+\-*/,|'=<>!;:.~&])")
+_UNCLAIMED: Final = re.compile(r"_.*(?:[<≤>]|\\(?:[lg]e|lesssim|l?eqsim|asymp|preceq)(?![a-z]))")
 _RELATION: Final = re.compile(r"\\(?:leqslant|leq|le)(?![A-Za-z])|<|≤")
 _SPACES: Final = re.compile(
     r"\\(?:left|right|[bB]igg?[lrm]?|displaystyle|limits|nolimits|quad|qquad|nonumber|notag)(?![A-Za-z])|\\[,;:! ]"
@@ -35,14 +36,14 @@ class Draft:
     ----------
     text
         The TOML file: assumptions are comments to be ticked, and so is what was not understood.
-    ticked
-        The same file with every assumption that the text names.
+    assumptions
+        The assumptions that the text names, each a comment of the file.
     open
         What the draft leaves to its author, a sentence each.
     """
 
     text: str
-    ticked: str
+    assumptions: list[str]
     open: list[str]
 
 
@@ -194,7 +195,7 @@ _I: Final = r"_(?:\{([A-Za-z][+-]1)\}|([A-Za-z]))"
 _OPT: Final = (
     rf"(?:[fF]\^\*|[fF]\({_X}\^\*\)|[fF]_\{{?\\(?:min|inf)\}}?|\\(?:min|inf)(?:_{_X}|_\{{{_X}\}})? ?[fF](?:\({_X}\))?)"
 )
-_LETTER: Final = r"\$\s*(\\?[A-Za-z]+(?:_(?:\w|\{\w+\}))?)\s*(?:>\s*0\s*)?\$"
+_LETTER: Final = r"\$\s*(?![fF]\s*\$)(\\?[A-Za-z]+(?:_(?:\w|\{\w+\}))?)\s*(?:>\s*0\s*)?\$"
 _OF: Final = r"(?:constant|parameter|modulus)"
 _LIPSCHITZ: Final = r"Lipschitz[- ](?:continuous )?gradient"
 _METRICS: Final = {"gap": "gap", "distance": "squared-distance", "slope": "gradient-norm-last"}
@@ -218,20 +219,48 @@ _DEFINED: Final = (
     ("bounded-second-moment", "G", r"E\[?\\\|g[^|]*\\\|\^2\]?\\le ?(\\?[A-Za-z]+)\^2"),
     ("bounded-variance", "sigma", r"E\[?\\\|g[^|]*-\\nabla f[^|]*\\\|\^2\]?\\le ?(\\?[A-Za-z]+)\^2"),
 )
-_OTHERS: Final = (
-    r"conditional gradient|Frank|conjugate|mirror|coordinate|Adam\b|AdaGrad|Newton|natural gradient|SVRG|SAGA|SAG\b|"
-    r"dual averaging|extragradient|normali[sz]ed|sign|line[- ]search|Polyak step|adaptive|restart|compress|quanti[sz]|"
-    r"zeroth|sharpness"
+_PLAIN: Final = (
+    r"(?:gradient[- ]descent|(?:sub-?)?gradient (?:method|steps|descent)|steepest[- ]descent)(?: algorithm)?"
 )
+# All words of a method that boundlab has; what else the text says of the method leaves it open.
 _METHODS: Final = (
-    (_OTHERS, "", ()),
-    (r"accelerated|Nesterov", 'algorithm = "nesterov"', ()),
-    (r"heavy[- ]ball", 'algorithm = "heavy_ball"', ()),
-    (r"proximal[- ]point", 'algorithm = "proximal_point"', ()),
-    (r"proximal[- ]gradient|ISTA\b", 'algorithm = "gd"', ("composite",)),
-    (r"momentum|variance[- ]reduc", "", ()),
-    (r"projected", 'algorithm = "gd"', ("constrained",)),
-    (r"gradient descent|(?:sub)?gradient (?:method|steps)|steepest descent|SGD\b|\bGD\b", 'algorithm = "gd"', ()),
+    (
+        r"(?:Nesterov(?:['’]s)? )?accelerated (?:gradient (?:descent|method)|method(?: of Nesterov)?)|"
+        r"Nesterov['’]s (?:gradient )?method",
+        "nesterov",
+        (),
+    ),
+    (rf"(?:{_PLAIN} with )?heavy[- ]ball (?:method|momentum|iterates?)", "heavy_ball", ()),
+    (r"proximal[- ]point (?:method|algorithm)", "proximal_point", ()),
+    (r"proximal[- ]gradient (?:method|descent)(?: algorithm)?|ISTA\b", "gd", ("composite",)),
+    (
+        rf"projected {_PLAIN}(?: onto (?:the|a) (?:closed )?(?:convex )?set\b)?",
+        "gd",
+        ("constrained",),
+    ),
+    (rf"(?:stochastic )?{_PLAIN}|SGD\b|\bGD\b", "gd", ()),
+)
+_NEGATION: Final = r"\b(?:not|no|nor|neither|never|without|cannot|unless|fails?)\b|n't\b"
+# Words that neither claim nor qualify anything: every other word that gave no line of the draft is left open.
+_NEUTRAL: Final = """a after all also an and any apply applied are assume assuming at be begin begins bound bounds by
+    choose choosing chosen closed consider converge converges convergence define defined denote denotes descent
+    ensures estimate every expectation expected each following for from function functions gave generated get given
+    gives global gradient gradients guarantees had has have hold holds if in inequality initial initialised
+    initialized is it iterate iterates iteration iterations its let method minimiser minimisers minimizer minimizers
+    minimum obey obeys objective obtain obtains of on our point points produced proper rate run running satisfied
+    satisfies satisfy satisfying sequence set size sizes solution start starting starts step steps stochastic
+    subgradient subgradients such suppose taken take taking that the then theorem these this to unbiased update
+    updates use used uses using value values we when where which whose with yield yields you"""
+# Phrases of neutral words and others: with which line of the draft they say nothing more.
+_PHRASES: Final = (
+    (r"(?:constant |fixed )?(?:step[- ]?(?:size|length)s?|learning rates?)", ""),
+    (r"bounded (?:from )?below(?: by)?|lower[- ]bounded(?: by)?", ""),
+    (r"last iterate", r'metric = "(?!ergodic)'),
+    (r"average(?:d)? (?:iterates?|of the iterates)|average|mean", "average|mean|ergodic"),
+    (r"best iterate|minimum over the iterates", "best"),
+    (r"bounded variance|variance", "bounded-variance"),
+    (r"(?:continuously )?differentiable", "smooth"),
+    (r"minimi[sz]es", "minimiser"),
 )
 _MATH: Final = re.compile(
     r"\$\$(.+?)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]|"
@@ -249,9 +278,9 @@ _FONTS: Final = r"\\(?:math(?:bf|rm|bb|cal|sf)|boldsymbol|bm|vec|operatorname)\*
 _BETWEEN: Final = re.compile(r"\\(?:text|mbox)\{[^}]*\}|\\(?:forall|q?quad)(?![A-Za-z])")
 # What says nothing of numbers: the space, the method's own line, where k begins.
 _SAYS_NOTHING: Final = re.compile(
-    rf"\\?[A-Za-z]+(?:_\w|\^2)?(?:>0)?|\(?{_X}(?:_\w|\^\*)\)?|R\^\w|\\nabla [fF]|[fF]:.*|"
+    rf"\\?[A-Za-z]+(?:_\w|\^2)?(?:>0)?|[fF]\^\*|\(?{_X}(?:_\w|\^\*)\)?|R\^\w|\\nabla [fF]|[fF]:.*|"
     r"F(?:\(x\))?=f(?:\(x\))?\+[gh](?:\(x\))?|"
-    rf"{_X}(?:_0|_1|\^\*)?\\in.*|[kKtTnN](?:\\ge|>)[01]|[kKtT]=[01],.*"
+    rf"{_X}(?:_0|_1|\^\*)?\\in.*|n(?:\\ge|>)[01]"
 )
 
 
@@ -355,7 +384,8 @@ class _Reading:
         raw = [next(one for one in (*match[:4], match[5]) if one) for match in _MATH.findall(said)]
         self.raw = [part for one in raw for part in _BETWEEN.split(one) if part.strip()]
         self.maths = [self._named(_canonical(one)) for one in self.raw]
-        self.prose = re.sub(r"\\(?:emph|textbf|textit)\{([^{}]*)\}", r"\1", re.sub(r"\s+", " ", said))
+        self.stochastic = re.search(r"stochastic|SGD", said, re.IGNORECASE) is not None
+        self.prose = re.sub(r"\\(?:emph|textbf|textit)\{([^{}]*)\}", r"\1", re.sub(r"\s+|~", " ", said))
 
     def _named(self, text: str) -> str:
         r"""Name the distance and the gap of the start, ``\Rzero`` and ``\Fzero``."""
@@ -395,6 +425,27 @@ class _Reading:
                 return match
         return None
 
+    def _take(self, pattern: str) -> re.Match[str] | None:
+        """Return what the prose says first that is the pattern, and pass over all that say the same.
+
+        Nothing is taken from words behind a negation, nor what is said of another function than f.
+        """
+        found = [one for one in re.finditer(pattern, self.prose, re.IGNORECASE) if self._is_said(one)]
+        for one in reversed(found):
+            if one.groups() == found[0].groups():
+                self.prose = f"{self.prose[: one.start()]}|{self.prose[one.end() :]}"
+        return found[0] if found else None
+
+    def _is_said(self, match: re.Match[str]) -> bool:
+        before = re.split(r"[.;](?=\s)", self.prose[: match.start()])[-1]
+        if re.search(_NEGATION, before, re.IGNORECASE) or re.match(
+            r" (?:is|are|need) not\b", self.prose[match.end() :]
+        ):
+            return False
+        subject = re.findall(r"\$([^$]*)\$ (?:is|are|be)\b", before)
+        of_f = not subject or re.match(r"\\?(?:nabla )?[fF]\b|[fF]_", subject[-1].strip()) is not None
+        return of_f or re.search(r"convex|smooth|Lipschitz", match[0], re.IGNORECASE) is None
+
     def draft(self) -> Draft:
         method = self._method()
         self._letters()
@@ -409,14 +460,50 @@ class _Reading:
             bound = ""
         rule, conditions = self._step(steps)
         self._unsaid(method)
-        self.open += [
-            f"not understood: ${raw.strip()}$" for raw, one in zip(self.raw, self.maths, strict=True) if self._says(one)
-        ]
-        if len(self.starts) > 1:
-            self.open.append("the start is x_0 in one place and x_1 in another")
+        first = self._first()
         known = re.search(r"\bR\b", bound) or not any("slope" in line or "gradient" in line for line in left)
         self._assume("minimiser" if known else "bounded-below")
-        return self._written(method, left, bound, right, rule, conditions)
+        strange = [f'"{words}"' for words in self._unread(left)]
+        strange += [f"${raw.strip()}$" for raw, one in zip(self.raw, self.maths, strict=True) if self._says(one)]
+        self.open += [f"not understood: {one}" for one in strange]
+        if method and strange:
+            self.open.append(f'the method, algorithm = "{method}" if what is not understood says nothing else')
+            method = ""
+        if len(self.starts) > 1:
+            self.open.append("the start is x_0 in one place and x_1 in another")
+        return self._written(method, first, left, bound, right, rule, conditions)
+
+    def _first(self) -> int:
+        """Return the least number of iterations that the text speaks of, 0 or 1: what it says of its horizon."""
+        least = 1
+        for place, one in enumerate(self.maths):
+            if match := re.fullmatch(r"([A-Za-z])(?:(\\ge|>)(\d)|=([01]),.*)", one):
+                begins = int(match[3] or match[4]) + (match[2] == ">")
+                if shift := re.fullmatch(
+                    r"K(?: ([+-]) (\d))?", self.names.get(match[1], "")
+                ):  # the letter is K + shift
+                    begins -= int(f"{shift[1] or ''}{shift[2] or 0}")
+                    least = min(least, begins)
+                self.maths[place] = "" if begins in (0, 1) else one
+        return least
+
+    def _unread(self, left: list[str]) -> list[str]:
+        """Return the phrases of the text that gave no line of the draft and that are not neutral."""
+        lines = " ".join((*left, *self.assumptions))
+        for pattern, line in _PHRASES:
+            if re.search(line, lines):
+                self._take(rf"\b(?:{pattern})(?![-\w])")
+        plain = re.sub(
+            r"\\(?:begin|end|label|ref|eqref|cite\w*|documentclass|usepackage)\*?(?:\[[^]]*\])?\{[^}]*\}",
+            " ",
+            _MATH.sub("|", self.prose),
+        )
+        found = []
+        for part in re.split(r"[|,;:()\[\]{}]|\.(?!\d)", re.sub(r"\\[A-Za-z]+\*?|\\.", " ", plain)):
+            words = part.split()
+            strange = [at for at, word in enumerate(words) if not _is_neutral(word)]
+            found += [" ".join(words[strange[0] : strange[-1] + 1])] if strange else []
+        return found
 
     def _definitions(self, step: str) -> None:
         r"""Write out letters that the text defines by a formula, ``\kappa = L/\mu``."""
@@ -448,49 +535,51 @@ class _Reading:
         return bool(one) and _SAYS_NOTHING.fullmatch(one) is None
 
     def _method(self) -> str:
-        for pattern, algorithm, assumptions in _METHODS:
-            if re.search(pattern, self.prose, re.IGNORECASE):
-                self._assume(*assumptions)
-                if not algorithm:
-                    self.open.append("the method is not known by the words of the text")
-                return algorithm
-        self.open.append("the text names no method")
+        found = [(name, assumptions) for pattern, name, assumptions in _METHODS if self._take(pattern)]
+        if len(found) == 1:
+            self._assume(*found[0][1])
+            return found[0][0]
+        self.open.append("the text names several methods" if found else "the text names no method that boundlab has")
         return ""
 
     def _unsaid(self, method: str) -> None:
         """Say what the text leaves open about the method."""
         noise = {"bounded-variance", "bounded-second-moment"} & {*self.assumptions}
-        if re.search(r"stochastic|SGD", self.prose) and not noise:
+        if self.stochastic and not noise:
             self.open.append(
                 "gradients are noisy: tick bounded-variance, or let an iteration draw a client, sampling = 'uniform'"
             )
-        if "nesterov" in method and "strongly-convex" in self.assumptions:
+        if method == "heavy_ball":
+            self.open.append("the momentum is the option beta")
+        if method == "nesterov" and "strongly-convex" in self.assumptions:
             self.open.append("the momentum for strongly convex functions is the option q = 'mu/L'")
 
     def _letters(self) -> None:
         for assumption, symbol, pattern in _SAID:
-            if match := re.search(pattern, self.prose):
+            if match := self._take(pattern):
                 self._mean(next(one for one in match.groups() if one), symbol, assumption)
         for assumption, symbol, pattern in _DEFINED:
             while match := self._pass(pattern):
                 self._mean(next(one for one in match.groups() if one), symbol, assumption)
-        words = re.sub(r"\$[^$]*\$", "", self.prose)
-        if re.search(r"(?<!strongly )(?<!strongly-)(?<!non-)(?<!non)\bconvex", words):
-            self._assume("convex")
         for word, assumption, letter, symbol in (
-            (rf"(?<!non-)(?<!non)\bsmooth|{_LIPSCHITZ}|\$\\nabla f\$ (?:is )?Lipschitz", "smooth", "L", "L"),
-            (r"strongly[- ]convex", "strongly-convex", "mu", "mu"),
+            (rf"(?<![-\w])smooth\b|{_LIPSCHITZ}|\$\\nabla f\$ (?:is )?Lipschitz", "smooth", "L", "L"),
+            (r"(?<![-\w])strongly[- ]convex\b", "strongly-convex", "mu", "mu"),
+            (
+                r"(?<![-\w])(?<!weakly )(?<!quasi )(?<!star )convex\b(?! (?:set|hull|body|combination|constraint))",
+                "convex",
+                "",
+                "",
+            ),
         ):
-            if (
-                re.search(word, self.prose)
-                and assumption not in self.assumptions
-                and self._mean(letter, symbol, assumption)
-            ):
-                self.open.append(f"{letter} is taken as the constant of {assumption}, since the text names none")
+            if self._take(word) and assumption not in self.assumptions:
+                if not letter:
+                    self._assume(assumption)
+                elif self._mean(letter, symbol, assumption):
+                    self.open.append(f"{letter} is taken as the constant of {assumption}, since the text names none")
 
     def _steps(self) -> str:
         """Return the letter of the step, as it stands in the mathematics; "" without one."""
-        update = self._pass(rf"{_X}_\{{\w\+1\}}={_X}_\w-(\\?[A-Za-z]+)(?:_\w)?(?:\\nabla f\({_X}_\w\)|g_\w)")
+        update = self._pass(rf"{_X}_\{{\w\+1\}}={_X}_\w-(\\?[A-Za-z]+)(?:_\w)? ?(?:\\nabla f\({_X}_\w\)|g_\w)")
         match = update or re.search(
             r"(?:step[- ]?(?:size|length)s?|learning rates?)[^$]{0,40}\$\s*(\\?[A-Za-z]+)(?![A-Za-z])", self.prose
         )
@@ -554,8 +643,10 @@ class _Reading:
             else:
                 self.open.append(f"a second claim: ${self.raw[place].strip()}$")
         if found is None:
+            tried = [raw for raw, one in zip(self.raw, self.maths, strict=True) if _UNCLAIMED.search(one)]
+            where = visible(f" in {' '.join(max(tried, key=len).split())}" if tried else "")
             raise SpecError(
-                "no bound is found: a draft is made of f(x_K) - f^* \\le ..., of \\|x_K - x^*\\|^2, of "
+                f"no bound is found{where}: a draft is made of f(x_K) - f^* \\le ..., of \\|x_K - x^*\\|^2, of "
                 "\\|\\nabla f(x_K)\\|^2, of their minima and means over k, and of f(\\bar x_K) - f^*; without --latex, "
                 "boundlab new theorem NAME writes a file to fill in"
             )
@@ -575,7 +666,7 @@ class _Reading:
             over, index, left = "best-expected" if match[3].startswith("E") else "best", match[1] or match[2], match[3]
         elif match := re.match(r"(\\frac(?:\{1\}|1)(?:\{[^}]*\}|\w)\\sum_\{.*?\}\^(?:\{.*?\}|\w))(.*)", left):
             over, index, left = "mean", match[1], match[2]
-        left = re.sub(r"^ ?E?[\[({]?(.*?)[\])}]?$", r"\1", left) if index else left
+        left = re.sub(r"^ ?E?(?:\[(.*)\]|\((.*)\)|\{(.*)\}|(.*))$", r"\1\2\3\4", left) if index else left
         for quantity, pattern in (
             ("gap", rf"[fF]\({_X}{_I}\)-{_OPT}"),
             ("distance", rf"\\\|{_X}{_I}-{_X}\^\*\\\|\^2"),
@@ -635,11 +726,14 @@ class _Reading:
         lines = ["[left]", f'quantity = "{quantity}"', f'over = "{how}"', f'from = "{low - first}"']
         return [*lines, f'to = "K{f" - {-to}" if to else ""}"']
 
-    def _written(self, method: str, left: list[str], bound: str, right: str, rule: str, conditions: list[str]) -> Draft:
+    def _written(
+        self, method: str, first: int, left: list[str], bound: str, right: str, rule: str, conditions: list[str]
+    ) -> Draft:
         """Write the file; tables stand after keys."""
         lines = [f'id = "{self.name}"']
         lines += [f"# open: {' '.join(visible(one).split())}" for one in self.open]
-        lines.append(method or '# algorithm = ""  # which method runs? boundlab list algorithms')
+        lines.append(f'algorithm = "{method}"' + ("" if method else "  # open: boundlab list algorithms"))
+        lines += ["first = 0"] if first == 0 else []
         table = left[0] == "[left]"
         lines += [] if table else left
         lines += [
@@ -653,8 +747,11 @@ class _Reading:
         lines += ["", *left] if table else []
         lines += ["", "[step]", f"alpha = {_quoted(rule)}" if rule else '# alpha = "1/L"  # which step?']
         lines += ["", "[terms]", f"main = {_quoted(bound)}" if bound else f"# main = {_quoted(right)}"]
-        text = "\n".join(lines) + "\n"
-        return Draft(text, text.replace('    # "', '    "'), self.open)
+        return Draft("\n".join(lines) + "\n", self.assumptions, self.open)
+
+
+def _is_neutral(word: str) -> bool:
+    return re.sub(r"^\W+|['’]s$|\W+$", "", word.lower()) in {"", *_NEUTRAL.split()}
 
 
 def _joined(match: re.Match[str]) -> str:

@@ -20,10 +20,11 @@ from boundlab.errors import UndecidedError
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import SYMBOLS, symbol
 from boundlab.formulas.written import leading, substitute
-from boundlab.registry import registered
+from boundlab.registry import registered, using
 from boundlab.signs import Prover
 from boundlab.theorems import Theorem, load_theorem
 
+DOCS = Path(__file__).parents[2] / "docs"
 e = SMALL
 X, Y = symbol("F0"), symbol("L")
 
@@ -384,6 +385,29 @@ def test_a_step_that_reads_the_staleness_damps_where_it_tends_to_0(tmp_path: Pat
     one = {**BUFFER, "algorithm": "async_sgd", "step": 'alpha = "alpha"', "conditions": '"alpha <= 1/(2*L)"'}
     said, why = found(own_theorem(tmp_path, **one, term="4*F0*(1 + tau_max)/(alpha*T)", more=more), "refinement")
     assert (said, "damps what is late" in why) == ("not applicable" if damps else "suspicious", damps)
+
+
+@pytest.mark.parametrize(
+    ("weight", "damps"), [("1.0 / (1 + {})", True), ("max(0.5, 1.0 / (1 + {}))", False), ("0.9", False)]
+)
+def test_an_algorithm_that_damps_in_its_event_is_asked_for_its_weights(
+    tmp_path: Path, weight: str, damps: bool
+) -> None:
+    page = (DOCS / "plugins.md").read_text(encoding="utf-8")
+    code = page.partition("```python file=damped.py\n")[2].partition("```")[0]
+    (tmp_path / "damped.py").write_text(
+        code.replace("1.0 / (1 + {})".format("control.slots[client]"), weight.format("control.slots[client]"))
+    )
+    one = {
+        **BUFFER,
+        "algorithm": "damped",
+        "step": 'eta = "eta"',
+        "conditions": '"eta <= 1/(2*L)"',
+        "more": 'settable = ["eta"]',
+    }
+    with using([tmp_path / "damped.py"]):
+        said, why = found(own_theorem(tmp_path, **one, term="4*F0*(1 + tau_max)/(eta*T)"), "refinement")
+    assert (said, "what is late weighs less" in why) == ("not applicable" if damps else "suspicious", damps)
 
 
 @pytest.mark.sweep(2)

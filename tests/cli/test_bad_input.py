@@ -83,6 +83,7 @@ NONSENSE = [
     ("{COMPARE} --plot /nowhere/plot.png", "cannot write"),
     ("{COMPARE} --plot plot.jpeg2000", "must end in"),
     ("run fedbuff", "needs the option eta_l"),
+    ("run async_sgd --set eta=1", "needs the option alpha; it got eta"),
     ("run fedbuff --set=eta_l=0.1 --server poisson:rate=2", "--server count:every"),
     ("run fedfa --set=eta_l=0.1 --server count:every=2", "leave the server policy out"),
     ("run fedbuff --set=eta_l=1 --set=count=4 --server count:every=2", "contradict"),

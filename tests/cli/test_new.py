@@ -72,6 +72,9 @@ def test_the_doctor_sees_a_broken_promise_and_a_broken_file(here: Path, capsys: 
     own.write_text(own.read_text().replace("uses=((move, 1.0),)", "uses=((move, 0.5),)"))
     assert invoke(["doctor", "mine.py"]) == ExitCode.REFUTED
     assert "algorithms mine" in capsys.readouterr().out
+    own.write_text(own.read_text().replace('"algorithms": Mine()', '"algorithms": Mine'))
+    assert invoke(["doctor", "mine.py"]) == ExitCode.USAGE
+    assert "the class Mine, not an Algorithm" in capsys.readouterr().err
     own.write_text("1/0")
     assert invoke(["doctor", "mine.py"]) == ExitCode.USAGE
     assert "ZeroDivisionError" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from boundlab.delays import DELAYS
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import enclosed
 from boundlab.execute.floats import run
+from boundlab.pages import page
 from boundlab.randomness import Streams
 from boundlab.simulate import simulation
 from boundlab.tape import constant_lag
@@ -240,6 +241,21 @@ def plan_of_six(theorem, problem, delays, iterations=60, **options):
 
 def verdict_of_six(*arguments, trials=6, **options):
     return compare(plan_of_six(*arguments, trials=trials, **options), trials, 0)
+
+
+def test_the_page_says_which_symbols_are_those_of_the_run_up_to_each_horizon(tmp_path):
+    said = "the bound at each T has tau_max of the run up to it"
+    for step, shown in (("1/(2*L)", True), ("1/(L*(1 + 2*tau_max))", False)):
+        file = tmp_path / "mine.toml"
+        file.write_text(
+            'id = "mine"\nalgorithm = "async_sgd"\nmetric = "gradient-norm"\n'
+            'assumptions = ["convex", "smooth", "bounded-below", "fixed-schedule", "deterministic"]\n'
+            f'[step]\nalpha = "{step}"\n[terms]\nbound = "9*(1 + tau_max)*F0/(alpha*T)"\n'
+        )
+        found = compare(plan_of_six(str(file), QUIET, "exponential", iterations=9), 6, 0)
+        assert (said in " ".join(str(page(found)).split())) is shown
+        bounds = found.bound * np.array(found.plan.ks)
+        assert np.allclose(bounds, bounds[-1]) is not shown
 
 
 def test_the_left_side_is_the_mean_over_every_server_model_the_initial_one_included():

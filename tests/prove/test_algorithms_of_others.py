@@ -75,7 +75,7 @@ def test_a_plug_in_that_does_something_else_is_refused(here: Path, capsys: Any, 
     changed(old, new)
     assert asked("--with", STEPS) == 2
     said = capsys.readouterr().err
-    assert "capped does not: with alpha=0.02" in said
+    assert "capped does not have them: with alpha=0.02" in said
     assert why in said
     assert said.count("\n") == 1
 
@@ -84,6 +84,14 @@ def test_a_theorem_that_is_false_of_the_plug_in_is_not_proved(here: Path, capsys
     changed("2*F0/(alpha*T)", "F0/(alpha*T)", "capped.toml")
     assert asked("--with", STEPS) == 3
     capsys.readouterr()
+
+
+def test_as_many_clients_are_looked_at_as_the_theorem_is_about(here: Path, capsys: Any) -> None:
+    changed("(1.0, mine + client))\n            else", "(1.0 / clients, mine + client))\n            else")
+    assert asked("--with", STEPS) == 2
+    assert "2 clients it leaves the class" in capsys.readouterr().err
+    changed("conditions = [", 'conditions = ["n <= 1", ', "capped.toml")
+    assert asked("--with", STEPS) == 0
 
 
 @pytest.mark.parametrize("name", ["ogm"])

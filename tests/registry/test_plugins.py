@@ -54,8 +54,8 @@ BROKEN = {
     "class O(dict):\n    def keys(self): raise SystemExit(1)\n    __iter__ = keys\nBOUNDLAB = O(a=())": "SystemExit: 1",
 }
 BAD_OBJECTS = {
-    "3": "a int, not a DelayType",
-    "(3,)": "a int, not a DelayType",
+    "3": "an int, not a DelayType",
+    "(3,)": "an int, not a DelayType",
     "DelayType": "the class DelayType, not a DelayType",
     "DelayType('', 'no id', None, {})": "a DelayType without an id",
     "DelayType(None, 'no id', None, {})": "a DelayType without an id",

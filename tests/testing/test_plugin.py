@@ -121,6 +121,21 @@ def test_it_is_light_and_silent_where_nothing_is_asked_of_it(tmp_path: Path) -> 
     assert "boundlab" not in ran.out.replace(str(tmp_path), "")
 
 
+@pytest.mark.slow
+def test_a_violation_that_a_test_expects_is_counted_as_one(tmp_path: Path) -> None:
+    (tmp_path / "wrong.toml").write_text(WRONG, encoding="utf-8")
+    (tmp_path / "test_wrong.py").write_text(
+        "import pytest\nfrom boundlab.testing import assert_bound_holds\n\n"
+        "asks = lambda: assert_bound_holds('wrong.toml', 'huber:w=[1],c=[0],x0=1,delta=0.14', 'deterministic', "
+        "iterations=3, alpha=1, candidates=0)\n\n"
+        "def test_expected():\n    with pytest.raises(AssertionError):\n        asks()\n\n"
+        "def test_failed():\n    asks()\n"
+    )
+    ran = run(tmp_path)
+    assert "1 violated, 1 violated as a test expects" in ran.out
+    assert ran.out.count("reproduce: ") == 2  # in the failure, and in the summary
+
+
 @pytest.mark.nightly
 def test_processes_bring_what_they_found_to_one_summary(tmp_path: Path) -> None:
     ran = run(

@@ -1,6 +1,7 @@
 """Who leaves values out is told all of them at once, in words that can be pasted."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,15 @@ from boundlab.theorems import load_theorem
 from boundlab.theorems.grid import evaluate
 
 PASTED = re.compile(r"--set (\w+)=(\[…\]|…)")
+
+
+def test_a_bound_that_reads_the_other_counter_is_told_which_one_to_write(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'id = "mine"\nalgorithm = "gd"\nmetric = "gap"\n[step]\nalpha = "1/L"\n[terms]\nmain = "L*R**2/(2*T)"\n'
+    )
+    with pytest.raises(SymbolError, match="reads T, and its left side counts K; write K"):
+        evaluate(load_theorem(file), ["L=1", "R=1"])
 
 
 @pytest.mark.sweep(10)

@@ -216,6 +216,7 @@ def test_a_theorem_is_a_frozen_value_of_its_fields() -> None:
 GOOD = """
 id = "mine.theorem1"
 title = "Theorem 8, written down again"
+algorithm = "area"
 metric = "ergodic-gap"
 assumptions = ["lipschitz", "bounded-variance", "iid-events"]
 conditions = ["alpha <= 1/w"]
@@ -308,6 +309,8 @@ def _without(line: str) -> str:
         ),
         (GOOD.replace('"lipschitz"', "1"), SpecError, "assumptions must be a list of texts"),
         (GOOD.replace("sigma**2", "sigm**2"), FormulaError, "terms.noise: unknown symbol 'sigm'; did you mean sigma?"),
+        (GOOD.replace("sigma**2", "2sigma"), FormulaError, "write 2*sigma for 2sigma"),
+        (GOOD.replace('alpha = "alpha"', 'c = "1/(L*(1 + tau))"'), SpecError, "only a step alpha changes with tau"),
         (GOOD.replace("sigma**2", "__import__(1)"), FormulaError, "terms.noise: __import__ is not a known function"),
         (GOOD.replace("sigma**2", "sigma.real"), FormulaError, "terms.noise: an attribute"),
         (GOOD.replace("sigma**2", "p"), FormulaError, "p is one number per client; write p[i] in a mean_i(…)"),

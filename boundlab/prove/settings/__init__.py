@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from boundlab.classes import outside
+from boundlab.classes import CLIENTS, outside
 from boundlab.errors import SpecError
 from boundlab.prove._scalars import ProofError
 from boundlab.prove.setting import Setting, chosen
@@ -99,9 +99,14 @@ def setting_of(theorem: Theorem) -> Setting:
         if why := outside(theorem.algorithm):
             raise ProofError(f"proofs about {theorem.algorithm} say of its runs what is not so: {why}")
         return _SETTINGS[theorem.algorithm](theorem)
-    if why := outside(theorem.algorithm, chosen(theorem)):
+    n = theorem.symbols["n"].symbol
+    about_n = [one for one in theorem.conditions if one.quantity.free_symbols | one.limit.free_symbols == {n}]
+    clients = tuple(
+        i for i in CLIENTS if all(one.meets(one.quantity.subs(n, i), one.limit.subs(n, i)) for one in about_n)
+    )
+    if why := outside(theorem.algorithm, chosen(theorem), clients):
         raise SpecError(
-            f"{theorem.id}: proofs know {', '.join(sorted(_SETTINGS))}, and what applies single steps one by one; "
-            f"{theorem.algorithm} does not: {why}"
+            f"{theorem.id}: no proof applies. Proofs about algorithms without a sheet need single steps of weight 1 "
+            f"(docs/prove.md, Which runs a proof speaks of), and {theorem.algorithm} does not have them: {why}"
         )
     return DelayedSetting(theorem, "delayed", exact.DELAYED)
