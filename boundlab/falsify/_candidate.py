@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import assumption, with_implied
+from boundlab.assumptions import assumption
 from boundlab.case import build_problem, delays_from
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
@@ -295,8 +295,8 @@ def behind_tape(theorem: Theorem) -> frozenset[str]:
 
 def unknown(theorem: Theorem) -> list[str]:
     """Return the symbols that neither a problem, nor a run, nor a choice of rates gives a value."""
-    known = {name for name, info in SYMBOLS.items() if info.role in _GIVEN} | {*theorem.parameters.values()}
-    known |= {symbol for name in with_implied(theorem.assumptions) for symbol in assumption(name).defines}
+    known = {name for name, info in SYMBOLS.items() if info.role in _GIVEN}
+    known |= {symbol for name in theorem.core.assumed for symbol in assumption(name).defines}
     known |= {theorem.horizon_symbol, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by}
     missing = [name for name in theorem.inputs() if name not in known.union(tried(theorem))]
     if not missing:

@@ -511,7 +511,7 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
         if name not in symbols:
             hint = nearest(name, symbols)
             if name in data["step"] and not running():
-                own = lookup("algorithms", data.get("algorithm", _ALGORITHM))
+                own = lookup("algorithms", data["algorithm"])
                 hint = f"steps of {own.id}: {', '.join(own.step_size_symbols)}"
             raise SpecError(
                 f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; {hint}"

@@ -463,7 +463,7 @@ def test_steps_that_depend_on_chance_are_refused_where_they_are_read(tmp_path: P
     [
         (GD + 'metric = "gap"\n', "1/(L*(tau + 1))", "steps of gd do not depend on tau"),
         (ASYNC + LEFT, "h*1/(t + 1)**2", "steps of async_sgd do not depend on k"),
-        (ASYNC + LEFT, "h*1/(t + tau + 1)", "one of k .or t. and tau"),
+        (ASYNC + LEFT, "h*1/(t + tau + 1)", "depends on t and tau; write it with one of them"),
         (ASYNC + LEFT, "h*(tau - 1)", "no step is negative or infinite"),
         (GD + 'metric = "gap"\n', "Min(1/L, R/(G*(k + 1)))", "step reads G, which has no number"),
         (GD + 'metric = "gap"\n', "If(k < R, 1/L, 1/(2*L))", "units"),

@@ -270,7 +270,7 @@ def test_a_decay_by_its_formula_is_the_one_by_its_name(tmp_path: Path, formula: 
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        ("Min(1/L, 2/(L*(k - 3)))", "no step is negative or infinite"),
+        ("Min(1/L, 2/(L*(k - 3)))", "step.alpha must be > 0, got Min"),
         ("1/(L*(tau + 1))", "steps of gd do not depend on tau"),
         ("Min(k/L, R/B)", "at k = 0; there a step has the size alpha"),
         ("1/(L*(k - 2)**2)", "no step is negative or infinite"),
