@@ -638,10 +638,11 @@ def prove(given: "str | Script") -> "Decided":
     """
     from boundlab.api._decided import Decided
     from boundlab.prove import Script, run as decide
+    from boundlab.prove.run import registered_proof
 
     if not isinstance(given, (str, Script)):
         raise SpecError(f"prove: given must be text or a Script; got a value of type {type(given).__name__}")
-    return Decided.of(decide(lookup("proofs", given) if isinstance(given, str) else given, witnesses=True))
+    return Decided.of(decide(registered_proof(given) if isinstance(given, str) else given, witnesses=True))
 
 
 @checked

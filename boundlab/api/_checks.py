@@ -39,7 +39,9 @@ class Checks(Shown):
     @property
     def verdict(self) -> str:
         """``failed`` where a check failed, ``unknown`` where nothing could be decided, else ``passed``."""
-        return {ExitCode.REFUTED: "failed", ExitCode.UNDECIDED: "unknown"}.get(self.exit_code, "passed")
+        if self.failed:
+            return "failed"
+        return "unknown" if self.exit_code is ExitCode.UNDECIDED else "passed"
 
     def line(self) -> str:
         """Return how many failed, and which."""

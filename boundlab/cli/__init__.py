@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Sequence
 
 from boundlab.cli.terminal import (
+    ENDINGS,
     INTERRUPTED,
     Interrupts,
     complain,
@@ -20,6 +21,7 @@ from boundlab.cli.terminal import (
 )
 from boundlab.errors import BoundlabError, ExecutorError, SpecError
 from boundlab.files import schema
+from boundlab.options import nearest
 from boundlab.verdict import ExitCode
 
 _DEBUG, _ASKED = "BOUNDLAB_DEBUG", "_BOUNDLAB_COMPLETE"
@@ -134,7 +136,10 @@ def _run(arguments: Sequence[str]) -> ExitCode:
     if not arguments:
         sys.stdout.write(_FIRST)
         return ExitCode.STANDS
-    command = typer.main.get_command(application(_command(arguments)))
+    name = _command(arguments)
+    if name is not None and name not in ENDINGS:
+        raise SpecError(f"No such command {name!r}; {nearest(name, ENDINGS)}; boundlab --help lists all")
+    command = typer.main.get_command(application(name))
     with command.make_context("boundlab", list(arguments)) as context:
         code = command.invoke(context)
     return code if isinstance(code, ExitCode) else ExitCode.STANDS

@@ -150,13 +150,14 @@ def _look(what: str | None) -> ExitCode:
 
 
 def _scripts(what: str | None) -> "list[Script]":
-    from boundlab.registry import lookup, registered
+    from boundlab.prove.run import registered_proof
+    from boundlab.registry import registered
 
     if what is None:
         return list(registered("proofs").values())
     if what.endswith(".toml"):
         raise SpecError(f"{what} is a theorem: add --search, or --with SCRIPT to take the steps of another proof")
-    return _in_file(Path(what)) if what.endswith(".py") else [lookup("proofs", what)]
+    return _in_file(Path(what)) if what.endswith(".py") else [registered_proof(what)]
 
 
 def _written_as(what: str | None, script: str) -> "Script":

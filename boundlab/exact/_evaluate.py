@@ -26,7 +26,7 @@ from boundlab.expectation import Arithmetic, engine, left_side, second_moments, 
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import apart, names_of
 from boundlab.formulas.written import expand, leading, substitute
-from boundlab.instance.from_case import given, of_events, own_rates, plan_of, uncertified
+from boundlab.instance.from_case import given, never_moving, of_events, own_rates, plan_of, uncertified
 from boundlab.instance.plan import Plan, events_of
 from boundlab.metrics import AVERAGE_ITERATE, LAST, MEAN, Enclosure, Quantity, range_of, terms_of
 from boundlab.theorems import Theorem, core, over
@@ -78,6 +78,7 @@ def result(plan: Plan, case: Case, why: str) -> ExactResult:
         note,
         plan.symbols,
         decided=decided and not plan.theorem.shape,
+        still=never_moving(plan, bound)[1],
         objective=plan.objective,
         core=core(plan.theorem).sha256,
     )

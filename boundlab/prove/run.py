@@ -15,7 +15,7 @@ from boundlab.prove.document import Outcome, Proof, Script, Status
 from boundlab.prove.potentials import BASES, GIVEN, KINDS, SIZES, written_by
 from boundlab.prove.settings import setting_of
 from boundlab.prove.trace import second_opinion
-from boundlab.registry import registered
+from boundlab.registry import find, lookup, registered
 from boundlab.theorems import load_theorem
 
 
@@ -89,6 +89,23 @@ class LookedFor:
             f"    by_potential(proof, {arguments})\n\n\n"
             f"PROOFS = (\n    Script(\n{rows},\n        write,\n        {json.dumps(own.proves)},\n    ),\n)\n"
         )
+
+
+def registered_proof(name: str) -> Script:
+    """Return the registered proof of that id.
+
+    Raises
+    ------
+    SpecError
+        If there is none; of a theorem that is proved under another id, or has no proof, the message says so.
+    """
+    theorem = None if find("proofs", name) else find("theorems", name)
+    if theorem is not None:
+        ways = "--search looks for one, --with SCRIPT takes the steps of another"
+        named = f"boundlab prove {theorem.proofs[0]}" if theorem.proofs else f"no proof of it is registered; {ways}"
+        raise SpecError(f"{name} is a theorem, not a proof: {named}")
+    found: Script = lookup("proofs", name)
+    return found
 
 
 def look(what: str, seconds: float = SECONDS) -> LookedFor:

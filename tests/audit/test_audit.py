@@ -504,3 +504,5 @@ def test_a_theorem_about_nothing_is_said_to_be_about_nothing(
     print_page(console(), found.search.found.page())
     assert re.match(head, " ".join(capsys.readouterr().out.split()))
     assert ("scope.nonempty" in {one.id for one in found.checks.failed}) is bool(why)
+    # One fact has one code, whoever is asked.
+    assert {found.checks.exit_code, found.search.found.verdict.exit_code} == {ExitCode.NOT_APPLICABLE}

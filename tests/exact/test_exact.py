@@ -396,3 +396,14 @@ def test_few_sequences_are_enumerated():
     result = of_drawn_clients("2", "1/4", 4)
     assert "enumeration" in result.method
     assert result.left == float(by_hand(Fraction(2), Fraction(1, 4), 4, Fraction(0)))
+
+
+@pytest.mark.parametrize(("sampling", "said"), [("all", False), ("uniform", True)])
+def test_a_case_says_what_its_algorithm_draws_and_nothing_of_what_it_does_not(sampling, said):
+    two = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [1]], "x0": 2}
+    fields = {"algorithm": "gd", "problem": two, "delays": "deterministic", "iterations": 2}
+    fields["parameters"] = {"sampling": sampling, "alpha": "1/4"}
+    name = "classics.sgd.heterogeneous" if said else "classics.gd.convex"
+    sentence = exact_of(name, fields).sentence
+    assert ("the algorithm draws which client each iteration asks" in sentence) is said
+    assert ("draws" in sentence) is said
