@@ -637,8 +637,7 @@ def prove(given: "str | Script") -> "Decided":
         If there is no such proof.
     """
     from boundlab.api._decided import Decided
-    from boundlab.prove import Script, run as decide
-    from boundlab.prove.run import registered_proof
+    from boundlab.prove import Script, registered_proof, run as decide
 
     if not isinstance(given, (str, Script)):
         raise SpecError(f"prove: given must be text or a Script; got a value of type {type(given).__name__}")

@@ -39,9 +39,7 @@ class Checks(Shown):
     @property
     def verdict(self) -> str:
         """``failed`` where a check failed, ``unknown`` where nothing could be decided, else ``passed``."""
-        if self.failed:
-            return "failed"
-        return "unknown" if self.exit_code is ExitCode.UNDECIDED else "passed"
+        return "failed" if self.failed else "unknown" if self.exit_code is ExitCode.UNDECIDED else "passed"
 
     def line(self) -> str:
         """Return how many failed, and which."""

@@ -337,8 +337,8 @@ class _Questions:
             except BoundlabError as error:
                 why = why or str(error)
         by = by or f"{command_line('compare', typed)} with a --problem, --delays and --set that meet it"
-        reason = f"no setting that was tried fits: {why}" if why else self.late()
-        self.gaps.append(Undecided("a comparison", reason, by))
+        tried = f"no setting that was tried fits: {why}"
+        self.gaps.append(Undecided("a comparison", tried if why else self.late(), by))
         return None
 
     def _compared(self, typed: str, setting: CompareOptions, chosen: str) -> Panel:

@@ -568,5 +568,5 @@ def exit_code(checks: Iterable[Check]) -> ExitCode:
     found = tuple(checks)
     if failed := {check.consequence for check in found if check.verdict == "failed"}:
         return ExitCode.NOT_APPLICABLE if failed == {"claim vacuous"} else ExitCode.REFUTED
-    verdicts = {check.verdict for check in found}
-    return ExitCode.STANDS if verdicts & {"passed", "suspicious"} else ExitCode.UNDECIDED
+    decided = any(check.verdict in ("passed", "suspicious") for check in found)
+    return ExitCode.STANDS if decided else ExitCode.UNDECIDED

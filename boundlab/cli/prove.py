@@ -150,7 +150,7 @@ def _look(what: str | None) -> ExitCode:
 
 
 def _scripts(what: str | None) -> "list[Script]":
-    from boundlab.prove.run import registered_proof
+    from boundlab.prove import registered_proof
     from boundlab.registry import registered
 
     if what is None:

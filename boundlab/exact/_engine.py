@@ -461,7 +461,8 @@ class ExactEngine:
                 "exact" if exact else "enclosure", above is True, self.method,
                 int(self.plan.ks[-1]), self._values(), self._constants(),
                 symbols=self.plan.symbols, decided=above is not None, objective=self.plan.objective,
-                core=core_of(self.plan.theorem).sha256, still=never_moving(self.plan, float(r_ball))[1],
+                core=core_of(self.plan.theorem).sha256,
+                still="" if above is not False else never_moving(self.plan, float(r_ball))[1],
                 sentence=sentence(
                     self.plan, self.case, self.model, self.law,
                     *(ball if side.exact is None else side.exact for side, ball in ((left, l_ball), (right, r_ball))),

@@ -94,7 +94,8 @@ class ExactResult:
     proof
         Whether the theorem's proof speaks of the case; None where it has none.
     still
-        That the bound is not below the error of never moving, as a half sentence; empty where it is below.
+        That the bound is not below the error of never moving, as a half sentence; empty where it is below, or the
+        case does not hold.
     """
 
     theorem: str
@@ -134,7 +135,7 @@ class ExactResult:
     @property
     def headline(self) -> str:
         """The verdict, and whether the bound is vacuous."""
-        return headline(self.verdict, self.still if self.decided and not self.violated else "")
+        return headline(self.verdict, self.still)
 
     @property
     def refuting(self) -> Growth | None:
@@ -157,14 +158,13 @@ class ExactResult:
             Verdict.HOLDS: "is not above",
             Verdict.INCONCLUSIVE: "is not told from" if near else "refutes nothing beside",
         }[found]
-        still = f"{self.still}; " * (found is Verdict.HOLDS and bool(self.still))
+        still = self.still and f"{self.still}; "
         return conditional(
             uncertified(self.symbols), found, f"{still}the left side {words} the bound on this case ({self.kind})"
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
-        ratio = self.ratio
         return {
             "schema": schema("exact"),
             "boundlab": __version__,
@@ -177,7 +177,7 @@ class ExactResult:
             "sentence": self.sentence,
             "left_text": self.left_text,
             "right_text": self.right_text,
-            "ratio": ratio if ratio < float("inf") else None,
+            "ratio": self.ratio if self.ratio < float("inf") else None,
             "kind": self.kind,
             "method": self.method,
             "values": dict(self.values),

@@ -284,9 +284,8 @@ class Falsification:
 
         ``not applicable`` where the assumptions contradict each other: there is nothing to refute.
         """
-        if self.violated:
-            return Verdict.VIOLATED
-        return Verdict.NOT_APPLICABLE if contradiction(self.theorem.core.assumed) else Verdict.INCONCLUSIVE
+        none = Verdict.NOT_APPLICABLE if contradiction(self.theorem.core.assumed) else Verdict.INCONCLUSIVE
+        return Verdict.VIOLATED if self.violated else none
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

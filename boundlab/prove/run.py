@@ -101,9 +101,9 @@ def registered_proof(name: str) -> Script:
     """
     theorem = None if find("proofs", name) else find("theorems", name)
     if theorem is not None:
-        ways = "--search looks for one, --with SCRIPT takes the steps of another"
-        named = f"boundlab prove {theorem.proofs[0]}" if theorem.proofs else f"no proof of it is registered; {ways}"
-        raise SpecError(f"{name} is a theorem, not a proof: {named}")
+        ways = "no proof of it is registered; --search looks for one, --with SCRIPT takes the steps of another"
+        known = " and ".join(f"boundlab prove {one}" for one in theorem.proofs)
+        raise SpecError(f"{name} is a theorem, not a proof: {known or ways}")
     found: Script = lookup("proofs", name)
     return found
 
