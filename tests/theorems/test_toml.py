@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from page_makers import texts
 from statements import statement
 
 from boundlab.errors import BoundlabError, FormulaError, SpecError
+from boundlab.pages.theorem import theorem_page
 from boundlab.theorems import Theorem, load_theorem
 
 GOOD = """
@@ -156,3 +158,22 @@ def test_what_cannot_be_read_as_text_is_said(tmp_path: Path) -> None:
     deep.write_text("a = " + "[" * 5000)
     with pytest.raises(SpecError, match=r"deep.toml"):
         load_theorem(str(deep))
+
+
+@pytest.mark.parametrize(
+    ("horizon", "window", "where"),
+    [("T", "N/T", "1 … T + N − 1"), ("T", "1/T", "1 … T"), ("K", "1/K", "1 … K")],
+)
+def test_where_a_constant_is_needed_is_said_in_symbols_of_the_theorem(
+    horizon: str, window: str, where: str, tmp_path: Path
+) -> None:
+    algorithm, metric, step = ("gd", "gap", "alpha") if horizon == "K" else ("fedbuff", "gradient-norm", "eta_l")
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        f'id = "mine"\nalgorithm = "{algorithm}"\nmetric = "{metric}"\n'
+        'assumptions = ["smooth", "minimiser", "bounded-gradients", "bounded-run", "deterministic"]\n'
+        f'[step]\n{step} = "{step}"\n[terms]\nall = "G_sq/L*{window}"\n[points]\nG_sq = ["local-steps"]\n',
+        encoding="utf-8",
+    )
+    (line,) = (one for one in texts(theorem_page(load_theorem(path))) if "is needed only" in one)
+    assert line.endswith(f"only at the local steps of all updates that enter server updates {where}")
