@@ -240,7 +240,7 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
         raise CaseError(f"{name} must hold one JSON object with the keys {', '.join(_KEYS)}")
     for key in raw:
         if key not in _KEYS + _NOTES:
-            raise CaseError(f"{name}: unknown key {key!r}; {nearest(key, _KEYS)}")
+            raise CaseError(f"{name}: unknown key {key!r}; {nearest(key, _KEYS + _NOTES)}")
     if raw.get("schema", schema("case")) != schema("case"):
         raise CaseError(
             f"{name} is no case file: its schema must be {schema('case')!r}, got {str(raw['schema'])[:60]!r}"

@@ -97,7 +97,8 @@ def _is_whole(name: str) -> bool:
 
 
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d{1,3})?(/\d+\.?\d*)?")
-_ALONE = {"trace": "file"}  # the option whose value may stand without its name
+# The option whose value may stand without its name.
+_ALONE = {"trace": "file", "count": "every", "periodic": "every", "poisson": "rate"}
 
 
 def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
@@ -107,7 +108,7 @@ def parse_spec(text: str, what: str) -> tuple[str, dict[str, str]]:
     ----------
     text
         What the user typed. Commas inside square brackets do not separate options; ``trace:log.csv`` is
-        ``trace:file=log.csv``.
+        ``trace:file=log.csv``, ``count:4`` is ``count:every=4``.
     what
         The noun for messages, e.g. ``problem``.
 

@@ -8,7 +8,7 @@ from typing import Self
 class ExitCode(IntEnum):
     """How a command ends; the same seven for all commands.
 
-    ``cli/endings.py`` says what each means for each command.
+    ``cli/terminal.py`` says what each means for each command.
     """
 
     meaning: str
@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     REFUTED = 1, "refuted: something contradicts the claim"
     USAGE = 2, "bad usage or input"
     UNDECIDED = 3, "not decided"
-    NOT_APPLICABLE = 4, "not applicable: an assumption is not met, or the claim is vacuous here"
+    NOT_APPLICABLE = 4, "not applicable: an assumption is not met, or no problem can meet all of them"
     UNFORESEEN = 70, "unexpected: a defect of boundlab or of a plug-in, never a verdict"
     INTERRUPTED = 130, "interrupted"
 
@@ -33,7 +33,7 @@ class Verdict(StrEnum):
     """Verdict of comparisons, exact values, worst cases and searches on a theorem.
 
     ``holds`` is said by a method that is valid for what is known. ``consistent`` says that an approximate upper band
-    lies below the bound: no violation was seen, and nothing is guaranteed.
+    is not above the bound: no violation was seen, and nothing is guaranteed.
     """
 
     HOLDS = "holds"

@@ -15,6 +15,7 @@ def test_a_spec_is_a_name_and_options_with_lists_in_brackets():
         "exponential",
         {"rates": "[10,10,2.5]", "negative": "clip"},
     )
+    assert parse_spec("count:4", "server") == parse_spec("count:every=4", "server") == ("count", {"every": "4"})
     assert parse_spec("softmax:data=idx:/a/b,clients=3", "problem")[1] == {"data": "idx:/a/b", "clients": "3"}
 
 

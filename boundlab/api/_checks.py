@@ -39,7 +39,7 @@ class Checks(Shown):
     @property
     def verdict(self) -> str:
         """``failed`` where a check failed, ``unknown`` where nothing could be decided, else ``passed``."""
-        return {ExitCode.REFUTED: "failed", ExitCode.UNDECIDED: "unknown"}.get(self.exit_code, "passed")
+        return "failed" if self.failed else "unknown" if self.exit_code is ExitCode.UNDECIDED else "passed"
 
     def line(self) -> str:
         """Return how many failed, and which."""

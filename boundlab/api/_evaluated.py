@@ -26,7 +26,7 @@ class Evaluated(Shown, ExactResult):
     def line(self) -> str:
         """Return both sides and the verdict."""
         sides = f"left {self.left:.6g}, right {self.right:.6g} ({self.kind})"
-        return f"{self.theorem} at k = {self.k}: {self.verdict}: {sides}"
+        return f"{self.theorem} at k = {self.k}: {self.headline}: {sides}"
 
     def page(self) -> "list[Block]":
         """Return the derivation where there is one, else the numbers."""

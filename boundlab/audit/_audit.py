@@ -143,7 +143,8 @@ def audit(
     Parameters
     ----------
     budget
-        About how many seconds; what was not asked when they are spent is listed as not decided.
+        About how many processor seconds, so that the answer does not depend on how busy the machine is; searches
+        count by the clock. What was not asked when they are spent is listed as not decided.
     candidates
         About how many instances each search tries; then the clock has no say in what they find.
     seed
@@ -197,12 +198,12 @@ class _Questions:
             say,
         )
         self.candidates, self.proof = candidates, proof
-        self.started = time.monotonic()
+        self.started, self.searched = time.process_time(), 0.0
         self.gaps: list[Undecided] = []
 
     def spent(self) -> float:
-        """Return the seconds that have gone by."""
-        return time.monotonic() - self.started
+        """Return the seconds so far: of the processor, whatever else the machine does; of searches, by the clock."""
+        return time.process_time() - self.started + self.searched
 
     def answer(
         self, what: str, question: Callable[[], Found], theorem: Theorem | None = None, *, must: bool = False
@@ -285,9 +286,11 @@ class _Questions:
     def _search(self, theorem: Theorem, typed: str, seconds: float) -> Asked[Searched] | None:
         def search() -> Asked[Searched]:
             left = min(max(seconds, _SHORTEST_SEARCH), max(self.budget - self.spent(), _SHORTEST_SEARCH))
+            began = time.monotonic() - time.process_time()
             found = api.falsify(
                 theorem, left, candidates=self.candidates, seed=self.seed, jobs=self.jobs, progress=self.say
             )
+            self.searched += time.monotonic() - time.process_time() - began
             count = self.candidates or max(sum(found.tried.values()), 1)
             return Asked(found, command_line("falsify", typed, "--candidates", str(count), "--seed", str(self.seed)))
 
@@ -354,7 +357,7 @@ class _Questions:
         given = [(one, own) for one in tries if one is not None] + [(one, small) for one in defaults(theorem)]
         for setting, chosen in given:
             if self.spent() > self.budget:
-                why, by = why or self.late(), _LONGER
+                by = _LONGER
                 break
             self.say("a comparison")
             try:
@@ -363,7 +366,8 @@ class _Questions:
                 # What has no value at all is missing everywhere; the rest is about one setting.
                 why = str(error) if isinstance(error, SymbolError) else why or str(error)
         by = by or f"{command_line('compare', typed)} with a --problem, --delays and --set that meet it"
-        self.gaps.append(Undecided("a comparison", f"no setting that was tried fits: {why}", by))
+        tried = f"no setting that was tried fits: {why}"
+        self.gaps.append(Undecided("a comparison", tried if why else self.late(), by))
         return None
 
     def _compared(self, typed: str, setting: CompareOptions, chosen: str) -> Panel:

@@ -561,8 +561,12 @@ def group(identity: str, summary: str) -> "Callable[[Callable[[View], Iterable[C
 
 
 def exit_code(checks: Iterable[Check]) -> ExitCode:
-    """Return ``REFUTED`` if a check failed, ``STANDS`` if one was decided, else ``UNDECIDED``."""
-    verdicts = {check.verdict for check in checks}
-    if "failed" in verdicts:
-        return ExitCode.REFUTED
-    return ExitCode.STANDS if verdicts & {"passed", "suspicious"} else ExitCode.UNDECIDED
+    """Return ``STANDS`` if a check was decided and none failed, ``UNDECIDED`` if none was decided.
+
+    If checks failed, ``NOT_APPLICABLE`` where all that follows is that the claim is vacuous, else ``REFUTED``.
+    """
+    found = tuple(checks)
+    if failed := {check.consequence for check in found if check.verdict == "failed"}:
+        return ExitCode.NOT_APPLICABLE if failed == {"claim vacuous"} else ExitCode.REFUTED
+    decided = any(check.verdict in ("passed", "suspicious") for check in found)
+    return ExitCode.STANDS if decided else ExitCode.UNDECIDED

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Sequence
 
 from boundlab.cli.terminal import (
+    ENDINGS,
     INTERRUPTED,
     Interrupts,
     complain,
@@ -20,6 +21,7 @@ from boundlab.cli.terminal import (
 )
 from boundlab.errors import BoundlabError, ExecutorError, SpecError
 from boundlab.files import schema
+from boundlab.options import nearest
 from boundlab.verdict import ExitCode
 
 _DEBUG, _ASKED = "BOUNDLAB_DEBUG", "_BOUNDLAB_COMPLETE"
@@ -135,8 +137,9 @@ def _run(arguments: Sequence[str]) -> ExitCode:
         sys.stdout.write(_FIRST)
         return ExitCode.STANDS
     name = _command(arguments)
-    if name is not None and name.endswith(".toml"):
-        raise SpecError(f"{name} is a file, and no command: boundlab audit {name} asks everything about its theorem")
+    if name is not None and name not in ENDINGS:
+        near = f"boundlab audit {name} takes a theorem" if name.endswith(".toml") else nearest(name, ENDINGS)
+        raise SpecError(f"No such command {name!r}; {near}; boundlab --help lists all")
     command = typer.main.get_command(application(name))
     with command.make_context("boundlab", list(arguments)) as context:
         code = command.invoke(context)

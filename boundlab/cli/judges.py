@@ -465,7 +465,8 @@ def _events(path: Path) -> list[Any]:
 def audit(
     theorem: option.Theorem,
     budget: Annotated[
-        float, option.named("--budget TIME", "Approximate time limit: 90, 90s, 1.5m.", reader=option.read_time)
+        float,
+        option.named("--budget TIME", "Approximate limit, processor time: 90, 90s, 1.5m.", reader=option.read_time),
     ] = Default.BUDGET,
     candidates: Annotated[
         int | None,

@@ -66,6 +66,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.STANDS: "no check failed",
             ExitCode.REFUTED: "a check failed; its consequence says whether that refutes the claim",
             ExitCode.UNDECIDED: "nothing could be decided, or nothing was asked",
+            ExitCode.NOT_APPLICABLE: "no problem can meet what the theorem assumes, so that the claim is vacuous",
         },
         "compare": {
             ExitCode.STANDS: "holds, or consistent: no violation seen",
@@ -95,7 +96,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
         "falsify": {
             ExitCode.REFUTED: "a counterexample was found",
             ExitCode.UNDECIDED: "none was found, which proves nothing",
-            ExitCode.NOT_APPLICABLE: "there is nothing to refute",
+            ExitCode.NOT_APPLICABLE: "there is nothing to refute; or no problem can meet what the theorem assumes",
         },
         "audit": {
             ExitCode.STANDS: "proved, or not refuted by anything that was tried",
@@ -103,7 +104,7 @@ ENDINGS: Mapping[str, Mapping[ExitCode, str]] = MappingProxyType(
             ExitCode.UNDECIDED: "nothing could be decided, or two answers contradict each other; "
             "with --require holds also not refuted",
             ExitCode.NOT_APPLICABLE: "a printed O(·): it says nothing that a number could refute; or a theorem that "
-            "applies to no instance that was tried",
+            "applies to no instance that was tried, or to no problem at all",
         },
         "sweep": {
             ExitCode.STANDS: "every cell was answered, and none is refuted or open; or the plan was shown",

@@ -14,9 +14,9 @@ from boundlab.compare.trials import Sides, certain, random_events, trial_events
 from boundlab.errors import BoundlabError, SpecError
 from boundlab.files import Document, json_value, schema
 from boundlab.instance.applicability import MetricEnclosure
-from boundlab.instance.from_case import Membership, of_runs, qualified
+from boundlab.instance.from_case import Membership, headline, never_moving, of_runs, qualified
 from boundlab.instance.plan import Plan
-from boundlab.metrics import Certified, Enclosure, terms_of
+from boundlab.metrics import Enclosure
 from boundlab.options import BandKind as BandKind
 from boundlab.randomness import Floats, Ints, Stream, Streams
 from boundlab.simulate.simulation import NUMPY, Backend
@@ -424,10 +424,10 @@ def judge(plan: Plan, left: Band, right: Enclosure, decides: str = MORE) -> Judg
         return _refuted(plan, f"at {plan.theorem.horizon_symbol} = {plan.ks[worst]} the {what}", _level(left))
     most = f"largest mean/bound {float(np.max(ratio_of(right.value, left))):.3g}{_outside(plan)}"
     if found is Verdict.HOLDS:
-        return found, f"the upper limit is below the bound {_everywhere(plan)} ({_level(left)}); {most}"
+        return found, f"the upper limit is at most the bound {_everywhere(plan)} ({_level(left)}); {most}"
     if found is Verdict.CONSISTENT:
         return found, (
-            f"the approximate upper band lies below the bound {_everywhere(plan)} ({_level(left)}): no violation seen, "
+            f"the approximate upper band is at most the bound {_everywhere(plan)} ({_level(left)}): no violation seen, "
             f"nothing guaranteed; {most}{_no_spread(left)}"
         )
     inside = left.upper > right.upper
@@ -459,12 +459,13 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
     most = most if drawn else f"largest mean/bound {largest:.3g}"
     if sides.below.all():
         if not drawn:
-            below = "below the bound" if largest < 1.0 else "not above the bound"
-            words = f"the value is {below} {_everywhere(plan)} (computed, not sampled); {most}{_outside(plan)}"
+            words = (
+                f"the value is at most the bound {_everywhere(plan)} (computed, not sampled); {most}{_outside(plan)}"
+            )
             return Verdict.HOLDS, words
         each = "the one schedule" if trials == 1 else f"each of the {trials} schedules"
         return Verdict.HOLDS, (
-            f"on {each} drawn, where the left side is a number, it is below the bound {_everywhere(plan)}; {most}; "
+            f"on {each} drawn, where the left side is a number, it is at most the bound {_everywhere(plan)}; {most}; "
             f"other schedules were not looked at{_outside(plan)}"
         )
     if (sides.below | sides.tied | sides.agreed).all():
@@ -479,11 +480,11 @@ def _consistent(plan: Plan, sides: Sides) -> str:
         first = f"{plan.theorem.horizon_symbol} = {plan.ks[np.flatnonzero(tied.any(axis=0))[0]]}"
         many = int(np.count_nonzero(tied))
         where = first if many == 1 else f"{many} of {points} points, {first} the first,"
-        return f"at {where} the left side and the bound agree to every digit computed; elsewhere it is below"
+        return f"at {where} the left side and the bound agree to every digit computed; elsewhere it is not above"
     agreed = int(np.count_nonzero(sides.agreed & sides.open))
     return (
         f"at {agreed} of {points} points rounding is not enclosed; recomputed at another precision, the value "
-        "is also below the bound"
+        "is also not above the bound"
     )
 
 
@@ -559,12 +560,11 @@ def _count(trials: float) -> str:
     return f"{float(f'{trials:.2g}'):.0f}" if trials < 1e6 else f"{trials:.1g}"
 
 
-# Vacuous bounds: those that are not below the left side of a run that never moves.
+# From which horizon on a vacuous bound says something.
 
 FARTHEST = 10**12  # the largest horizon that is looked at
 _ITERATED = 10**5  # the same for bounds that are iterated, not evaluated: two or three seconds
 _POINTS = 2000
-_EQUAL = 1e-9
 
 
 @final
@@ -579,7 +579,7 @@ class TrivialBound:
     smallest
         The smallest bound compared. At the level or above it the theorem is vacuous here.
     vacuous
-        Whether that is so.
+        Whether that is so, as a half sentence for people; empty where it is not.
     crosses
         About the first horizon at which the same bound is below the level; None if it is not up to ``searched``.
     searched
@@ -588,49 +588,43 @@ class TrivialBound:
 
     level: float
     smallest: float
-    vacuous: bool
+    vacuous: str
     crosses: int | None = None
     searched: int | None = None
 
     def words(self, counter: str) -> str:
         """Return the half sentence for people, empty where the bound is not vacuous."""
-        if not self.vacuous:
-            return ""
-        text = f"the bound is not below {self.level:.3g}, the error of never moving"
         if self.crosses is not None:
-            return f"{text}; it falls below that at about {counter} = {_short(self.crosses)}"
-        return text if self.searched is None else f"{text}, at any {counter} up to {_short(self.searched)}"
+            return f"{self.vacuous}; it falls below that at about {counter} = {_short(self.crosses)}"
+        until = "" if self.searched is None else f", at any {counter} up to {_short(self.searched)}"
+        return f"{self.vacuous}{until}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
         return {
             "level": json_value(self.level),
-            "says_nothing": self.vacuous,
+            "says_nothing": bool(self.vacuous),
             "crosses_at": self.crosses,
             "searched_to": self.searched,
         }
 
 
 def trivial_bound(plan: Plan, bound: Floats) -> TrivialBound:
-    """Compare a bound with the error of never moving.
-
-    A start at a minimiser is no such case: what a bound says there is how far noise may drive the iterates.
+    """Compare a bound with the error of never moving, and look for the horizon from which on it is below.
 
     Parameters
     ----------
     bound
         Shape (points,), at ``plan.ks``.
     """
-    if terms_of(plan.metric):  # of a run that never moves only the model is known
-        return TrivialBound(np.nan, float(bound.min()), vacuous=False)
-    low, _ = plan.metric.at(Certified(plan.problem), plan.problem.x0)
-    level, smallest = float(low), float(bound.min())
-    if plan.theorem.shape or level <= 0.0 or not smallest >= level * (1.0 - _EQUAL):
-        return TrivialBound(level, smallest, vacuous=False)
+    smallest = float(bound.min())
+    level, vacuous = never_moving(plan, smallest)
+    if not vacuous:
+        return TrivialBound(level, smallest, vacuous)
     most = FARTHEST if plan.theorem.bound.closed else _ITERATED
     first = int(plan.ks[-1])
     if first >= most:
-        return TrivialBound(level, smallest, vacuous=True)
+        return TrivialBound(level, smallest, vacuous)
     horizons = np.unique(np.rint(np.geomspace(max(first, 1), most, _POINTS)).astype(np.int64))
     ends = [len(horizons)] if plan.theorem.bound.closed else _stages(horizons)
     for begin, end in pairwise([0, *ends]):
@@ -638,11 +632,11 @@ def trivial_bound(plan: Plan, bound: Floats) -> TrivialBound:
             with np.errstate(all="ignore"):
                 later = plan.theorem.evaluate({**plan.values, plan.theorem.horizon_symbol: horizons[:end]}).total
         except BoundlabError:  # a condition that fails there, or a number that is not finite
-            return TrivialBound(level, smallest, vacuous=True)
+            return TrivialBound(level, smallest, vacuous)
         below = np.flatnonzero(np.broadcast_to(later, end)[begin:] < level)
         if len(below):
-            return TrivialBound(level, smallest, True, int(horizons[begin + below[0]]), most)
-    return TrivialBound(level, smallest, True, None, most)
+            return TrivialBound(level, smallest, vacuous, int(horizons[begin + below[0]]), most)
+    return TrivialBound(level, smallest, vacuous, None, most)
 
 
 def _stages(horizons: Ints) -> list[int]:
@@ -725,7 +719,7 @@ class Comparison:
     @property
     def headline(self) -> str:
         """The verdict, and whether the bound is vacuous."""
-        return f"{self.verdict.value}, but vacuous here" if self.vacuous else self.verdict.value
+        return headline(self.verdict, self.vacuous)
 
     @property
     def explanation(self) -> str:

@@ -71,7 +71,7 @@ from boundlab.formulas.defined import broken
 from boundlab.formulas.enclose import Formulas, KnownNumber, KnownVector, known_value, same, scalar
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import SYMBOLS
-from boundlab.instance.from_case import given, own_rates, plan_of
+from boundlab.instance.from_case import given, never_moving, own_rates, plan_of
 from boundlab.instance.plan import Plan, require_last
 from boundlab.instance.readings import known_number, left_side
 from boundlab.metrics import Metric, Quantity
@@ -462,6 +462,7 @@ class ExactEngine:
                 int(self.plan.ks[-1]), self._values(), self._constants(),
                 symbols=self.plan.symbols, decided=above is not None, objective=self.plan.objective,
                 core=core_of(self.plan.theorem).sha256,
+                still="" if above is not False else never_moving(self.plan, float(r_ball))[1],
                 sentence=sentence(
                     self.plan, self.case, self.model, self.law,
                     *(ball if side.exact is None else side.exact for side, ball in ((left, l_ball), (right, r_ball))),
@@ -471,7 +472,7 @@ class ExactEngine:
 
     def _derivation(self, found: ExactResult, left: Side, right: Side, above: bool | None) -> Derivation:
         best = self.model.minimum()
-        verdict = words(f"{found.verdict}: {found.reason}")
+        verdict = words(f"{found.headline}: {found.reason}")
         with digits(self._bits):
             trace = self._trace()
             method = _EVENTS if isinstance(trace, Outcomes) and self.method.startswith(_MOMENTS) else self.method

@@ -26,7 +26,7 @@ from boundlab.expectation import Arithmetic, engine, left_side, second_moments, 
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.symbols import apart, names_of
 from boundlab.formulas.written import expand, leading, substitute
-from boundlab.instance.from_case import given, of_events, own_rates, plan_of, uncertified
+from boundlab.instance.from_case import given, never_moving, of_events, own_rates, plan_of, uncertified
 from boundlab.instance.plan import Plan, events_of
 from boundlab.metrics import AVERAGE_ITERATE, LAST, MEAN, Enclosure, Quantity, range_of, terms_of
 from boundlab.theorems import Theorem, core, over
@@ -78,6 +78,7 @@ def result(plan: Plan, case: Case, why: str) -> ExactResult:
         note,
         plan.symbols,
         decided=decided and not plan.theorem.shape,
+        still=never_moving(plan, bound)[1] if decided and not violated else "",
         objective=plan.objective,
         core=core(plan.theorem).sha256,
     )
@@ -591,8 +592,8 @@ def evaluate(theorem: Theorem, case: Case, *, derive: bool = False) -> ExactResu
         sure = "needs the one schedule that these delays make"
         why = sure if over(theorem).words else "is about each schedule by itself"
         raise SpecError(f'{theorem.id} {why}: give "events" in place of "delays"')
-    events = None if isinstance(case.events, RandomEvents) else case.events
-    return replace(_evaluated(plan, case, derive=derive), proof=of_events(plan, events))
+    found = _evaluated(plan, case, derive=derive)
+    return replace(found, proof=of_events(plan, None if isinstance(case.events, RandomEvents) else case.events))
 
 
 def _evaluated(plan: Plan, case: Case, *, derive: bool) -> ExactResult:
@@ -603,7 +604,7 @@ def _evaluated(plan: Plan, case: Case, *, derive: bool) -> ExactResult:
             written = range_of(plan.metric) is None and not (plan.metric.over.summed or plan.metric.over.at_mean)
             return ExactEngine(plan, case, model).result(derive=derive and written)
         except NoValueError as error:
-            return replace(result(plan, case, str(error)), violated=False, decided=False)
+            return replace(result(plan, case, str(error)), violated=False, decided=False, still="")
         except (InexactError, TooLongError, UndecidedError, TooManyError) as error:
             why = str(error)
     found = result(plan, case, why)

@@ -11,7 +11,7 @@ from boundlab.exact._rows import (
     Derivation,
 )
 from boundlab.files import schema
-from boundlab.instance.from_case import Membership, conditional, uncertified
+from boundlab.instance.from_case import Membership, conditional, headline, uncertified
 from boundlab.instance.readings import SymbolValue
 from boundlab.verdict import Verdict
 
@@ -93,6 +93,9 @@ class ExactResult:
         The way to both sides, where it was asked for and the numbers are exact, or balls.
     proof
         Whether the theorem's proof speaks of the case; None where it has none.
+    still
+        That the bound is not below the error of never moving, as a half sentence; empty where it is below, or the
+        case does not hold.
     """
 
     theorem: str
@@ -115,6 +118,7 @@ class ExactResult:
     sentence: str = ""
     derivation: Derivation | None = None
     proof: Membership | None = None
+    still: str = ""
 
     @property
     def ratio(self) -> float:
@@ -127,6 +131,11 @@ class ExactResult:
     def verdict(self) -> Verdict:
         """``holds`` or ``violated`` on this case; ``inconclusive`` where a larger left side refutes nothing."""
         return self._judged[0]
+
+    @property
+    def headline(self) -> str:
+        """The verdict, and whether the bound is vacuous."""
+        return headline(self.verdict, self.still)
 
     @property
     def refuting(self) -> Growth | None:
@@ -149,13 +158,13 @@ class ExactResult:
             Verdict.HOLDS: "is not above",
             Verdict.INCONCLUSIVE: "is not told from" if near else "refutes nothing beside",
         }[found]
+        still = self.still and f"{self.still}; "
         return conditional(
-            uncertified(self.symbols), found, f"the left side {words} the bound on this case ({self.kind})"
+            uncertified(self.symbols), found, f"{still}the left side {words} the bound on this case ({self.kind})"
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
-        ratio = self.ratio
         return {
             "schema": schema("exact"),
             "boundlab": __version__,
@@ -168,7 +177,7 @@ class ExactResult:
             "sentence": self.sentence,
             "left_text": self.left_text,
             "right_text": self.right_text,
-            "ratio": ratio if ratio < float("inf") else None,
+            "ratio": self.ratio if self.ratio < float("inf") else None,
             "kind": self.kind,
             "method": self.method,
             "values": dict(self.values),

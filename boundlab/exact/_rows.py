@@ -342,7 +342,8 @@ def _who(plan: Plan, case: Case, law: EventLaw[Fraction] | None) -> Iterator[str
         same = one and law.p[0] == law.p_s
         yield f"p = p_s = {p}" if same else f"p = {p if one else f'({p})'}, p_s = {law.p_s}"
     elif program is not None and program.draws:
-        yield "the algorithm draws its clients uniformly"
+        drawn = (one for one in plan.algorithm.draws if one.when(plan.parameters, plan.problem.n))
+        yield from (f"the algorithm draws {one.words}" for one in drawn)
     elif plan.problem.n > 1 and (rates := re.fullmatch(r"deterministic:rates=\[(.*)\]", given)) is not None:
         yield f"arrivals at rates {rates[1].replace(' ', '').replace(',', ' : ')}"
     elif plan.problem.n > 1:

@@ -280,8 +280,12 @@ class Falsification:
 
     @property
     def verdict(self) -> Verdict:
-        """``violated`` with a counterexample, ``inconclusive`` without: no search can say that a bound holds."""
-        return Verdict.VIOLATED if self.violated else Verdict.INCONCLUSIVE
+        """``violated`` with a counterexample, ``inconclusive`` without: no search can say that a bound holds.
+
+        ``not applicable`` where the assumptions contradict each other: there is nothing to refute.
+        """
+        none = Verdict.NOT_APPLICABLE if contradiction(self.theorem.core.assumed) else Verdict.INCONCLUSIVE
+        return Verdict.VIOLATED if self.violated else none
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

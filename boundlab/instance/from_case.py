@@ -22,6 +22,7 @@ from boundlab.formulas.enclose import Formulas, scalar
 from boundlab.instance.plan import Plan, make_plan
 from boundlab.instance.readings import SymbolValue
 from boundlab.instance.schedules import parameters, rates, split
+from boundlab.metrics import Certified, terms_of
 from boundlab.randomness import Streams
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape
@@ -59,6 +60,38 @@ def qualified(judge: Callable[Concatenate[Plan, P], Judged]) -> Callable[Concate
         return conditional(uncertified(plan.symbols), *judge(plan, *args, **kwargs))
 
     return careful
+
+
+# Vacuous bounds: those that are not below the left side of a run that never moves.
+
+_EQUAL: Final = 1e-9
+
+
+def never_moving(plan: Plan, smallest: float) -> tuple[float, str]:
+    """Compare a bound with the error of never moving.
+
+    A start at a minimiser is no such case: what a bound says there is how far noise may drive the iterates.
+
+    Parameters
+    ----------
+    smallest
+        The smallest bound in question, in the units of the metric.
+
+    Returns
+    -------
+    The left side of a run that stays at x0, the same at every horizon and NaN where it is not known; and a half
+    sentence, empty unless the bound is not below that: the theorem is then vacuous here.
+    """
+    if terms_of(plan.metric):  # of a run that never moves only the model is known
+        return np.nan, ""
+    level = float(plan.metric.at(Certified(plan.problem), plan.problem.x0)[0])
+    below = plan.theorem.shape or level <= 0.0 or not smallest >= level * (1.0 - _EQUAL)
+    return level, "" if below else f"the bound is not below {level:.3g}, the error of never moving"
+
+
+def headline(verdict: Verdict, vacuous: str) -> str:
+    """Return a verdict in words, with the addition where the theorem is ``vacuous`` here."""
+    return f"{verdict.value}, but vacuous here" if vacuous else verdict.value
 
 
 # The run of a plan with its numbers as they stand: options at their word, steps by the theorem's formulas.
@@ -357,8 +390,11 @@ def _impossible(algorithm: Algorithm[Any], own: Any, clients: int, events: Event
 
 
 def _at(theorem: Theorem, case: Case, horizon: int | None) -> Any:
-    """Return the one iteration to look at: that of the claim, or the horizon (None: as far as windows go)."""
-    claim = case.raw.get("claim")
-    if theorem.horizon == "every" and isinstance(claim, dict) and isinstance(claim.get("k"), int):
+    """Return the one iteration to look at: that of the claim, or the horizon (None: as far as windows go).
+
+    A claim about another theorem says nothing of windows, which may leave the run after the last that it is about.
+    """
+    claim, windows = case.raw.get("claim"), "N" in theorem.read and case.raw.get("theorem", theorem.id) != theorem.id
+    if theorem.horizon == "every" and isinstance(claim, dict) and isinstance(claim.get("k"), int) and not windows:
         return np.array([claim["k"]])
     return None if horizon is None else np.array([horizon])

@@ -341,7 +341,8 @@ class Schedules:
         if last > tape.iterations:
             raise SpecError(
                 f"{self.theorem.id} looks at windows of N = {look['N']}: at {self.theorem.horizon_symbol} = {until} it "
-                f"needs {last} server updates, and this run has {tape.iterations}"
+                f"needs {last} server updates, and this run has {tape.iterations}: {self.theorem.horizon_symbol} = "
+                f"{self.horizon(values)} is the last that fits"
             )
         found = self.algorithm.quantities(self.parameters, tape, last, look)
         if "constant-lag" in self.theorem.core.assumed and "lag" not in found:

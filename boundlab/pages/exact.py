@@ -110,7 +110,7 @@ def exact_page(result: "ExactResult", theorem: "Theorem | None" = None) -> list[
         *([words((result.note, "dim"))] if result.note else []),
         *proof_speaks(result.proof),
         GAP,
-        verdict_words(result.verdict, result.reason),
+        verdict_words(result.verdict, result.reason, result.headline.removeprefix(result.verdict)),
     ]
 
 

@@ -228,7 +228,7 @@ def search_page(found: "Falsification", typed: str = "", written: Path | None = 
     page += [words(kept)] if (kept := found.kept()) else []
     if best is None:
         what = "no family was found along which left/right is unbounded" if statement.growth else "none is confirmed"
-        return [*page, verdict_words("inconclusive", found.nothing or what)]
+        return [*page, verdict_words(found.verdict, found.nothing or what)]
     constants = ((name, figure(one.value), one.side, one.how) for name, one in best.constants.items())
     page += [
         GAP,

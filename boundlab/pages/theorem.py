@@ -1,5 +1,6 @@
 """The page of a theorem."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -114,9 +115,10 @@ class _TheoremPage:
 
         theorem = self._theorem
         found = [f"{name}: {assumption(name).words}" for name in theorem.assumptions]
-        found += [
-            f"{self._letters.get(name, name)} is asked for at {places(own)}" for name, own in theorem.points.items()
-        ]
+        beyond = "" if "N" in theorem.read else " + N − 1"  # a window of one update ends with it
+        for name, own in theorem.points.items():
+            where = re.sub(r"\bT\b", theorem.horizon_symbol, places(own).replace(beyond, ""))
+            found.append(f"{self._letters.get(name, name)} is needed only {where}")
         found += list(inequalities(theorem, self._letters))
         for one in theorem.conditions:
             # What a file says is a formula; the words of a package may say more than that.

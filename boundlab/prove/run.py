@@ -16,7 +16,7 @@ from boundlab.prove.document import Outcome, Proof, Script, Status
 from boundlab.prove.potentials import BASES, GIVEN, KINDS, SIZES, written_by
 from boundlab.prove.settings import setting_of
 from boundlab.prove.trace import second_opinion
-from boundlab.registry import lookup, registered, value_of
+from boundlab.registry import find, lookup, registered, value_of
 from boundlab.theorems import Theorem, load_theorem
 
 
@@ -67,7 +67,7 @@ def scripts(what: str) -> list[Script]:
     if what.endswith(".toml"):
         raise SpecError(f"{what} is a theorem: add --search, or --with SCRIPT to take the steps of another proof")
     if not what.endswith(".py"):
-        return [lookup("proofs", what)]
+        return [registered_proof(what)]
     found = value_of(Path(what), "PROOFS", "proofs")
     listed = list(found) if isinstance(found, (tuple, list)) else [found]
     if not listed or not all(isinstance(script, Script) for script in listed):
@@ -129,6 +129,23 @@ class LookedFor:
             f"    by_potential(proof, {arguments})\n\n\n"
             f"PROOFS = (\n    Script(\n{rows},\n        write,\n        {json.dumps(own.proves)},\n    ),\n)\n"
         )
+
+
+def registered_proof(name: str) -> Script:
+    """Return the registered proof of that id.
+
+    Raises
+    ------
+    SpecError
+        If there is none; of a theorem that is proved under another id, or has no proof, the message says so.
+    """
+    theorem = None if find("proofs", name) else find("theorems", name)
+    if theorem is not None:
+        ways = "no proof of it is registered; --search looks for one, --with SCRIPT takes the steps of another"
+        known = " and ".join(f"boundlab prove {one}" for one in theorem.proofs)
+        raise SpecError(f"{name} is a theorem, not a proof: {known or ways}")
+    found: Script = lookup("proofs", name)
+    return found
 
 
 def look(what: str, seconds: float = SECONDS) -> LookedFor:

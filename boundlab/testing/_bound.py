@@ -299,7 +299,7 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
     tried = f"{sum(found.tried.values())} candidates"
     if found.best is None:
         words = found.nothing or f"{tried}, and none is confirmed"
-        return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, words)
+        return BoundFinding(name, "search", found.verdict.value, words)
     best = found.best
     if not found.violated or found.case is None:
         words = f"none found among {tried}; the closest has left/right {best.ratio:.4g}"

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from boundlab.arguments import checked
+from boundlab.errors import SpecError
 from boundlab.files import named_file
-from boundlab.registry import lookup
+from boundlab.options import closest
+from boundlab.registry import find, lookup
 from boundlab.theorems._bound import (
     Bound as Bound,
     Condition as Condition,
@@ -75,6 +77,8 @@ def load_theorem(name_or_path: str | Path) -> Theorem:
         from boundlab.theorems._toml import read_theorem
 
         return read_theorem(path)
+    if closest(Path(name).suffix, (".toml",)) and find("theorems", name) is None:
+        raise SpecError(f"there is no file {name}; files of theorems end in .toml")
     theorem: Theorem = lookup("theorems", name)
     lookup("algorithms", theorem.algorithm)  # a plug-in's may have stayed at home
     return theorem

@@ -261,6 +261,7 @@ def test_the_memory_removes_the_bias_of_unequal_frequencies():
         ({"problem": {"A": 1}}, 'problem must be an object with a "type"'),
         ({"parameters": [1]}, "parameters must be an object"),
         ({"eventz": 1}, "unknown key 'eventz'; did you mean events"),
+        ({"iteration": 1}, "unknown key 'iteration'; did you mean iterations"),
     ],
 )
 def test_a_malformed_case_names_what_is_wrong(fields, message, tmp_path):

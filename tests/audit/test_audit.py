@@ -4,7 +4,9 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -516,6 +518,19 @@ def test_a_theorem_about_nothing_is_said_to_be_about_nothing(
     print_page(console(), found.search.found.page())
     assert re.match(head, " ".join(capsys.readouterr().out.split()))
     assert ("scope.nonempty" in {one.id for one in found.checks.failed}) is bool(why)
+    # One fact has one code, whoever is asked.
+    assert {found.checks.exit_code, found.search.found.verdict.exit_code} == {ExitCode.NOT_APPLICABLE}
+
+
+def test_a_question_that_is_not_asked_for_want_of_time_is_said_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every look at the processor's clock finds a thousand seconds gone; the clock on the wall stands still.
+    looks = count(0, 1000)
+    clocks = SimpleNamespace(monotonic=lambda: 0.0, process_time=lambda: float(next(looks)))
+    monkeypatch.setattr("boundlab.audit._audit.time", clocks)
+    whys = {gap.what: gap.why for gap in bl.audit("classics.gd.convex").gaps}
+    late = "not asked: the 60 s of the budget were spent"
+    assert {"a search for a counterexample", "the proof classics.gd.convex", "a comparison"} <= whys.keys()
+    assert {why for why in whys.values() if "spent" in why} == {late}
 
 
 DESCENT = """id = "mine.descent"

@@ -53,7 +53,8 @@ def seen(name: str, file: str) -> OnCase:
 
 
 def test_every_printed_proof_of_a_refuted_theorem_is_listed_here() -> None:
-    assert sorted(PRINTED) == sorted(FIRST)
+    # Theorem 8 is printed for one start and proved for another: no step is decided on the runs of the first.
+    assert sorted(PRINTED) == sorted([*FIRST, "area.theorem8.printed-start"])
 
 
 @pytest.mark.nightly
@@ -89,6 +90,7 @@ def test_what_is_proved_of_all_runs_holds_on_the_counterexample(name: str) -> No
     ("name", "file", "why"),
     [
         ("fedfa.theorem1", "fedfa.theorem1.json", "the proof takes mode=param"),
+        ("area.theorem8.printed-start", "area.theorem8.printed-start.json", "its step is no rational number"),
         ("afl_dga.theorem1", "afl_dga.theorem1.json", "the proof takes scaling=analysis"),
     ],
 )

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from page_numbers import CLAIMS, NUMBER, Claim, claim, words
 from replays import CASES, case, comparisons, replay, slopes
+
+import boundlab as bl
+from boundlab.case import read_case
 
 REFUTATIONS = "docs/refutations.md"
 
@@ -31,6 +35,30 @@ def least_ratio_of_a_reader() -> list[str]:
     assert long == ["area.theorem8.printed-start"]  # whose rows docs/theory/area.md adds up
     ratios = [replay(name).found.ratio for name in own]
     return [f"{math.floor(100 * min(ratios)) / 100:g}"]
+
+
+def sides_of_area(**said: Any) -> tuple[float, float]:
+    """Return both sides of Theorem 8 on the instance of its proof's start, as changed."""
+    raw = dict(case("area.theorem8")) | said
+    name = "area.theorem8" if raw["parameters"]["start"] == "analysis" else "area.theorem8.printed-start"
+    found = bl.exact(name, read_case(raw, has_theorem=True))
+    return found.left, found.right
+
+
+@claim(
+    REFUTATIONS, "With Algorithm 2's start the instance of `area.theorem8` is none: the error is #/#, the bound #/#."
+)
+def algorithm_start_on_the_instance_of_the_other() -> list[str]:
+    sides = sides_of_area(parameters={"start": "algorithm", "M": 48})
+    return [part for side in sides for part in str(Fraction(side)).split("/")]
+
+
+@claim(REFUTATIONS, "With σ = #, # and # in bound and step, left > right is # > #, # > # and # > # |")
+def noise_that_is_allowed_and_absent() -> list[str]:
+    sigmas = ("0.01", "0.1", "0.3")
+    sides = [sides_of_area(settings={"sigma": sigma}) for sigma in sigmas]
+    assert all(left > right for left, right in sides)
+    return [*sigmas, *(f"{side:.5f}" for pair in sides for side in pair)]
 
 
 _FRACTION = rf"({NUMBER.pattern}(?:/{NUMBER.pattern})?)"

@@ -43,6 +43,9 @@ LOOSE: Mapping[str, tuple[str, str, int, Mapping[str, Any], Sequence[str]]] = {
         ("second order",),
     ),
 }
+VACUOUS = dict.fromkeys(
+    ("area.theorem8.repaired", "fedcompass.window.b.noiseless", "fedfa.delta.b.noiseless"), "#, vacuous"
+)
 
 
 def _measured(name: str, instance: tuple[str, str, int, Mapping[str, Any], Sequence[str]]) -> Any:
@@ -53,13 +56,16 @@ def _measured(name: str, instance: tuple[str, str, int, Mapping[str, Any], Seque
 def _row_of(name: str) -> list[str]:
     found, named = _measured(name, LOOSE[name]), LOOSE[name][-1]
     assert {term for term, values in found.terms.items() if values[-1] > 0} == set(named or found.terms)
-    numbers = (found.band.mean[-1], found.bound[-1], *(found.terms[term][-1] for term in named))
+    assert (name in VACUOUS) == bool(found.vacuous)
+    still = found.trivial_bound.level
+    numbers = (found.band.mean[-1], found.bound[-1], still, *(found.terms[term][-1] for term in named))
     return [f"{float(one):.3g}" for one in numbers]
 
 
 for _name, (*_, _terms) in LOOSE.items():
     _shown = ", ".join(f"{term} #" for term in _terms) or "one term"
-    CLAIMS.append(Claim(REFUTATIONS, f"| `{_name}` | # | # | {_shown} |", partial(_row_of, _name)))
+    _still = VACUOUS.get(_name, "#, the minimiser" if _name == "fedstaleweight.rf2" else "#")
+    CLAIMS.append(Claim(REFUTATIONS, f"| `{_name}` | # | # | {_still} | {_shown} |", partial(_row_of, _name)))
 
 
 @claim(REFUTATIONS, "slopes that are σ_g apart from their mean, # of it; the rest is staleness", nightly=True)

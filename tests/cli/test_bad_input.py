@@ -23,7 +23,8 @@ SHORT = {
 }
 # Lines that say nonsense, and words of the answer; more of values and formulas in tests/formulas.
 NONSENSE = [
-    ("frobnicate", "No such command"),
+    ("frobnicate", "No such command 'frobnicate'; known: audit, check, "),
+    ("compar area.theorem8", "did you mean compare?"),
     ("eval", "Missing argument"),
     ("list theorms", "did you mean theorems"),
     ("show area.theorem9", "unknown theorem 'area.theorem9'; did you mean area.theorem"),
@@ -110,12 +111,14 @@ NONSENSE = [
     ("worst-case area.theorem8 --iterations 5000", "between 1 and 1000"),
     ("worst-case area.theorem8 --iterations 3 --set=R=-1", "R"),
     ("prove area.theorem9", "unknown proof"),
+    ("prove area.theorem8.fixed-step", "area.theorem8.fixed-step is a theorem, not a proof: "),
     ("prove --step together", "about one proof"),
     ("prove area.optimal-rate --step 'globl minimum'", "did you mean global minimum?"),
     ("prove area.optimal-rate --latex --json", "--latex prints a whole proof"),
     ("prove /nowhere.py", "No such file"),
     ("prove mine.toml", "mine.toml is a theorem: add --search, or --with SCRIPT"),
     ("check area.theorem9", "unknown theorem"),
+    ("check mine.tml", "there is no file mine.tml; files of theorems end in .toml"),
     ("check area.theorem8 --only colours", "colours"),
     ("falsify area.theorem9", "unknown theorem"),
     ("falsify area.theorem8 --budget -1", "budget"),

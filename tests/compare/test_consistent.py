@@ -9,12 +9,14 @@ from run_makers import plan_of
 from test_compare import verdict_of
 
 import boundlab as bl
+from boundlab.case import read_case
 from boundlab.compare import compare, run
 from boundlab.compare.judge import side, trivial_bound
 from boundlab.compare.trials import given_schedule_operations, run_trials, trial_tape
 from boundlab.execute import moments
 from boundlab.expectation import AFFORDABLE, operations
 from boundlab.metrics import Enclosure
+from boundlab.options import number, parse_spec
 from boundlab.verdict import Verdict
 
 FALSE = "area.theorem8", "lad:x0=3", "iid:p_s=0.5", 6
@@ -218,3 +220,25 @@ def test_an_end_that_rounding_has_blown_up_is_told_apart_from_the_largest_value(
     assert method().endswith("the one schedule that all trials have; run with up to 256 bits, as floats lose it")
     monkeypatch.setattr(run, "UNASKED", 1.0)
     assert "at 1 of 1 points the largest is how far rounding may lead (--enclose)" in method()
+
+
+@pytest.mark.parametrize(
+    ("theorem", "problem", "delays", "horizon", "settings", "vacuous"),
+    [
+        ("area.theorem8.repaired", "lad:x0=1", "iid:p_s=0.5", 4, {"M": 48, "start": "analysis"}, True),
+        ("area.theorem8.repaired", "lad:x0=3", "iid:p_s=0.3", 12, {"M": 2, "start": "analysis"}, False),
+        ("classics.gd.convex", "huber:c=0,w=1,delta=0.25,x0=1.25", "deterministic", 2, {"alpha": 1}, False),
+    ],
+)
+def test_both_judges_of_a_number_say_where_it_is_vacuous_and_that_equal_is_enough(
+    theorem, problem, delays, horizon, settings, vacuous
+):
+    kind, options = parse_spec(problem, "problem")
+    fields = {"type": kind, **{name: number(text, name) for name, text in options.items()}}
+    case = {"algorithm": bl.theorem(theorem).algorithm, "problem": fields, "delays": delays, "iterations": horizon}
+    exact = bl.exact(theorem, read_case({**case, "parameters": settings}, has_theorem=True))
+    compared = verdict_of(theorem, problem, delays, horizon, **settings)
+    assert exact.headline == compared.headline == ("holds, but vacuous here" if vacuous else "holds")
+    assert exact.still == (compared.trivial_bound.vacuous if vacuous else "")
+    assert "the value is at most the bound" in compared.reason
+    assert "the left side is not above the bound" in exact.reason

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -798,10 +799,15 @@ def test_a_theorem_about_each_schedule_asks_for_one():
         exact_of("fedbuff.rf1", case)
 
 
-def test_a_schedule_too_short_for_the_windows_of_a_theorem_is_refused_in_words():
+def test_a_claim_says_nothing_of_the_windows_of_another_theorem():
+    # A repair is asked on the stored counterexample, as far as its windows go; its own claim is taken at its word.
     case = load_case(own_case(load_theorem("fedfa.theorem1")), has_theorem=True)
-    with pytest.raises(SpecError, match=r"N = 4: at T = 200 it needs 203 server updates, and this run has 200"):
-        evaluate(load_theorem("fedfa.delta.a"), case)
+    repaired = evaluate(load_theorem("fedfa.delta.b.noiseless"), case)
+    assert (repaired.k, repaired.values["N"], repaired.headline) == (197, "4", "holds, but vacuous here")
+    own = replace(case, raw={**case.raw, "theorem": "fedfa.delta.a"})
+    short = "N = 4: at T = 200 it needs 203 server updates, and this run has 200: T = 197 is the last that fits"
+    with pytest.raises(SpecError, match=short):
+        evaluate(load_theorem("fedfa.delta.a"), own)
 
 
 def test_mini_batches_along_a_schedule_are_those_over_its_certain_events():
@@ -811,3 +817,14 @@ def test_mini_batches_along_a_schedule_are_those_over_its_certain_events():
     found = [exact_of("classics.sgd.sampled", {**fields, "x0": ["1/7"], **way}) for way in ways]
     assert found[0].left == found[1].left
     assert [one.kind for one in found] == ["exact", "exact"]
+
+
+@pytest.mark.parametrize(("sampling", "said"), [("all", False), ("uniform", True)])
+def test_a_case_says_what_its_algorithm_draws_and_nothing_of_what_it_does_not(sampling, said):
+    two = {"type": "quadratic", "A": [[[1]], [[1]]], "b": [[0], [1]], "x0": 2}
+    fields = {"algorithm": "gd", "problem": two, "delays": "deterministic", "iterations": 2}
+    fields["parameters"] = {"sampling": sampling, "alpha": "1/4"}
+    name = "classics.sgd.heterogeneous" if said else "classics.gd.convex"
+    sentence = exact_of(name, fields).sentence
+    assert ("the algorithm draws which client each iteration asks" in sentence) is said
+    assert ("draws" in sentence) is said

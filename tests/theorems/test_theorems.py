@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 import pytest
 import sympy
+from page_makers import texts
 from paper_theorems import AREA as BY_ID
 from python_calls import calls_counted
 from statements import statement, statement_file
@@ -30,7 +31,7 @@ from boundlab.formulas import units
 from boundlab.formulas.symbols import symbol
 from boundlab.formulas.units import degrees
 from boundlab.metrics import METRICS
-from boundlab.pages.theorem import related_links
+from boundlab.pages.theorem import related_links, theorem_page
 from boundlab.registry import registered
 from boundlab.theorems import ALONG_RUN, Bound, FormulaBound, Theorem, core, load_theorem, read_off_runs
 from boundlab.theorems._toml import of_package, read_theorem
@@ -638,8 +639,10 @@ def test_the_lines_lead_on() -> None:
 
 def test_a_theorem_names_the_proofs_that_decide_it_and_no_others() -> None:
     scripts = registered("proofs").values()
+    same = {"area.theorem8.printed-start": "area.theorem8"}  # printed once, for a start that Algorithm 2 does not have
     for theorem in THEOREMS.values():
-        own = (one.id for one in scripts if theorem.id in (one.id, "" if one.printed else one.proves))
+        known = theorem.id, same.get(theorem.id)
+        own = (one.id for one in scripts if one.id in known or (theorem.id == one.proves and not one.printed))
         assert sorted(own) == sorted(theorem.proofs), theorem.id
         assert all(f"boundlab prove {name}" in related_links(theorem) for name in theorem.proofs)
 
@@ -747,3 +750,22 @@ def test_the_page_is_what_a_referee_reads() -> None:
         assert line in shown
     assert "**" not in shown
     assert "  √(A·(σ² + (M + 1)·B²/2)/(M·K))" in CliRunner().invoke(application(), ["show", "area.theorem8"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("horizon", "window", "where"),
+    [("T", "N/T", "1 … T + N − 1"), ("T", "1/T", "1 … T"), ("K", "1/K", "1 … K")],
+)
+def test_where_a_constant_is_needed_is_said_in_symbols_of_the_theorem(
+    horizon: str, window: str, where: str, tmp_path: Path
+) -> None:
+    algorithm, metric, step = ("gd", "gap", "alpha") if horizon == "K" else ("fedbuff", "gradient-norm", "eta_l")
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        f'id = "mine"\nalgorithm = "{algorithm}"\nmetric = "{metric}"\n'
+        'assumptions = ["smooth", "minimiser", "bounded-gradients", "bounded-run", "deterministic"]\n'
+        f'[step]\n{step} = "{step}"\n[terms]\nall = "G_sq/L*{window}"\n[points]\nG_sq = ["local-steps"]\n',
+        encoding="utf-8",
+    )
+    (line,) = (one for one in texts(theorem_page(load_theorem(path))) if "is needed only" in one)
+    assert line.endswith(f"only at the local steps of all updates that enter server updates {where}")
