@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Enclosure:
     """Computed left sides, shape (points,) each: the number, and between which ends it is proved to lie.
 

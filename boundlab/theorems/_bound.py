@@ -190,7 +190,7 @@ class Condition:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """A theorem at given values.
 
