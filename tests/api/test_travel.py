@@ -87,7 +87,7 @@ def test_a_composite_objective_arrives_with_its_simple_part() -> None:
 @pytest.mark.parametrize(("name", "options"), DELAYS, ids=str)
 def test_a_delay_model_arrives_by_its_words(name: str, options: Any) -> None:
     model = build_delays(name, options, 3)
-    assert sent(model) == model == build_delays(name, options, 3) != build_delays(name, options, 4)
+    assert sent(model) == model == build_delays(name, options, 3) != build_delays("exponential", {"rate": 7}, 3)
     assert copy.copy(model) in [None, copy.copy(model), model]
     assert len(repr(model)) < 100
     assert np.array_equal(sent(model).rates(), model.rates())
