@@ -35,22 +35,24 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     @lru_cache(maxsize=1)
     def declared() -> tuple[Any, Mapping[str, Any]]:
         asked = signature(function)
-        named = (one for one in asked.parameters.values() if one.kind not in (Parameter.VAR_KEYWORD, Parameter.empty))
+        named = (one for one in asked.parameters.values() if one.kind is not Parameter.VAR_KEYWORD)
         return asked, {one.name: one.annotation for one in named if not isinstance(one.annotation, str)}
 
     @wraps(function)
     def asked(*arguments: P.args, **options: P.kwargs) -> R:
         shape, annotations = declared()
         try:
-            given = shape.bind(*arguments, **options).arguments
+            given = shape.bind(*arguments, **options)
         except TypeError:  # Python says it better
             return function(*arguments, **options)
-        for name, value in given.items():
+        for name, value in given.arguments.items():
             if name in annotations and not _fits(value, annotations[name]):
                 words = " or ".join(dict.fromkeys(_words(annotations[name])))
                 what = "an array" if hasattr(value, "ndim") else f"a value of type {type(value).__name__}"
                 raise SpecError(f"{function.__name__}: {name} must be {words}; got {what}")
-        return function(*arguments, **options)
+            if isinstance(value, str) and get_origin(annotations.get(name)) is Sequence:
+                given.arguments[name] = [value]  # a word is a list of one, and not of its letters
+        return function(*given.args, **given.kwargs)
 
     return asked
 

@@ -3,7 +3,7 @@
 import contextlib
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -24,7 +24,7 @@ from boundlab.files import hashes, is_file, read_json, schema
 from boundlab.formulas.parse import number_value
 from boundlab.objective import ERROR_OPTION, Problem, ProblemType
 from boundlab.objective.simple import OPTIONS, read_simple
-from boundlab.options import Options, nearest, parse_spec
+from boundlab.options import Options, nearest, parse_spec, spec_of
 from boundlab.registry import built_by, files as plugins, lookup
 from boundlab.tape import RecordAt
 from boundlab.theorems import Theorem
@@ -45,6 +45,7 @@ def build_problem(kind: str, options: dict[str, Any]) -> Problem:
         If the type is unknown or an option is wrong.
     """
     family: ProblemType = lookup("problems", kind)
+    options = as_json(options)  # arrays and fractions, too, as a file would have them
     shared = {*OPTIONS, *ERROR_OPTION} - set(family.options)
     passed = {*OPTIONS} if family.constrained else set()
     own = {key: value for key, value in options.items() if key not in shared - passed}
@@ -58,12 +59,12 @@ def build_problem(kind: str, options: dict[str, Any]) -> Problem:
         from boundlab.objective.inexact import with_error
 
         problem = with_error(problem, options["error"])
-    built_by(problem, rebuild_problem, kind, *_found_anywhere(problem, options))
+    built_by(problem, rebuilt, build_problem, kind, *_found_anywhere(problem, options))
     return problem
 
 
-def rebuild_problem(kind: str, options: dict[str, Any], data: dict[str, str]) -> Problem:
-    """Build a problem as another process has built it.
+def rebuilt(build: Callable[..., Any], kind: str, options: dict[str, Any], data: dict[str, str], *more: int) -> Any:
+    """Build a problem, or a delay model, as another process has built it.
 
     Parameters
     ----------
@@ -75,9 +76,11 @@ def rebuild_problem(kind: str, options: dict[str, Any], data: dict[str, str]) ->
     DataError
         If a file holds other data here.
     """
-    problem = build_problem(kind, options)
-    _require(data)
-    return problem
+    one = build(kind, options, *more)
+    for path, found in data.items():
+        if hashes([Path(path)]).get(path) != found:
+            raise DataError(f"{path} holds other data here than where the object was built")
+    return one
 
 
 def build_delays(kind: str, options: dict[str, Any], clients: int) -> DelayModel:
@@ -88,16 +91,18 @@ def build_delays(kind: str, options: dict[str, Any], clients: int) -> DelayModel
     BoundlabError
         If the model is unknown or an option is wrong.
     """
+    options = as_json(options)
     model: DelayModel = lookup("delays", kind).build(Options(f"delays {kind}", options), clients)
-    built_by(model, rebuild_delays, kind, clients, *_found_anywhere(model, options))
+    built_by(model, rebuilt, build_delays, kind, *_found_anywhere(model, options), clients)
     return model
 
 
-def rebuild_delays(kind: str, clients: int, options: dict[str, Any], data: dict[str, str]) -> DelayModel:
-    """Build a delay model as another process has built it; as :func:`rebuild_problem`."""
-    model = build_delays(kind, options, clients)
-    _require(data)
-    return model
+def words_of(problem: Problem) -> str:
+    """Return the spec that a problem was built from, files by their whole paths; else one that builds it again."""
+    if call := problem._built_by:
+        return spec_of(*call[1][1:3])
+    spec = problem.spec()
+    return spec_of(spec.pop("type"), spec)
 
 
 def _found_anywhere(built: Problem | DelayModel, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -116,12 +121,6 @@ def _found_anywhere(built: Problem | DelayModel, options: dict[str, Any]) -> tup
         return f"{kind}{colon}{whole}" if place and whole in read else value
 
     return {key: absolute(value) for key, value in options.items()}, data
-
-
-def _require(data: dict[str, str]) -> None:
-    for path, found in data.items():
-        if hashes([Path(path)]).get(path) != found:
-            raise DataError(f"{path} holds other data here than where the object was built")
 
 
 def problem_from(spec: str | Mapping[str, Any]) -> Problem:
@@ -174,7 +173,7 @@ class RandomEvents:
     policy: ServerPolicy
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Case:
     """A run that can be repeated.
 
@@ -190,6 +189,11 @@ class Case:
         The file as it stands, where numbers keep their words.
     law
         That of the random events of which ``events`` are a draw, where the file has it.
+
+    Raises
+    ------
+    BoundlabError
+        If the events name a client that the problem does not have.
     """
 
     algorithm: Algorithm[Any]
@@ -199,6 +203,10 @@ class Case:
     iterations: int | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
     law: RandomEvents | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.events, Events):
+            self.algorithm.read_events(self.algorithm.events_as_json(self.events), self.problem.n, "the case")
 
     def over_events(self) -> "Case":
         """Return the case about the expectation over random events, where the file has their law beside the events."""
@@ -281,7 +289,7 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
             raise SpecError(f"{name}: random events never end: iterations must be ≥ 1, or 0 for the start alone")
         iterations = Options(name, raw).integer("iterations", 0, minimum=0)
     try:
-        read = algorithm.read(Options(algorithm.id, {key: plain(value) for key, value in parameters.items()}))
+        read = _parameters(algorithm, parameters)
     except SpecError:
         if "theorem" not in raw and not random and not has_theorem:
             raise
@@ -323,6 +331,10 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _parameters(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> Any:
+    return algorithm.read(Options(algorithm.id, {key: plain(value) for key, value in given.items()}))
+
+
 def _law(raw: Mapping[str, Any], algorithm: Algorithm[Any], clients: int, where: str) -> RandomEvents:
     """Read delays and server."""
     given, server = raw["delays"], raw.get("server")
@@ -347,15 +359,13 @@ def replay(case: Case) -> list[dict[str, Any]]:
     """
     if isinstance(case.events, RandomEvents):
         raise CaseError("this case is about random events, so there is no one trajectory; boundlab exact takes it")
-    if case.parameters is None:
-        raise CaseError("this case leaves the step size to its theorem; write it into parameters to replay it")
+    parameters = case.parameters  # no theorem is asked here: where none could be read, reading again says what is wrong
+    parameters = _parameters(case.algorithm, case.raw.get("parameters", {})) if parameters is None else parameters
     from boundlab.objective.weighted import stepped
 
-    problem = stepped(case.problem, case.algorithm, case.parameters)
+    problem = stepped(case.problem, case.algorithm, parameters)
     # Each event is at most one server update, except that timers may add some of their own.
-    tape = case.algorithm.schedule(
-        case.parameters, case.events, problem.n, RecordAt(events=True), 4 * len(case.events) + 4
-    )
+    tape = case.algorithm.schedule(parameters, case.events, problem.n, RecordAt(events=True), 4 * len(case.events) + 4)
     models: list[list[float]] = []
     run(tape, problem.x0, problem.full_gradients(), lambda _row, x: models.append(x.tolist()))
     own = {name.removeprefix("event_"): column.tolist() for name, column in tape.notes.items() if name[:6] == "event_"}

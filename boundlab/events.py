@@ -14,7 +14,7 @@ from boundlab.randomness import Floats
 SERVER = -1  # the actor of an aggregation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Events:
     """A sequence of events in the order in which they happen.
 
@@ -94,7 +94,9 @@ def read_client(who: object, clients: int, name: str, *, server: bool = False) -
         wanted = 'a client index or "s"' if server else "a client index"
         raise CaseError(f"{name}: actor must be {wanted}, got {who!r}")
     if not 0 <= who < clients:
-        raise CaseError(f"{name}: client {who} does not exist; the problem has {clients} clients, 0…{clients - 1}")
+        raise CaseError(
+            f"{name}: client {who} does not exist; the problem has {clients} client{'s' * (clients > 1)}, from 0 on"
+        )
     return who
 
 

@@ -7,7 +7,7 @@ wrong option is answered in the same words. The defaults of the questions stand 
 import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -81,6 +81,21 @@ def nearest(word: str, known: Iterable[str]) -> str:
         return "there is none"
     shown = ", ".join(names[:12])
     return f"known: {shown}" + (", …" if len(names) > 12 else "")
+
+
+def one_of(word: Any, known: Collection[str], what: str) -> Any:
+    """Return a word that is known.
+
+    Raises
+    ------
+    SpecError
+        If it is not.
+    """
+    if word not in known:
+        close = closest(str(word), known)
+        hint = f"; did you mean {close}?" if close else ""
+        raise SpecError(f"{what} must be one of {', '.join(known)}, got {word!r}{hint}")
+    return word
 
 
 def device_order(names: Iterable[str]) -> list[str]:
@@ -175,6 +190,21 @@ def typed(value: Any) -> str:
     if isinstance(value, float):
         return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
     return str(value)
+
+
+def merged(settings: Mapping[str, Any] | None, symbols: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a mapping and keywords say together.
+
+    Raises
+    ------
+    SpecError
+        If the first is no mapping, or both say something of one name.
+    """
+    if not isinstance(settings, Mapping | None):
+        raise SpecError(f"names and values must be a mapping; got a value of type {type(settings).__name__}")
+    for name in symbols.keys() & (settings or {}).keys():
+        raise SpecError(f"{name} is given twice: in a mapping, and as a keyword")
+    return {**(settings or {}), **symbols}
 
 
 def split_setting(text: str) -> tuple[str, str] | None:
@@ -385,12 +415,7 @@ class Options:
 
     def choice(self, key: str, default: str, allowed: Iterable[str]) -> str:
         """Return one of the allowed words."""
-        words = list(allowed)
-        value = self.raw(key, default)
-        if value not in words:
-            hint = nearest(str(value), words)
-            raise SpecError(f"{self.owner}: {key} must be one of {', '.join(words)}, got {value!r}; {hint}")
-        return str(value)
+        return str(one_of(self.raw(key, default), list(allowed), f"{self.owner}: {key}"))
 
     def flag(self, key: str, default: bool = False) -> bool:
         """Return a yes/no option."""

@@ -22,7 +22,7 @@ from zlib import crc32
 
 from boundlab.arguments import checked
 from boundlab.errors import BoundlabError, SpecError, shortened
-from boundlab.options import closest, nearest
+from boundlab.options import closest, nearest, spec_of
 
 # Where registered objects come from: entry points of installed packages, and files that the user names.
 #
@@ -560,13 +560,32 @@ def _a(noun: str) -> str:
 class BuiltFromWords:
     """An object that, where it was built from words, pickles as the call that built it.
 
-    A copy with other fields is no longer that object, and pickles whole.
+    A copy with other fields is no longer that object, and pickles whole. Two objects are equal if they were built from
+    the same words, and any other one is equal to itself only.
     """
+
+    _built_by: tuple[Any, ...] = ()  # a function, and its arguments: what builds, a kind, options, and more
+
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        for name in {"__eq__", "__hash__", "__repr__"} - cls.__dict__.keys():
+            setattr(cls, name, getattr(cls, name))  # a dataclass would compare, and show, whole arrays
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self._built_by == getattr(other, "_built_by", None) != ()
+
+    def __hash__(self) -> int:
+        return hash(repr(self._built_by or id(self)))
+
+    def __repr__(self) -> str:
+        """Return the words that it was built from, cut where they are long, and its sizes."""
+        words = spec_of(*self._built_by[1][1:3]) if self._built_by else type(self).__name__
+        sizes = [f"{name} = {getattr(self, name)}" for name in ("n", "d") if hasattr(self, name)]
+        return f"<{shortened(words, 60)}: {', '.join(sizes)}>"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Return the call, or all that the object holds."""
-        call = getattr(self, "_built_by", None)
-        return object.__reduce_ex__(self, protocol) if call is None else call
+        return self._built_by or object.__reduce_ex__(self, protocol)
 
     def __getstate__(self) -> Any:
         """Return all that the object holds but what it has computed for later."""

@@ -20,7 +20,7 @@ from boundlab.delays import optimal_rate as policy_rate
 from boundlab.errors import CertificateError, SpecError
 from boundlab.files import json_value, schema
 from boundlab.formulas.symbols import check
-from boundlab.options import Objective as Objective, nearest, number
+from boundlab.options import Objective as Objective, number, one_of
 from boundlab.randomness import Floats
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
@@ -30,7 +30,7 @@ _DIGITS = 80  # the values near a minimum agree to twice as many digits as the p
 _WIDTH = Decimal("1e-13")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OptimalRate:
     """The best rate of aggregations.
 
@@ -130,8 +130,7 @@ def optimal_rate(
         If closed form and numerical minimiser differ by more than 1e-6 relatively.
     """
     given = check("rates", rates)
-    if objective not in OBJECTIVES:
-        raise SpecError(f"objective must be one of {', '.join(OBJECTIVES)}; {nearest(objective, OBJECTIVES)}")
+    one_of(objective, OBJECTIVES, "objective")
     server_cost, epsilon = number(server_cost, "server cost"), number(epsilon, "epsilon")
     if server_cost < 0:
         raise SpecError(f"server cost must be a time ≥ 0 per aggregation, got {server_cost:g}")

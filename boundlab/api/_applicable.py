@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Applicable(Tabular):
     """Theorems with what they apply with, and the others with a reason each.
 

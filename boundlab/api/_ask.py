@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from boundlab.algorithms import Algorithm
 from boundlab.arguments import checked
-from boundlab.case import Case, delays_from, load_case, own_case, problem_from, read_case
+from boundlab.case import Case, as_json, delays_from, load_case, own_case, problem_from, read_case
 from boundlab.delays import DelayModel
 from boundlab.errors import CaseError, SpecError
 from boundlab.files import named_file
 from boundlab.objective import Problem
-from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, BandKind, Default, Objective, closest, count, number
+from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, BandKind, Default, Objective, closest, count, merged, number
 from boundlab.registry import lookup, registered
 from boundlab.theorems import Theorem, load_theorem
 
@@ -94,14 +94,12 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     match value:
-        case str():
-            return value
+        case str() | Fraction():
+            return str(value)
         case bool():
             return str(value).lower()
         case int() | float():
             return repr(value)
-        case Fraction():
-            return str(value)
         case list() | tuple():
             return f"[{','.join(_text(name, one) for one in value)}]"
     raise SpecError(f"{name} must be a number, text or a list of numbers, got {type(value).__name__}")
@@ -201,7 +199,7 @@ def case_of(given: str | Path | Mapping[str, Any]) -> Case:
     """Return a case that is given by its file or by what that says."""
     if isinstance(given, (str, Path)):
         return load_case(Path(given), has_theorem=True)
-    return read_case(dict(given), has_theorem=True)
+    return read_case(as_json(given), has_theorem=True)
 
 
 @checked
@@ -372,7 +370,8 @@ def compare(
         Where trials run: ``numpy``, ``compiled``, ``torch`` or ``auto``; a device of torch; processes, which change no
         result.
     settings, symbols
-        Symbols of the theorem and options of the algorithm, as a mapping, or as keywords.
+        Symbols of the theorem and options of the algorithm, as a mapping, or as keywords:
+        ``compare("area.theorem8", "lad:x0=3", K=6, M=50)``.
     progress
         Told how many trials are done.
 
@@ -400,12 +399,13 @@ def compare(
 
     statement, chosen = read_theorem(theorem), read_problem(problem)
     algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
-    given_symbols = {**(settings or {}), **symbols}
+    given_symbols = merged(settings, symbols)
     known, letter = {*statement.symbols, *algorithm.parameters}, statement.horizon_symbol
     iterations = read_keywords(compare, given_symbols, known, (letter,), iterations)
     several = isinstance(iterations, (Sequence, np.ndarray))
     given = np.atleast_1d(Default.ITERATIONS if iterations is None else iterations).tolist()
-    horizons = [count(one, "iterations", 0, MOST_ITERATIONS) for one in given]
+    least = min(statement.first_iteration, 1) if statement.horizon == "every" else 1
+    horizons = [count(one, "iterations", least, MOST_ITERATIONS) for one in given]
     if not horizons or len(set(horizons)) < len(horizons):
         raise SpecError("iterations must be a number, or a list of different numbers, such as [10, 100, 1000]")
     amount, start = count(trials, "trials", 1, MOST_TRIALS), count(seed, "seed", 0)
@@ -460,7 +460,7 @@ def run(
     chosen = read_problem(problem)
     amount = count(trials, "trials", 1, MOST_TRIALS)
     known = lookup("algorithms", algorithm).parameters
-    symbols = {**(settings or {}), **parameters}
+    symbols = merged(settings, parameters)
     asked = read_keywords(run, symbols, known, {"K", "T"} - {*known}, iterations)
     horizon = count(Default.ITERATIONS if asked is None else asked, "iterations", 1, MOST_ITERATIONS)
     given, where = texts(symbols), pick(backend, device, jobs, chosen, amount, horizon)
@@ -612,7 +612,7 @@ def worst_case(
 
     statement = read_theorem(theorem)
     own: Algorithm[Any] = lookup("algorithms", statement.algorithm)
-    every = {**(settings or {}), **symbols}
+    every = merged(settings, symbols)
     letter = statement.horizon_symbol
     asked = read_keywords(worst_case, every, {*statement.symbols, *own.parameters}, (letter,), iterations)
     if asked is None:

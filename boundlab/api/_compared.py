@@ -17,7 +17,7 @@ from boundlab.verdict import Verdict, counted, joint_verdict
 Column = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Compared(Tabular, Comparison):
     """A comparison at one horizon."""
 
@@ -59,7 +59,7 @@ class Compared(Tabular, Comparison):
         return draw_comparison(self, ax, terms, others, axis)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Horizons(Tabular):
     """Comparisons at several horizons, each a run of its own, judged together.
 
@@ -120,9 +120,9 @@ class Horizons(Tabular):
 
     def line(self) -> str:
         """Return theorem, horizons and verdict."""
-        first, last = self.iterations[0], self.iterations[-1]
-        theorem = self.theorem
-        return f"{theorem.id} at {len(self.comparisons)} horizons {first} … {last}: {self.headline}: {self.reason}"
+        first, *more = self.iterations
+        several = f"{len(more) + 1} horizons {first} … {more[-1]}" if more else f"the horizon {first}"
+        return f"{self.theorem.id} at {several}: {self.headline}: {self.reason}"
 
     def columns(self) -> dict[str, Column]:
         """Return a row for each horizon, with its verdict."""

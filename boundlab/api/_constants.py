@@ -20,7 +20,7 @@ _RIDGE = "nu weighs ½·nu·‖x‖² beside the mean loss; scikit-learn's C is 
 
 
 @final
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class CertifiedConstants(Tabular):
     """The certified constants of a problem.
 

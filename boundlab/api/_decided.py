@@ -7,7 +7,7 @@ from boundlab.api._shown import Shown, reported
 from boundlab.prove import Outcome
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Decided(Shown, Outcome):
     """A proof whose steps were decided."""
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from boundlab.pages import Block
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Evaluated(Shown, ExactResult):
     """Both sides on one case.
 

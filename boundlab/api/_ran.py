@@ -12,7 +12,7 @@ from boundlab.simulate.simulation import Simulation
 from boundlab.traces import of_tape
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Ran(Tabular, Simulation):
     """A simulation."""
 

@@ -7,7 +7,7 @@ from boundlab.api._shown import Shown
 from boundlab.server_rate import OptimalRate
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class BestRate(Shown, OptimalRate):
     """The best server rate."""
 

@@ -6,7 +6,7 @@ from boundlab.api._shown import Shown
 from boundlab.falsify import Falsification
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Searched(Shown, Falsification):
     """The outcome of a search for a counterexample."""
 

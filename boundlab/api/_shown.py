@@ -46,6 +46,14 @@ class Shown:
         """Say what came out, in one line."""
         return f"<{self.line()}>"
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether both say the same: what ``--json`` prints of them is equal."""
+        one, two = (getattr(result, "as_dict", object) for result in (self, other))
+        return self is other or (isinstance(other, Shown) and one() == two())
+
+    def __hash__(self) -> int:
+        return hash(self.line())
+
     def _repr_html_(self) -> str:
         from boundlab.pages.html import fragment
 
@@ -84,7 +92,7 @@ class Tabular(Shown):
 
 
 @final
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Report(Shown):
     """Pages of a proof or an audit, without what it was derived from: as this it comes from another process."""
 

@@ -7,7 +7,7 @@ from boundlab.api._shown import Shown
 from boundlab.traces import DelayFit, TraceSummary
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Traced(Shown, TraceSummary):
     """A trace."""
 
@@ -27,7 +27,7 @@ class Traced(Shown, TraceSummary):
         self.record.save(Path(path))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class FittedDelays(Shown, DelayFit):
     """Laws that were fitted to a trace."""
 

@@ -7,7 +7,7 @@ from boundlab.verdict import Verdict
 from boundlab.worst_case import WorstCase
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Worst(Shown, WorstCase):
     """A worst case over a class of functions."""
 

@@ -42,7 +42,7 @@ from boundlab.verdict import ExitCode
 
 
 @final
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Audit(Evidence, Shown):
     """The report card of one theorem; its fields are those of the evidence."""
 

@@ -47,7 +47,7 @@ def read_groups(text: str | None) -> tuple[str, ...]:
     wanted = [name.strip() for name in text.split(",")]
     for name in wanted:
         if name not in found:
-            raise SpecError(f"--only {name!r}: no such group of checks; {nearest(name, found)}")
+            raise SpecError(f"only {name!r}: no such group of checks; {nearest(name, found)}")
     return tuple(name for name in found if name in wanted)
 
 

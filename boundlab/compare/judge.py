@@ -39,7 +39,7 @@ _RESAMPLES = 4000
 _BLOCK = 1 << 18  # values that are resampled at a time
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Band:
     """Means and joint confidence limits.
 
@@ -656,7 +656,7 @@ def _short(number: int) -> str:
 # The outcome of a comparison, with everything that it rests on.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """The outcome of a comparison.
 

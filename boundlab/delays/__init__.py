@@ -38,7 +38,7 @@ from boundlab.delays._model import (
 from boundlab.delays._staleness import OLDEST, STALENESS_OPTIONS, AtWork, read_staleness
 from boundlab.delays.recorded import Clock
 from boundlab.errors import SpecError
-from boundlab.options import Options
+from boundlab.options import Options, spec_of
 
 __all__ = [
     "DELAYS",
@@ -131,10 +131,10 @@ def _iid(options: Options, n: int) -> DelayModel:
         p_s = options.number("p_s", 1.0 - float(p.sum()))
     options.finish()
     if (p <= 0.0).any() or p_s <= 0.0:
-        raise SpecError(
-            f"delays iid: probabilities must be > 0, got p_s = {p_s:g}, smallest p = {p.min():g}"
-            + "; p_s is what the p leave of 1" * (not options.has("p_s"))
+        hint = (
+            f"; without a server, {spec_of('exponential', {'rates': options.raw('p')})} fits" if (p > 0.0).all() else ""
         )
+        raise SpecError(f"delays iid: probabilities must be > 0, got p_s = {p_s:g}, smallest p = {p.min():g}{hint}")
     if abs(float(p.sum()) + p_s - 1.0) > 1e-9:
         raise SpecError(f"delays iid: probabilities sum to {p.sum() + p_s:.6g}, they must sum to 1")
     return IndependentEvents(p, p_s, options=options.used)

@@ -295,6 +295,20 @@ class DelayModel(BuiltFromWords, ABC):
     says_arrivals = True
     rounds: Rounds | None = None
 
+    def require(self, clients: int) -> None:
+        """Refuse a problem with another number of clients; whatever puts the two together asks this first.
+
+        Raises
+        ------
+        SpecError
+            If it has another one.
+        """
+        if self.n != clients:
+            raise SpecError(
+                f"delays {self.id} were built for n = {self.n} and the problem has n = {clients}; build them for this "
+                "problem, or give their spec"
+            )
+
     @abstractmethod
     def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
         """Return the first ``count`` events of one trial.
@@ -751,7 +765,7 @@ def read_policy(
         return ServerPolicy("given", delays.p_s)
     kind, raw = parse_spec(text or "poisson", "server")
     if server == "count" and kind != "count":
-        raise SpecError(f"{who} aggregates after a number of updates: --server count:every=4, or --set count=4")
+        raise SpecError(f"{who} aggregates after a number of updates: server count:every=4, or count=4")
     if kind not in POLICIES:
         raise SpecError(f"unknown server policy {kind!r}; {nearest(kind, POLICIES)}")
     options = Options(f"server {kind}", raw)

@@ -90,6 +90,11 @@ class Side:
     exact: Scalar | None
     at: Callable[[], Any]
 
+    @property
+    def fraction(self) -> Fraction | None:
+        """The number where it is rational."""
+        return numbers.fraction(self.exact) if isinstance(self.exact, numbers.flint().fmpq) else None
+
 
 def weighted(parts: Sequence[tuple[Scalar, Side]]) -> Side:
     """Return Σ share·side of rational shares."""
@@ -440,10 +445,10 @@ class ExactEngine:
             If it is none, or no exact engine applies.
         """
         reason = engine(*self.plan.random_run)[1] if isinstance(self.case.events, RandomEvents) else ""
-        found = None if reason else self._left().exact
-        if not isinstance(found, numbers.flint().fmpq):
+        found = None if reason else self._left().fraction
+        if found is None:
             raise SpecError(reason or "the left side is no fraction")
-        return numbers.fraction(found)
+        return found
 
     def result(self, *, derive: bool) -> ExactResult:
         """Return both sides and what follows; ``derive``: and the derivation."""
@@ -461,7 +466,7 @@ class ExactEngine:
                 "exact" if exact else "enclosure", above is True, self.method,
                 int(self.plan.ks[-1]), self._values(), self._constants(),
                 symbols=self.plan.symbols, decided=above is not None, objective=self.plan.objective,
-                core=core_of(self.plan.theorem).sha256,
+                core=core_of(self.plan.theorem).sha256, left_exact=left.fraction, right_exact=right.fraction,
                 still="" if above is not False else never_moving(self.plan, float(r_ball))[1],
                 sentence=sentence(
                     self.plan, self.case, self.model, self.law,

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from typing import Any, Literal, final
-
-import numpy as np
 
 from boundlab.__about__ import __version__
 from boundlab.exact._rows import (
@@ -61,6 +60,8 @@ class ExactResult:
         Both sides, rounded to floating point.
     left_text, right_text
         Both sides as they were found: a rational number, one with a square root, an interval, or a float.
+    left_exact, right_exact
+        Both sides as fractions, with all digits; None where a side is no rational number, or not known as one.
     kind
         ``exact``: numbers without rounding, compared without rounding. ``enclosure``: intervals that certainly hold
         the numbers. ``numeric``: floats, with proved ends.
@@ -119,6 +120,8 @@ class ExactResult:
     derivation: Derivation | None = None
     proof: Membership | None = None
     still: str = ""
+    left_exact: Fraction | None = None
+    right_exact: Fraction | None = None
 
     @property
     def ratio(self) -> float:
@@ -152,7 +155,7 @@ class ExactResult:
         if (one := self.refuting) is not None:
             return Verdict.VIOLATED, f"{one.family}: {one.why}"
         found = Verdict.VIOLATED if self.violated else Verdict.HOLDS if self.decided else Verdict.INCONCLUSIVE
-        near = np.isclose(self.left, self.right, rtol=1e-9, atol=0.0)  # which words are used, and no more
+        near = abs(self.left - self.right) <= 1e-9 * abs(self.right)  # which words are used, and no more
         words = {
             Verdict.VIOLATED: "is above",
             Verdict.HOLDS: "is not above",

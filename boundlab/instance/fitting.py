@@ -12,7 +12,7 @@ import sympy
 from boundlab.algorithms import Algorithm
 from boundlab.algorithms.example_options import settings as options_of
 from boundlab.assumptions import BOUNDED_DOMAIN, BOUNDED_RUN, UNCONSTRAINED, assumption
-from boundlab.case import delays_from, problem_from
+from boundlab.case import delays_from, problem_from, words_of
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.formulas.symbols import SYMBOLS
@@ -258,7 +258,7 @@ def applies(theorem: Theorem, problem: Problem, delays: str | None = None) -> Fi
     """
     reason, tried = "", DELAYS if delays is None else (delays,)
     for more in (False, True):
-        for one in _on(theorem, problem.id, problem.n, {}, tried, more=more):
+        for one in _on(theorem, words_of(problem), problem.n, {}, tried, more=more):
             if not (why := one.why_not(problem)):
                 return Fit(theorem, one)
             reason = reason or why

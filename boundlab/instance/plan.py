@@ -266,7 +266,7 @@ def _first(evaluate: Callable[[Ints], Evaluation], silent: int, speaks: int) -> 
     return speaks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """Everything that a comparison needs, checked.
 
@@ -477,6 +477,7 @@ def _plan(
     *,
     size: float | None = None,
 ) -> Plan:
+    delays.require(problem.n)
     least = theorem.first_iteration if theorem.horizon == "every" else 1
     if iterations < min(least, 1):
         raise SpecError(f"iterations must be ≥ {min(least, 1)}, got {iterations}")
@@ -606,7 +607,7 @@ def _settings(
     """Tell parameters of the algorithm from symbols of the theorem; the server policy may set one too."""
     count = settings.get("count")
     if count is not None and (algorithm.server == "any" or str(policy.count or count) != count):
-        raise SpecError("count belongs to the server policy: --server count:every=…")
+        raise SpecError("count belongs to the server policy: server count:every=…")
     chosen, rest = split(theorem, algorithm, settings)
     return chosen if policy.count is None else {**chosen, "count": policy.count}, rest
 
@@ -623,7 +624,7 @@ def _symbols(theorem: Theorem, algorithm: Algorithm[Any], rest: Mapping[str, str
                 f"{theorem.id} sets its own step size; {key} cannot be chosen (a fixed-step theorem takes any alpha)"
             )
         elif key == theorem.horizon_symbol:
-            raise SpecError(f"{key} counts the iterations: --iterations sets it")
+            raise SpecError(f"{key} counts the iterations; the option iterations sets it")
         elif key in theorem.symbols and theorem.symbols[key].vector:
             raise SpecError(f"{key} holds one number a client and comes from problem and delays; it cannot be set")
         elif key in SYMBOLS:

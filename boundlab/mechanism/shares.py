@@ -12,7 +12,7 @@ and the paper's (6), (1/p_i − 1)/b, is reply=post with probability 1/b, which 
 """
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, final
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from boundlab.delays import ServerPolicy
 from boundlab.errors import SpecError
-from boundlab.options import Options, nearest, number
+from boundlab.options import Options, nearest, number, one_of
 from boundlab.randomness import Floats, Streams
 from boundlab.registry import lookup
 from boundlab.simulate.work import compile_trial
@@ -145,19 +145,6 @@ def expected_staleness(
             f"{p[worst]:.4g}: give the rates that come out, not those of the clients alone"
         )
     return np.asarray(_identity(p, size, kind, part))
-
-
-def one_of(word: str, known: Collection[str], what: str) -> str:
-    """Return a word that is known.
-
-    Raises
-    ------
-    SpecError
-        If it is not.
-    """
-    if word not in known:
-        raise SpecError(f"{what} must be one of {', '.join(known)}, got {word!r}; {nearest(word, known)}")
-    return word
 
 
 def arrival_pattern(rates: Sequence[Any]) -> tuple[int, ...]:

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 import sympy
-from sympy import Expr
 
 from boundlab.errors import SpecError
-from boundlab.mechanism.shares import Values, as_rates, check_buffer, one_of, read_scale
+from boundlab.mechanism.shares import Values, as_rates, check_buffer, read_scale
+from boundlab.options import one_of
 
 Model = Literal["printed", "others", "all", "mean-field"]
 MODELS: dict[Model, str] = {
@@ -28,7 +28,7 @@ MODELS: dict[Model, str] = {
 r, D, C, n, b, gamma = sympy.symbols("r_i D C n b gamma", positive=True)
 
 
-def utility(model: Model = "printed") -> Expr:
+def utility(model: Model = "printed") -> sympy.Expr:
     """Return u_i(r_i): the normalised weight times the frequency p_i = r_i/(r_i + D), and times b but for ``printed``.
 
     Source
@@ -57,7 +57,7 @@ def utility(model: Model = "printed") -> Expr:
 
 
 @cache
-def utility_derivative(model: Model = "printed") -> Expr:
+def utility_derivative(model: Model = "printed") -> sympy.Expr:
     """Return du_i/dr_i, factored: the denominator is a product of squares, the numerator has the sign.
 
     Examples

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Enclosure:
     """Computed left sides, shape (points,) each: the number, and between which ends it is proved to lie.
 

@@ -60,7 +60,7 @@ class Constant:
         return {"value": self.value, "side": self.side, "how": self.how}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
     """A minimiser with its certificate.
 

@@ -60,7 +60,7 @@ def processes(jobs: int | None) -> int:
     SpecError
         If there would be none.
     """
-    return cores() if jobs is None else count(jobs, "--jobs", 1)
+    return cores() if jobs is None else count(jobs, "jobs", 1)
 
 
 def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result]:
@@ -267,7 +267,7 @@ def pick(
         raise SpecError(f"unknown backend {backend!r}; {nearest(backend, BACKENDS)}")
     count = max(1, min(processes(jobs), trials))
     if backend in ("numpy", "compiled") and device not in (None, "cpu"):
-        raise SpecError(f"--device {device} needs --backend torch; {backend} runs on the CPU")
+        raise SpecError(f"device {device} needs backend torch; {backend} runs on the CPU")
     if backend == "numpy":
         return Backend("numpy", "cpu", count)
     if backend == "compiled":
@@ -357,7 +357,7 @@ def _one(
     return work.end(tape, shows)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Simulation:
     """Sampled trajectories of one algorithm.
 
@@ -455,7 +455,7 @@ def simulate(
     chosen = dict(settings)
     if policy.count is not None:
         if "count" in chosen and str(chosen["count"]) != str(policy.count):
-            raise SpecError(f"count = {chosen['count']} and --server {policy.describe()} contradict each other")
+            raise SpecError(f"count = {chosen['count']} and server {policy.describe()} contradict each other")
         chosen["count"] = policy.count
     parameters = compiler.read(Options(compiler.id, chosen))
     problem = minimised(problem, compiler, parameters)

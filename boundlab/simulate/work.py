@@ -91,8 +91,9 @@ def compile_trial(
     Raises
     ------
     SpecError
-        If the delays or the parameters cannot make so many iterations.
+        If the delays or the parameters cannot make so many iterations, or the delays are of other clients.
     """
+    delays.require(clients)
     if not delays.says_arrivals and algorithm.arrivals and algorithm.updates_a_version(parameters) is None:
         raise SpecError(
             f"delays {delays.id} say how old models are, and {algorithm.id} goes by who arrives when; async_sgd, "

@@ -33,7 +33,7 @@ _SAMPLED = "compare"
 
 
 @final
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Swept(Shown):
     """The folder of a sweep, with all rows that are there now.
 

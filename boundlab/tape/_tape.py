@@ -120,7 +120,7 @@ class Identity:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tape:
     """A compiled run.
 

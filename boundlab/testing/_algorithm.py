@@ -216,7 +216,7 @@ class Subject:
         if self.clients is not None:
             return self.clients
         refused: list[BoundlabError] = []
-        for clients in (3, 1):
+        for clients in [one.n for one in self.delays[:1]] or (3, 1):
             try:
                 self.schedule(self.options_for(clients)[0], self._models(clients)[0])
             except REFUSED as error:
@@ -274,6 +274,8 @@ class Subject:
                 continue
 
     def _models(self, n: int) -> Sequence[DelayModel]:
+        for one in self.delays:
+            one.require(n)
         return self.delays or [delays_from(spec, n) for spec in _DELAYS]
 
     def _compile(self, setting: Mapping[str, Any], model: DelayModel, iterations: int, trial: int) -> CompiledRun:

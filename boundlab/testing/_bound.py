@@ -12,7 +12,7 @@ from boundlab.compare.judge import detectable_gap, trials_to_refute
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.fitting import CompareOptions, fitting
-from boundlab.options import number, typed, whole
+from boundlab.options import merged, number, typed, whole
 from boundlab.pages.plots import case_name
 from boundlab.registry import command_line
 from boundlab.testing._finding import BoundFinding, notify
@@ -172,7 +172,7 @@ def assert_bound_holds(
     if require not in ("not-violated", "holds"):
         raise SpecError(f"require must be not-violated or holds, got {require!r}")
     demand = BoundRequest(false_alarm, gap, candidates, most_trials, trials, seed, folder)
-    given = {key: typed(value) for key, value in {**(settings or {}), **symbols}.items()}
+    given = {key: typed(value) for key, value in merged(settings, symbols).items()}
     if isinstance(theorem, CompareOptions):
         if any(one is not None for one in (problem, delays, server, iterations)):
             raise SpecError("a setting has its own problem, delays, server and iterations: leave them out")

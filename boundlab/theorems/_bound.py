@@ -187,7 +187,7 @@ class Condition:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """A theorem at given values.
 

@@ -21,7 +21,7 @@ from boundlab.formulas.defined import Demand, Demands, demands, factors
 from boundlab.formulas.parse import parse
 from boundlab.formulas.symbols import lookup as lookup_symbol, names_of
 from boundlab.metrics import INDEX, MODEL, choices, metric, range_of, terms_of
-from boundlab.options import nearest
+from boundlab.options import merged, nearest
 from boundlab.randomness import Floats
 from boundlab.references import reference
 from boundlab.registry import by_id, lookup
@@ -645,6 +645,9 @@ class Theorem(Statement):
         """Return the id of a registered theorem, and all fields of another one."""
         return by_id("theorems", self, protocol)
 
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def __repr__(self) -> str:
         """Say what it is about, in one line."""
         return f"<Theorem {self.id} ({self.status}): {self.left.expectation} for {self.algorithm}>"
@@ -680,7 +683,13 @@ class Theorem(Statement):
         AssumptionError
             If a condition of the theorem is not met.
         """
-        return evaluated(self, self._known({**values, **symbols}), self.first_iteration, exactly=exactly)
+        known = self._known(merged(values, symbols))
+        lists = [name for name, one in known.items() if hasattr(one, "__len__") and not self.symbols[name].vector]
+        try:
+            np.broadcast_shapes(*(np.shape(known[name]) for name in lists))
+        except ValueError:
+            raise SymbolError(f"{self.id}: give equally many numbers of each of {', '.join(lists)}, or one") from None
+        return evaluated(self, known, self.first_iteration, exactly=exactly)
 
     def value_at(self, values: Mapping[str, ArrayLike], ks: ArrayLike) -> Floats:
         """Return the bound at many iterations of one run, shape (m,); see :meth:`at_iterations`."""

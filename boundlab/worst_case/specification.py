@@ -506,7 +506,7 @@ def _read(
         if np.any(values.get(name, 0.0)):
             raise SpecError(f"worst-case runs with full gradients: {name} must be 0, got {values[name]}")
     if theorem.horizon_symbol in values:
-        raise SpecError(f"{theorem.horizon_symbol} is set by --iterations")
+        raise SpecError(f"{theorem.horizon_symbol} is set by the option iterations")
     return chosen, values
 
 

@@ -6,7 +6,6 @@ import inspect
 import json
 import subprocess
 import sys
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -138,12 +137,6 @@ def test_a_case_may_be_named_by_the_theorem_that_it_refutes() -> None:
         bl.exact("area.theorem8.repaired", "classics.gd.convex")
     with pytest.raises(BoundlabError, match="there is no such file"):
         bl.exact("area.theorem8.repaired", "nothing")
-
-
-def test_fractions_are_exact_in_a_case() -> None:
-    found = bl.check("area.theorem8", "units")
-    assert found.exit_code == ExitCode.STANDS
-    assert texts({"a": Fraction(1, 3)}) == {"a": "1/3"}
 
 
 # ---- results -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """Which theorems apply to a problem: those of which a comparison has a bound, and no others."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -34,6 +37,7 @@ def test_each_theorem_applies_with_what_is_said_or_has_one_reason(problem: str, 
             assert delays in (None, one.options.delays)
             own = CompareOptions(one.theorem, problem, one.options.delays, None, 6, one.options.settings)
             assert own.plan(trials=2).bound.size
+            assert bl.problem(one.options.problem) == bl.problem(problem)
     assert found.line() == f"{sum(found.columns()['applies'])} of {len(some)} apply to {problem.partition(':')[0]}"
 
 
@@ -42,6 +46,19 @@ def test_what_fits_a_theorem_is_a_problem_that_it_applies_to(name: str) -> None:
     theorem = load_theorem(name)
     one = fitting(theorem)[0]
     assert applies(theorem, bl.problem(one.problem), one.delays).options is not None
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [{"type": "huber", "c": [0, 1.5], "x0": 3}, replace(bl.problem("huber:c=[0,1.5],x0=3"))],
+    ids=["words", "copy"],
+)
+def test_what_applies_names_the_very_problem(problem: Any) -> None:
+    options = bl.applicable(problem, "deterministic", theorems=["classics.gd.convex"]).found[0].options
+    assert options is not None
+    spec = problem if isinstance(problem, Mapping) else problem.spec()
+    assert bl.problem(options.problem).spec() == bl.problem(spec).spec()
+    assert bl.compare(options.theorem, **options.asked()).plan.problem.n == 2
 
 
 def test_a_set_is_listed_with_the_theorems_that_cover_it() -> None:

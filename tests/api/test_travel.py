@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -13,9 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_examples import TRACE
 
 import boundlab as bl
-from boundlab.case import build_delays, build_problem
+from boundlab import api
+from boundlab.case import build_delays, build_problem, own_case
 from boundlab.errors import DataError, SpecError
 from boundlab.objective import Problem
 from boundlab.registry import registered
@@ -59,7 +62,11 @@ def test_a_problem_arrives_by_its_words_and_a_copy_of_its_fields_whole(name: str
     before = told(problem)
     assert len(pickle.dumps(problem)) < 1000 + len(repr(options))
     assert told(sent(problem)) == before
+    assert sent(problem) == problem == build_problem(name, options) != build_problem("lad", {"x0": 7})
+    assert len(repr(problem)) < 100
     whole = replace(problem)  # type: ignore[type-var]
+    assert problem != whole
+    assert len(repr(whole)) < 100
     assert told(whole) == before
     assert told(sent(whole)) == before
 
@@ -80,7 +87,9 @@ def test_a_composite_objective_arrives_with_its_simple_part() -> None:
 @pytest.mark.parametrize(("name", "options"), DELAYS, ids=str)
 def test_a_delay_model_arrives_by_its_words(name: str, options: Any) -> None:
     model = build_delays(name, options, 3)
-    assert sent(model).spec() == model.spec()
+    assert sent(model) == model == build_delays(name, options, 3) != build_delays("exponential", {"rate": 7}, 3)
+    assert copy.copy(model) in [None, copy.copy(model), model]
+    assert len(repr(model)) < 100
     assert np.array_equal(sent(model).rates(), model.rates())
     assert np.array_equal(copy.copy(model).rates(), model.rates())
 
@@ -116,6 +125,53 @@ def test_a_comparison_along_a_run_arrives() -> None:
     one = bl.compare("fedbuff.rf1", "quadratic:clients=2", "deterministic", iterations=3, trials=2, jobs=1)
     assert one.plan.theorem.id == "fedbuff.rf1.along-run"
     assert sent(one).as_dict() == one.as_dict()
+
+
+# Two results are equal if they say the same, and two objects behind them if they are one; no comparison is an error.
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "Applicable": lambda: bl.applicable("lad", theorems=["area.theorem8"]),
+    "BestRate": lambda: bl.optimal_rate([1, 2]),
+    "CertifiedConstants": lambda: bl.constants("lad:x0=3"),
+    "Checks": lambda: bl.check("area.theorem8", "units"),
+    "Compared": lambda: ask(6),
+    "Decided": lambda: bl.prove("classics.gd.convex"),
+    "Evaluated": lambda: bl.exact("area.theorem8"),
+    "FittedDelays": lambda: bl.fit("trace.csv"),
+    "Horizons": lambda: bl.compare("area.theorem8", "lad:x0=3", "iid:p_s=0.5", iterations=[3, 6], M=50),
+    "Ran": lambda: bl.run("gd", "lad:x0=3", "deterministic", iterations=3, alpha=0.1, trials=2),
+    "Searched": lambda: bl.falsify("area.theorem8", candidates=5, jobs=1),
+    "Traced": lambda: bl.trace("trace.csv"),
+    "Worst": lambda: bl.worst_case("classics.gd.convex", 1),
+}
+
+
+@pytest.mark.parametrize("name", [one for one in api._WHERE if one[0].isupper()])
+def test_a_result_is_equal_to_its_repeat_and_to_what_arrives(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trace.csv").write_text(TRACE)
+    one, again = RESULTS[name](), RESULTS[name]()
+    assert type(one).__name__ == name
+    assert (one == again) == (one.as_dict() == again.as_dict())  # a search says how long it took
+    assert sent(one) == one
+    assert hash(sent(one)) == hash(one)
+    assert one != sent(RESULTS["BestRate" if name == "Checks" else "Checks"]())
+    assert one not in [None, 1, bl.theorem("area.theorem8")]
+
+
+def test_objects_behind_a_result_are_equal_to_themselves_only() -> None:
+    one, ran = ask(6), RESULTS["Ran"]()
+    theorem = one.plan.theorem
+    values = theorem.evaluate(K=10, p=[0.5], M=2, R=3, B=1, sigma=0)
+    case = bl.load_case(own_case(theorem))
+    for behind in (one.plan, one.band, values, one.plan.problem.optimum(), ran.tape(0), case, ran.tape(0).events):
+        assert behind == behind
+        assert behind != sent(behind)
+        assert {behind: 1}[behind] == 1
+    assert theorem == replace(theorem)
+    assert hash(theorem) == hash(replace(theorem))
 
 
 def ask(horizon: int) -> Any:

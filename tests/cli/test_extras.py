@@ -20,7 +20,7 @@ SAMPLED = {
     "run": ("run", "fedbuff", "--problem=huber", "--set=eta_l=0.1", "--iterations=5", "--trials=40"),
 }
 ANSWERS = (ExitCode.STANDS, ExitCode.REFUTED, ExitCode.UNDECIDED)  # doctor: what is installed cannot be loaded
-NEEDS_TORCH = "the torch backend needs torch: pip install 'boundlab[torch]', or leave --backend out"
+NEEDS_TORCH = "the torch backend needs torch: pip install 'boundlab[torch]', or leave backend out"
 # One process for all lines: what has no torch must not come to have one.
 BLOCKED = """
 import contextlib, io, json, sys

@@ -191,11 +191,11 @@ def test_auto_says_what_it_picked(monkeypatch: pytest.MonkeyPatch) -> None:
     ("backend", "device", "words"),
     [
         ("jax", None, "unknown backend 'jax'"),
-        ("numpy", "cuda", "needs --backend torch"),
-        ("compiled", "cuda", "needs --backend torch; compiled runs on the CPU"),
+        ("numpy", "cuda", "needs backend torch"),
+        ("compiled", "cuda", "needs backend torch; compiled runs on the CPU"),
         ("torch", "tpu", "use cpu, cuda, or cuda:1"),
         ("torch", "cpu:0", "use cpu, cuda"),
-        ("torch", "cuda:99", "use --device cpu"),
+        ("torch", "cuda:99", "use device cpu"),
     ],
 )
 def test_what_is_not_there_is_said_in_one_line(backend: str, device: str | None, words: str) -> None:

@@ -201,7 +201,7 @@ def test_bad_rows_get_one_line(raw: Any, message: str) -> None:
         (False, True, "actor must be"),
         (None, False, "actor must be"),
         ([0], False, "actor must be"),
-        (-1, True, "client -1 does not exist; the problem has 3 clients, 0…2"),
+        (-1, True, "client -1 does not exist; the problem has 3 clients, from 0 on"),
         (3, False, "client 3 does not exist"),
     ],
 )

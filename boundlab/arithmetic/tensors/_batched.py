@@ -111,7 +111,7 @@ class Batched(ABC):
         AssumptionError
             If there is no closed form, or gradients are noisy.
         """
-        raise AssumptionError("on tensors this problem has no proximal step; use --backend numpy")
+        raise AssumptionError("on tensors this problem has no proximal step; use backend numpy")
 
     def in_kernel(self) -> "Coordinatewise | Gathered | None":
         """Return what a kernel needs to do local steps by itself; None: there is none for such gradients."""

@@ -10,7 +10,7 @@ from boundlab.files import free_bytes
 if TYPE_CHECKING:
     import torch
 
-_INSTALL = "the torch backend needs torch: pip install 'boundlab[torch]', or leave --backend out"
+_INSTALL = "the torch backend needs torch: pip install 'boundlab[torch]', or leave backend out"
 
 
 def load_torch(missing: str = _INSTALL) -> ModuleType:
@@ -67,12 +67,12 @@ def find_device(text: str) -> Device:
     torch = load_torch()
     kind, _, number = text.partition(":")
     if kind not in ("cpu", "cuda") or (number and not number.isdecimal()) or (kind == "cpu" and number):
-        raise SpecError(f"--device {text!r}: use cpu, cuda, or cuda:1 for the second GPU")
+        raise SpecError(f"device {text!r}: use cpu, cuda, or cuda:1 for the second GPU")
     if kind == "cpu":
         return Device(torch.device("cpu"), f"CPU, {torch.get_num_threads()} threads")
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     place = int(number or 0)
     if place >= count:
         what = "torch sees no GPU here" if not count else f"torch sees {count}, cuda:0 to cuda:{count - 1}"
-        raise SpecError(f"--device {text}: {what}; use --device cpu")
+        raise SpecError(f"device {text}: {what}; use device cpu")
     return Device(torch.device("cuda", place), torch.cuda.get_device_name(place))
