@@ -142,7 +142,11 @@ def test_a_bad_trace_names_its_line(tmp_path, text, message):
         ("pareto", {"tail": "1"}, "tail must be > 1"),
         ("gamma", {"shape": "nan"}, "must be a finite number"),
         ("iid", {"p": "[0.5,0.6]", "p_s": "0.1"}, "sum to 1.2, they must sum to 1"),
-        ("iid", {"p": "[0.5,0.5]"}, "got p_s = 0, smallest p = 0.5; without a server, exponential:rates=\[0.5,0.5\] fits"),
+        (
+            "iid",
+            {"p": "[0.5,0.5]"},
+            r"got p_s = 0, smallest p = 0.5; without a server, exponential:rates=\[0.5,0.5\] fits",
+        ),
     ],
 )
 def test_wrong_options_say_what_would_be_right(name, options, message):
