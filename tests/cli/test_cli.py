@@ -164,7 +164,10 @@ def test_a_former_name_answers_as_the_form_of_today_and_names_it(former, today, 
         ("prove --recheck", "name it"),
         ("prove area.theorem8 --theorem x.toml", "--theorem goes with --recheck"),
         ("worst-case certificate.json --recheck -k 3", "worst-case FILE --recheck takes no --iterations"),
-        ("sweep plan.toml --curve", "sweep PLAN.toml takes no --curve"),
+        (
+            "sweep plan.toml --curve",
+            "sweep PLAN.toml takes no --curve: leave it out; boundlab sweep DIR --curve takes it",
+        ),
         ("sweep swept --jobs 2", "sweep DIR takes no --jobs"),
     ],
 )
