@@ -87,7 +87,10 @@ def _kind(what: str) -> "Kind":
 def _rows(what: "Kind", word: str | None) -> "list[Registration]":
     from boundlab.registry import catalogue
 
-    rows = [row for row in catalogue(what) if _has(word, row.id, _summary(row.item), getattr(row.item, "title", ""))]
+    def texts(item: Any) -> "Iterable[str]":  # a theorem has a title and the name of its algorithm, too
+        return (_summary(item), *(str(getattr(item, name, "")) for name in ("title", "algorithm")))
+
+    rows = [row for row in catalogue(what) if _has(word, row.id, *texts(row.item))]
     return _found(rows, word, what)
 
 

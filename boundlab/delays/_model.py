@@ -662,6 +662,11 @@ def _rounds(found: Recorded, actors: Ints) -> Rounds:
         if who in out[-1][1]:
             raise SpecError(f"trace {found.source}, line {line}: its client is in the round of this time twice")
         out[-1][1].append(who)
+    if len(out) == len(found.time) > 1 < len(found.names):
+        raise SpecError(
+            f"trace {found.source}: no two updates have one time, so there are no rounds; leave rounds=yes "
+            "out, or write the time at which its round ended beside each update"
+        )
     return tuple((time, tuple(sorted(members))) for time, members in out)
 
 

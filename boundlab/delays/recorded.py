@@ -405,4 +405,7 @@ class Ticks(Clock):
             self._time, self._actor = self.sample(max(256, 2 * known))
             self._own.clear()
             if len(self._time) == known:
-                raise SpecError(f"{self.source} has no event of client {client} after time {start:g}")
+                raise SpecError(
+                    f"{self.source} has no event of client {client} after time {start:g}, and the run waits for one: "
+                    "fewer iterations would fit, or a longer record"
+                )

@@ -58,8 +58,8 @@ class Departure:
         limit = f"{1.0 / (1.0 - self.level):.4g}"
         if self.crossed is None:
             return (
-                f"no departure from i.i.d. was found in the {self.events} events of {source} (wealth of at most "
-                f"{10.0**self.wealth:.3g}, {limit} would show one), but one trace cannot show that there is none"
+                f"a trace cannot prove that events are i.i.d.; the {self.events} events of {source} do not refute it "
+                f"(wealth of at most {10.0**self.wealth:.3g}, and {limit} would)"
             )
         return (
             f"the events of {source} are not i.i.d.: a bet on {self.on} makes 10^{self.wealth:.3g} of 1, and {limit} "

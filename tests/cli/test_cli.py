@@ -159,7 +159,6 @@ def test_a_former_name_answers_as_the_form_of_today_and_names_it(former, today, 
     ("line", "words"),
     [
         ("run case.json --trials 3", "run CASE.json takes no --trials"),
-        ("trace trace.csv --fit --out t.csv", "--fit prints a law, and --out writes a trace"),
         ("prove certificate.json --recheck --axioms", "prove FILE --recheck takes no --axioms"),
         ("prove --recheck", "name it"),
         ("prove area.theorem8 --theorem x.toml", "--theorem goes with --recheck"),

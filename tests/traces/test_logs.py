@@ -12,6 +12,7 @@ from page_makers import texts
 
 import boundlab as bl
 from boundlab.case import build_delays
+from boundlab.cli import invoke
 from boundlab.delays.recorded import read_csv, recorded
 from boundlab.errors import SpecError
 from boundlab.traces import durations, read_log, staleness, summary
@@ -102,6 +103,14 @@ def test_a_compressed_log_is_the_log(tmp_path: Path) -> None:
     (tmp_path / "torn.gz").write_bytes(gzip.compress(LOG.encode())[:-12])
     with pytest.raises(SpecError, match=r"torn.gz: its compression is broken"):
         read_log(tmp_path / "torn.gz")
+
+
+def test_a_law_of_durations_alone_is_fitted_and_its_trace_written_in_one_command(tmp_path: Path, capsys: Any) -> None:
+    rows = "".join(f"{who},{(k % 7 + 1) / 4},0\n" for k in range(40) for who in "ab")
+    log, out = written(tmp_path, f"client,duration,start\n{rows}"), tmp_path / "out.csv"
+    assert invoke(["trace", str(log), "--map=time=duration,dispatch=start", "--fit", "-q", f"--out={out}"]) == 0
+    assert ":rates=[" in capsys.readouterr().out
+    assert durations(read_csv(out)[0]).how == "dispatch to arrival"
 
 
 @pytest.mark.sweep(2)
