@@ -202,7 +202,7 @@ def staleness(record: Recorded) -> tuple[Ints, str]:
     if (found.staleness >= 0).any():
         return found.staleness, "as recorded"
     known, given = found.version >= 0, ~np.isnan(found.dispatch)
-    both = known & given
+    both = known & given  # of these it is told when which version was handed out
     handed, when = found.version[both], found.dispatch[both]
     least, most = np.searchsorted(found.time, when), np.searchsorted(found.time, when, side="right")  # arrivals by then
     if known.any() and (found.version <= place).all() and (handed >= least).all():
