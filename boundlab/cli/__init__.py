@@ -73,7 +73,7 @@ def invoke(arguments: Sequence[str]) -> int:
     Where JSON is asked for, it is an object on stdout, too, unless the answer stands there already: whoever reads that
     gets one document. With ``--debug`` before the command, or BOUNDLAB_DEBUG=1, the traceback of an unexpected one
     stands before it. An answer that cannot be written is no answer: the code is then that of a file that cannot be
-    written.
+    written. The reader of a pipe may leave before the end: the code is then that of the answer.
     """
     arguments, pointer = _of_today(arguments)
     with screens() as out:
@@ -92,11 +92,14 @@ def invoke(arguments: Sequence[str]) -> int:
         if interrupted:
             code = ExitCode.INTERRUPTED
             complain(INTERRUPTED)
-        elif out.lost is not None and code not in (ExitCode.USAGE, ExitCode.UNFORESEEN, ExitCode.INTERRUPTED):
+        elif (
+            out.lost is not None
+            and not isinstance(out.lost, BrokenPipeError)  # who closes a pipe, as head does, has read what it wanted
+            and code not in (ExitCode.USAGE, ExitCode.UNFORESEEN, ExitCode.INTERRUPTED)
+        ):
             code = ExitCode.USAGE
-            if not isinstance(out.lost, BrokenPipeError):  # who closes a pipe, as head does, has read what it wanted
-                reason = getattr(out.lost, "strerror", None) or str(out.lost)
-                complain(f"cannot write the output: {reason}; the output is lost")
+            reason = getattr(out.lost, "strerror", None) or str(out.lost)
+            complain(f"cannot write the output: {reason}; the output is lost")
     return code
 
 
@@ -154,7 +157,8 @@ def _foreseen(error: BaseException, user: Interrupts) -> tuple[ExitCode, str | N
         return (error.exit_code, str(error)) if foreseen else None
     if isinstance(error, KeyboardInterrupt):
         by_plugin = user.watched and not user.asked and raised_by_plugin(error)
-        return None if by_plugin else (ExitCode.INTERRUPTED, INTERRUPTED)
+        said = [one for one in error.args if isinstance(one, str)]  # how far a command came
+        return None if by_plugin else (ExitCode.INTERRUPTED, ": ".join([INTERRUPTED, *said]))
     if isinstance(error, MemoryError):
         return ExitCode.USAGE, "not enough memory; make the problem, the grid or the number of iterations smaller"
     if user.asked:  # a library has turned KeyboardInterrupt into something else

@@ -261,8 +261,8 @@ def alone(given: object, what: str = "-q prints the answer alone", **others: obj
         raise SpecError(f"{what}: leave it out, or --{found[0]}")
 
 
-def form(context: typer.Context, shown: str, *taken: str) -> None:
-    """Refuse the options of a command that one of its forms does not take.
+def form(context: typer.Context, shown: str, *taken: str, other: str = "") -> None:
+    """Refuse the options of a command that one of its forms does not take; ``other`` is the form that does, if known.
 
     Raises
     ------
@@ -272,7 +272,8 @@ def form(context: typer.Context, shown: str, *taken: str) -> None:
     for one in context.command.params:
         source = context.get_parameter_source(str(one.name))
         if one.name not in taken and source is not None and source.name == "COMMANDLINE":
-            raise SpecError(f"{shown} takes no {one.opts[0]}: leave it out")
+            more = f"; boundlab {other} {one.opts[0]} takes it" if other else ""
+            raise SpecError(f"{shown} takes no {one.opts[0]}: leave it out{more}")
 
 
 def settings_map(settings: list[str] | None) -> dict[str, str]:

@@ -84,7 +84,8 @@ def sweep(
     if swept.suffix != ".toml" and not is_file(swept):
         option.form(context, "sweep DIR", *told, "where", "heat", "curve", "plot", "csv", "parquet", "against")
         return _show(swept, where or "", heat, curve, plot, csv, parquet, against, require, quiet, verbose, as_json)
-    option.form(context, "sweep PLAN.toml", *told, "out", "jobs", "shard", "dask", "again", "dry_run")
+    other = f"sweep {out or 'DIR'}"
+    option.form(context, "sweep PLAN.toml", *told, "out", "jobs", "shard", "dask", "again", "dry_run", other=other)
     from boundlab.sweep.plan import SweepPlan
     from boundlab.sweep.results import sweep as ask
 

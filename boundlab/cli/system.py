@@ -142,12 +142,9 @@ def trace(
     from boundlab.api import fit as ask_fit, trace as ask
 
     option.alone(quiet, json=as_json)
-    option.alone(fit, "--fit prints a law, and --out writes a trace", out=out)
-    if fit:
-        law = ask_fit(log, form, option.columns_map(columns))
-        return answer(law, ExitCode.STANDS, quiet=quiet, as_json=as_json)
-    files = writable({out: lambda path: result.save(path)})
-    result = ask(log, form, option.columns_map(columns))
+    names = option.columns_map(columns)
+    files = writable({out: lambda path: ask(log, form, names).save(path)})
+    result = (ask_fit if fit else ask)(log, form, names)
 
     return answer(result, ExitCode.STANDS, files, quiet=quiet, as_json=as_json)
 

@@ -695,8 +695,11 @@ _SILENT = 30.0  # seconds between two lines of a sweep where there is no termina
 
 @contextmanager
 def sweep_progress() -> "Iterator[Callable[[Progress, Any], None]]":
-    """Show how far a sweep is and what was found: on a terminal one line, elsewhere one every half minute."""
-    last = time.monotonic()
+    """Show how far a sweep is and what was found: on a terminal one line, elsewhere one every half minute.
+
+    An interrupt says how far it came.
+    """
+    last, came = time.monotonic(), "nothing was asked"
 
     def words(now: "Progress") -> str:
         found = ", ".join(f"{number} {word}" for word, number in now.verdicts.items())
@@ -707,13 +710,17 @@ def sweep_progress() -> "Iterator[Callable[[Progress, Any], None]]":
     with status("sweep") as line:
 
         def tell(now: "Progress", _row: Any) -> None:
-            nonlocal last
+            nonlocal last, came
+            came = f"{now.cached + now.done} of {now.asked} cells are answered; the same command continues"
             line(words(now))
             if not sys.stderr.isatty() and time.monotonic() - last > _SILENT:
                 last = time.monotonic()
                 sys.stderr.write(f"{words(now)}\n")
 
-        yield tell
+        try:
+            yield tell
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(came) from None
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundlab.delays.recorded import Clock, Durations, Recorded, Ticks, read_csv
+from boundlab.delays.recorded import LARGEST_BUFFER, Clock, Durations, Recorded, Ticks, read_csv
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
 from boundlab.options import Options, nearest, parse_spec
@@ -270,8 +270,6 @@ def _draw(options: Options, n: int, rate: float) -> Floats:
         f"{options.owner}: N({rate:g}, {sd:g}²) is hardly ever positive; choose negative=clip or another sd"
     )
 
-
-_LARGEST_BUFFER = 64  # updates a version, in a record of versions
 
 Rounds = tuple[tuple[float, tuple[int, ...]], ...]
 
@@ -678,6 +676,11 @@ def _rounds(found: Recorded, actors: Ints) -> Rounds:
         if who in out[-1][1]:
             raise SpecError(f"trace {found.source}, line {line}: its client is in the round of this time twice")
         out[-1][1].append(who)
+    if len(out) == len(found.time) > 1 < len(found.names):
+        raise SpecError(
+            f"trace {found.source}: no two updates have one time, so there are no rounds; leave rounds=yes "
+            "out, or write the time at which its round ended beside each update"
+        )
     return tuple((time, tuple(sorted(members))) for time, members in out)
 
 
@@ -686,7 +689,7 @@ def _answered(begun: Ints, actors: Ints, n: int, *, versions: bool) -> bool:
     answered, last = np.empty(len(actors), dtype=np.int64), [0] * n
     for place, client in enumerate(actors.tolist()):
         answered[place], last[client] = last[client], place + 1
-    most = _LARGEST_BUFFER if versions else 1
+    most = LARGEST_BUFFER if versions else 1
     return any(np.array_equal(begun, answered // per) for per in range(1, most + 1))
 
 

@@ -33,6 +33,7 @@ _LEAST: Final = {"version": 0, "steps": 1, "staleness": 0}  # that says somethin
 _ARRIVED: Final = ("", "arrived", "done", "ok", "success")
 _LOST: Final = ("lost", "dropped", "failed", "timeout")
 MOST_UPDATES = 10**6
+LARGEST_BUFFER = 64  # updates a version, in a record of versions
 _CLOCK = 1e8  # a number from here on is a time stamp of a clock (Unix seconds since 1973), and not a duration
 LONGEST_NAME = 100  # letters
 _WHOLE = re.compile(r"[0-9]{1,15}")
@@ -187,7 +188,7 @@ def text_of(path: Path) -> str:
 def read_csv(path: Path, columns: Mapping[str, str] | None = None, *, log: bool = False) -> tuple[Recorded, bool]:
     """Read a CSV file of updates.
 
-    Without a first row of names it has two columns, time and the number of a client.
+    The first row names the columns. If it has numbers instead, there are two: time, and the number of a client.
 
     Parameters
     ----------
@@ -241,11 +242,14 @@ def _header(path: Path, row: Sequence[str], columns: Mapping[str, str]) -> dict[
         raise SpecError(f"--map {unknown[0]}: a trace has no such column; {nearest(unknown[0], COLUMNS)}")
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise SpecError(f"trace {path}, line 1: two columns are called {twice[0]!r}")
-    if len(names) == 2 and not columns and not {"time", "client"} <= {*names}:
-        return {"time": 0, "client": 1}
     called = {key: columns.get(key, key) for key in COLUMNS}
     if missing := [one for key, one in called.items() if (key in ("time", "client", *columns)) and one not in names]:
-        raise SpecError(f"trace {path}, line 1: there is no column {missing[0]!r}; {nearest(missing[0], names)}")
+        more = "" if columns else f"; boundlab trace --map {missing[0]}=NAME reads another name"
+        if len(names) == 1 and (other := re.search(r"[;|\t]", row[0])):
+            more = f": columns are separated by commas, not by {other[0]!r}"
+        elif "duration" in names:
+            more = "; boundlab docs data#durations-alone fits durations without arrivals"
+        raise SpecError(f"trace {path}, line 1: there is no column {missing[0]!r}; {nearest(missing[0], names)}{more}")
     return {key: names.index(one) for key, one in called.items() if one in names}
 
 
@@ -281,7 +285,8 @@ class _Rows:
         where = f"trace {self._path}, line {line}"
         named = ",".join(sorted(self._place, key=self._place.__getitem__))
         if len(row) != self._width:
-            raise SpecError(f"{where}: expected {named} in {self._width} columns, got {','.join(row)[:60]!r}")
+            more = "; a list of staleness is no trace: --delays staleness:file=PATH" if len(row) == 1 else ""
+            raise SpecError(f"{where}: expected {named} in {self._width} columns, got {','.join(row)[:60]!r}{more}")
         word = {key: row[place].strip() for key, place in self._place.items()}
         status = word.get("status", "").lower()
         if status not in (*_ARRIVED, *_LOST):
@@ -289,7 +294,7 @@ class _Rows:
         found: dict[str, Any] = {"line": line, "lost": status in _LOST, "client": word["client"]}
         for key in ("time", "dispatch"):
             if text := word.get(key, ""):
-                found[key] = self._time(text, where, f"{where}: expected {named}, got {','.join(row)[:60]!r}")
+                found[key] = self._time(key, text, where)
         who = word["client"]
         if not 0 < len(who) <= LONGEST_NAME or (self._numbered and not _WHOLE.fullmatch(who.removeprefix("-"))):
             raise SpecError(f"{where}: expected {named}, got {','.join(row)[:60]!r}")
@@ -304,10 +309,10 @@ class _Rows:
                 found[key] = int(text.removesuffix(".0"))
         return found
 
-    def _time(self, text: str, where: str, wrong: str) -> float:
+    def _time(self, key: str, text: str, where: str) -> float:
         found = _stamp(text)
         if found is None:
-            raise SpecError(wrong)
+            raise SpecError(f"{where}: {key} must be a number or a date of ISO 8601, got {text[:60]!r}")
         value, iso = found
         if not np.isfinite(value) or (value < 0.0 and not iso):
             raise SpecError(f"{where}: times must be finite, ≥ 0 and must not decrease, got {text[:60]}")
@@ -400,4 +405,7 @@ class Ticks(Clock):
             self._time, self._actor = self.sample(max(256, 2 * known))
             self._own.clear()
             if len(self._time) == known:
-                raise SpecError(f"{self.source} has no event of client {client} after time {start:g}")
+                raise SpecError(
+                    f"{self.source} has no event of client {client} after time {start:g}, and the run waits for one: "
+                    "fewer iterations would fit, or a longer record"
+                )

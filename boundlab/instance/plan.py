@@ -278,11 +278,12 @@ class Plan:
         The horizon (events for AREA, server updates for the others), and the recorded iterations, shape
         (points,), all of them ≤ the horizon.
     values
-        What the bound was evaluated with, by symbol; what is read off the schedule is that of the first trial.
+        What the bound was evaluated with at the last of ks, by symbol; what is read off the schedule is that of the
+        first trial, or what all trials keep where the theorem is about their mean.
     constants
         The certified constants behind those values.
     bound, terms
-        Shape (points,) each: the right side and its named terms at ks, for the schedule of the first trial.
+        Shape (points,) each: the right side and its named terms at ks, with what ``values`` has of the schedules.
     outside
         Assumptions that are not met and that the user chose to go beyond, with the reasons.
     schedules
@@ -344,9 +345,10 @@ class Plan:
         Parameters
         ----------
         seen
-            What was read off a schedule for each of ``ks``; None where the bound depends on none.
+            What was read off a schedule for each of ``ks``; by default what all schedules have in common, if that is
+            known.
         """
-        if self.schedules is not None and seen is not None:
+        if self.schedules is not None and (seen := seen or self.schedules.common):
             return self.schedules.known(seen, self.ks, self.fixed)
         every = self.theorem.horizon == "every"
         return [{**self.values, **({self.theorem.horizon_symbol: k} if every else {})} for k in self.ks.tolist()]
@@ -547,9 +549,14 @@ def _plan(
         evaluation = bounds(points)
     along = {} if first is None else schedules.along(first, int(points[-1]), values)
     scheduled |= {name: one.value for name, one in along.items()}
+    if first is not None and scheduled:
+        schedules = schedules.sharing(first, points, values, trials)
+    if schedules.common:
+        evaluation = schedules.evaluate(schedules.common, points, values)
+        scheduled |= schedules.common[-1]
     sources = replace(sources, scheduled=scheduled, along=along)
     used = {**scheduled, **schedules.pinned, **values}
-    readings = _pinned(schedules, sources.readings(used, {**evaluation.derived, **step}))
+    readings = _pinned(schedules, sources.readings(used, {**evaluation.derived, **step}), worst, used)
     found = Plan(
         theorem, problem, delays, policy, algorithm, parameters, parameter_values, left, iterations, points, used,
         constants, evaluation.total, evaluation.terms, outside, schedules if first is not None else None, values,
@@ -566,10 +573,21 @@ def _at_every_x(theorem: Theorem, problem: Problem, values: Mapping[str, Any], b
     return decided(theorem, problem, values, fractional_options(theorem), beyond)
 
 
-def _pinned(schedules: Schedules, readings: tuple[SymbolValue, ...]) -> tuple[SymbolValue, ...]:
-    """Return the readings, where what the step was computed from says so."""
+def _pinned(
+    schedules: Schedules, readings: tuple[SymbolValue, ...], worst: Mapping[str, Any], used: Mapping[str, Any]
+) -> tuple[SymbolValue, ...]:
+    """Return the readings, where what the step was computed from says so, or the step names what the table has not."""
     how = "the largest of all trials' schedules: their one step is computed from it"
-    return tuple(replace(one, how=how) if one.name in schedules.pinned else one for one in readings)
+    apart = {name for name in worst.keys() & used.keys() if np.ndim(used[name]) == 0 and worst[name] != used[name]}
+
+    def told(one: SymbolValue) -> SymbolValue:
+        if one.name in schedules.pinned:
+            return replace(one, how=how)
+        read = sorted(schedules.theorem.read_by([one.name]) & apart) if one.name in schedules.theorem.step else ()
+        said = [f"; {name} = {worst[name]:.6g} there, the largest of all trials" for name in read]
+        return replace(one, how="".join((one.how, *said)))
+
+    return tuple(map(told, readings))
 
 
 def _known(

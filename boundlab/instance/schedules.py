@@ -265,6 +265,9 @@ class Schedules:
         What the step size of all runs was computed from, where the theorem sets it: it is the bound's, too.
     points
         Reads what the theorem says of where a run goes, once its step size is known; None: nothing is said, or known.
+    common
+        What the bound of a mean over schedules is evaluated with, for each horizon of the plan; empty where each
+        schedule has a bound of its own, or there is one alone.
     """
 
     theorem: Theorem
@@ -278,6 +281,7 @@ class Schedules:
     given: Mapping[str, float] = field(default_factory=dict)
     pinned: Mapping[str, float] = field(default_factory=dict)
     points: RunPoints | None = None
+    common: Sequence[Mapping[str, float]] = ()
 
     @cached_property
     def parameters(self) -> Any:
@@ -430,7 +434,14 @@ class Schedules:
         """Return what is read off a tape for each horizon of ``ks``."""
         return [self.read(tape, k, values) for k in ks.tolist()]
 
-    def evaluate(self, seen: list[dict[str, float]], ks: Ints, values: Mapping[str, Any]) -> Evaluation:
+    def sharing(self, first: Tape, ks: Ints, values: Mapping[str, Any], trials: int) -> "Schedules":
+        """Return the same, which knows what all trials keep at each of ``ks`` where the theorem bounds their mean."""
+        if not self.averaged or self.certain or trials == 1:
+            return self
+        tapes = (self.tape(trial) if trial else first for trial in range(trials))
+        return replace(self, common=kept_by_all(self.theorem, [self.read_at(tape, ks, values) for tape in tapes]))
+
+    def evaluate(self, seen: Sequence[Mapping[str, float]], ks: Ints, values: Mapping[str, Any]) -> Evaluation:
         """Return the bound at each of ``ks``.
 
         Parameters

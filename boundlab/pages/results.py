@@ -407,6 +407,7 @@ def _inequality(row: "Mapping[str, Any]") -> str:
 # Runs: a simulation, and the trajectory of a replayed case.
 
 _LONG = 8
+_SPREAD = ("chi2", "chi2_path", "alpha2")  # what algorithms with buffers say of the clients' shares
 
 
 def run_page(result: "Simulation") -> list[Block]:
@@ -480,6 +481,8 @@ def _each_client(result: "Simulation", *columns: Any) -> list[tuple[str, ...]]:
 
 def _figures(result: "Simulation") -> Iterator[str]:
     """Yield the first trial's figures of the algorithm itself, as far as they fit a line."""
+    from boundlab.formulas.symbols import SYMBOLS
+
     for name, value in result.figures[0].items():
         match value:
             case dict():
@@ -490,7 +493,8 @@ def _figures(result: "Simulation") -> Iterator[str]:
                 said = ", ".join(map(word, value))
             case _:
                 said = word(value)
-        yield f"{name.replace('_', ' ')}: {said}"
+        known = SYMBOLS.get(name) if name in _SPREAD else None
+        yield f"{known.unicode} = {said}: {known.meaning}" if known else f"{name.replace('_', ' ')}: {said}"
 
 
 def trajectory_page(trajectory: list[dict[str, Any]]) -> list[Block]:

@@ -46,7 +46,7 @@ from boundlab.verdict import ExitCode
 
 _TEXTS = ("ask", "theorem", "problem", "delays", "server", "status", "verdict")
 NUMBERS = ("seed", "left", "bound", "ratio", "log_slack", "cpu", "seconds")
-COLUMNS = ("key", *_TEXTS, *NUMBERS, "reason")  # of a row, beside one for each setting
+COLUMNS = ("key", *_TEXTS, "vacuous", *NUMBERS, "reason")  # of a row, beside one for each setting
 _OTHERS = ("row", "common", "case", "command", "points", "settings", "code")
 _KEY = 32  # bytes
 _LARGEST = 2**63  # of a whole number in SQLite
@@ -166,6 +166,11 @@ def _unwritten(path: Path, error: OSError) -> OutputError:
     return OutputError(f"{path} cannot be written: {error.strerror or error}")
 
 
+def ending(status: str, verdict: str, vacuous: bool | None) -> str:
+    """Return how a cell ended, in words."""
+    return f"{verdict} (vacuous)" if vacuous else verdict or status
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -179,6 +184,12 @@ class Kept:
     verdict: str
     code: int
     reason: str
+    vacuous: bool
+
+    @property
+    def ending(self) -> str:
+        """How the cell ended, in words: its verdict, and whether the bound is vacuous, or why there is none."""
+        return ending(self.status, self.verdict, self.vacuous)
 
     def row(self) -> Row:
         """Return the row, read again."""
@@ -234,7 +245,8 @@ class Lines:
                 elif _is_row(row):
                     theorem, status, verdict = (_interned(row[name]) for name in ("theorem", "status", "verdict"))
                     reason = _interned(row.get("reason") or "" if status in UNANSWERED else "")
-                    self._take(row, Kept(path, place, common, theorem, status, verdict, row["code"], reason))
+                    vacuous = row.get("vacuous") is True
+                    self._take(row, Kept(path, place, common, theorem, status, verdict, row["code"], reason, vacuous))
                 else:
                     self.strange += 1
                 place += len(text)
@@ -537,9 +549,8 @@ def run(
         )
         for row in stack.enter_context(closing(_finished(futures, _AHEAD * jobs))):
             append(row)
-            word = row["verdict"] or row["status"]
             progress.done += 1
-            progress.verdicts[word] += 1
+            progress.verdicts[ending(row["status"], row["verdict"], row.get("vacuous"))] += 1
             tell(progress, row)
     return progress
 

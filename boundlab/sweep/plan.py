@@ -579,7 +579,7 @@ def _compared(cell: Cell) -> Row:
         for k, *row in zip(one.plan.ks, one.band.mean, one.band.lower, one.band.upper, one.bound, strict=True)
     ]
     least = max(points, key=lambda point: point[1] / point[4] if point[4] else point[1])  # where the bound is nearest
-    row = _sides(least[1], least[4]) | {"headline": found.headline, "points": points}
+    row = _sides(least[1], least[4]) | {"vacuous": bool(found.vacuous), "points": points}
     form = next((f"of {one.plan.theorem.id}, in its place: " for one in found.comparisons if one.plan.asked), "")
     return _judged(found.verdict, f"{form}{found.reason}") | row | {"case": found.case}
 

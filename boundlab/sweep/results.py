@@ -19,7 +19,7 @@ from boundlab.errors import MissingExtraError, SpecError
 from boundlab.files import replacing, schema, write_csv
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
 from boundlab.pages.plots import BLACK, BLUE, ORANGE, SKY, blank_figure, plain
-from boundlab.sweep.drive import Executor, Folder, Lines, Progress, exit_code, in_shard, run
+from boundlab.sweep.drive import Executor, Folder, Lines, Progress, ending, exit_code, in_shard, run
 from boundlab.sweep.plan import NO_CASE, UNANSWERED, Row, SweepPlan, shown
 from boundlab.verdict import ExitCode, Verdict
 
@@ -88,7 +88,7 @@ class Swept(Shown):
     @property
     def verdict(self) -> str:
         """The counts of all verdicts, and of what failed."""
-        counts = Counter(one.verdict or one.status for one in self.lines.planned).most_common()
+        counts = Counter(one.ending for one in self.lines.planned).most_common()
         counts += [("without an answer", self.missing)] * bool(self.missing)
         return ", ".join(f"{number} {word}" for word, number in counts) or "nothing yet"
 
@@ -103,7 +103,7 @@ class Swept(Shown):
 
     def _summary(self) -> Iterator[Block]:
         planned, missing = self.lines.planned, self.missing
-        counts = Counter((one.theorem, one.verdict or one.status) for one in planned).most_common()
+        counts = Counter((one.theorem, one.ending) for one in planned).most_common()
         rows = [(theorem, line((word, tone_of(word))), str(number)) for (theorem, word), number in counts]
         yield table("", ("theorem", "ends in", "cells"), rows, numbers=(2,), whole=(0,))
         failed = Counter((one.status, one.reason) for one in planned if one.status in UNANSWERED).most_common()
@@ -129,7 +129,7 @@ class Swept(Shown):
     def _listed(self) -> Iterator[Block]:
         names = ["theorem", "problem", "delays", *self.plan.names(), "verdict", "ratio"]
         found = list(islice(self.rows(), MOST_ROWS + 1))
-        rows = [tuple(shown(row.get(name)) for name in names) for row in found[:MOST_ROWS]]
+        rows = [tuple(shown({**row, "verdict": _end(row)}.get(name)) for name in names) for row in found[:MOST_ROWS]]
         yield figures(tuple(names), rows, words=range(len(names) - 1))
         if len(found) > MOST_ROWS:
             yield words(f"the first {MOST_ROWS}; --csv FILE writes all")
@@ -234,7 +234,7 @@ class Swept(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields: the counts, and no rows; ``--csv`` has those."""
-        ends = Counter((one.theorem, one.status, one.verdict) for one in self.lines.planned).most_common()
+        ends = Counter((one.theorem, one.status, one.verdict, one.vacuous) for one in self.lines.planned).most_common()
         return {
             "schema": schema("sweep"),
             "folder": str(self.folder.path),
@@ -242,8 +242,8 @@ class Swept(Shown):
             "rate": self.plan.run.rate,
             "missing": self.missing,
             "ends": [
-                {"theorem": theorem, "status": status, "verdict": verdict, "cells": number}
-                for (theorem, status, verdict), number in ends
+                {"theorem": theorem, "status": status, "verdict": verdict, "vacuous": vacuous, "cells": number}
+                for (theorem, status, verdict, vacuous), number in ends
             ],
             "disagreements": [key for key, _, _ in self.lines.disagreements],
         }
@@ -261,7 +261,7 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _end(row: Mapping[str, Any]) -> str:
-    return str(row["verdict"] or row["status"])
+    return ending(row.get("status", ""), row["verdict"], row.get("vacuous"))
 
 
 @checked
@@ -332,6 +332,7 @@ _MOST_TICKS = 60  # values of an axis of the map
 # What stands in a square: told apart in grey, too. What is open or failed shares a mark, and the rows say why; what is
 # proved, holds or passes has none.
 _MARKS = {"violated": "×", "refuted": "×", "failed": "×", "not applicable": "–", "consistent": "~"}
+_VACUOUS = "∅"
 _OPEN = ("inconclusive", "not proved", "unknown", "")
 
 
@@ -365,6 +366,9 @@ def draw_map(rows: Iterator[Row], names: Sequence[str], x: str, y: str) -> Any:
         axis.set_title(title, fontsize=8)
         axis.set_xlabel(_setting(x))
         axis.set_ylabel(_setting(y))
+    shared = ({row.get(name) or "" for row in found} for name in ("theorem", "problem", "delays"))
+    said = [text for values in shared if len(values) == 1 for text in wrap(values.pop(), _LETTERS)]
+    figure.suptitle(plain("\n".join(said)), fontsize=8)
     figure.colorbar(image, ax=axes, label="log₁₀(bound / left side)")
     marks = {*map(_mark, found)}
     words = {
@@ -372,6 +376,7 @@ def draw_map(rows: Iterator[Row], names: Sequence[str], x: str, y: str) -> Any:
         "–": "– not applicable",
         "?": "? open, or no answer",
         "~": "~ consistent: nothing guaranteed",
+        _VACUOUS: f"{_VACUOUS} vacuous: the bound is not below the error of never moving",
     }
     figure.supxlabel("   ".join(text for mark, text in words.items() if mark in marks), fontsize=9)
     return figure
@@ -387,7 +392,7 @@ def _draw_squares(
         place = y[1].index(row.get(y[0])), x[1].index(row.get(x[0]))
         if row["log_slack"] is not None:
             values[place] = np.fmin(values[place], row["log_slack"])
-        marks[place] = max(marks.get(place, ""), _mark(row), key=["", "~", "–", "?", "×"].index)
+        marks[place] = max(marks.get(place, ""), _mark(row), key=["", "~", _VACUOUS, "–", "?", "×"].index)
     image = axis.imshow(
         values, origin="lower", aspect="auto", cmap="cividis", vmin=limits[0], vmax=limits[1], interpolation="none"
     )
@@ -401,7 +406,7 @@ def _draw_squares(
 
 
 def _mark(row: Mapping[str, Any]) -> str:
-    return _MARKS.get(row["verdict"], "?" if row["verdict"] in _OPEN else "")
+    return _VACUOUS if row.get("vacuous") else _MARKS.get(row["verdict"], "?" if row["verdict"] in _OPEN else "")
 
 
 def draw_curves(rows: Iterator[Row], names: Sequence[str]) -> Any:
@@ -428,7 +433,7 @@ def draw_curves(rows: Iterator[Row], names: Sequence[str]) -> Any:
         axis.plot(ks, mean, "--o", color=BLUE, markersize=3, label="left side")
         axis.set_xscale("log")
         axis.set_yscale("log")
-        axis.set_title(f"{title}\n{row['verdict']}".lstrip("\n"), fontsize=8)
+        axis.set_title(f"{title}\n{_end(row)}".lstrip("\n"), fontsize=8)
         axis.tick_params(labelsize=7)
         axis.set_xticks(*_ticks(ks))
         axis.set_yticks(*_ticks(np.concatenate([mean, bound])))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boundlab.__about__ import __version__
 from boundlab.delays import DELAYS, Renewal
-from boundlab.delays.recorded import Recorded
+from boundlab.delays.recorded import LARGEST_BUFFER, Recorded
 from boundlab.errors import SpecError
 from boundlab.files import json_value, schema
 from boundlab.options import Default, Options, spec_of
@@ -57,8 +57,8 @@ class Departure:
         limit = f"{1.0 / (1.0 - self.level):.4g}"
         if self.crossed is None:
             return (
-                f"no departure from i.i.d. was found in the {self.events} events of {source} (wealth of at most "
-                f"{10.0**self.wealth:.3g}, {limit} would show one), but one trace cannot show that there is none"
+                f"a trace cannot prove that events are i.i.d.; the {self.events} events of {source} do not refute it "
+                f"(wealth of at most {10.0**self.wealth:.3g}, and {limit} would)"
             )
         return (
             f"the events of {source} are not i.i.d.: a bet on {self.on} makes 10^{self.wealth:.3g} of 1, and {limit} "
@@ -200,11 +200,23 @@ def staleness(record: Recorded) -> tuple[Ints, str]:
     place = np.arange(len(found.time))
     if (found.staleness >= 0).any():
         return found.staleness, "as recorded"
-    known = found.version >= 0
-    if known.any() and (found.version <= place).all():
-        how = "arrivals before it less the version that it read: each arrival makes a version"
+    known, given = found.version >= 0, ~np.isnan(found.dispatch)
+    both = known & given  # of these it is told when which version was handed out
+    handed, when = found.version[both], found.dispatch[both]
+    least, most = np.searchsorted(found.time, when), np.searchsorted(found.time, when, side="right")  # arrivals by then
+    if known.any() and (found.version <= place).all() and (handed >= least).all():
+        how = "earlier arrivals minus the version read; right only if each arrival makes a new version"
         return np.where(known, place - found.version, -1), how
-    given = ~np.isnan(found.dispatch)
+    if known.any() and given[known].all():
+        for per in range(2, LARGEST_BUFFER + 1) if (np.diff(found.time) > 0.0).all() else ():
+            if (least // per <= handed).all() and (handed <= most // per).all():
+                how = f"versions, of which every {per} arrivals make one"
+                return np.where(known, place // per - found.version, -1), how
+        order = np.argsort(when, kind="stable")
+        latest = np.append(0, np.maximum.accumulate(handed[order]))
+        met = latest[np.searchsorted(when[order], found.time)]
+        how = "the latest version handed out before the arrival minus the version read"
+        return np.where(known, np.maximum(met - found.version, 0), -1), how
     if given.any():
         met = np.searchsorted(found.time, found.dispatch, side="right")
         return np.where(given, np.maximum(place - met, 0), -1), "client updates between dispatch and arrival"

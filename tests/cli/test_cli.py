@@ -159,12 +159,14 @@ def test_a_former_name_answers_as_the_form_of_today_and_names_it(former, today, 
     ("line", "words"),
     [
         ("run case.json --trials 3", "run CASE.json takes no --trials"),
-        ("trace trace.csv --fit --out t.csv", "--fit prints a law, and --out writes a trace"),
         ("prove certificate.json --recheck --axioms", "prove FILE --recheck takes no --axioms"),
         ("prove --recheck", "name it"),
         ("prove area.theorem8 --theorem x.toml", "--theorem goes with --recheck"),
         ("worst-case certificate.json --recheck -k 3", "worst-case FILE --recheck takes no --iterations"),
-        ("sweep plan.toml --curve", "sweep PLAN.toml takes no --curve"),
+        (
+            "sweep plan.toml --curve",
+            "sweep PLAN.toml takes no --curve: leave it out; boundlab sweep DIR --curve takes it",
+        ),
         ("sweep swept --jobs 2", "sweep DIR takes no --jobs"),
     ],
 )

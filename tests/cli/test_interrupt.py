@@ -3,14 +3,17 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_examples import RUN
 
 from boundlab.cli import invoke
 from boundlab.cli.terminal import interrupts
+from boundlab.sweep.drive import Progress
 from boundlab.verdict import ExitCode
 
 # The process interrupts itself when the given module is being imported, or a function of it is entered.
@@ -130,6 +133,20 @@ def test_what_a_plugin_raises_is_no_interrupt_of_the_user_in_the_background_eith
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     plugin = str(tmp_path / "plug.py")
     assert invoke(["--plugin", plugin, "run", "area", "-d", "mine", "-k", "3"]) == ExitCode.UNFORESEEN
+
+
+def test_an_interrupted_sweep_says_how_far_it_came(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
+) -> None:
+    def stopped(*_: object, tell: Callable[[Progress, object], None], **_more: object) -> None:
+        tell(Progress(asked=40, cached=7, done=12, verdicts=Counter(), started=0.0), None)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("boundlab.sweep.results.sweep", stopped)
+    (tmp_path / "plan.toml").write_text('theorems = ["area.theorem8"]\nproblems = ["lad"]\n')
+    assert invoke(["sweep", str(tmp_path / "plan.toml"), f"--out={tmp_path}"]) == ExitCode.INTERRUPTED
+    expected = "boundlab: interrupted: 19 of 40 cells are answered; the same command continues\n"
+    assert capsys.readouterr().err == expected
 
 
 @pytest.mark.nightly

@@ -132,11 +132,13 @@ def test_a_lost_answer_is_no_answer(
     for room, error in [(40, error) for error in LOSSES] if command != "compare" else [(0, LOSSES[0])]:
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", Broken(room, error))
-            assert invoke(line(command)) == ExitCode.USAGE
+            code = invoke(line(command))
         err = capsys.readouterr().err
-        if isinstance(error, BrokenPipeError):
-            assert err == ""  # head and its like have read what they wanted
+        if isinstance(error, BrokenPipeError):  # head and its like have read what they wanted
+            assert code != ExitCode.USAGE
+            assert err == ""
             continue
+        assert code == ExitCode.USAGE
         assert err.startswith("boundlab: cannot write the output: ")
         assert err.count("\n") == 1
 
@@ -172,7 +174,7 @@ def shell(request: pytest.FixtureRequest) -> Any:
 def test_real_descriptors_may_be_closed_full_or_broken(shell: Any, place: Path) -> None:
     assert shell("$B list >&-").returncode == ExitCode.USAGE
     assert shell("$B list > /dev/full").returncode == ExitCode.USAGE
-    assert shell("set -o pipefail; $B list | true").returncode in (ExitCode.USAGE, ExitCode.STANDS)
+    assert shell("set -o pipefail; $B list | true").returncode == ExitCode.STANDS
     done = shell("$B list delays", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
     assert done.returncode == ExitCode.STANDS
     assert b"lambda_i" in done.stdout

@@ -14,6 +14,7 @@ import boundlab as bl
 from boundlab.algorithms import Algorithm
 from boundlab.case import build_delays, delays_from, problem_from
 from boundlab.compare import compare
+from boundlab.delays import ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
 from boundlab.formulas.symbols import SYMBOLS, symbol
@@ -23,7 +24,7 @@ from boundlab.instance.from_case import FixedEvents
 from boundlab.instance.schedules import differences, options_of, own_parameters, rates, split
 from boundlab.options import Options
 from boundlab.registry import lookup, registered
-from boundlab.theorems import Theorem, at_lowest, load_theorem
+from boundlab.theorems import ALONG_RUN, Theorem, at_lowest, load_theorem, over
 from boundlab.verdict import Verdict
 
 THEOREMS = registered("theorems")
@@ -289,6 +290,8 @@ def test_nothing_but_any_can_be_said_of_all_other_options():
 
 
 DELAYS = ("exponential:spread=4", "two-speed")
+EQUAL = "huber:c=[0,0,0],w=[1,1,1],x0=2"
+LONG = 24  # updates until which eight trials differ in their largest staleness
 SCHEDULED = {"tau_max", "S", "M_own", "W_max", "Q_mean", "Qmax", "lag", "kappa_lag"}
 
 
@@ -309,7 +312,7 @@ def setting_its_step(theorem: Theorem) -> Theorem:
 
 
 def verdict_of(theorem: Theorem, delays: str, iterations: int = 40):
-    problem = problem_from("huber:c=[0,0,0],w=[1,1,1],x0=2")
+    problem = problem_from(EQUAL)
     model = delays_from(delays, problem.n)
     policy = lookup("algorithms", theorem.algorithm).policy(None, model)
     return compare(make_plan(theorem, problem, model, policy, iterations, {}, trials=8), 8, 0)
@@ -340,6 +343,60 @@ def test_the_bound_is_that_of_the_largest_staleness_of_all_trials() -> None:
     assert largest == pytest.approx(round(largest), rel=1e-12)
     expected = 2 * plan.values["F0"] * plan.values["L"] * (1 + 2 * largest) / plan.ks
     assert np.allclose(found.bound, expected, rtol=1e-12)
+
+
+def about_a_mean() -> list[Theorem]:
+    """Return the true theorems about the mean over schedules that read something off these."""
+    return [
+        theorem
+        for theorem in registered("theorems").values()
+        if {*theorem.inputs(), *theorem.settable} & SCHEDULED
+        and not theorem.of_paper
+        and (over(theorem).lawful or over(theorem)["events"] == "averaged")
+        and lookup("algorithms", theorem.algorithm).server != "any"
+    ]
+
+
+def test_theorems_about_a_mean_read_schedules() -> None:
+    assert len(about_a_mean()) >= 8
+
+
+@pytest.mark.parametrize(("exact", "iterations"), [(False, LONG), (True, 4)])
+@pytest.mark.parametrize("theorem", about_a_mean(), ids=lambda one: one.id)
+def test_what_is_shown_of_several_schedules_gives_bound_and_step(
+    theorem: Theorem, exact: bool, iterations: int
+) -> None:
+    problem = problem_from("logistic:clients=3" if theorem.id.endswith(ALONG_RUN) else EQUAL)
+    model = delays_from("exponential", problem.n)
+    given = {"scale": "0"} if theorem.algorithm == "fedstaleweight" else {}
+    plan = make_plan(theorem, problem, model, ServerPolicy("own", 0.0), iterations, given, trials=8)
+    found = compare(plan, 8, 0, exact=exact)
+    shown = {one["name"]: one["value"] for one in found.as_dict()["symbols"]}
+    assert theorem.at_iterations(shown, found.plan.ks[-1:]).total == pytest.approx(found.bound[-1:], rel=1e-12)
+    assert theorem.step_options(shown).items() <= found.plan.parameter_values.items()
+    assert found.plan.schedules is not None
+    first = found.plan.schedules.read(found.plan.schedules.tape(0), iterations, plan.fixed)
+    if iterations == LONG:
+        assert shown["tau_max"] > first["tau_max"]
+    assert f"tau_max = {shown['tau_max']}" in found.reason
+    assert found.as_dict()["values"]["tau_max"] == shown["tau_max"]
+
+
+def test_a_staleness_of_ones_own_is_held_against_that_of_all_schedules() -> None:
+    problem = problem_from(EQUAL)
+    model, theorem = delays_from("exponential", problem.n), load_theorem("fedbuff.rf3")
+    plan = make_plan(theorem, problem, model, ServerPolicy("own", 0.0), LONG, {"tau_max": "40"}, trials=8)
+    how = next(one.how for one in plan.symbols if one.name == "tau_max")
+    most = max(plan.schedules.read(plan.schedules.tape(trial), LONG, {})["tau_max"] for trial in range(8))
+    assert f"sampled schedules have {most:g};" in how
+
+
+def test_the_step_of_all_trials_says_whose_staleness_it_is() -> None:
+    plan = verdict_of(load_theorem("classics.delayed-sgd"), "exponential", LONG).plan
+    shown = {one.name: one for one in plan.symbols}
+    largest = (1.0 / plan.parameter_values["alpha"] / plan.values["L"] - 1.0) / 2.0
+    assert shown["tau_max"].value < round(largest)  # that of trial 1
+    assert shown["alpha"].how.endswith(f"tau_max = {largest:.6g} there, the largest of all trials")
 
 
 def test_a_step_by_a_mean_is_no_step_of_two_schedules(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,16 @@ def test_a_square_has_the_least_slack_and_the_gravest_mark_of_its_cells() -> Non
     assert [text.get_text() for text in second.texts] == ["?"]
 
 
+def test_a_vacuous_bound_is_no_success_in_a_picture() -> None:
+    some = [cell("a", M, 1, 1.0, "holds") | {"vacuous": M > 1} for M in (1, 9)]
+    figure = draw_map(iter(some), NAMES, "M", "spread")
+    assert [text.get_text() for text in figure.axes[0].texts] == ["", "∅"]
+    assert figure.get_supxlabel() == "∅ vacuous: the bound is not below the error of never moving"
+    assert figure.get_suptitle() == "a\nlad"
+    titles = [axis.get_title().split("\n") for axis in draw_curves(iter(some), NAMES).axes]
+    assert titles == [["M = 1", "holds"], ["M = 9", "holds (vacuous)"]]
+
+
 def test_a_panel_of_curves_is_one_cell_with_its_points_in_order() -> None:
     figure = draw_curves(rows(), NAMES)
     bound, mean = figure.axes[0].lines

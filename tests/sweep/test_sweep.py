@@ -209,6 +209,17 @@ def test_rows_of_an_edited_theorem_are_kept_and_not_counted(tmp_path: Path) -> N
     assert len(found.lines.known()) == 2
 
 
+def test_a_bound_that_says_nothing_is_counted_apart(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    text = 'id = "mine"\nstatus = "user"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["smooth"]\n[step]\n'
+    file.write_text(text + 'alpha = "1/L"\n[terms]\nall = "9*L*R**2"\n')
+    plan = {"theorems": [str(file)], "problems": ["quadratic:x0=3"], "run": {"iterations": 3, "trials": 4}}
+    found = sweep(plan, tmp_path / "out", jobs=1)
+    assert found.verdict == "1 holds (vacuous)"
+    assert [row["vacuous"] for row in results(tmp_path / "out", "vacuous AND verdict = 'holds'").rows()] == [True]
+    assert [(one["verdict"], one["vacuous"]) for one in found.as_dict()["ends"]] == [("holds", True)]
+
+
 def test_a_list_in_a_file_is_part_of_the_key(tmp_path: Path) -> None:
     (file := tmp_path / "c.txt").write_text("1\n2\n")
     for more in (

@@ -91,7 +91,7 @@ def test_a_theorem_on_iid_events_says_what_was_found_and_never_applies(tmp_path:
     rng = np.random.default_rng(7)
     for name, client, words in (
         ("robin", np.tile([0, 1, 2], 100), "are not i.i.d.: a bet on"),
-        ("drawn", rng.integers(0, 3, 300), "no departure from i.i.d. was found in the 300 events"),
+        ("drawn", rng.integers(0, 3, 300), "a trace cannot prove that events are i.i.d.; the 300 events of"),
     ):
         file = tmp_path / f"{name}.csv"
         file.write_text("".join(f"{time},{one}\n" for time, one in enumerate(client.tolist(), 1)))

@@ -12,6 +12,7 @@ from page_makers import texts
 
 import boundlab as bl
 from boundlab.case import build_delays
+from boundlab.cli import invoke
 from boundlab.delays.recorded import read_csv, recorded
 from boundlab.errors import SpecError
 from boundlab.traces import durations, read_log, staleness, summary
@@ -55,6 +56,34 @@ def test_staleness_is_what_is_recorded_else_follows_from_versions_else_from_disp
     assert staleness(said)[0].tolist() == [7, -1]
 
 
+def test_staleness_counts_versions_and_no_more_than_were_handed_out(tmp_path: Path) -> None:
+    """A buffer of three: the log has the versions of a run, and only the dispatches say how many there were."""
+    run = bl.run("fedbuff", "quadratic:clients=4", "gamma:spread=4", iterations=40, trials=1, eta_l=0.1, count=3)
+    run.save_trace(tmp_path / "run.csv")
+    true = staleness(read_csv(tmp_path / "run.csv")[0])[0]
+    text = (tmp_path / "run.csv").read_text().splitlines()
+    assert text[0].endswith(",staleness")
+    found = read_log(written(tmp_path, "\n".join(row.rpartition(",")[0] for row in text)))
+    tau, how = staleness(found)
+    assert tau.tolist() == true.tolist()
+    assert how == "versions, of which every 3 arrivals make one"
+
+
+@pytest.mark.parametrize("sizes", [(3, 2, 1), (3, 3, 3), (2, 4, 1, 3), (4, 1, 1, 4, 2)])
+def test_arrivals_of_a_round_meet_the_version_that_they_read(sizes: tuple[int, ...], tmp_path: Path) -> None:
+    rounds = [(time, who, time - 1, time - 1) for time, size in enumerate(sizes, 1) for who in "abcd"[:size]]
+    rows = "".join("{},{},{},{}\n".format(*row) for row in rounds)
+    assert not staleness(read_log(written(tmp_path, f"time,client,dispatch,version\n{rows}")))[0].any()
+
+
+def test_versions_that_follow_no_count_are_those_handed_out(tmp_path: Path) -> None:
+    """The server makes versions 1 and 2 after three arrivals, and none after two more."""
+    rows = "1,a,0,0\n2,b,0,0\n3,c,0,0\n4,a,1,0\n5,b,2,0\n6,c,3,2\n7,a,4,2\n8,b,5,2\n"
+    tau, how = staleness(read_log(written(tmp_path, f"time,client,dispatch,version\n{rows}")))
+    assert tau.tolist() == [0, 0, 0, 2, 2, 0, 0, 0]
+    assert how == "the latest version handed out before the arrival minus the version read"
+
+
 def test_durations_run_from_dispatch_or_from_the_update_before(tmp_path: Path) -> None:
     both = durations(read_log(written(tmp_path, "time,client,dispatch\n1,a,\n2,b,0.5\n4,a,\n5,b,\n")))
     assert both.client.tolist() == [1, 0, 1]
@@ -76,6 +105,14 @@ def test_a_compressed_log_is_the_log(tmp_path: Path) -> None:
         read_log(tmp_path / "torn.gz")
 
 
+def test_a_law_of_durations_alone_is_fitted_and_its_trace_written_in_one_command(tmp_path: Path, capsys: Any) -> None:
+    rows = "".join(f"{who},{(k % 7 + 1) / 4},0\n" for k in range(40) for who in "ab")
+    log, out = written(tmp_path, f"client,duration,start\n{rows}"), tmp_path / "out.csv"
+    assert invoke(["trace", str(log), "--map=time=duration,dispatch=start", "--fit", "-q", f"--out={out}"]) == 0
+    assert ":rates=[" in capsys.readouterr().out
+    assert durations(read_csv(out)[0]).how == "dispatch to arrival"
+
+
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("text", "message"),
@@ -84,7 +121,15 @@ def test_a_compressed_log_is_the_log(tmp_path: Path) -> None:
         ("time,client\n", "holds no arrivals"),
         ("when,who,what\n1,a,b\n", "line 1: there is no column 'time'"),
         ("time,client\n1,a\n2\n", "line 3: expected time,client in 2 columns"),
-        ("time,client\nsoon,a\n", "line 2: expected time,client, got 'soon,a'"),
+        ("time,client\nsoon,a\n", "line 2: time must be a number or a date of ISO 8601, got 'soon'"),
+        ("time,client\n2026-13-01,a\n", "line 2: time must be a number or a date of ISO 8601, got '2026-13-01'"),
+        ("time,client,dispatch\n3,a,soon\n", "line 2: dispatch must be a number or a date"),
+        ("time,dispatch\n1,0\n", "no column 'client'; known: dispatch, time; boundlab trace --map client=NAME reads"),
+        ("device,ts\n1,0.5\n", "line 1: there is no column 'time'; known: device, ts; boundlab trace --map time=NAME"),
+        ("client,duration\na,0.3\n", "line 1: there is no column 'time'; .* docs data#durations-alone"),
+        ("time;client\n1;a\n", "line 1: .* columns are separated by commas, not by ';'"),
+        ("time\tclient\n1\ta\n", "line 1: .* columns are separated by commas, not by"),
+        ("0\n3\n", "line 1: expected time,client .*; a list of staleness is no trace: --delays staleness:file=PATH"),
         ("time,client\n1,\n", "line 2: expected time,client"),
         ("time,client\n,a\n", "line 2: an update needs the time of its arrival"),
         ("time,client\n-1,a\n", "line 2: times must be finite, ≥ 0"),

@@ -77,6 +77,8 @@ def test_what_says_something_else_of_the_rounds_is_refused_in_one_line(tmp_path:
     for other in ({"sampled": 2}, {"weights": "[1,2,3]"}):
         with pytest.raises(SpecError, match="leave sampled and weights out"):
             run(path, **other)
+    with pytest.raises(SpecError, match="no two updates have one time, so there are no rounds"):
+        run(log(tmp_path, "time,client\n1,0\n2,1\n3,2\n"))
     with pytest.raises(SpecError, match="line 4: its client is in the round of this time twice"):
         run(log(tmp_path, "time,client\n1,0\n1,1\n1,0\n2,2\n"))
 
