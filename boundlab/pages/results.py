@@ -407,7 +407,6 @@ def _inequality(row: "Mapping[str, Any]") -> str:
 # Runs: a simulation, and the trajectory of a replayed case.
 
 _LONG = 8
-_SPREAD = ("chi2", "chi2_path", "alpha2")  # what algorithms with buffers say of the clients' shares
 
 
 def run_page(result: "Simulation") -> list[Block]:
@@ -493,7 +492,7 @@ def _figures(result: "Simulation") -> Iterator[str]:
                 said = ", ".join(map(word, value))
             case _:
                 said = word(value)
-        known = SYMBOLS.get(name) if name in _SPREAD else None
+        known = SYMBOLS.get(name)
         yield f"{known.unicode} = {said}: {known.meaning}" if known else f"{name.replace('_', ' ')}: {said}"
 
 

@@ -91,17 +91,13 @@ def common_lag(version: Ints, staleness: Ints) -> int | None:
 
 
 def constant_lag(tape: Tape, until: int) -> int | None:
-    """Return the common lag of all that the tape uses, else of what its first ``until`` server updates use.
+    """Return the common lag of all that the first ``until`` server updates use; None where there is none, or no use.
 
-    None where there is none, or no use: a few updates from x0 on have any lag.
+    Before the first update every lag is one; then it is that of the whole tape.
     """
-    for last in (tape.iterations, until):
-        used = tape.uses.version < last
-        version = tape.uses.version[used]
-        lag = common_lag(version, version - tape.descend.version[tape.uses.update[used]]) if len(version) else None
-        if lag is not None:
-            return lag
-    return None
+    used = tape.uses.version < (until or tape.iterations)
+    version = tape.uses.version[used]
+    return common_lag(version, version - tape.descend.version[tape.uses.update[used]]) if len(version) else None
 
 
 def arrivals(tape: Tape, until: int) -> dict[str, float]:

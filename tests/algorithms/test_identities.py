@@ -366,7 +366,7 @@ def test_a_count_policy_is_the_parameter_count() -> None:
     chosen = {"eta_l": 0.05}
     assert gaps("fedbuff", "count:every=3", chosen) == gaps("fedbuff", None, chosen | {"count": 3})
     assert gaps("fedbuff", "count:every=3", chosen) != gaps("fedbuff", None, chosen)
-    with pytest.raises(SpecError, match="count = 2 and --server count:every=3 contradict each other"):
+    with pytest.raises(SpecError, match="count = 2 and server count:every=3 contradict each other"):
         gaps("fedbuff", "count:every=3", chosen | {"count": 2})
     with pytest.raises(SpecError, match="fedbuff aggregates after a number of updates"):
         gaps("fedbuff", "poisson:rate=1", chosen)

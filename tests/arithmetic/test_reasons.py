@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 import boundlab as bl
 from boundlab.arithmetic.problem import RationalProblem
 from boundlab.arithmetic.writing import Reason
+from boundlab.case import problem_from
 from boundlab.objective.weighted import Weighted
 from boundlab.registry import registered
 
@@ -47,7 +48,7 @@ def check(model: RationalProblem, names: set[str]) -> None:
 
 
 def model_of(kind: str, **options: str) -> RationalProblem:
-    problem = bl.problem(f"{kind}:{','.join(f'{name}={value}' for name, value in options.items())}")
+    problem = problem_from({"type": kind, **options})
     found = problem.rational(options)
     assert found is not None
     return found

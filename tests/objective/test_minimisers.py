@@ -155,4 +155,4 @@ def test_a_gap_is_enclosed_where_the_minimiser_is_certified_exactly(b: int) -> N
 
 def test_a_box_whose_ends_are_one_float_is_refused_where_it_is_built() -> None:
     with pytest.raises(SpecError, match=r"needs low < high, got \[0.1,0.1\]"):
-        problem_from("quadratic:x0=0.1,dimension=1,box=[0.1,0.10000000000000000001]")
+        problem_from({"type": "quadratic", "x0": 0.1, "dimension": 1, "box": "[0.1,0.10000000000000000001]"})
