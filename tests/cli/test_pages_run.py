@@ -34,6 +34,9 @@ FILES = {
         f"[vt=   {at}.5000] DONE   Client{at % 3}  epoch= {at}  staleness= 0\n"
         for at in range(1, 211)
     ),
+    "durations.csv": "start,client,duration\n" + "".join(f"0,{at % 3},{1 + at % 7 / 4}\n" for at in range(60)),
+    "mine.toml": 'id = "mine"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["convex", "smooth", "minimiser"]\n'
+    '[step]\nalpha = "1/L"\n[terms]\nmain = "L*R**2/(4*K + 2)"\n',
     "mine.py": "from boundlab.delays import DelayType\n\n\ndef never(*_):\n"
     '    """Give no delays."""\n    raise ValueError("no delays today")\n\n\n'
     'BOUNDLAB = {"delays": DelayType("sleepy", "delays that fail", never, {})}\n',
