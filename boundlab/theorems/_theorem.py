@@ -507,11 +507,8 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSy
 def _assumptions(theorem: Statement) -> Iterator[Assumed]:
     """Yield those that are named, those that follow from these, and those that stand where nothing else is said."""
     implied = with_implied(theorem.assumptions)
-    default = set()
-    if theorem.quiet_by_default:
-        default.add(DETERMINISTIC)
-    if COMPOSITE not in implied:
-        default.add(UNCONSTRAINED)
+    stand = {DETERMINISTIC: theorem.quiet_by_default, UNCONSTRAINED: COMPOSITE not in implied}
+    default = {one for one, stands in stand.items() if stands}
     named = set(theorem.assumptions) - default
     yield from (Assumed(one, "named") for one in sorted(named))
     yield from (Assumed(one, "implied") for one in sorted(implied - named - default))
@@ -526,10 +523,16 @@ def words_of_core(core: CoreStatement) -> list[str]:
     return [
         f"For {core.algorithm}{_listed(' with ', map(_option, core.options))};",
         f"minimised and measured is {core.objective};",
-        *_problems(core),
+        *_by_how(
+            ((one.how, one.id) for one in core.assumptions),
+            {"named": "for every problem and run with", "implied": "so with", "default": "by default"},
+        ),
         *(f"assuming {name} at every x: {_sum(one)};" for name, one in core.assume),
         *(f"where {name} bounds gradients {places(words)} alone;" for name, words in core.points),
-        *_sources(core),
+        *_by_how(
+            ((one.how, one.words) for one in core.over),
+            {"averaged": "the mean is over", "given": "for each outcome of", "absent": "without"},
+        ),
         *_readings(core),
         f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
         f"    {_expectation(core)}  {'= O of' if core.shape else '≤'}  {_right(core)}",
@@ -557,17 +560,11 @@ def _option(one: Option) -> str:
     return f"{more}{one.id}{said}{about}" + (f", read as {one.symbol}" if one.symbol else "")
 
 
-def _problems(core: CoreStatement) -> Iterator[str]:
-    for how, head in (("named", "for every problem and run with"), ("implied", "so with"), ("default", "by default")):
-        found = ", ".join(one.id for one in core.assumptions if one.how == how)
-        if found:
-            yield f"{head} {found};"
-
-
-def _sources(core: CoreStatement) -> Iterator[str]:
-    for how, head in (("averaged", "the mean is over"), ("given", "for each outcome of"), ("absent", "without")):
-        found = ", ".join(one.words for one in core.over if one.how == how)
-        if found:
+def _by_how(parts: Iterable[tuple[str, str]], heads: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each way in which words stand in a statement, with its head."""
+    said = [*parts]
+    for how, head in heads.items():
+        if found := ", ".join(words for own, words in said if own == how):
             yield f"{head} {found};"
 
 

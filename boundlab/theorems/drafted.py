@@ -482,10 +482,11 @@ class _Reading:
             " ",
             _MATH.sub("|", self.prose),
         )
-        found = []
+        found, neutral = [], {"", *_NEUTRAL.split()}
         for part in re.split(r"[|,;:()\[\]{}]|\.(?!\d)", re.sub(r"\\[A-Za-z]+\*?|\\.", " ", plain)):
             words = part.split()
-            strange = [at for at, word in enumerate(words) if not _is_neutral(word)]
+            plainly = (re.sub(r"^\W+|['’]s$|\W+$", "", word.lower()) for word in words)
+            strange = [at for at, word in enumerate(plainly) if word not in neutral]
             found += [" ".join(words[strange[0] : strange[-1] + 1])] if strange else []
         return found
 
@@ -597,13 +598,10 @@ class _Reading:
                 found = self._formula(latex)
             except UnreadableError as reason:
                 self.open.append(f"the step is not understood: {match[0]}: {reason}")
-                continue
-            if match[1] == "=":
-                rule = found
             else:
-                sign = "<" if match[1] == "<" or match[4] == ")" else "<="
-                conditions.append(f"alpha {sign} {found}")
-                rule = rule or (found if sign == "<=" else f"({found})/2")
+                sign = "=" if match[1] == "=" else "<" if match[1] == "<" or match[4] == ")" else "<="
+                conditions += [] if sign == "=" else [f"alpha {sign} {found}"]
+                rule = found if sign == "=" else rule or (found if sign == "<=" else f"({found})/2")
         plain = None if rule or letter else re.search(r"step[- ]?(?:size|length)s? (?:of )?\$([^$]+)\$", self.prose)
         if plain is not None and self._pass(re.escape(_canonical(plain[1]))):
             with suppress(UnreadableError):
@@ -729,10 +727,6 @@ class _Reading:
             *("", "[terms]", f"main = {_quoted(bound)}" if bound else f"# main = {_quoted(right)}"),
         ]
         return Draft("\n".join(lines) + "\n", self.assumptions, self.open)
-
-
-def _is_neutral(word: str) -> bool:
-    return re.sub(r"^\W+|['’]s$|\W+$", "", word.lower()) in {"", *_NEUTRAL.split()}
 
 
 def _joined(match: re.Match[str]) -> str:
