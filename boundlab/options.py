@@ -104,11 +104,8 @@ def device_order(names: Iterable[str]) -> list[str]:
     Devices are numbered so, whether a column of data or a trace names them: the i-th is client i of both.
     """
     found = set(names)
-    return sorted(found, key=lambda name: (int(name), name)) if all(map(_is_whole, found)) else sorted(found)
-
-
-def _is_whole(name: str) -> bool:
-    return name.isascii() and len(name) <= LONGEST_NUMBER and name.removeprefix("-").isdigit()
+    whole = (one.isascii() and len(one) <= LONGEST_NUMBER and one.removeprefix("-").isdigit() for one in found)
+    return sorted(found, key=lambda name: (int(name), name)) if all(whole) else sorted(found)
 
 
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d{1,3})?(/\d+\.?\d*)?")

@@ -454,9 +454,7 @@ def spec(given: Mapping[str, Any]) -> str:
 
 def _delays(case: Case) -> str | None:
     given = case.raw.get("delays", case.raw.get("law", {}).get("delays"))
-    if given is None:
-        return None
-    return spec(given) if isinstance(given, dict) else str(given)
+    return spec(given) if isinstance(given, dict) else given
 
 
 def _problem(case: Case) -> str:

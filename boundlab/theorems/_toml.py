@@ -530,9 +530,8 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
         own = [*(holds for holds, _ in inequalities), *(str(value) for one in lefts for value in one.values())]
         steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
-    left: Metric | None = None
-    if data.get("left"):
-        left = (_left if isinstance(data["left"], Mapping) else _sum)(data["left"], symbols, where)
+    reader = _left if isinstance(data.get("left"), Mapping) else _sum
+    left = reader(data["left"], symbols, where) if data.get("left") else None
     conditions = [_condition(*one, symbols, where, written) for one in inequalities]
     if "reach" in lefts[0]:
         if SECONDS in formulas["definitions"]:

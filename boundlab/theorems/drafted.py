@@ -667,9 +667,8 @@ class _Reading:
         self.names[letter] = "K" if ahead == 0 else f"K {'-' if ahead > 0 else '+'} {abs(ahead)}"
 
     def _average(self, letter: str) -> list[str]:
-        place = next((at for at, one in enumerate(self.maths) if re.match(rf"\\bar ?\{{?{_X}\}}?_\w=", one)), None)
-        if place is not None:
-            match = re.fullmatch(rf".*?=(\\frac.*\\sum.*?){_X}_(\w)", self.maths[place])
+        for place, one in enumerate(self.maths):
+            match = re.fullmatch(rf"\\bar ?\{{?{_X}\}}?_\w=(?:.*=)??(\\frac.*\\sum.*?){_X}_(\w)", one)
             if match and (lines := self._range(match[1], match[2], "gap", "average")):
                 self.maths[place] = ""
                 return lines
