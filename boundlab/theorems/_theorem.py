@@ -520,6 +520,8 @@ def _assumptions(theorem: Statement) -> Iterator[Assumed]:
 
 def words_of_core(core: CoreStatement) -> list[str]:
     """Return the statement in lines, everything that it says in every one of its fields."""
+    left = metric(core.metric).expectation if core.metric in choices(core.metric) else f"E {core.metric}"
+    right = " + ".join(_formula(term) for _, term in core.right)
     return [
         f"For {core.algorithm}{_listed(' with ', map(_option, core.options))};",
         f"minimised and measured is {core.objective};",
@@ -535,7 +537,7 @@ def words_of_core(core: CoreStatement) -> list[str]:
         ),
         *_readings(core),
         f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
-        f"    {_expectation(core)}  {'= O of' if core.shape else '≤'}  {_right(core)}",
+        f"    {left}  {'= O of' if core.shape else '≤'}  {right or core.recursion}",
         *(f"where {name} = {_formula(rule)}" for name, rule in core.definitions),
         *(
             f"if {_formula(left)} {sign.replace('<=', '≤')} {_formula(right)}"
@@ -583,14 +585,6 @@ def _runs(core: CoreStatement) -> str:
     if core.horizon == "every":
         return f"every {core.counter} ≥ {core.first}"
     return f"the one {core.counter} ≥ {core.first} that the step is chosen for"
-
-
-def _expectation(core: CoreStatement) -> str:
-    return metric(core.metric).expectation if core.metric in choices(core.metric) else f"E {core.metric}"
-
-
-def _right(core: CoreStatement) -> str:
-    return " + ".join(_formula(term) for _, term in core.right) or core.recursion
 
 
 def _sum(coefficients: tuple[tuple[str, Formula], ...]) -> str:
