@@ -104,14 +104,12 @@ def device_order(names: Iterable[str]) -> list[str]:
     Devices are numbered so, whether a column of data or a trace names them: the i-th is client i of both.
     """
     found = set(names)
-    return sorted(found, key=lambda name: (int(name), name)) if all(map(_is_whole, found)) else sorted(found)
-
-
-def _is_whole(name: str) -> bool:
-    return name.isascii() and len(name) <= LONGEST_NUMBER and name.removeprefix("-").isdigit()
+    whole = (one.isascii() and len(one) <= LONGEST_NUMBER and one.removeprefix("-").isdigit() for one in found)
+    return sorted(found, key=lambda name: (int(name), name)) if all(whole) else sorted(found)
 
 
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d{1,3})?(/\d+\.?\d*)?")
+_FLAGS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 # The option whose value may stand without its name.
 _ALONE = {"trace": "file", "count": "every", "periodic": "every", "poisson": "rate"}
 
@@ -259,11 +257,6 @@ def number(text: object, what: str) -> float:
     return text if isinstance(text, float) and hasattr(text, "formula") else value  # one that knows what it stands for
 
 
-def _shown(value: int) -> str:
-    """Return an integer of any length: to six digits where it is long."""
-    return f"{value:g}" if abs(value) < _LARGEST_INTEGER else f"about 10^{math.log10(abs(value)):.6g}"
-
-
 def _cut(text: object) -> str:
     """Return what was given in one line, cut where it is long."""
     shown = " ".join(repr(text).split("\n"))
@@ -303,7 +296,8 @@ def count(value: object, what: str, minimum: int, maximum: int = _LARGEST_INTEGE
     found = whole(value, what)
     if not minimum <= found <= maximum:
         limits = f"≥ {minimum}" if maximum == _LARGEST_INTEGER else f"between {minimum} and {maximum}"
-        raise SpecError(f"{what} must be {limits}, got {_shown(found)}")
+        got = f"{found:g}" if abs(found) < _LARGEST_INTEGER else f"about 10^{math.log10(abs(found)):.6g}"
+        raise SpecError(f"{what} must be {limits}, got {got}")
     return found
 
 
@@ -321,7 +315,9 @@ def numbers(text: object, what: str) -> list[float]:
             raw = read_text(Path(text[1:]), SpecError, _LARGEST_FILE)
         except SpecError as error:
             raise SpecError(f"{what}: {error}") from None
-        entries: list[object] = [word for line in raw.splitlines() for word in _words(line)]
+        entries: list[object] = [
+            word for line in raw.splitlines() for word in line.split("#", 1)[0].replace(",", " ").split()
+        ]
     elif isinstance(text, str):
         # A comma at the end says that it is a list; a gap before it is no number.
         entries = [
@@ -330,19 +326,13 @@ def numbers(text: object, what: str) -> list[float]:
             for part in (inside.split(",") if inside else [])
             for word in part.split() or [part]
         ]
-    elif isinstance(text, (list, tuple)):
-        entries = list(text)
     else:
-        entries = [text]
+        entries = [*text] if isinstance(text, (list, tuple)) else [text]
     if not entries:
         raise SpecError(f"{what} is an empty list; give at least one number")
     if len(entries) > _LONGEST:
         raise SpecError(f"{what} has {len(entries)} entries; at most {_LONGEST} are taken")
     return [number(entry, f"{what}, entry {place}") for place, entry in enumerate(entries, 1)]
-
-
-def _words(line: str) -> list[str]:
-    return line.split("#", 1)[0].replace(",", " ").split()
 
 
 @dataclass(slots=True)
@@ -420,12 +410,9 @@ class Options:
     def flag(self, key: str, default: bool = False) -> bool:
         """Return a yes/no option."""
         value = self.raw(key, default)
-        if isinstance(value, bool):
-            return value
-        word = str(value).lower()
-        if word not in ("yes", "true", "1", "no", "false", "0"):
+        if (found := _FLAGS.get(str(value).lower())) is None:
             raise SpecError(f"{self.owner}: {key} must be yes or no, got {value!r}")
-        return word in ("yes", "true", "1")
+        return found
 
     def finish(self) -> None:
         """Raise :class:`SpecError` if an option was given that nothing has read."""

@@ -537,14 +537,11 @@ def _judge(kind: Kind, items: Iterable[Any]) -> None:
     expected = resolve_name(TYPES[kind])
     for item in items:
         if not isinstance(item, expected):
-            raise SpecError(f"{_shown(item)}, not {_a(expected.__name__)}")
+            what = f"the class {item.__name__}" if isinstance(item, type) else _a(type(item).__name__)
+            raise SpecError(f"{what}, not {_a(expected.__name__)}")
         identity = getattr(item, "id", None)
         if not (isinstance(identity, str) and identity.strip()):
             raise SpecError(f"{_a(expected.__name__)} without an id")
-
-
-def _shown(item: Any) -> str:
-    return f"the class {item.__name__}" if isinstance(item, type) else _a(type(item).__name__)
 
 
 def _a(noun: str) -> str:
@@ -592,8 +589,8 @@ class BuiltFromWords:
         state = object.__getstate__(self)
         if not isinstance(state, dict):
             return state
-        kind = type(self)
-        return {key: one for key, one in state.items() if not isinstance(getattr(kind, key, None), cached_property)}
+        later = [key for key in state if isinstance(getattr(type(self), key, None), cached_property)]
+        return {key: one for key, one in state.items() if key not in later}
 
 
 def built_by(one: Any, function: Callable[..., Any], *arguments: Any) -> None:

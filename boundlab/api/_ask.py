@@ -40,15 +40,18 @@ if TYPE_CHECKING:
 
 def read_keywords(
     question: Callable[..., Any],
-    symbols: dict[str, Any],
+    settings: Mapping[str, Any] | None,
+    more: Mapping[str, Any],
     known: Iterable[str],
     horizons: Iterable[str],
     iterations: Any,
-) -> Any:
+) -> tuple[dict[str, Any], Any]:
     """Take the horizon out of the symbols, and refuse those that are a misspelt keyword of the question.
 
     Parameters
     ----------
+    settings, more
+        The symbols: those of a mapping, and those that are keywords.
     known
         What may be set.
     horizons
@@ -58,14 +61,17 @@ def read_keywords(
 
     Returns
     -------
+    symbols
+        All of them.
     number, list of numbers or None
         The horizon.
 
     Raises
     ------
     SpecError
-        If a keyword is none, or the horizon is given twice.
+        If a keyword is none, or a symbol or the horizon is given twice.
     """
+    symbols = merged(settings, more)
     own = [name for name in signature(question).parameters if name not in ("settings", "symbols", "parameters")]
     for name in [one for one in horizons if one in symbols]:
         if iterations is not None:
@@ -76,7 +82,7 @@ def read_keywords(
             raise SpecError(f"{name} is no symbol but a keyword of {question.__name__}; give it outside of the symbols")
         if name not in known and closest(name, {*own, *known}) in own:
             raise SpecError(f"{question.__name__} has no keyword {name!r}; did you mean {closest(name, own)}?")
-    return iterations
+    return symbols, iterations
 
 
 def texts(symbols: Mapping[str, Any]) -> dict[str, str]:
@@ -399,9 +405,8 @@ def compare(
 
     statement, chosen = read_theorem(theorem), read_problem(problem)
     algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
-    given_symbols = merged(settings, symbols)
     known, letter = {*statement.symbols, *algorithm.parameters}, statement.horizon_symbol
-    iterations = read_keywords(compare, given_symbols, known, (letter,), iterations)
+    every, iterations = read_keywords(compare, settings, symbols, known, (letter,), iterations)
     several = isinstance(iterations, (Sequence, np.ndarray))
     given = np.atleast_1d(Default.ITERATIONS if iterations is None else iterations).tolist()
     least = min(statement.first_iteration, 1) if statement.horizon == "every" else 1
@@ -411,7 +416,7 @@ def compare(
     amount, start = count(trials, "trials", 1, MOST_TRIALS), count(seed, "seed", 0)
     model = read_delays(delays, chosen.n)
     windows = {*statement.inputs(), *statement.settable}  # a run of K updates ends with the last window of N
-    values, policy = texts(given_symbols), algorithm.policy(server, model)
+    values, policy = texts(every), algorithm.policy(server, model)
     each = 1.0 - (1.0 - number(level, "level")) / len(horizons)
     found = []
     for horizon in sorted(horizons):
@@ -460,10 +465,9 @@ def run(
     chosen = read_problem(problem)
     amount = count(trials, "trials", 1, MOST_TRIALS)
     known = lookup("algorithms", algorithm).parameters
-    symbols = merged(settings, parameters)
-    asked = read_keywords(run, symbols, known, {"K", "T"} - {*known}, iterations)
+    every, asked = read_keywords(run, settings, parameters, known, {"K", "T"} - {*known}, iterations)
     horizon = count(Default.ITERATIONS if asked is None else asked, "iterations", 1, MOST_ITERATIONS)
-    given, where = texts(symbols), pick(backend, device, jobs, chosen, amount, horizon)
+    given, where = texts(every), pick(backend, device, jobs, chosen, amount, horizon)
     return Ran.of(
         simulate(
             algorithm,
@@ -612,9 +616,8 @@ def worst_case(
 
     statement = read_theorem(theorem)
     own: Algorithm[Any] = lookup("algorithms", statement.algorithm)
-    every = merged(settings, symbols)
-    letter = statement.horizon_symbol
-    asked = read_keywords(worst_case, every, {*statement.symbols, *own.parameters}, (letter,), iterations)
+    known, letter = {*statement.symbols, *own.parameters}, statement.horizon_symbol
+    every, asked = read_keywords(worst_case, settings, symbols, known, (letter,), iterations)
     if asked is None:
         raise SpecError(f"give the number of iterations, such as {letter}=5")
     horizon, given = count(asked, "iterations", 1, MOST_EVENTS), texts(every)

@@ -31,7 +31,7 @@ from boundlab.errors import (
 )
 from boundlab.events import Events
 from boundlab.instance.fitting import CompareOptions
-from boundlab.options import count, number
+from boundlab.options import count, number, spec_of, typed
 from boundlab.pages.blocks import Block, Line, line
 from boundlab.prove import Script
 from boundlab.prove.on_instance import Instance, broken, instance_of
@@ -167,9 +167,8 @@ def audit(
         raise SpecError(f"budget must be between {_BUDGETS[0]:g} and {_BUDGETS[1]:g} seconds, got {budget}")
     limit = None if candidates is None else count(candidates, "candidates", 1, _MOST_CANDIDATES)
     typed = statement.id if isinstance(theorem, Theorem) else str(theorem)
-    script = the_script(proof) if isinstance(proof, str) else proof
-    if script is not None and not isinstance(script, Script):
-        raise SpecError(f"audit: proof must be text or a Script; got a value of type {type(script).__name__}")
+    if isinstance(proof, str):
+        the_script(proof)  # one that is not there is refused before anything is asked
     say = progress or (lambda _: None)
     asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, proof, say)
     return Audit.of(asker.ask())
@@ -232,7 +231,8 @@ class _Questions:
         """Ask everything."""
         self.say("checks of the formula")
         checks = api.check(self.theorem)
-        self._undecided_checks(checks)
+        unknown = (one for one in checks.checks if one.verdict == "unknown")
+        self.gaps += [Undecided(f"check {one.id}", one.witness, _BY_HAND) for one in unknown]
         case, case_file = self._own_case()
         both = partial(api.exact, self.theorem)
         exact = self.answer("both sides on its own counterexample", partial(both, case), must=True) if case else None
@@ -269,18 +269,13 @@ class _Questions:
 
     # ------------------------------------------------------------------ the theorem
 
-    def _undecided_checks(self, checks: api.Checks) -> None:
-        unknown = (one for one in checks.checks if one.verdict == "unknown")
-        self.gaps += [Undecided(f"check {one.id}", one.witness, _BY_HAND) for one in unknown]
-
     def _own_case(self) -> tuple[Case | None, str]:
         """Return the theorem's own counterexample with its file, where it names one."""
-        file = self.theorem.refuted_by
-
-        def read() -> Case:
-            return load_case(own_case(self.theorem), has_theorem=True)
-
-        found = self.answer("its own counterexample", read, must=True) if file else None
+        if not (file := self.theorem.refuted_by):
+            return None, ""
+        found = self.answer(
+            "its own counterexample", lambda: load_case(own_case(self.theorem), has_theorem=True), must=True
+        )
         return found, "" if found is None else file
 
     def _search(self, theorem: Theorem, typed: str, seconds: float) -> Asked[Searched] | None:
@@ -452,29 +447,14 @@ _CURVE = (1, 2, 4, 8)
 _LONGEST = 400  # the horizon of a curve: each of its points is a run of its own
 
 
-def word(value: Any) -> str:
-    """Return a number, text or a list as the command line reads it back to the last digit."""
-    match value:
-        case bool():
-            return str(value).lower()
-        case float():
-            return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-        case list() | tuple():
-            return f"[{','.join(map(word, value))}]"
-    return str(value)
-
-
 def spec(given: Mapping[str, Any]) -> str:
     """Return ``NAME:key=value,…`` of an object with a type."""
-    own = ",".join(f"{key}={word(value)}" for key, value in given.items() if key != "type")
-    return f"{given['type']}:{own}" if own else str(given["type"])
+    return spec_of(str(given["type"]), {key: value for key, value in given.items() if key != "type"})
 
 
 def _delays(case: Case) -> str | None:
     given = case.raw.get("delays", case.raw.get("law", {}).get("delays"))
-    if given is None:
-        return None
-    return spec(given) if isinstance(given, dict) else str(given)
+    return spec(given) if isinstance(given, dict) else given
 
 
 def _problem(case: Case) -> str:
@@ -489,7 +469,7 @@ def case_words(case: Case) -> str:
     delays = _delays(case)
     parts += [f"delays {delays}"] if delays else []
     given = {**case.raw.get("parameters", {}), **case.raw.get("settings", {})}
-    words = ", ".join([*parts, *(f"{name} = {word(value)}" for name, value in given.items())])
+    words = ", ".join([*parts, *(f"{name} = {typed(value)}" for name, value in given.items())])
     return re.sub(r"(\d\.\d{6})\d+", r"\1…", words)
 
 
@@ -511,13 +491,13 @@ def around(theorem: Theorem, case: Case, stretch: int) -> CompareOptions | None:
     if theorem.horizon == "fixed":
         several = [case.iterations * one for one in _CURVE if case.iterations * one <= min(longest, _LONGEST)]
         ks = several if len(several) > 1 else case.iterations
-    settings = {name: word(value) for name, value in given.items()}
+    settings = {name: typed(value) for name, value in given.items()}
     return CompareOptions(theorem, _problem(case), delays, server if isinstance(server, str) else None, ks, settings)
 
 
 def defaults(theorem: Theorem) -> Iterator[CompareOptions]:
     """Yield small settings, with a small step where the theorem leaves it open."""
-    steps = {name: word(_STEPS) for name in theorem.step if name not in theorem.defining()}
+    steps = {name: typed(_STEPS) for name in theorem.step if name not in theorem.defining()}
     relative = "relative:" * (RELATIVE in theorem.core.errors)
     error = f",error={relative}0.1" if len(theorem.core.errors) == 1 else ""  # no problem with errors is of both kinds
     for problem, delays in itertools.product(_PROBLEMS, _DELAYS):

@@ -332,17 +332,14 @@ def rule(audit: Evidence) -> Ruling:
     said = [one.witness if word == "not defined" else f"a check fails: {one.id} ({word})" for one, word in failed]
     suspects = [f"but {one}" for one in said]
     if search is not None and search.found.nothing and audit.exact is None and audit.panel is None:
+        refused = search.found.refused  # how many instances were not tried, by the reason
         unmet = f"no instance was found that meets {search.found.unmet}" if search.found.unmet else ""
-        reasons = (*filter(None, [unmet or _most(search.found.refused)]), *suspects, *vacuous, *_repaired(audit))
+        why = unmet or max(refused, key=refused.__getitem__, default="")
+        reasons = (*filter(None, [why]), *suspects, *vacuous, *_repaired(audit))
         return Ruling(_NOTHING, reasons, tried=count)
     tried = list(_tried(audit))
     doubts = suspects if tried else said
     return Ruling("not refuted" if tried else "not decided", (*tried, *doubts, *vacuous, *_repaired(audit)))
-
-
-def _most(refused: Mapping[str, int]) -> str:
-    """Return why most instances were not tried; empty where none was looked at."""
-    return max(refused, key=lambda why: refused[why], default="")
 
 
 def _of_shape(audit: Evidence) -> Ruling:
@@ -370,8 +367,12 @@ def _refutations(audit: Evidence) -> Iterator[str]:
         what = "counterexample" if audit.theorem.refuted_by or search is None else search.found.called
         said = exact.sentence or f"{audit.case_text}, {counter} = {exact.k}: {sides(exact, '>')}"
         yield f"{what}: {said} ({_how(exact.kind)})"
-    elif _found(audit) and search is not None and search.found.best is not None:
-        one = search.found.best
+    elif (
+        search is not None
+        and (one := search.found.best) is not None
+        and search.found.violated
+        and (exact is None or exact.verdict is not Verdict.HOLDS)  # exact numbers on its case take a violation back
+    ):
         where = f"{one.words()}, {counter} = {one.iterations}"
         yield f"{search.found.called}: {where}: {sides(one, '>')} ({_how(one.kind)})"
     elif panel is not None and panel.found.verdict is Verdict.VIOLATED:
@@ -386,12 +387,6 @@ def sides(one: Any, sign: str = "") -> str:
 
 def _how(kind: str) -> str:
     return "in floating point" if kind == "numeric" else kind
-
-
-def _found(audit: Evidence) -> bool:
-    """Return whether a search has found a violation that exact numbers on its case do not take back."""
-    found = audit.search is not None and audit.search.found.violated
-    return found and (audit.exact is None or audit.exact.verdict is not Verdict.HOLDS)
 
 
 def _proofs(audit: Evidence) -> Iterator[str]:

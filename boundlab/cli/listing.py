@@ -87,13 +87,9 @@ def _kind(what: str) -> "Kind":
 def _rows(what: "Kind", word: str | None) -> "list[Registration]":
     from boundlab.registry import catalogue
 
-    rows = [row for row in catalogue(what) if _has(word, row.id, *_texts(row.item))]
-    return _found(rows, word, what)
-
-
-def _texts(item: Any) -> tuple[str, ...]:
-    """Return what a word is looked for in, beside the id; a theorem has a title and the name of its algorithm, too."""
-    return _summary(item), *(str(getattr(item, name, "")) for name in ("title", "algorithm"))
+    names = ("title", "algorithm")  # a theorem is found by these, too
+    found = ((row, (getattr(row.item, name, "") for name in names)) for row in catalogue(what))
+    return _found([row for row, more in found if _has(word, row.id, _summary(row.item), *map(str, more))], word, what)
 
 
 def _symbols(word: str | None) -> "list[SymbolInfo]":

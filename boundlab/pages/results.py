@@ -82,10 +82,8 @@ def _up_to_each(plan: "Plan") -> str:
     names = [one.name for one in plan.symbols if one.origin == "tape" and one.name in read]
     if not names or len(plan.ks) < 2:
         return ""
-    at = plan.theorem.horizon_symbol
-    return (
-        f"; the bound at each {at} has {', '.join(names)} of the run up to it, of which the symbols above are the last"
-    )
+    each = f"; the bound at each {theorem.horizon_symbol} has {', '.join(names)} of the run up to it"
+    return f"{each}, of which the symbols above are the last"
 
 
 class ComparedHorizons(Protocol):
@@ -232,7 +230,7 @@ def search_page(found: "Falsification", typed: str = "", written: Path | None = 
     constants = ((name, figure(one.value), one.side, one.how) for name, one in best.constants.items())
     page += [
         GAP,
-        words(f"{_called(found)}: {best.words()}"),
+        words(f"{'a family begins at' if found.growth else found.called}: {best.words()}"),
         constants_of(constants),
         GAP,
         *(words(one) for one in _sides(found, best)),
@@ -246,11 +244,6 @@ def search_page(found: "Falsification", typed: str = "", written: Path | None = 
     else:
         page.append(verdict_words("inconclusive", f"none found; the closest instance has left/right {best.ratio:.4g}"))
     return [*page, *_commands(found, best, typed or statement.id, written)]
-
-
-def _called(found: "Falsification") -> str:
-    """Return what the instance of a search is."""
-    return found.called if found.growth is None else "a family begins at"
 
 
 def _tried(tried: Mapping[str, int]) -> tuple[Words, Rows] | tuple[()]:

@@ -302,11 +302,11 @@ def related_links(theorem: "Theorem") -> str:
     step by step: boundlab prove area.theorem8
     why: boundlab docs area
     """
-    answered = theorem.refuted_by or theorem.repaired_by
+    answered, replayed = theorem.refuted_by or theorem.repaired_by, f"boundlab exact {theorem.id}"
     return "\n".join(
         f"{what}: {where}"
         for what, where in (
-            ("counterexample", _case(theorem)),
+            ("counterexample", replayed if theorem.refuted_by.startswith("proofs/") else theorem.refuted_by),
             ("true instead", ", ".join(theorem.repaired_by)),
             ("proof", pointers(theorem.proof)),
             ("step by step", ", ".join(f"boundlab prove {one}" for one in theorem.proofs)),
@@ -314,9 +314,3 @@ def related_links(theorem: "Theorem") -> str:
         )
         if where
     )
-
-
-def _case(theorem: "Theorem") -> str:
-    """Return the command that replays a counterexample of boundlab's, or the path of the user's."""
-    own = theorem.refuted_by.startswith("proofs/")
-    return f"boundlab exact {theorem.id}" if own else theorem.refuted_by

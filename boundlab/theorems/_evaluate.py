@@ -313,9 +313,7 @@ def require_defined(
         return
     names = [one for one in theorem.read_by(theorem.reads(formula)) if one in found]
     shape = np.broadcast_shapes((1,), *(found[name].shape for name in names if not theorem.symbols[name].vector))
-    doubt = np.zeros(shape, dtype=bool)
-    for one in doubts:
-        doubt |= one
+    doubt = np.logical_or.reduce(np.broadcast_arrays(np.zeros(shape, dtype=bool), *doubts))
     for place in map(tuple, np.argwhere(doubt).tolist()):
         here = at_place(theorem, names, found, shape, place)
 
@@ -670,14 +668,12 @@ def over(theorem: Statement) -> MeanOver:
 
 def _consistent(theorem: Statement, algorithm: Algorithm[Any], lawful: tuple[str, ...]) -> None:
     """Refuse a statement about each schedule that assumes a law of events, or whose algorithm has no single ones."""
-    if theorem.about != EACH:
-        return
-    if lawful:
+    if theorem.about == EACH and lawful:
         raise SpecError(
             f"{theorem.id}: about = {EACH!r} contradicts {lawful[0]}, which makes it a statement about the mean over "
             "random events; leave one of them out"
         )
-    if algorithm.server == "any":
+    if theorem.about == EACH and algorithm.server == "any":
         raise SpecError(
             f"{theorem.id}: about = {EACH!r} is not possible for {algorithm.id}, whose left sides are means over events"
         )

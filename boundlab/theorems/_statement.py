@@ -543,11 +543,9 @@ class Statement:
                 raise SpecError(f"{what} must be one line, got {value!r}")
         rules = self.defining()
         named = (*self.step, *self.parameters.values(), *self.settable, *self.generous, *self.points)
-        for name in (*named, *self.left_reads, *self.assume_reads):
+        read = (name for rule in (*rules.values(), *self.expressions()) for name in names_of(rule))
+        for name in (*named, *self.left_reads, *self.assume_reads, *read):
             lookup(name, self.symbols)
-        for expression in (*rules.values(), *self.expressions()):
-            for name in names_of(expression):
-                lookup(name, self.symbols)
         for name, rule in self.step.items():
             domain = self.symbols[name].domain
             if domain.low == 0 and (rule.is_negative or (rule.is_zero and domain.open_low)):
@@ -565,9 +563,9 @@ class Statement:
         self._infer_horizon()
         if self.left.in_seconds:
             object.__setattr__(self, "first", 0)
-            read = {one for rule in (*rules.values(), *self.expressions()) for one in self.reads(rule)}
+            every = {one for rule in (*rules.values(), *self.expressions()) for one in self.reads(rule)}
             fixed, larger = self.horizon == "fixed", bool(self.generous or self.growth)
-            require_clock(self.id, self.horizon_symbol, self.assumptions, read, fixed=fixed, larger=larger)
+            require_clock(self.id, self.horizon_symbol, self.assumptions, every, fixed=fixed, larger=larger)
         if self.quiet_by_default and known_assumptions.DETERMINISTIC not in self.assumptions:
             object.__setattr__(self, "assumptions", (*self.assumptions, known_assumptions.DETERMINISTIC))
 

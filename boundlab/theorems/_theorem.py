@@ -507,11 +507,8 @@ def _symbols(theorem: Statement, options: tuple[Option, ...]) -> Iterator[CoreSy
 def _assumptions(theorem: Statement) -> Iterator[Assumed]:
     """Yield those that are named, those that follow from these, and those that stand where nothing else is said."""
     implied = with_implied(theorem.assumptions)
-    default = set()
-    if theorem.quiet_by_default:
-        default.add(DETERMINISTIC)
-    if COMPOSITE not in implied:
-        default.add(UNCONSTRAINED)
+    stand = {DETERMINISTIC: theorem.quiet_by_default, UNCONSTRAINED: COMPOSITE not in implied}
+    default = {one for one, stands in stand.items() if stands}
     named = set(theorem.assumptions) - default
     yield from (Assumed(one, "named") for one in sorted(named))
     yield from (Assumed(one, "implied") for one in sorted(implied - named - default))
@@ -523,16 +520,24 @@ def _assumptions(theorem: Statement) -> Iterator[Assumed]:
 
 def words_of_core(core: CoreStatement) -> list[str]:
     """Return the statement in lines, everything that it says in every one of its fields."""
+    left = metric(core.metric).expectation if core.metric in choices(core.metric) else f"E {core.metric}"
+    right = " + ".join(_formula(term) for _, term in core.right)
     return [
         f"For {core.algorithm}{_listed(' with ', map(_option, core.options))};",
         f"minimised and measured is {core.objective};",
-        *_problems(core),
+        *_by_how(
+            ((one.how, one.id) for one in core.assumptions),
+            {"named": "for every problem and run with", "implied": "so with", "default": "by default"},
+        ),
         *(f"assuming {name} at every x: {_sum(one)};" for name, one in core.assume),
         *(f"where {name} bounds gradients {places(words)} alone;" for name, words in core.points),
-        *_sources(core),
+        *_by_how(
+            ((one.how, one.words) for one in core.over),
+            {"averaged": "the mean is over", "given": "for each outcome of", "absent": "without"},
+        ),
         *_readings(core),
         f"for {_runs(core)},{_listed(' with ', (f'{name} = {_formula(rule)}' for name, rule in core.step))}:",
-        f"    {_expectation(core)}  {'= O of' if core.shape else '≤'}  {_right(core)}",
+        f"    {left}  {'= O of' if core.shape else '≤'}  {right or core.recursion}",
         *(f"where {name} = {_formula(rule)}" for name, rule in core.definitions),
         *(
             f"if {_formula(left)} {sign.replace('<=', '≤')} {_formula(right)}"
@@ -557,17 +562,11 @@ def _option(one: Option) -> str:
     return f"{more}{one.id}{said}{about}" + (f", read as {one.symbol}" if one.symbol else "")
 
 
-def _problems(core: CoreStatement) -> Iterator[str]:
-    for how, head in (("named", "for every problem and run with"), ("implied", "so with"), ("default", "by default")):
-        found = ", ".join(one.id for one in core.assumptions if one.how == how)
-        if found:
-            yield f"{head} {found};"
-
-
-def _sources(core: CoreStatement) -> Iterator[str]:
-    for how, head in (("averaged", "the mean is over"), ("given", "for each outcome of"), ("absent", "without")):
-        found = ", ".join(one.words for one in core.over if one.how == how)
-        if found:
+def _by_how(parts: Iterable[tuple[str, str]], heads: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each way in which words stand in a statement, with its head."""
+    said = [*parts]
+    for how, head in heads.items():
+        if found := ", ".join(words for own, words in said if own == how):
             yield f"{head} {found};"
 
 
@@ -586,14 +585,6 @@ def _runs(core: CoreStatement) -> str:
     if core.horizon == "every":
         return f"every {core.counter} ≥ {core.first}"
     return f"the one {core.counter} ≥ {core.first} that the step is chosen for"
-
-
-def _expectation(core: CoreStatement) -> str:
-    return metric(core.metric).expectation if core.metric in choices(core.metric) else f"E {core.metric}"
-
-
-def _right(core: CoreStatement) -> str:
-    return " + ".join(_formula(term) for _, term in core.right) or core.recursion
 
 
 def _sum(coefficients: tuple[tuple[str, Formula], ...]) -> str:

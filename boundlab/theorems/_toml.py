@@ -332,9 +332,7 @@ def step_of_each(
 
 def _require_read(algorithm: Algorithm[Any] | None, variable: sympy.Symbol, place: str) -> None:
     """Make sure that the algorithm has steps that depend on a variable."""
-    if algorithm is None:
-        return
-    if variable.name not in algorithm.rule_variables:
+    if algorithm is not None and variable.name not in algorithm.rule_variables:
         example = algorithm.examples(1).get(algorithm.rule, ())
         have = f"of which it says how ({algorithm.rule}), as in {example[-1]}" if example else "none that change"
         raise SpecError(f"{place}: steps of {algorithm.id} do not depend on {variable}; it has steps {have}")
@@ -350,11 +348,8 @@ def _factored(
     except FormulaError as error:
         raise SpecError(f"{place}: {error}") from None
     if not plain:
-        try:
-            alpha = substitute(rule, {variable: sympy.S.Zero})
-        except UndecidedError:
-            alpha = sympy.S.Zero
-        if alpha == 0 or (isinstance(alpha, sympy.Min) and 0 in alpha.args):
+        alpha = _value(rule, {variable: sympy.S.Zero})
+        if alpha in (0, sympy.zoo) or (isinstance(alpha, sympy.Min) and 0 in alpha.args):
             raise SpecError(
                 f"{place}: {rule} is 0, or has no value, at {variable} = 0; there a step has the size alpha"
             )
@@ -370,15 +365,16 @@ def _require_kept(rule: sympy.Expr, written: Demands, symbols: Mapping[str, Symb
         rest = one.of.as_independent(*index, as_Add=False)[1] if index else sympy.S.One
         for k in range(_LOOKED_AT) if len(rest.free_symbols) == 1 else ():
             at = {index[0]: sympy.Integer(k)}
-            if rest.subs(at) == 0 and _has_value(rule, at):
+            if rest.subs(at) == 0 and _value(rule, at).is_finite is not False:
                 raise SpecError(f"{place}: {one.of} is 0 at {index[0]} = {k}, and the step has no value there")
 
 
-def _has_value(rule: sympy.Expr, at: Mapping[sympy.Symbol, sympy.Expr]) -> bool:
+def _value(rule: sympy.Expr, at: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Expr:
+    """Return what a formula is at numbers, zoo where it has no value."""
     try:
-        return substitute(rule, at).is_finite is not False
+        return substitute(rule, at)
     except UndecidedError:
-        return False
+        return sympy.zoo
 
 
 def _falling(rule: sympy.Expr, k: sympy.Symbol) -> tuple[sympy.Expr | None, sympy.Expr | None]:
@@ -484,10 +480,9 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
         ("shape", bool, "true or false"),
         ("first", int, "0 or 1"),
     ):
-        if key in data and (not isinstance(data[key], kind) or (kind is int and isinstance(data[key], bool))):
+        texts = kind is not list or all(isinstance(entry, str) for entry in data.get(key, ()))
+        if key in data and not (type(data[key]) is kind and texts):
             raise SpecError(f"{where}: {key} must be {noun}, got {data[key]!r}")
-        if kind is list and not all(isinstance(entry, str) for entry in data.get(key, ())):
-            raise SpecError(f"{where}: {key} must be a list of texts, got {data[key]!r}")
     for key, (fits, what) in _ENTRIES.items():
         for name, value in data.get(key, {}).items():
             if not fits(value):
@@ -535,9 +530,8 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
         own = [*(holds for holds, _ in inequalities), *(str(value) for one in lefts for value in one.values())]
         steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
-    left: Metric | None = None
-    if data.get("left"):
-        left = (_left if isinstance(data["left"], Mapping) else _sum)(data["left"], symbols, where)
+    reader = _left if isinstance(data.get("left"), Mapping) else _sum
+    left = reader(data["left"], symbols, where) if data.get("left") else None
     conditions = [_condition(*one, symbols, where, written) for one in inequalities]
     if "reach" in lefts[0]:
         if SECONDS in formulas["definitions"]:
@@ -640,23 +634,19 @@ def _growth(data: Mapping[str, Any], where: str) -> tuple[str, ...]:
     return tuple(table["in"])
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
-
-
-def _counts(value: Any) -> bool:
-    return type(value) is int and value >= 1
-
-
-def _text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_text, value))
 
 
 # Tables whose entries are alike: what each is.
 _ENTRIES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "assume": (_text, "text, 'left >= right'"),
-    "letters": (_text, "text, a letter in LaTeX"),
-    "generous": (_counts, "a whole number of at least 1"),
+    "assume": (_is_text, "text, 'left >= right'"),
+    "letters": (_is_text, "text, a letter in LaTeX"),
+    "generous": (lambda value: type(value) is int and value >= 1, "a whole number of at least 1"),
     "points": (_texts, 'a list of sets of points, such as ["server"]'),
 }
 

@@ -15,7 +15,9 @@ from boundlab.errors import SpecError, visible
 
 _LONGEST: Final = 200_000  # letters of a file whose commands are written out
 _FUNCTIONS: Final = {"sqrt": "sqrt", "exp": "exp", "log": "log", "ln": "log", "max": "Max", "min": "Min"}
-_TOKEN: Final = re.compile(r"\s*(\\[A-Za-z]+|\\[\\{}|]|\d+(?:\.\d+)?|[A-Za-z]|[\^_{}()\[\]+\-*/,|'=<>!;:.~&])")
+_TOKEN: Final = re.compile(
+    r"\s*(?:(\\[A-Za-z]+|\\[\\{}|]|\d+(?:\.\d+)?|[A-Za-z]|[\^_{}()\[\]+\-*/,|'=<>!;:.~&])|(.{1,12}))", re.DOTALL
+)
 _UNCLAIMED: Final = re.compile(r"_.*(?:[<≤>]|\\(?:[lg]e|lesssim|l?eqsim|asymp|preceq)(?![a-z]))")
 _RELATION: Final = re.compile(r"\\(?:leqslant|leq|le)(?![A-Za-z])|<|≤")
 _SPACES: Final = re.compile(
@@ -51,28 +53,25 @@ class _Formula:
     """A recursive reader of one formula: sums of products of powers, in the grammar of theorem files."""
 
     def __init__(self, latex: str, names: dict[str, str]) -> None:
-        self.tokens, self.at, self.names = _tokens(latex), 0, names
+        self.tokens, self.names = [*_tokens(latex), ""], names
 
     def whole(self) -> str:
         found = self.sum()
-        if self.at < len(self.tokens):
-            raise UnreadableError(self.tokens[self.at])
+        if self.seen():
+            raise UnreadableError(self.seen())
         return found
 
     def seen(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+        return self.tokens[0]
 
     def next(self, *wanted: str) -> bool:
         """Pass over the next token if it is one of those that are wanted."""
-        found = self.seen() in wanted
-        self.at += found
-        return found
+        return self.seen() in wanted and self.token() in wanted
 
     def token(self) -> str:
         if not self.seen():
             raise UnreadableError("the formula ends too early")
-        self.at += 1
-        return self.tokens[self.at - 1]
+        return self.tokens.pop(0)
 
     def closed(self, *closing: str) -> None:
         if not self.next(*closing):
@@ -103,12 +102,8 @@ class _Formula:
 
     def group(self) -> str:
         """Return what stands in braces, or one sign."""
-        if self.next("{"):
-            inside = self.sum()
-            self.closed("}")
-            return inside
         if len(self.seen()) > 1 and self.seen().isdigit():
-            self.tokens[self.at : self.at + 1] = self.seen()  # \\frac12 is 1/2, and x^10 is x to the 1, times 0
+            self.tokens[:1] = self.seen()  # \\frac12 is 1/2, and x^10 is x to the 1, times 0
         return self.atom()
 
     def atom(self) -> str:
@@ -178,15 +173,11 @@ def _quotient(above: str, below: str) -> str:
 
 
 def _tokens(latex: str) -> list[str]:
-    found, at = [], 0
-    latex = latex.strip()
-    while at < len(latex):
-        match = _TOKEN.match(latex, at)
-        if match is None:
-            raise UnreadableError(latex[at : at + 12])
-        found.append(match[1])
-        at = match.end()
-    return found
+    found = _TOKEN.findall(latex.strip())
+    for _, strange in found:
+        if strange:
+            raise UnreadableError(strange)
+    return [token for token, _ in found]
 
 
 # What the words of a theorem say. A letter is what stands between dollars.
@@ -297,15 +288,11 @@ def drafted(latex: str, name: str) -> Draft:
     SpecError
         If there are several theorems, or nothing in it has the form of a bound.
     """
-    said = _theorem(_expanded(re.sub(r"(?<!\\)%.*", "", latex)))
-    return _Reading(said, name).draft()
-
-
-def _theorem(text: str) -> str:
+    text = _expanded(re.sub(r"(?<!\\)%.*", "", latex))
     found = _THEOREM.findall(text)
     if len(found) > 1:
         raise SpecError(f"the file has {len(found)} theorems; leave one in it")
-    return str(found[0][1]) if found else text
+    return _Reading(found[0][1] if found else text, name).draft()
 
 
 def _expanded(text: str) -> str:
@@ -389,17 +376,13 @@ class _Reading:
 
     def _named(self, text: str) -> str:
         r"""Name the distance and the gap of the start, ``\Rzero`` and ``\Fzero``."""
-
-        def distance(match: re.Match[str]) -> str:
-            self.starts.add(int(match[1] or match[2]))
-            return r"\Rzero"
-
-        def gap(match: re.Match[str]) -> str:
-            self.starts.add(int(match[2]))
-            return match[1] + r"\Fzero"
-
-        text = re.sub(rf"\\\|{_X}_([01])-{_X}\^\*\\\||\\\|{_X}\^\*-{_X}_([01])\\\|", distance, text)
-        return re.sub(rf"(^|[({{\[=+]|\\le)[fF]\({_X}_([01])\)-{_OPT}(?=$|[)}}\]=+]|\\le)", gap, text)
+        for pattern, name in (
+            (rf"\\\|{_X}_([01])-{_X}\^\*\\\||\\\|{_X}\^\*-{_X}_([01])\\\|", r"\\Rzero"),
+            (rf"(?:(?<![^({{\[=+])|(?<=\\le))[fF]\({_X}_([01])\)-{_OPT}(?=$|[)}}\]=+]|\\le)", r"\\Fzero"),
+        ):
+            self.starts |= {int(one[one.lastindex or 0]) for one in re.finditer(pattern, text)}
+            text = re.sub(pattern, name, text)
+        return text
 
     def _mean(self, letter: str, symbol: str, assumption: str) -> bool:
         """Let a letter be a symbol; return whether it had no other meaning."""
@@ -464,7 +447,8 @@ class _Reading:
         known = re.search(r"\bR\b", bound) or not any("slope" in line or "gradient" in line for line in left)
         self._assume("minimiser" if known else "bounded-below")
         strange = [f'"{words}"' for words in self._unread(left)]
-        strange += [f"${raw.strip()}$" for raw, one in zip(self.raw, self.maths, strict=True) if self._says(one)]
+        pieces = zip(self.raw, self.maths, strict=True)
+        strange += [f"${raw.strip()}$" for raw, one in pieces if one and not _SAYS_NOTHING.fullmatch(one)]
         self.open += [f"not understood: {one}" for one in strange]
         if method and strange:
             self.open.append(f'the method, algorithm = "{method}" if what is not understood says nothing else')
@@ -498,10 +482,11 @@ class _Reading:
             " ",
             _MATH.sub("|", self.prose),
         )
-        found = []
+        found, neutral = [], {"", *_NEUTRAL.split()}
         for part in re.split(r"[|,;:()\[\]{}]|\.(?!\d)", re.sub(r"\\[A-Za-z]+\*?|\\.", " ", plain)):
             words = part.split()
-            strange = [at for at, word in enumerate(words) if not _is_neutral(word)]
+            plainly = (re.sub(r"^\W+|['’]s$|\W+$", "", word.lower()) for word in words)
+            strange = [at for at, word in enumerate(plainly) if word not in neutral]
             found += [" ".join(words[strange[0] : strange[-1] + 1])] if strange else []
         return found
 
@@ -530,9 +515,6 @@ class _Reading:
             self.starts = {min(found, default=0)}
             if len(found) != 1:
                 self.open.append("the method is taken to start at x_0")
-
-    def _says(self, one: str) -> bool:
-        return bool(one) and _SAYS_NOTHING.fullmatch(one) is None
 
     def _method(self) -> str:
         found = [(name, assumptions) for pattern, name, assumptions in _METHODS if self._take(pattern)]
@@ -616,13 +598,10 @@ class _Reading:
                 found = self._formula(latex)
             except UnreadableError as reason:
                 self.open.append(f"the step is not understood: {match[0]}: {reason}")
-                continue
-            if match[1] == "=":
-                rule = found
             else:
-                sign = "<" if match[1] == "<" or match[4] == ")" else "<="
-                conditions.append(f"alpha {sign} {found}")
-                rule = rule or (found if sign == "<=" else f"({found})/2")
+                sign = "=" if match[1] == "=" else "<" if match[1] == "<" or match[4] == ")" else "<="
+                conditions += [] if sign == "=" else [f"alpha {sign} {found}"]
+                rule = found if sign == "=" else rule or (found if sign == "<=" else f"({found})/2")
         plain = None if rule or letter else re.search(r"step[- ]?(?:size|length)s? (?:of )?\$([^$]+)\$", self.prose)
         if plain is not None and self._pass(re.escape(_canonical(plain[1]))):
             with suppress(UnreadableError):
@@ -688,9 +667,8 @@ class _Reading:
         self.names[letter] = "K" if ahead == 0 else f"K {'-' if ahead > 0 else '+'} {abs(ahead)}"
 
     def _average(self, letter: str) -> list[str]:
-        place = next((at for at, one in enumerate(self.maths) if re.match(rf"\\bar ?\{{?{_X}\}}?_\w=", one)), None)
-        if place is not None:
-            match = re.fullmatch(rf".*?=(\\frac.*\\sum.*?){_X}_(\w)", self.maths[place])
+        for place, one in enumerate(self.maths):
+            match = re.fullmatch(rf"\\bar ?\{{?{_X}\}}?_\w=(?:.*=)??(\\frac.*\\sum.*?){_X}_(\w)", one)
             if match and (lines := self._range(match[1], match[2], "gap", "average")):
                 self.maths[place] = ""
                 return lines
@@ -730,28 +708,24 @@ class _Reading:
         self, method: str, first: int, left: list[str], bound: str, right: str, rule: str, conditions: list[str]
     ) -> Draft:
         """Write the file; tables stand after keys."""
-        lines = [f'id = "{self.name}"']
-        lines += [f"# open: {' '.join(visible(one).split())}" for one in self.open]
-        lines.append(f'algorithm = "{method}"' + ("" if method else "  # open: boundlab list algorithms"))
-        lines += ["first = 0"] if first == 0 else []
         table = left[0] == "[left]"
-        lines += [] if table else left
-        lines += [
+        limits = f"conditions = [{', '.join(_quoted(one) for one in conditions)}]"
+        lines = [
+            f'id = "{self.name}"',
+            *(f"# open: {' '.join(visible(one).split())}" for one in self.open),
+            f'algorithm = "{method}"' + ("" if method else "  # open: boundlab list algorithms"),
+            *(["first = 0"] if first == 0 else []),
+            *([] if table else left),
             "# Tick what your theorem assumes: remove the sign # before it. boundlab list assumptions has all.",
             "assumptions = [",
+            *(f'    # "{one}",' for one in self.assumptions),
+            "]",
+            *(['settable = ["alpha"]', limits] if conditions else []),
+            *(["", *left] if table else []),
+            *("", "[step]", f"alpha = {_quoted(rule)}" if rule else '# alpha = "1/L"  # which step?'),
+            *("", "[terms]", f"main = {_quoted(bound)}" if bound else f"# main = {_quoted(right)}"),
         ]
-        lines += [f'    # "{one}",' for one in self.assumptions]
-        lines.append("]")
-        if conditions:
-            lines += ['settable = ["alpha"]', f"conditions = [{', '.join(_quoted(one) for one in conditions)}]"]
-        lines += ["", *left] if table else []
-        lines += ["", "[step]", f"alpha = {_quoted(rule)}" if rule else '# alpha = "1/L"  # which step?']
-        lines += ["", "[terms]", f"main = {_quoted(bound)}" if bound else f"# main = {_quoted(right)}"]
         return Draft("\n".join(lines) + "\n", self.assumptions, self.open)
-
-
-def _is_neutral(word: str) -> bool:
-    return re.sub(r"^\W+|['’]s$|\W+$", "", word.lower()) in {"", *_NEUTRAL.split()}
 
 
 def _joined(match: re.Match[str]) -> str:
