@@ -119,7 +119,7 @@ def test_a_recorded_trace_is_replayed(tmp_path):
         ("1.0,-1\n", r"client -1 is outside"),
         ("1.0,0,3\n", "expected time,client"),
         ("1.0,zero\n", "expected time,client"),
-        ("1.0,0\ntime,1\n", "line 2: expected time,client"),
+        ("1.0,0\ntime,1\n", "line 2: time must be a number or a date of ISO 8601, got .time."),
         ("", "holds no arrivals"),
         ("1.0,0\n", "no update of client 1"),
     ],
