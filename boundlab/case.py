@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -137,8 +137,7 @@ def delays_from(spec: str | Mapping[str, Any], clients: int) -> DelayModel:
 
 def _named(spec: str | Mapping[str, Any], what: str) -> tuple[str, dict[str, Any]]:
     if isinstance(spec, str):
-        kind, options = parse_spec(spec, what)
-        return kind, dict(options)
+        return parse_spec(spec, what)
     if not isinstance(spec, Mapping) or not isinstance(spec.get("type"), str):
         raise SpecError(f'{what} must be a spec, or an object with a "type", e.g. {{"type": "NAME", …}}')
     return spec["type"], {key: value for key, value in spec.items() if key != "type"}
@@ -258,10 +257,9 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
         if key not in raw:
             raise CaseError(f"{name}: the key {key!r} is missing")
     if not random and "seed" not in raw and ("delays" in raw or "server" in raw):
-        both = next(key for key in ("delays", "server") if key in raw)
         raise CaseError(
-            f"{name}: events and {both} both say who arrives when; keep events, or delays "
-            "(events that were drawn name their seed, too)"
+            f"{name}: events and {'delays' if 'delays' in raw else 'server'} both say who arrives when; keep events, "
+            "or delays (events that were drawn name their seed, too)"
         )
     problem, parameters = raw["problem"], raw.get("parameters", {})
     if not isinstance(problem, dict) or not isinstance(problem.get("type"), str):
@@ -359,8 +357,9 @@ def replay(case: Case) -> list[dict[str, Any]]:
     """
     if isinstance(case.events, RandomEvents):
         raise CaseError("this case is about random events, so there is no one trajectory; boundlab exact takes it")
-    parameters = case.parameters  # no theorem is asked here: where none could be read, reading again says what is wrong
-    parameters = _parameters(case.algorithm, case.raw.get("parameters", {})) if parameters is None else parameters
+    # No theorem is asked here: where no parameters could be read, reading again says what is wrong.
+    given = case.raw.get("parameters", {})
+    parameters = _parameters(case.algorithm, given) if case.parameters is None else case.parameters
     from boundlab.objective.weighted import stepped
 
     problem = stepped(case.problem, case.algorithm, parameters)
@@ -390,20 +389,8 @@ _PACKAGES = (
 )
 
 
-class TheoremLike(Protocol):
-    """A theorem, as far as it matters here."""
-
-    @property
-    def id(self) -> str:
-        """Its name."""
-
-    @property
-    def source(self) -> str:
-        """The text of the file that it was read from; empty where it came with a package."""
-
-
 def provenance(
-    theorem: TheoremLike | None = None,
+    theorem: Theorem | None = None,
     problem: Problem | None = None,
     delays: DelayModel | None = None,
     policy: ServerPolicy | None = None,
@@ -465,11 +452,8 @@ def blas() -> list[dict[str, Any]]:
     keys = ("internal_api", "version", "architecture", "num_threads")
     import scipy.linalg  # noqa: F401  (it has one of its own: whether it is loaded yet must not matter)
 
-    found: list[dict[str, Any]] = []
-    for library in threadpool_info():
-        one = {key: library.get(key) for key in keys}
-        if library.get("user_api") == "blas" and one not in found:
-            found.append(one)
+    every = [{key: one.get(key) for key in keys} for one in threadpool_info() if one.get("user_api") == "blas"]
+    found = [one for place, one in enumerate(every) if one not in every[:place]]
     return sorted(found, key=lambda one: [str(value) for value in one.values()])  # loaded in no certain order
 
 

@@ -122,6 +122,11 @@ def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
     return tuple(values)
 
 
+def positive_if_given(options: Options, name: str) -> tuple[float, ...] | None:
+    """Read an option of numbers that are > 0; None where it is not set."""
+    return positive(options.numbers(name), f"{options.owner}: {name}") if options.has(name) else None
+
+
 def part(kind: type[Parameters]) -> Any:
     """Declare a field whose value is made of options of its own; all of them have defaults."""
     option = _Option(

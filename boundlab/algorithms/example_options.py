@@ -64,8 +64,10 @@ def _falling(a: Algorithm[Any], given: Setting) -> Setting:
 
 def unknown_step(name: str) -> str:
     """Return what is wrong with a step that is no option of its algorithm, and what would be right."""
-    right = 'set step_size_symbols = ("eta",) for a step eta (docs/plugins.md)'
-    return f"step_size_symbols names {name or 'nothing'}, which is not an option; {right}"
+    return (
+        f"step_size_symbols names {name or 'nothing'}, which is not an option; "
+        'set step_size_symbols = ("eta",) for a step eta (docs/plugins.md)'
+    )
 
 
 def _simplest(who: str, a: Algorithm[Any], clients: int) -> Setting:

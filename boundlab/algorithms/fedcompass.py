@@ -15,7 +15,7 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import Algorithm, window_sums
-from boundlab.algorithms._option import FORMS, Parameters, Staleness, positive, read_staleness
+from boundlab.algorithms._option import FORMS, Parameters, Staleness, positive, positive_if_given, read_staleness
 from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import CaseError, SpecError
@@ -461,20 +461,12 @@ def _read_speeds(options: Options, _: str) -> tuple[tuple[Fraction, ...], ...] |
     return tuple(speeds)
 
 
-def _read_p(options: Options, name: str) -> tuple[float, ...] | None:
-    return positive(options.numbers(name), f"{options.owner}: {name}") if options.has(name) else None
-
-
 def _read_largest(options: Options, name: str) -> int:
     low = options.integer("Qmin", 20)
     high = options.integer(name, max(100, low), minimum=1, maximum=10**6)
     if high < low:
         raise SpecError(f"{options.owner}: {name} must be at least Qmin = {low}, got {high}")
     return high
-
-
-def _read_factor(options: Options, name: str) -> Fraction:
-    return shortest_decimal(options.number(name, 1.2, minimum=1.0, maximum=1e6))
 
 
 def _example_weights(clients: int) -> tuple[str, ...]:
@@ -507,12 +499,12 @@ class FedCompassParameters(Parameters):
     )
     latest_time_factor: Fraction = option.custom(
         "lambda >= 1: a group waits lambda times as long as expected (default 1.2)",
-        _read_factor,
+        lambda options, name: shortest_decimal(options.number(name, 1.2, minimum=1.0, maximum=1e6)),
         Fraction(6, 5),
         {"": ("1.2", "1", "3")},
     )
     p: tuple[float, ...] | None = option.custom(
-        "weights p_i of the clients (default 1/n each)", _read_p, None, {"": _example_weights}
+        "weights p_i of the clients (default 1/n each)", positive_if_given, None, {"": _example_weights}
     )
     st: Staleness = option.custom(
         {

@@ -9,7 +9,7 @@ import numpy as np
 
 from boundlab.algorithms import _option as option
 from boundlab.algorithms._algorithm import MemberRounds, drawn_subset, subset_size, uniform_subset, uniform_subsets
-from boundlab.algorithms._option import LocalSteps, Parameters, local_steps, positive
+from boundlab.algorithms._option import LocalSteps, Parameters, local_steps, positive_if_given
 from boundlab.algorithms._program import (
     X_S,
     AffineRow,
@@ -25,13 +25,8 @@ from boundlab.arithmetic.rational import shortest_decimal
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events, events_of
-from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.tape import Initial, Tape
-
-
-def _read_weights(options: Options, name: str) -> tuple[float, ...]:
-    return positive(options.numbers(name), f"{options.owner}: {name}") if options.has(name) else ()
 
 
 @final
@@ -45,7 +40,7 @@ class SFedAvgParameters(Parameters):
     local: LocalSteps = local_steps("alpha", "M")
     weights: tuple[float, ...] = option.custom(
         "one number a client, normalised over a round (default equal)",
-        _read_weights,
+        lambda options, name: positive_if_given(options, name) or (),
         (),
         {"": lambda clients: ("", f"[{','.join(['3', *['1'] * (clients - 1)])}]")},
     )

@@ -106,8 +106,7 @@ class Gamma(ByMean):
         """Invert the regularised incomplete gamma function."""
         from scipy.special import gammaincinv
 
-        out: Floats = gammaincinv(self.shape, u[:, 0]) * (self.mean[client] / self.shape)
-        return out
+        return np.asarray(gammaincinv(self.shape, u[:, 0]) * (self.mean[client] / self.shape))
 
 
 @final
@@ -121,8 +120,7 @@ class Lognormal(ByMean):
         """Invert through the normal quantile."""
         from scipy.special import ndtri
 
-        out: Floats = self.mean[client] * np.exp(self.spread * ndtri(u[:, 0]) - 0.5 * self.spread**2)
-        return out
+        return np.asarray(self.mean[client] * np.exp(self.spread * ndtri(u[:, 0]) - 0.5 * self.spread**2))
 
 
 @final
@@ -162,8 +160,7 @@ class TruncatedNormal(DelayLaw):
         from scipy.special import ndtr, ndtri
 
         z = -ndtri(u[:, 0] * ndtr(1.0 / self.cv))
-        out: Floats = self.location[client] * np.maximum(1.0 + self.cv * z, np.finfo(float).tiny)
-        return out
+        return np.asarray(self.location[client] * np.maximum(1.0 + self.cv * z, np.finfo(float).tiny))
 
     def means(self) -> Floats:
         """Return location·(1 + cv·φ(1/cv)/Φ(1/cv))."""
@@ -236,8 +233,7 @@ def read_rates(options: Options, n: int) -> Floats:
         if len(rates) != n:
             raise SpecError(f"{options.owner}: {len(rates)} rates for {n} clients; give one a client")
         if (rates <= 0.0).any():
-            worst = int(np.argmin(rates))
-            raise SpecError(f"{options.owner}: rates must be > 0, got {rates[worst]:g} for client {worst}")
+            raise SpecError(f"{options.owner}: rates must be > 0, got {rates.min():g} for client {np.argmin(rates)}")
         return rates
     rate = options.number("rate", 1.0, above=0.0)
     if "spread" in given:
@@ -375,7 +371,7 @@ class DelayModel(BuiltFromWords, ABC):
     @property
     def certain(self) -> bool:
         """True if every trial has the same arrivals."""
-        return False
+        return self.seconds is not None
 
     @property
     def seconds(self) -> Floats | None:
@@ -403,11 +399,6 @@ class Renewal(DelayModel):
     def rates(self) -> Floats:
         """Return 1/mean (the elementary renewal theorem)."""
         return 1.0 / self.law.means()
-
-    @property
-    def certain(self) -> bool:
-        """True if no time is drawn at random."""
-        return isinstance(self.law, Deterministic)
 
     @property
     def seconds(self) -> Floats | None:
@@ -609,19 +600,18 @@ class Trace(DelayModel):
 
     def sample(self, streams: Streams, count: int, server_rate: float) -> Events:
         """Return the recorded arrivals, merged with Poisson aggregations if there are any."""
-        time, actor = self.arrivals.time, self.arrivals.actor
+        found = self.arrivals
         if server_rate > 0.0:
-            law, last = Exponential(np.array([1.0 / server_rate])), float(time[-1])
+            law, last = Exponential(np.array([1.0 / server_rate])), float(found.time[-1])
             drawn = _Arrivals(law, streams, Stream.SERVER, np.array([server_rate * last]), SERVER)
             while drawn.extend(last):
                 pass
             extra, who = drawn.all()
-            keep = extra <= time[-1]
-            both = _merged([(time, actor), (extra[keep], who[keep])])
-            time, actor = both.time, both.actor
-        if len(time) < count:
-            raise SpecError(f"the trace {self.source} ends after {len(time)} events; {count} are asked for")
-        return Events(time[:count], actor[:count])
+            keep = extra <= last
+            found = _merged([(found.time, found.actor), (extra[keep], who[keep])])
+        if len(found) < count:
+            raise SpecError(f"the trace {self.source} ends after {len(found)} events; {count} are asked for")
+        return Events(found.time[:count], found.actor[:count])
 
 
 def read_trace(path: Path, n: int, *, rounds: bool = False) -> Trace:
@@ -653,8 +643,7 @@ def read_trace(path: Path, n: int, *, rounds: bool = False) -> Trace:
         raise SpecError(f"the trace {path} has {len(names)} devices ({shown}); the problem has {n} clients")
     if not len(found.time) or found.time[-1] <= 0.0:
         raise SpecError(f"the trace {path} holds no arrivals after time 0")
-    absent = np.setdiff1d(np.arange(n), actors)
-    if absent.size:
+    if (absent := np.setdiff1d(np.arange(n), actors)).size:
         raise SpecError(f"the trace {path} has no update of client {absent[0]}; the problem has {n} clients")
     if rounds:
         return Trace(Events(found.time, actors.astype(np.int32)), n, str(path), rounds=_rounds(found, actors))
@@ -689,8 +678,7 @@ def _answered(begun: Ints, actors: Ints, n: int, *, versions: bool) -> bool:
     answered, last = np.empty(len(actors), dtype=np.int64), [0] * n
     for place, client in enumerate(actors.tolist()):
         answered[place], last[client] = last[client], place + 1
-    most = LARGEST_BUFFER if versions else 1
-    return any(np.array_equal(begun, answered // per) for per in range(1, most + 1))
+    return any(np.array_equal(begun, answered // per) for per in range(1, 1 + (LARGEST_BUFFER if versions else 1)))
 
 
 # Server policies: when the server aggregates.
@@ -810,11 +798,10 @@ def sample_events(delays: DelayModel, policy: ServerPolicy, streams: Streams, it
     Under ``count`` the algorithm's compiler inserts the aggregations, since where they stand between an
     arrival and its answer is the algorithm's affair.
     """
-    if policy.kind == "count":
-        return delays.sample(streams, iterations, 0.0)
+    counted = policy.kind in ("count", "periodic")
+    arrivals = delays.sample(streams, iterations, 0.0 if counted else policy.value)
     if policy.kind != "periodic":
-        return delays.sample(streams, iterations, policy.value)
-    arrivals = delays.sample(streams, iterations, 0.0)
+        return arrivals
     ticks = policy.value * np.arange(1.0, min(np.ceil(arrivals.time[-1] / policy.value), iterations) + 1.0)
     server = np.full(len(ticks), SERVER, dtype=np.int32)
     return _merged([(arrivals.time, arrivals.actor), (ticks, server)], iterations)

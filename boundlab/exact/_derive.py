@@ -57,7 +57,6 @@ from boundlab.exact._rows import (
     shortened,
     shown_name,
 )
-from boundlab.formulas.enclose import scalar
 from boundlab.formulas.symbols import names_of
 from boundlab.metrics import Quantity
 from boundlab.tape import Tape
@@ -208,17 +207,14 @@ def _local_steps(at: ExactSetting, tape: Tape) -> Iterator[Sentence]:
     size = _step_size(at, tape)
     if size is None or at.model.d > 1:
         return
-    y = math("y", "y")
-    slope = math("f_i'(y)", "f_i'(y)")
+    y, slope = math("y", "y"), math("f_i'(y)", "f_i'(y)")
     yield say("a local step of client i takes {} to {}", y, about(linear([(1, y), (-size, slope)])))
     quadratic, core = at.model.quadratic(), at.model.core()
     form = quadratic if quadratic is not None else None if core is None else core.form
     if form is None or not isinstance(size, numbers.flint().fmpq):
         return
-    where = ""
-    edges: list[Written] = []
-    if core is not None and quadratic is None:
-        where, edges = " if {} ≤ {} ≤ {}", [written(core.low[0]), y, written(core.high[0])]
+    edges = [] if core is None or quadratic is not None else [written(core.low[0]), y, written(core.high[0])]
+    where = " if {} ≤ {} ≤ {}" if edges else ""
     for client, (A, b) in enumerate(zip(form.A[:_CLIENTS], form.b, strict=False)):
         part = numbers.fraction(size) * A[0][0]
         yield say(f"client {client}: {{}} goes to {{}}{where}", y, about(linear([(1 - part, y)], part * b[0])), *edges)
@@ -259,17 +255,16 @@ def _entering(at: ExactSetting, trace: Models) -> _Entering:
         cells = [first, *(say(_clients(sorted({client[run] for run, _ in some}))) for some in each)]
         untold = say("how {} follows from what arrives is the algorithm's, and not written out here", now)
         return _Entering("who arrives", cells, untold, adds=False)
-    weighted = r"\textstyle\sum \text{weight} \cdot"
-    total = math("Σ weight·y", rf"{weighted} y")
-    if chosen[1]:
-        then = _before(at, 1)
-        total = math(f"{then.text} + Σ weight·(y − y_0)", rf"{then.latex} + {weighted} (y - y_0)")
-    rule = say("{} = {}, where the local steps of a run lead from {} to {}", now, total, start, y)
+    x, weighted = _before(at, 1), r"\textstyle\sum \text{weight} \cdot"
     if chosen[1] and _is_descent(at, trace, chosen[0]):
-        step, x = at.symbol(next(iter(at.plan.theorem.step))), _before(at, 1)
+        step = at.symbol(next(iter(at.plan.theorem.step)))
         slope, latex = ("f'", "f'") if at.model.d == 1 else ("∇f", r"\nabla f")
         moved = math(f"{x.text} − {step.text}·{slope}({x.text})", rf"{x.latex} - {step.latex}\, {latex}({x.latex})")
         rule = say("{} = {}", now, moved)
+    else:
+        added_to = math(f"{x.text} + Σ weight·(y − y_0)", rf"{x.latex} + {weighted} (y - y_0)")
+        total = added_to if chosen[1] else math("Σ weight·y", rf"{weighted} y")
+        rule = say("{} = {}, where the local steps of a run lead from {} to {}", now, total, start, y)
     cells = [first, *(_cell_of(at, trace, t, some) for t, some in enumerate(chosen[0], 1))]
     return _Entering("what enters", cells, rule, adds=True)
 
@@ -277,9 +272,7 @@ def _entering(at: ExactSetting, trace: Models) -> _Entering:
 def _is_descent(at: ExactSetting, trace: Models, each: Sequence[Sequence[_Entry]]) -> bool:
     """Return whether every update is one step of the one client from the model before, of the theorem's size."""
     steps, points = trace.tape.descend.steps, trace.each
-    if at.plan.problem.n > 1 or _step_size(at, trace.tape) is None:
-        return False
-    return all(
+    return (at.plan.problem.n == 1 and _step_size(at, trace.tape) is not None) and all(
         len(some) == 1 and weight == 1 and steps[run] == 1 and _same(trace.moves[run][0], points[t])
         for t, some in enumerate(each)
         for run, weight in some[:1]
@@ -346,9 +339,7 @@ def _before(at: ExactSetting, lag: int) -> Written:
 
 
 def _clients(clients: Sequence[int]) -> str:
-    if not clients:
-        return "–"
-    return f"client{'s' * (len(clients) > 1)} {', '.join(map(str, clients))}"
+    return f"client{'s' * (len(clients) > 1)} {', '.join(map(str, clients))}" if clients else "–"
 
 
 # Both sides of a theorem on a case, from their formulas to a number, and why one is larger.
@@ -372,7 +363,7 @@ def right_side(at: ExactSetting, right: Scalar) -> Iterator[Item]:
     for name, term in terms.items():
         whole = len(terms) == 1
         head = RIGHT if whole else math(name, rf"\text{{{tex(name)}}}")
-        value = right if whole else _value(at, term)
+        value = right if whole else at.number(term)
         yield equalities(head, formula(term, theorem), formula(term, theorem, known), written(value), decimal(value))
     if len(terms) > 1:
         heads = math(" + ".join(terms), " + ".join(rf"\text{{{tex(name)}}}" for name in terms))
@@ -384,7 +375,7 @@ def stands_on(at: ExactSetting) -> Iterator[Item]:
     theorem = at.plan.theorem
     for one in theorem.conditions:
         sides = (one.quantity, one.limit)
-        as_is, found = [formula(side, theorem) for side in sides], [written(_value(at, side)) for side in sides]
+        as_is, found = [formula(side, theorem) for side in sides], [written(at.number(side)) for side in sides]
         known = [side.text for side in found] == [side.text for side in as_is]
         parts = as_is if known else [*as_is, *found]
         claim = f"{{}} {one.sign} {{}}"
@@ -460,11 +451,6 @@ def _shown(value: Any) -> Written:
     return vector(value) if isinstance(value, list) else written(value)
 
 
-def _value(at: ExactSetting, term: Any) -> Scalar:
-    exact = scalar(at.formulas.exact(term))
-    return at.formulas.ball(term) if exact is None else exact
-
-
 # Put a derivation together: from what the exact engine tells to what a referee reads.
 
 
@@ -522,11 +508,8 @@ def require_same(total: Scalar, left: Scalar) -> None:
     ArithmeticError
         If they do not.
     """
-    if sides(total) is None or sides(left) is None:
-        same = bool(numbers.ball(total).overlaps(numbers.ball(left)))
-    else:
-        same = numbers.sign(total - left) == 0
-    if not same:
+    near = sides(total) is None or sides(left) is None
+    if not (numbers.ball(total).overlaps(numbers.ball(left)) if near else numbers.sign(total - left) == 0):
         raise ArithmeticError(
             f"the rows of the derivation sum to {numbers.text(total)}, the engine found {numbers.text(left)}"
         )

@@ -24,7 +24,7 @@ from boundlab.arithmetic.numbers import (
     exact_array,
     rational,
 )
-from boundlab.arithmetic.problem import AtMinimum, Core, RationalProblem, root
+from boundlab.arithmetic.problem import AtMinimum, RationalProblem, root
 from boundlab.arithmetic.rational import TooLongError
 from boundlab.arithmetic.writing import words
 from boundlab.assumptions import FIXED_TIMES, definers
@@ -44,7 +44,6 @@ from boundlab.exact._rows import (
     Point,
     sentence,
 )
-from boundlab.execute import Numbers
 from boundlab.execute.rationals import exactly, run
 from boundlab.expectation import (
     Arithmetic,
@@ -74,7 +73,7 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.from_case import given, never_moving, own_rates, plan_of
 from boundlab.instance.plan import Plan, require_last
 from boundlab.instance.readings import known_number, left_side
-from boundlab.metrics import Metric, Quantity
+from boundlab.metrics import Quantity
 from boundlab.objective import StepBounds
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Condition, Theorem, core as core_of, read_off_runs
@@ -139,9 +138,7 @@ def count_of(plan: Plan) -> int | None:
 def _options(raw: Any) -> Mapping[str, Any]:
     from boundlab.options import parse_spec
 
-    if isinstance(raw, dict):
-        return raw
-    return parse_spec(str(raw), "delays")[1]
+    return raw if isinstance(raw, dict) else parse_spec(str(raw), "delays")[1]
 
 
 def _list(raw: Any) -> list[Fraction]:
@@ -310,27 +307,11 @@ def listed(ask: Callable[[], tuple[list[RecordedOutcome], list[Steps]]]) -> Outc
     return None
 
 
-def of_moments(
-    model: RationalProblem,
-    arithmetic: Arithmetic[Scalar],
-    law: EventLaw[Fraction],
-    metric: Metric,
-    k: int,
-    core: Core | None,
-) -> MomentsOf:
-    """Return the moments over random events."""
+def of_moments(ask: Callable[[Callable[[Moments], None]], Any], *, summed: bool) -> MomentsOf:
+    """Return the moments that a recursion tells on its way."""
     each: list[Moments] = []
-    second_moments(model, arithmetic, law, metric, np.array([k]), core, each.append)
-    return MomentsOf(each, metric.over.averages_iterates)
-
-
-def of_moments_along(
-    model: RationalProblem, tape: Tape, of_tape: Numbers[Scalar], metric: Metric, k: int, core: Core | None
-) -> MomentsOf:
-    """Return the moments at all records of a schedule."""
-    each: list[Moments] = []
-    moments_of_schedule(model, tape, of_tape, metric, k, core, each.append)
-    return MomentsOf(each, False)
+    ask(each.append)
+    return MomentsOf(each, summed)
 
 
 def of_models(
@@ -504,12 +485,10 @@ class ExactEngine:
     def _left(self) -> Side:
         whole, parts = self.plan, list[tuple[Scalar, Side]]()
         for share, self.plan in whole.summands:
-            parts.append((rational(share), self._of_one()))
+            random = isinstance(self.case.events, RandomEvents)
+            parts.append((rational(share), self._over_events() if random else self._on_tape()))
         self.plan = whole
         return parts[0][1] if len(parts) == 1 and whole.summands[0][0] == 1 else weighted(parts)
-
-    def _of_one(self) -> Side:
-        return self._over_events() if isinstance(self.case.events, RandomEvents) else self._on_tape()
 
     def _over_events(self) -> Side:
         plan = self.plan
@@ -519,24 +498,20 @@ class ExactEngine:
         def all_events() -> tuple[list[RecordedOutcome], list[Steps]]:
             return outcomes(self.model, self.best, *self.arithmetic(), law, plan.metric, k)
 
-        if has_moments(self.model) and plan.metric.quantity is not Quantity.CONTROL:
-            self.method = _MOMENTS
-            self._trace = lambda: of_moments(self.model, self.arithmetic()[0], law, plan.metric, k, None)
-            return self._with_precision(
-                lambda: second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks)[0]
-            )
+        everywhere = has_moments(self.model) and plan.metric.quantity is not Quantity.CONTROL
+        core = None if everywhere else core_over_events(self.model, self.arithmetic()[0], law, k)
+        if everywhere or core is not None:
 
-        core = core_over_events(self.model, self.arithmetic()[0], law, k)
-        if core is not None:
-            self.method = f"{_MOMENTS}: no run leaves the box where the functions are quadratics"
+            def moments(tell: Callable[[Moments], None] | None = None) -> Scalar:
+                return second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks, core, tell)[0]
+
+            self.method = _MOMENTS + ": no run leaves the box where the functions are quadratics" * (not everywhere)
             # Two outcomes an event are few rows, which a hand follows more easily than moments.
             self._trace = lambda: (
-                (listed(all_events) if 2**k <= MOST else None)
-                or of_moments(self.model, self.arithmetic()[0], law, plan.metric, k, core)
+                (None if everywhere or 2**k > MOST else listed(all_events))
+                or of_moments(moments, summed=plan.metric.over.averages_iterates)
             )
-            return self._with_precision(
-                lambda: second_moments(self.model, self.arithmetic()[0], law, plan.metric, ks, core)[0]
-            )
+            return self._with_precision(moments)
 
         alike = twins(plan.problem, law.p.astype(np.float64))
 
@@ -631,22 +606,17 @@ class ExactEngine:
         self, tape: Tape, in_full: Callable[[], Tape], rates: list[Scalar], k: int, *, balls: bool
     ) -> Scalar:
         """Return the expectation over the noise, given the schedule; ``in_full`` gives its tape with all records."""
-        each, metric = exactly(tape, rates, balls=balls), self.plan.metric
-
-        def by_moments(core: Core | None) -> Scalar:
-            def trace() -> ExactTrace:
-                full = in_full()
-                return of_moments_along(self.model, full, exactly(full, rates, balls=balls), metric, k, core)
-
-            self._trace = trace
-            return moments_of_schedule(self.model, tape, each, metric, k, core)
-
-        if has_moments(self.model):
-            return by_moments(None)
+        each, metric, everywhere = exactly(tape, rates, balls=balls), self.plan.metric, has_moments(self.model)
         unit = numbers.ball(numbers.rational(1)) if balls else numbers.one_like(*rates)
-        core = core_of_schedule(self.model, tape, each, unit)
-        if core is not None:
-            return by_moments(core)
+        core = None if everywhere else core_of_schedule(self.model, tape, each, unit)
+        if everywhere or core is not None:
+
+            def moments(tell: Callable[[Moments], None]) -> Scalar:
+                full = in_full()
+                return moments_of_schedule(self.model, full, exactly(full, rates, balls=balls), metric, k, core, tell)
+
+            self._trace = lambda: of_moments(moments, summed=False)
+            return moments_of_schedule(self.model, tape, each, metric, k, core)
         self._trace = lambda: listed(lambda: (outcomes_of_schedule(self.model, self.best, tape, each, unit), []))
         return enumerated_schedule(self.model, self.best, tape, each, unit, metric, k)
 

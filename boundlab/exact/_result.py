@@ -161,10 +161,8 @@ class ExactResult:
             Verdict.HOLDS: "is not above",
             Verdict.INCONCLUSIVE: "is not told from" if near else "refutes nothing beside",
         }[found]
-        still = self.still and f"{self.still}; "
-        return conditional(
-            uncertified(self.symbols), found, f"{still}the left side {words} the bound on this case ({self.kind})"
-        )
+        why = f"{self.still}{'; ' * bool(self.still)}the left side {words} the bound on this case ({self.kind})"
+        return conditional(uncertified(self.symbols), found, why)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

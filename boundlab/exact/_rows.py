@@ -406,8 +406,12 @@ class ExactSetting:
         if isinstance(known, KnownVector):
             return [one.ball() if one.exact is None else scalar(one.exact) for one in known.entries]
         symbol = self.plan.theorem.symbols[name].symbol if name in self.plan.theorem.symbols else sympy.Symbol(name)
-        exact = scalar(self.formulas.exact(symbol))
-        return self.formulas.ball(symbol) if exact is None else exact
+        return self.number(symbol)
+
+    def number(self, term: Any) -> Scalar:
+        """Return the value of a formula: an exact number, or a ball of the present precision."""
+        exact = scalar(self.formulas.exact(term))
+        return self.formulas.ball(term) if exact is None else exact
 
 
 def instance(at: ExactSetting) -> Iterator[Sentence]:
@@ -567,14 +571,9 @@ class Account:
     by_hand: bool
 
 
-def model_letter(at: ExactSetting) -> str:
-    """Return the letter of the server model: w where server updates are counted, else x."""
-    return "w" if at.plan.theorem.horizon_symbol == "T" else "x"
-
-
 def model_name(at: ExactSetting, when: str) -> Written:
-    """Return the name of the server model after so many iterations."""
-    letter = model_letter(at)
+    """Return the name of the server model after so many iterations: w where server updates are counted, else x."""
+    letter = "w" if at.plan.theorem.horizon_symbol == "T" else "x"
     return math(f"{letter}_{when}", f"{letter}_{{{when}}}")
 
 

@@ -284,8 +284,7 @@ def local_rate(theorem: Theorem) -> str:
 
 def server_rates(theorem: Theorem) -> list[str]:
     """Return the rates that the theorem sets and that are part of the tape."""
-    local = algorithm(theorem.algorithm).step_size_symbols
-    return [name for name in theorem.step if name not in local]
+    return [name for name in theorem.step if name not in algorithm(theorem.algorithm).step_size_symbols]
 
 
 def behind_tape(theorem: Theorem) -> frozenset[str]:
@@ -295,10 +294,13 @@ def behind_tape(theorem: Theorem) -> frozenset[str]:
 
 def unknown(theorem: Theorem) -> list[str]:
     """Return the symbols that neither a problem, nor a run, nor a choice of rates gives a value."""
-    known = {name for name, info in SYMBOLS.items() if info.role in _GIVEN}
-    known |= {symbol for name in theorem.core.assumed for symbol in assumption(name).defines}
-    known |= {theorem.horizon_symbol, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by}
-    missing = [name for name in theorem.inputs() if name not in known.union(tried(theorem))]
+    known = {
+        *(name for name, info in SYMBOLS.items() if info.role in _GIVEN),
+        *(symbol for name in theorem.core.assumed for symbol in assumption(name).defines),
+        *(theorem.horizon_symbol, *open_rates(theorem), *theorem.core.read_as.values(), *theorem.bounded_by),
+        *tried(theorem),
+    }
+    missing = [name for name in theorem.inputs() if name not in known]
     if not missing:
         return []
     from boundlab.checks.scope import measured_by_runs
@@ -452,8 +454,7 @@ class Columns(Oracle):
 
     def slope(self, x: Array) -> Floats:
         """Return f' of each column, shape (C,)."""
-        out: Floats = (self.layout.w * self._slope(x - self.layout.c)).mean(axis=0)
-        return out
+        return np.asarray((self.layout.w * self._slope(x - self.layout.c)).mean(axis=0))
 
     def value(self, x: Array) -> Floats:
         """Return f of each column, shape (C,)."""

@@ -166,7 +166,7 @@ class Judge:
             if not self._meets(one):
                 continue
             if self._alone(one):
-                found += self._one(one, ks) if self._left is None or self._left > 0 else []
+                found += self._group([one], ks, alone=True) if self._left is None or self._left > 0 else []
             else:
                 groups.setdefault((self._tape(one), one.noisy, *sorted(one.step)), []).append(one)
         for group in groups.values():
@@ -200,9 +200,8 @@ class Judge:
         ):
             return True
         # What holds at every x is decided one by one, and so is where a run goes, and what reads an accuracy.
-        if "error" in one.problem or self.theorem.left.over.summed or self.theorem.assume or tried(self.theorem):
-            return True
-        if RUN_IN_BALL in self.theorem.core.asked:
+        apart = self.theorem.assume or RUN_IN_BALL in self.theorem.core.asked or tried(self.theorem)
+        if apart or "error" in one.problem or self.theorem.left.over.summed:
             return True
         if one.constrained and (one.noisy or "box" in one.problem):
             return True
@@ -223,17 +222,11 @@ class Judge:
             return False
         return True
 
-    def _one(self, candidate: Candidate, ks: Sequence[int] | None) -> list[Score]:
+    def _group(self, group: list[Candidate], ks: Sequence[int] | None, *, alone: bool = False) -> list[Score]:
+        """Return the scores of candidates that share their runs, or of one that is ``alone``."""
         try:
-            sides = evaluate(self.theorem, candidate, ks)
-        except FAILURES as error:
-            self.refuse(error)
-            return []
-        return self._scored(sides, [candidate])
-
-    def _group(self, group: list[Candidate], ks: Sequence[int] | None) -> list[Score]:
-        try:
-            sides = _shared_runs.evaluate(self.shared(group[0], ks), group)
+            first = group[0]
+            sides = evaluate(self.theorem, first, ks) if alone else _shared_runs.evaluate(self.shared(first, ks), group)
         except FAILURES as error:
             if len(group) > 1:
                 return [score for one in group for score in self._group([one], ks)]
@@ -310,8 +303,7 @@ class Judge:
             beyond = 0 if self.theorem.left.in_seconds else one.iterations - int(sides.ks[-1])
             own = replace(one, iterations=int(sides.ks[row]) + beyond)
             left, right = float(sides.left[row, column]), float(sides.right[row, column])
-            lost = float(sides.lost[column])
-            found.append(Score(own, left, right, float(ratio[column]), lost, sides.last[column]))
+            found.append(Score(own, left, right, float(ratio[column]), float(sides.lost[column]), sides.last[column]))
         return found
 
 

@@ -157,8 +157,7 @@ class JudgedInstance:
             if name in one.problem and one.independent
         )
         parts += [f"{name} = {typed(simply(one.problem[name]))}" for name in shown]
-        parts += [f"f = {self.objective}"] if self.objective.startswith("Σ") else []
-        parts += [f"delays {one.delays}"]
+        parts += [*([f"f = {self.objective}"] if self.objective.startswith("Σ") else []), f"delays {one.delays}"]
         parts += [f"{name} = {_shown(value)}" for name, value in {**self.parameters, **one.settings}.items()]
         other = "" if OPTIONS.keys().isdisjoint(one.problem) else on_composite(self.theorem, one.settings, n)
         return f"{other and other + '; '}{', '.join(parts)}"
@@ -254,9 +253,9 @@ class Falsification:
         """That the theorem applied to nothing that was tried, and why; empty where it applied to something."""
         if self.best is not None or self.tried:
             return ""
-        contradicts = contradiction(self.theorem.core.assumed)
         why = f"no instance was found that meets {self.unmet}" if self.unmet else ""
-        why = why if contradicts is None else contradicts.words
+        if (contradicts := contradiction(self.theorem.core.assumed)) is not None:
+            why = contradicts.words
         head = f"applies to no instance that was tried (0 of {sum(self.refused.values())})"
         return f"{head}: {why}" if why else head
 
@@ -379,13 +378,15 @@ def case_of(plan: Plan, found: JudgedInstance) -> Document:
     one, theorem = found.candidate, plan.theorem
     options = one.options()
     start = options.pop("x0")
-    own = {name for name in theorem.step if name not in one.step}
-    own |= {name for name, value in plan.parameter_values.items() if isinstance(value, StepRule)}
-    parameters = {name: _parameter(value) for name, value in plan.parameter_values.items() if name not in own}
-    settings: dict[str, Any] = {
-        name: _parameter(value) for name, value in one.settings.items() if name not in parameters
+    own = {
+        *(name for name in theorem.step if name not in one.step),
+        *(name for name, value in plan.parameter_values.items() if isinstance(value, StepRule)),
     }
-    settings |= {name: _parameter(value) for name, value in one.step.items() if name not in plan.parameter_values}
+    parameters = {name: _parameter(value) for name, value in plan.parameter_values.items() if name not in own}
+    settings = {
+        **{name: _parameter(value) for name, value in one.settings.items() if name not in parameters},
+        **{name: _parameter(value) for name, value in one.step.items() if name not in plan.parameter_values},
+    }
     case: dict[str, Any] = {
         "theorem": theorem.id,
         "algorithm": plan.algorithm.id,

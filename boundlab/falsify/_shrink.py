@@ -456,14 +456,12 @@ def _other_options(theorem: Theorem, one: Candidate) -> Iterator[Candidate]:
 
 def _broken(one: Candidate, judge: Judge, over: Callable[[], bool], rng: np.random.Generator) -> Score | None:
     """Return a violation with the same discrete choices and with numbers near these, or None."""
-    scores = [score for score in map(judge.score, _starts(one)) if score is not None]
-    scores = [score for score in scores if score.candidate.iterations == one.iterations]
-    if not scores:
-        return None
-    best = max(scores, key=lambda score: score.ratio)
-    if best.ratio >= _NEAR and not best.violates:
+    found = (score for score in map(judge.score, _starts(one)) if score is not None)
+    same = (score for score in found if score.candidate.iterations == one.iterations)
+    best = max(same, key=lambda score: score.ratio, default=None)
+    if best is not None and best.ratio >= _NEAR and not best.violates:
         best = optimise(best, judge, over, rng, _GENERATIONS)
-    return best if best.violates else None
+    return best if best is not None and best.violates else None
 
 
 def _starts(one: Candidate) -> Iterator[Candidate]:

@@ -205,8 +205,7 @@ def of_runs(plan: Plan, trials: int, seed: int) -> Membership | None:
     n = plan.problem.n
     if not trials and (program := _program(plan)) is not None:
         events = drawn(program, event_law(plan.delays, plan.policy), _DRAWN, seed)
-        found = of_program(program, n, events)
-        return _decided(plan, [found], f"what was averaged, as {_DRAWN} of its events show")
+        return _decided(plan, [of_program(program, n, events)], f"what was averaged, as {_DRAWN} of its events show")
     trials = max(trials, 1)
     far, looked = min(plan.iterations, max(1, LOOKED // trials)), min(trials, LOOKED)
     runs = "the run" if trials == 1 else f"all {trials} runs" if looked == trials else f"{looked} of {trials} runs"
@@ -308,15 +307,17 @@ def plan_of(theorem: Theorem, case: Case) -> Plan:
         raise SpecError(f"{theorem.id} is about {theorem.algorithm}, the case about {case.algorithm.id}")
     own = own_rates(theorem, case)
     settings = {name: _setting(value) for name, value in given(case).items() if name not in own}
-    if isinstance(case.events, RandomEvents):
-        plan = _random(theorem, case, case.events, settings)
-    else:
-        plan = _fixed(theorem, case, case.events, settings)
+    plan = (
+        _random(theorem, case, case.events, settings)
+        if isinstance(case.events, RandomEvents)
+        else _fixed(theorem, case, case.events, settings)
+    )
     for name, value in own.items():
         want, got = plan.parameter_values.get(name), plain(value)
         if want is None:
-            known = " and ".join(theorem.step)
-            raise AssumptionError(f"{theorem.id} says what {known} is; leave {name} = {value} out of the case")
+            raise AssumptionError(
+                f"{theorem.id} says what {' and '.join(theorem.step)} is; leave {name} = {value} out of the case"
+            )
         if not isinstance(got, (int, float)) or abs(got - want) > _WRITTEN * abs(want):
             raise AssumptionError(
                 f"{theorem.id} sets {name} = {want} itself; the case has {name} = {value}, which may be left out"

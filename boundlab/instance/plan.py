@@ -105,12 +105,10 @@ def within_seconds(theorem: Theorem, plan: "Callable[[int], Plan]", most: int) -
         if tried > most:
             raise SpecError(f"{theorem.id}: within its time there are more than {most} updates; ask for less accuracy")
         tried = min(most + 1, 8 * tried)
-    low, high = 0, tried  # the start is there, and update `high` too late
     if not _ends_within(found, 0.0):
         raise AssumptionError(f"{theorem.id}: the seconds that it gives the run are negative")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if _ends_within(found, float(times[middle])) else (low, middle)
+    # The start is there, and the last update that was tried is too late.
+    low = _first(lambda update: not _ends_within(found, float(times[update])), 0, tried) - 1
     if low < theorem.left.first:
         raise AssumptionError(
             f"{theorem.id}: {low} updates end within its time, and the left side begins at "
@@ -230,7 +228,8 @@ def spoken(
         if not heard:
             evaluate(grid[-1:])
             raise
-    first = _first(evaluate, max((k for k in grid.tolist() if k < heard[0]), default=heard[0] - 1), heard[0])
+    silent = max((k for k in grid.tolist() if k < heard[0]), default=heard[0] - 1)
+    first = _first(lambda k: _speaks(evaluate, k), silent, heard[0])
     later = [k for k in spaced_iterations(iterations, first).tolist() if k > first and _speaks(evaluate, k)]
     points = np.array([first, *later], dtype=np.int64)
     return points, evaluate(points)
@@ -258,12 +257,12 @@ def _speaks(evaluate: Callable[[Ints], Evaluation], k: int) -> bool:
     return True
 
 
-def _first(evaluate: Callable[[Ints], Evaluation], silent: int, speaks: int) -> int:
-    """Return where the theorem begins to speak between two numbers: by bisection, for there is one such place."""
-    while speaks - silent > 1:
-        middle = (silent + speaks) // 2
-        silent, speaks = (silent, middle) if _speaks(evaluate, middle) else (middle, speaks)
-    return speaks
+def _first(holds: Callable[[int], bool], before: int, last: int) -> int:
+    """Return from where on something holds between two numbers: by bisection, for there is one such place."""
+    while last - before > 1:
+        middle = (before + last) // 2
+        before, last = (before, middle) if holds(middle) else (middle, last)
+    return last
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -443,14 +442,14 @@ def make_plan(
     SpecError
         If a setting is unknown or a number is out of range.
     """
-    given: dict[str, Any]
     iterations, trials, seed = whole(iterations, "iterations"), count(trials, "trials", 1), count(seed, "seed", 0)
     if forms and (form := applying(theorem, problem, beyond)) is not theorem:
-        given = {"settings": settings, "beyond": beyond, "ks": ks, "trials": trials, "seed": seed}
-        found = make_plan(form, problem, delays, policy, iterations, algorithm=algorithm, most=most, **given)
-        return replace(found, asked=theorem.id)
-    given = {"settings": settings, "beyond": beyond, "algorithm": algorithm}
-    planned = partial(_at_own_steps, theorem, problem, delays, policy, trials=trials, seed=seed, **given)
+        asked = settings, beyond, ks, trials, seed, algorithm, most
+        return replace(make_plan(form, problem, delays, policy, iterations, *asked), asked=theorem.id)
+    planned = partial(
+        _at_own_steps, theorem, problem, delays, policy, settings=settings, beyond=beyond, trials=trials, seed=seed,
+        algorithm=algorithm,
+    )  # fmt: skip
     if theorem.left.in_seconds:
         return within_seconds(theorem, lambda until: planned(iterations=until, ks=np.array([until])), most)
     return planned(iterations=iterations, ks=ks)
@@ -519,8 +518,9 @@ def _plan(
     measured = dict(values)
     given = {name: value for name, value in yours.items() if name not in measured}
     schedules = replace(schedules, chosen={**chosen}, given=given)
-    certified = at_every_x.certified
-    sources = Sources(theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours, certified)
+    sources = Sources(
+        theorem, problem, delays, constants, measured, scheduled, schedules.averaged, yours, at_every_x.certified
+    )
     if problem.run_limit != math.inf:  # else it is not yet known what the run's own steps have
         sources.check()
     values |= sources.chosen
@@ -577,17 +577,15 @@ def _pinned(
     schedules: Schedules, readings: tuple[SymbolValue, ...], worst: Mapping[str, Any], used: Mapping[str, Any]
 ) -> tuple[SymbolValue, ...]:
     """Return the readings, where what the step was computed from says so, or the step names what the table has not."""
-    how = "the largest of all trials' schedules: their one step is computed from it"
     apart = {name for name in worst.keys() & used.keys() if np.ndim(used[name]) == 0 and worst[name] != used[name]}
 
-    def told(one: SymbolValue) -> SymbolValue:
+    def how(one: SymbolValue) -> str:
         if one.name in schedules.pinned:
-            return replace(one, how=how)
+            return "the largest of all trials' schedules: their one step is computed from it"
         read = sorted(schedules.theorem.read_by([one.name]) & apart) if one.name in schedules.theorem.step else ()
-        said = [f"; {name} = {worst[name]:.6g} there, the largest of all trials" for name in read]
-        return replace(one, how="".join((one.how, *said)))
+        return one.how + "".join(f"; {name} = {worst[name]:.6g} there, the largest of all trials" for name in read)
 
-    return tuple(map(told, readings))
+    return tuple(replace(one, how=how(one)) for one in readings)
 
 
 def _known(

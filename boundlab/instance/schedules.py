@@ -93,12 +93,10 @@ def split(
     """
     options: dict[str, Any] = dict(theorem.core.fixed)
     own = options_of(theorem, algorithm)
-    for name, value in settings.items():
-        if name not in own:
-            continue
-        if not override and name in options and str(options[name]) != str(value):
+    for name, value in () if override else settings.items():
+        if name in own and name in options and str(options[name]) != str(value):
             raise AssumptionError(f"{theorem.id}: the proof takes {name}={options[name]}, not {name}={value}")
-        options[name] = value
+    options |= {name: value for name, value in settings.items() if name in own}
     if not override:
         for reason in differences(theorem, algorithm, options).values():
             raise AssumptionError(f"{theorem.id}: {reason}")
@@ -205,12 +203,9 @@ def differences(theorem: Theorem, algorithm: Algorithm[Any], options: Mapping[st
         if want is None:
             # Some options go with others. One without a default is chosen by whoever runs the algorithm.
             usual = without([name]) or without(unsaid)
-            same = usual is None or usual == chosen
-        else:
-            same = read({**options, name: want}) == chosen
-        if not same and want is None:
-            found[f"{name} at its default"] = f"it leaves {name} at its default, the run has {name}={options[name]}"
-        elif not same:
+            if usual is not None and usual != chosen:
+                found[f"{name} at its default"] = f"it leaves {name} at its default, the run has {name}={options[name]}"
+        elif read({**options, name: want}) != chosen:
             found[f"{name}={want}"] = f"the proof takes {name}={want}, the run {name}={options[name]}"
     return found
 

@@ -243,7 +243,10 @@ class _Attempt(SymbolNumbers):
             if known is None or name in self._named:
                 continue
             if known.arity:
-                self.families[name] = self._members_in(known)
+                self.families[name] = {
+                    at: self._in(known.of(scalar(at[0])) if known.moving else known)
+                    for at in itertools.product(range(_LAST + 2), repeat=known.arity)
+                }
             else:
                 self.values[name] = self._in(known)
         self.read(kernel)
@@ -268,10 +271,6 @@ class _Attempt(SymbolNumbers):
             ):
                 return value
         raise OutsideError("a range holds no simple number")
-
-    def _members_in(self, known: Range) -> dict[tuple[int, ...], Fraction]:
-        places = itertools.product(range(_LAST + 2), repeat=known.arity)
-        return {at: self._in(known.of(scalar(at[0])) if known.moving else known) for at in places}
 
     def member(self, name: str, place: tuple[int, ...]) -> Real:
         """Return a member of a family; one that has no value yet gets one at an end of its range, if there is one."""

@@ -112,8 +112,9 @@ class Kernel:
     ) -> VectorFact:
         """Return an equation of vectors as a fact, where the checker accepts the line."""
         only_for_rules("making a fact")
-        says = left, right
-        return self._make(VectorFact, says, context, rule, tuple(premises), axioms, data, left=left, right=right)
+        return self._make(
+            VectorFact, (left, right), context, rule, tuple(premises), axioms, data, left=left, right=right
+        )
 
     def _make(
         self,
@@ -128,7 +129,8 @@ class Kernel:
     ) -> F:
         if rule == "axiom" and self.called is not None:
             schema, args = self.called
-            data = {"schema": schema, "args": (self._axioms(),) if args is None else args}
+            many = sum(one.rule == "axiom" for one in self.facts)
+            data = {"schema": schema, "args": (many,) if args is None else args}
             self.replay.raw["problem"] = self.replay.raw["problem"] or self.problem()
         behind = [*premises, *further(data)]
         for one in behind:
@@ -170,9 +172,6 @@ class Kernel:
             self._laws.append(law)
             self.replay.raw["laws"].append(lines.law_dict(law, self.vectors.known))
         return self._laws.index(law)
-
-    def _axioms(self) -> int:
-        return sum(one.rule == "axiom" for one in self.facts)
 
     def need(self, value: Number, context: Context, what: str) -> None:
         """Make sure that a number is shown to be ≥ 0; for the settings, whose axioms are about certain indices."""

@@ -12,7 +12,7 @@ hypothesis, also without its denominator where that is positive. A symbolic powe
 it is a power of is one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -81,7 +81,7 @@ def visible(top: Scalar, context: Context) -> Visible | None:
             assert high is not None  # noqa: S101  (it was chosen for its end)
             fresh = Symbol(f"t.{place}.{symbol.key}")
             differences[fresh] = high, of_symbol(symbol)
-            current = _put(current, end, of_symbol(symbol) - (high - of_symbol(end)) + of_symbol(fresh))
+            current = current.mapped({end: of_symbol(symbol) - (high - of_symbol(end)) + of_symbol(fresh)}.get)
         found = _from_below(current, context, differences)
         if found is not None:
             return found
@@ -136,10 +136,6 @@ def _alone(high: Scalar) -> list[Symbol]:
     return [one for one in found if one not in (high - of_symbol(one)).symbols]
 
 
-def _put(value: Scalar, symbol: Symbol, by: Scalar) -> Scalar:
-    return value.mapped(lambda one: by if one == symbol else None)
-
-
 def _from_below(current: Scalar, context: Context, differences: dict[Symbol, tuple[Scalar, Scalar]]) -> Visible | None:
     """Write each symbol as its lower end and a variable, the last declared first."""
     places = {name: place for place, name in enumerate(context.order())}
@@ -150,7 +146,7 @@ def _from_below(current: Scalar, context: Context, differences: dict[Symbol, tup
             return None
         fresh = Symbol(f"t.{symbol.key}")
         differences[fresh] = of_symbol(symbol), low
-        current = _put(current, symbol, low + of_symbol(fresh))
+        current = current.mapped({symbol: low + of_symbol(fresh)}.get)
         if sum(1 for _ in current.terms()) > _LONGEST:
             return None
     return None if any(value < 0 for _, value in current.terms()) else Visible(current, differences)
@@ -305,16 +301,11 @@ class _Lemma:
         while left := [one for one in self.symbols if one not in done]:
             for symbol in left:
                 done.add(symbol)
-                found += self._range(symbol)
-        return found
-
-    def _range(self, symbol: Symbol) -> list[str]:
-        own, known = self.symbols[symbol], self.fact.context.range_of(symbol)
-        found = []
-        if known.low is not None:
-            found.append(f"{self._number(known.low)} {'<' if known.above else '<='} {own}")
-        if known.high is not None:
-            found.append(f"{own} {'<' if known.below else '<='} {self._number(known.high)}")
+                own, known = self.symbols[symbol], self.fact.context.range_of(symbol)
+                if known.low is not None:
+                    found.append(f"{self._number(known.low)} {'<' if known.above else '<='} {own}")
+                if known.high is not None:
+                    found.append(f"{own} {'<' if known.below else '<='} {self._number(known.high)}")
         return found
 
     def _cleared(self) -> list[str]:
@@ -371,12 +362,12 @@ class _Lemma:
 
     def _sum(self, found: Visible, first: Monomial | None = None) -> str:
         """Return a polynomial in differences, one of its terms first."""
-        names = {one: self._difference(*ends) for one, ends in found.differences.items()}
+        names = {
+            one: f"({self._number(upper)} - {self._number(lower)})" if lower else self._number(upper)
+            for one, (upper, lower) in found.differences.items()
+        }
         order = sorted(shape(found.sum).top, key=lambda term: term[0] != first)
         return " + ".join(self._term(powers, value, names) for powers, value in order) or "0"
-
-    def _difference(self, upper: Scalar, lower: Scalar) -> str:
-        return self._number(upper) if not lower else f"({self._number(upper)} - {self._number(lower)})"
 
     def _product(self, value: Scalar) -> str | None:
         """Return a polynomial as a product of even powers and of polynomials in differences, if it is one."""
@@ -390,8 +381,8 @@ class _Lemma:
 
     def _moves(self, value: Scalar) -> str:
         """Return tactics that write symbols as their lower end and a rest, the last declared first."""
-        lines = []
-        for symbol in _last_first(value.symbols, self.fact.context):
+        lines, order = [], {name: place for place, name in enumerate(self.fact.context.order())}
+        for symbol in sorted(value.symbols, key=lambda one: (-order.get(one.name, -1), one.key)):
             known = self.fact.context.find(symbol.name)
             if symbol.exponent is not None or known is None or known.low is None or not known.low:
                 continue
@@ -448,8 +439,3 @@ def _powers_below(value: Scalar) -> Scalar:
 def _below(value: Scalar) -> Scalar:
     """Return the product of the factors that a number is divided by."""
     return prod((factor**count for factor, count in shape(value).factors), start=ONE)
-
-
-def _last_first(symbols: Iterable[Symbol], context: Context) -> list[Symbol]:
-    order = {name: place for place, name in enumerate(context.order())}
-    return sorted(symbols, key=lambda one: (-order.get(one.name, -1), one.key))

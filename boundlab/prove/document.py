@@ -587,13 +587,11 @@ class Proof:
 
     def _witness(self, claim: Claim, context: Context | None, cited: Iterable[Uses] | None) -> Witness | None:
         """Return an instance in which a claim is false, in the case in which it is claimed."""
-        if not self._witnesses or self._setting is None:
+        unknown = context is None and cited is None and self.kernel.has_cases  # in which of the cases it is claimed
+        if not self._witnesses or self._setting is None or unknown:
             return None
-        if context is None and cited is None and self.kernel.has_cases:
-            return None  # in which of the cases it is claimed is not known
         try:
-            here = self.kernel.deepest(cited or (), context)
-            return refute(self._setting, claim, here)
+            return refute(self._setting, claim, self.kernel.deepest(cited or (), context))
         except REFUSED:
             return None
 

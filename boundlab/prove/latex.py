@@ -9,7 +9,7 @@ from boundlab.documentation import pointers
 from boundlab.prove._scalars import NUMBER, Scalar, ordered, shape
 from boundlab.prove._terms import Claim, Expr
 from boundlab.prove.document import Outcome, Step, letters
-from boundlab.recheck.kernel import ONE, Atom, Monomial, Symbol, Vec
+from boundlab.recheck.kernel import ONE, Atom, Monomial, Symbol
 
 _GREEK = (
     "alpha",
@@ -156,15 +156,13 @@ def _meant(words: str) -> str:
 def _symbol(symbol: Symbol, power: int) -> str:
     head = _indexed(symbol.name, symbol.indices)
     if symbol.exponent is not None:
-        exponent = symbol.exponent * power
-        return f"{head}^{{{_scalar(exponent)}}}"
+        return f"{head}^{{{_scalar(symbol.exponent * power)}}}"
     return head if power == 1 else f"{head}^{{{power}}}"
 
 
 def _monomial(powers: Monomial, value: Fraction) -> _Part:
     """Return whether it is negative, and its size."""
-    number = Fraction(value)
-    size = abs(number)
+    size = abs(value)
     above = [_symbol(symbol, power) for symbol, power in powers if power > 0]
     below = [_symbol(symbol, -power) for symbol, power in powers if power < 0]
     if size.numerator != 1 or not above:
@@ -172,7 +170,7 @@ def _monomial(powers: Monomial, value: Fraction) -> _Part:
     if size.denominator != 1:
         below.insert(0, str(size.denominator))
     top = " ".join(above)
-    return number < 0, _over(top, " ".join(below)) if below else top
+    return value < 0, _over(top, " ".join(below)) if below else top
 
 
 def _signed(parts: list[_Part]) -> str:
@@ -196,12 +194,8 @@ def _scalar(value: Scalar) -> str:
 # ---------------------------------------------------------------------- expressions
 
 
-def _vector(vector: Vec) -> str:
-    return _indexed(vector.name, vector.indices)
-
-
 def _atom(atom: Atom) -> str:
-    base, vectors, weight = atom.base, [_vector(one) for one in atom.base.vectors], ""
+    base, vectors, weight = atom.base, [_indexed(one.name, one.indices) for one in atom.base.vectors], ""
     match base.kind:
         case "one":
             text = "1"

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -165,7 +164,7 @@ def look(what: str, seconds: float = SECONDS) -> LookedFor:
     """
     theorem, begin = load_theorem(what), time.process_time()
     tried: list[tuple[str, str]] = []
-    for words in _every(theorem.read):
+    for words in (one for one in product(KINDS, BASES, GIVEN) if SIZES[one[1]] in theorem.read):
         if time.process_time() - begin > seconds:
             break
         write = written_by(*words)
@@ -175,12 +174,6 @@ def look(what: str, seconds: float = SECONDS) -> LookedFor:
             return LookedFor(outcome, words, tuple(tried))
         tried.append((", ".join(words), _why(outcome)))
     return LookedFor(None, (), tuple(tried))
-
-
-def _every(read: frozenset[str]) -> Iterator[tuple[str, ...]]:
-    for kind, base, given in product(KINDS, BASES, GIVEN):
-        if SIZES[base] in read:
-            yield kind, base, given
 
 
 def _why(outcome: Outcome) -> str:

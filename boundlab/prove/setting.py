@@ -468,19 +468,15 @@ class Setting(Modelled):
         """Return a formula of the theorem as a number; short with the setting's names for some of its symbols."""
         # A name that a proof gives to a number of its own never stands for a symbol of the theorem.
         defined = {name: own for name, own in self.theorem.defining().items() if name not in self.own_symbols}
-        self._refuse_names(names_of(formula), context or self.context)
+        here = context or self.context
+        for name in self.theorem.read_by(names_of(formula)) & self.own_symbols:
+            known = here.find(name)
+            if name not in SYMBOLS or (known is not None and known.arity):  # of another meaning, or the theorem's own
+                raise ProofError(f"{name} of {self.theorem.id} is something else in proofs about it; rename the symbol")
         if more := {one.name for one in formula.free_symbols} - self.own_symbols - defined.keys():
             raise ProofError(f"{', '.join(sorted(more))} is no symbol of the setting")
-        here = context or self.context
-        known = self.short_names if short else {}
-        return translate(formula, here, known, *self.kernel.given(here), defined, self.kernel.plain_exponents())
-
-    def _refuse_names(self, names: Iterable[str], context: Context) -> None:
-        """Refuse a symbol of a theorem's own, or one with another meaning, that has a name of this setting's."""
-        for name in self.theorem.read_by(names) & self.own_symbols:
-            known = context.find(name)
-            if name not in SYMBOLS or (known is not None and known.arity):
-                raise ProofError(f"{name} of {self.theorem.id} is something else in proofs about it; rename the symbol")
+        named = self.short_names if short else {}
+        return translate(formula, here, named, *self.kernel.given(here), defined, self.kernel.plain_exponents())
 
     def _below_its_limit(self, name: str) -> Range:
         """Return the range of a symbol, with the theorem's condition on it as its upper end."""
@@ -559,14 +555,10 @@ class Setting(Modelled):
             self.kernel.vectors.declare("star", 0)
             # Subgradients of the f_i at the minimiser, chosen so that their mean is 0.
             self.kernel.vectors.declare("h", 1)
-            self.kernel.vectors.declare_slope("h", Slope(("i",), "f", self.client_index, Vec("star")))
+            of = () if self.one_function else (self.i,)
+            self.kernel.vectors.declare_slope("h", Slope(("i",), "f", of, Vec("star")))
             if self.composite:
                 self.kernel.vectors.declare("hs", 0)
-
-    @property
-    def client_index(self) -> tuple[Scalar, ...]:
-        """What a client's function is indexed by."""
-        return () if self.one_function else (self.i,)
 
     @property
     def star(self) -> Lin:
@@ -756,19 +748,19 @@ class Setting(Modelled):
         self.law = self._law()
         said = {name: Axiom(**own) for name, own in self._those("axioms")}
         self.sentences = Sentences(self, read, said)
-        methods = {name: partial(self.sentences.cite, name) for name in said if " " not in name}
+        methods: dict[str, Callable[..., Any]] = {
+            name: partial(self.sentences.cite, name) for name in said if " " not in name
+        }
         for name in {one.partition(" ")[0] for one in said if " " in one}:
-            methods[name] = partial(self._of_word, name)
+            methods[name] = lambda word, *more, _name=name: self.sentences.cite(f"{_name} {word}", *more)
         self.__dict__.update(methods)
 
     def _leaves_no_step(self, name: str, end: Scalar | None) -> bool:
         """Return whether a condition leaves no positive step at an end: there is no run there that it speaks of."""
         value = None if end is None else end.constant
-        if value is None:
+        if value is None or name not in self.theorem.symbols:
             return False
         limits = [one.limit for one in self.theorem.conditions if str(one.quantity) in self.theorem.step]
-        if name not in self.theorem.symbols:
-            return False
         symbol, number = self.theorem.symbols[name].symbol, sympy.Rational(value.numerator, value.denominator)
         return any(bool(one.subs(symbol, number).is_nonpositive) for one in limits)
 
@@ -792,9 +784,6 @@ class Setting(Modelled):
         for name, own in self.sheet.get(table, {}).items():
             if self.reader.holds(own.get("only", "")) or "otherwise" in own:
                 yield name, own
-
-    def _of_word(self, name: str, word: str, *more: Any) -> Any:
-        return self.sentences.cite(f"{name} {word}", *more)
 
     def _written_range(self, own: Mapping[str, Any], known: Range, **names: Any) -> Range:
         low, high = (

@@ -361,15 +361,11 @@ class _Bound:
             said = [{"claim": _plain(lines.claim(wanted(short=short)))} for short in (False, True)]
             if _meaning({"claim": line.get("claim")}) not in map(_meaning, said):
                 yield f"the conclusion: it is not what {self.theorem.id} says"
-        valued = {one["name"] for one in self._all_symbols() if one["by"] is not None or one.get("exponent")}
+        told = [*self.raw["symbols"], *(one for case in self.raw["contexts"] for one in case.get("symbols", ()))]
+        valued = {one["name"] for one in told if one["by"] is not None or one.get("exponent")}
         if more := sorted(self.found.depends - self.setting.own_symbols - valued):
             yield f"the conclusion: it depends on {', '.join(more)}, which is no symbol of {self.theorem.id}"
         make_sure_there_are_runs(self.setting)
-
-    def _all_symbols(self) -> Iterator[Mapping[str, Any]]:
-        yield from self.raw["symbols"]
-        for context in self.raw["contexts"]:
-            yield from context.get("symbols", ())
 
 
 def _exact(raw: Any) -> read.Number:

@@ -166,9 +166,9 @@ def _unwritten(path: Path, error: OSError) -> OutputError:
     return OutputError(f"{path} cannot be written: {error.strerror or error}")
 
 
-def ending(status: str, verdict: str, vacuous: bool | None) -> str:
-    """Return how a cell ended, in words."""
-    return f"{verdict} (vacuous)" if vacuous else verdict or status
+def ending(row: Mapping[str, Any]) -> str:
+    """Return how a cell ended, in words: its verdict, and whether the bound is vacuous, or why there is none."""
+    return f"{row['verdict']} (vacuous)" if row.get("vacuous") else str(row["verdict"] or row.get("status", ""))
 
 
 @final
@@ -185,11 +185,7 @@ class Kept:
     code: int
     reason: str
     vacuous: bool
-
-    @property
-    def ending(self) -> str:
-        """How the cell ended, in words: its verdict, and whether the bound is vacuous, or why there is none."""
-        return ending(self.status, self.verdict, self.vacuous)
+    ending: str
 
     def row(self) -> Row:
         """Return the row, read again."""
@@ -245,8 +241,8 @@ class Lines:
                 elif _is_row(row):
                     theorem, status, verdict = (_interned(row[name]) for name in ("theorem", "status", "verdict"))
                     reason = _interned(row.get("reason") or "" if status in UNANSWERED else "")
-                    vacuous = row.get("vacuous") is True
-                    self._take(row, Kept(path, place, common, theorem, status, verdict, row["code"], reason, vacuous))
+                    rest = theorem, status, verdict, row["code"], reason, row.get("vacuous") is True
+                    self._take(row, Kept(path, place, common, *rest, _interned(ending(row))))
                 else:
                     self.strange += 1
                 place += len(text)
@@ -299,7 +295,7 @@ class Lines:
                 base.execute(f"CREATE TABLE cells ({', '.join(map(_quoted, names))})")
                 found = ([one[name] for name in names] for one in map(self.values, self.rows()))
                 base.executemany(f"INSERT INTO cells VALUES ({', '.join('?' * len(names))})", found)
-                base.set_authorizer(_reads_only)
+                base.set_authorizer(lambda what, *_: sqlite3.SQLITE_OK if what in _READS else sqlite3.SQLITE_DENY)
                 return {place for (place,) in base.execute(f"SELECT rowid FROM cells WHERE ({where})")}
         except (sqlite3.Error, UnicodeError) as error:
             wrong = "it is not text in UTF-8" if isinstance(error, UnicodeError) else str(error)
@@ -380,9 +376,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _reads_only(action: int, *_: Any) -> int:
-    allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
-    return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
+_READS = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
 
 
 # A look at a sweep before it runs: how many cells, which do not apply, about how long.
@@ -550,7 +544,7 @@ def run(
         for row in stack.enter_context(closing(_finished(futures, _AHEAD * jobs))):
             append(row)
             progress.done += 1
-            progress.verdicts[ending(row["status"], row["verdict"], row.get("vacuous"))] += 1
+            progress.verdicts[ending(row)] += 1
             tell(progress, row)
     return progress
 
@@ -572,7 +566,8 @@ def _finished(futures: Iterator["Future[Row]"], ahead: int) -> Generator[Row, No
     try:
         while begun := begun | {*islice(futures, ahead - len(begun))}:
             done, begun = wait(begun, return_when=FIRST_COMPLETED)
-            for future in sorted(done, key=_is_lost):  # what is finished is kept
+            # What is finished is kept: those that are lost come last.
+            for future in sorted(done, key=lambda one: one.cancelled() or one.exception() is not None):
                 yield future.result()
     except Exception as error:  # of whatever carries the cells: a lost scheduler, a worker without boundlab
         cause = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 300)
@@ -582,10 +577,6 @@ def _finished(futures: Iterator["Future[Row]"], ahead: int) -> Generator[Row, No
     finally:
         for future in begun:
             future.cancel()
-
-
-def _is_lost(future: "Future[Row]") -> bool:
-    return future.cancelled() or future.exception() is not None
 
 
 @contextmanager

@@ -116,8 +116,7 @@ class Swept(Shown):
                 f"{self.lines.strange} lines are no rows of cells and are passed over; a kill tears the last one"
             )
         if self.plan.run.ask == _SAMPLED:
-            total = self.plan.total()
-            rate = self.plan.run.rate
+            total, rate = self.plan.total(), self.plan.run.rate
             yield words(
                 f"false alarms of the whole sweep: at most {rate:.3g}; each of {total} cells is judged at "
                 f"level {1.0 - rate / max(total, 1):.9g}"
@@ -129,7 +128,7 @@ class Swept(Shown):
     def _listed(self) -> Iterator[Block]:
         names = ["theorem", "problem", "delays", *self.plan.names(), "verdict", "ratio"]
         found = list(islice(self.rows(), MOST_ROWS + 1))
-        rows = [tuple(shown({**row, "verdict": _end(row)}.get(name)) for name in names) for row in found[:MOST_ROWS]]
+        rows = [tuple(shown({**row, "verdict": ending(row)}.get(name)) for name in names) for row in found[:MOST_ROWS]]
         yield figures(tuple(names), rows, words=range(len(names) - 1))
         if len(found) > MOST_ROWS:
             yield words(f"the first {MOST_ROWS}; --csv FILE writes all")
@@ -138,7 +137,7 @@ class Swept(Shown):
 
     def changes(self, old: "Swept") -> Iterator[Block]:
         """Yield how the answers of an older sweep differ, cell by cell: those that both have, by their coordinates."""
-        before, now = ({_place(row): _end(row) for row in one.lines.rows(self.where)} for one in (old, self))
+        before, now = ({_place(row): ending(row) for row in one.lines.rows(self.where)} for one in (old, self))
         rows = [
             (
                 *place[1:4],
@@ -260,10 +259,6 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*(row.get(name) for name in names), tuple(sorted(row.get("settings", {}).items())))
 
 
-def _end(row: Mapping[str, Any]) -> str:
-    return ending(row.get("status", ""), row["verdict"], row.get("vacuous"))
-
-
 @checked
 def results(folder: str | Path, where: str = "") -> Swept:
     """Return what the folder of a sweep holds.
@@ -314,13 +309,11 @@ def sweep(
     """
     from boundlab.simulate.simulation import processes
 
-    if isinstance(plan, SweepPlan):
-        read = plan
-    else:
-        read = SweepPlan.of(plan) if isinstance(plan, Mapping) else SweepPlan.read(Path(plan))
-    folder = Folder.make(Path(out), read.raw)
-    run(read, folder, executor, jobs=processes(jobs), shard=shard, again=again, tell=tell)
-    return Swept(folder, read, Lines(folder, read.names()), shard=shard)
+    if not isinstance(plan, SweepPlan):
+        plan = SweepPlan.of(plan) if isinstance(plan, Mapping) else SweepPlan.read(Path(plan))
+    folder = Folder.make(Path(out), plan.raw)
+    run(plan, folder, executor, jobs=processes(jobs), shard=shard, again=again, tell=tell)
+    return Swept(folder, plan, Lines(folder, plan.names()), shard=shard)
 
 
 # Pictures of a sweep: a map of verdicts and slack over two settings, and bounds with their bands, one panel a cell.
@@ -357,8 +350,7 @@ def draw_map(rows: Iterator[Row], names: Sequence[str], x: str, y: str) -> Any:
     panels = _panels(rows, [name for name in names if name not in (x, y)])
     found = [row for _, some in panels for row in some]
     across, up = (_values(found, name) for name in (x, y))
-    height = 1.2 + max(1.6, 0.32 * len(up))
-    figure, axes = _grid(len(panels), 1.6 + max(2.0, 0.45 * len(across)), height)
+    figure, axes = _grid(len(panels), 1.6 + max(2.0, 0.45 * len(across)), 1.2 + max(1.6, 0.32 * len(up)))
     slack = [row["log_slack"] for row in found if row["log_slack"] is not None]
     low, high = (min(slack), max(slack)) if slack else (0.0, 1.0)
     for axis, (title, some) in zip(axes, panels, strict=True):
@@ -433,7 +425,7 @@ def draw_curves(rows: Iterator[Row], names: Sequence[str]) -> Any:
         axis.plot(ks, mean, "--o", color=BLUE, markersize=3, label="left side")
         axis.set_xscale("log")
         axis.set_yscale("log")
-        axis.set_title(f"{title}\n{_end(row)}".lstrip("\n"), fontsize=8)
+        axis.set_title(f"{title}\n{ending(row)}".lstrip("\n"), fontsize=8)
         axis.tick_params(labelsize=7)
         axis.set_xticks(*_ticks(ks))
         axis.set_yticks(*_ticks(np.concatenate([mean, bound])))

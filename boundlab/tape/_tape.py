@@ -445,8 +445,7 @@ class Writer:
         self._implicit = array("b")
         self._versions = [0]
         self._notes: dict[str, list[Any]] = {}
-        chosen = records.iterations
-        self._wanted = None if chosen is None else frozenset(chosen.tolist())
+        self._wanted = None if records.iterations is None else frozenset(records.iterations.tolist())
         self._sum = self.register(Initial.ZERO) if records.average else -1
         self._mean = self.register() if records.average else -1
         self._source = SERVER_MODEL if records.point is None else -1

@@ -129,8 +129,7 @@ def _shares(client: Ints, version: Ints, alpha: Floats, n: int, until: int) -> t
     for low in range(0, until, rows):
         size = min(rows, until - low)
         mine = (version >= low) & (version < low + size)
-        each = np.zeros((size, n))
-        np.add.at(each, (version[mine] - low, client[mine]), alpha[mine])
+        each = np.bincount((version[mine] - low) * n + client[mine], alpha[mine], size * n).reshape(size, n)
         total += each.sum(axis=0)
         path += float(((each - 1.0 / n) ** 2).sum(axis=1).sum())
     return total / until, n * (path / until)
@@ -139,10 +138,8 @@ def _shares(client: Ints, version: Ints, alpha: Floats, n: int, until: int) -> t
 def _working(tape: Tape, until: int) -> Ints:
     events = int(np.searchsorted(tape.version, until))  # the events 0 … events−1 hold the first T server updates
     began, arrival = tape.event[tape.op == Op.DESCEND], tape.descend.arrival
-    change = np.zeros(len(tape.events) + 2, dtype=np.int64)
-    np.add.at(change, began + 1, 1)
-    np.add.at(change, arrival[arrival >= 0] + 1, -1)
-    return np.asarray(np.cumsum(change)[:events], dtype=np.int64)
+    begun, done = (np.bincount(one + 1, minlength=len(tape.events) + 2) for one in (began, arrival[arrival >= 0]))
+    return np.cumsum(begun - done)[:events]
 
 
 # Statistics of what really happened, read off a tape exactly.
@@ -237,8 +234,7 @@ def shares(tape: Tape) -> Floats | None:
 def arrived(tape: Tape) -> Ints:
     """Return the rows of :class:`boundlab.tape.Descend` that arrive or are stopped, in this order."""
     rows = np.flatnonzero(tape.descend.arrival >= 0)
-    out: Ints = rows[np.argsort(tape.descend.arrival[rows], kind="stable")]
-    return out
+    return np.asarray(rows[np.argsort(tape.descend.arrival[rows], kind="stable")])
 
 
 def staleness(tape: Tape) -> Ints:

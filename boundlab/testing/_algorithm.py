@@ -61,8 +61,7 @@ class Reading:
     @property
     def entering(self) -> Floats:
         """The coefficients with which each update moves the model, shape (versions, updates)."""
-        out: Floats = np.diff(self.models[:, 1:], axis=0)
-        return out
+        return np.asarray(np.diff(self.models[:, 1:], axis=0))
 
 
 def reading(tape: Tape, *, ends: bool = False) -> Reading:
@@ -472,8 +471,7 @@ def averages(at: CompiledRun) -> None:
     if not at.algorithm.stays_feasible(at.parameters, at.problem.n):
         return
     found = reading(tape, ends=True)
-    what = "0 ≤ the weights of passes in a server model, by stays_feasible()"
-    at_most(what, -found.models, 0.0, scale=1e-3)
+    at_most("0 ≤ the weights of passes in a server model, by stays_feasible()", -found.models, 0.0, scale=1e-3)
     total = found.models.sum(axis=1)
     equal("the sum of the weights of passes in a server model and 1", total, np.ones_like(total))
     size = float(tape.descend.step_size.max(initial=0.0)) * float(tape.local.max(initial=1.0))
@@ -486,8 +484,10 @@ def averages(at: CompiledRun) -> None:
     ks = tape.record.iteration
     steps, most = found.depth[tape.record.version], said.steps * said.depth(ks)
     for k, found_steps, allowed in zip(ks.tolist(), steps.tolist(), most.tolist(), strict=True):
-        words = f"averages() says at most {allowed} local steps behind iterate {k}"
-        expect(found_steps <= allowed, f"{words}; there are {found_steps}")
+        expect(
+            found_steps <= allowed,
+            f"averages() says at most {allowed} local steps behind iterate {k}; there are {found_steps}",
+        )
 
 
 def in_flight(at: CompiledRun) -> None:
@@ -525,8 +525,11 @@ def weights(at: CompiledRun) -> None:
     shares = each / each.sum(axis=1, keepdims=True)
     if np.ptp(shares, axis=0).max() <= NEGLIGIBLE:  # else they are drawn, and say nothing each
         expected = np.full(n, 1.0 / n) if p is None else np.array([float(one) for one in p])
-        what = "the clients' shares of a server update that nobody misses and objective_weights()"
-        equal(what, shares, np.broadcast_to(expected, shares.shape))
+        equal(
+            "the clients' shares of a server update that nobody misses and objective_weights()",
+            shares,
+            np.broadcast_to(expected, shares.shape),
+        )
 
 
 def used_clients(tape: Tape) -> list[tuple[int, int]]:

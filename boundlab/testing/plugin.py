@@ -200,12 +200,13 @@ class Gatherer:
         return [(word, counts[word]) for word in _ORDER if counts[word]]
 
     def _lines(self) -> Iterator[str]:
-        rest = Counter(one["verdict"] for one in self.expected)
-        told = [
-            (f"{number - rest[word]} {word}", f"{rest[word]} {word} as a test expects")
-            for word, number in self._counts()
-        ]
-        yield ", ".join(one for pair in told for one in pair if not one.startswith("0 "))
+        counts = Counter(one["verdict"] + " as a test expects" * (one in self.expected) for one in self.findings)
+        yield ", ".join(
+            f"{counts[told]} {told}"
+            for word in _ORDER
+            for told in (word, f"{word} as a test expects")
+            if told in counts
+        )
         alarm = sum(one["false_alarm"] for one in self.findings)
         if alarm:
             trials = sum(one["trials"] for one in self.findings)

@@ -119,8 +119,14 @@ def departure(client: NDArray[np.int32], clients: int, time: Floats, level: floa
     above = wealth >= -np.log(1.0 - level)
     crossed = int(np.argmax(above)) if above.any() else None
     best = int(np.argmax(each[:, np.argmax(wealth) if crossed is None else crossed]))
-    largest = float(max(wealth.max(), 0.0) / np.log(10.0))
-    return Departure(count, clients, level, largest, None if crossed is None else crossed + 1, list(bettors)[best])
+    return Departure(
+        count,
+        clients,
+        level,
+        float(max(wealth.max(), 0.0) / np.log(10.0)),
+        None if crossed is None else crossed + 1,
+        list(bettors)[best],
+    )
 
 
 def _log_predictions(context: Ints, symbol: Ints, symbols: int) -> Floats:
@@ -187,9 +193,8 @@ def durations(record: Recorded) -> Taken:
     before[order[1:][same]] = found.time[order[:-1][same]]
     given = ~np.isnan(found.dispatch)
     taken = found.time - np.where(given, found.dispatch, before)
-    how = "dispatch to arrival" if given.all() else "between the updates of a client"
-    if given.any() and not given.all():
-        how = "dispatch to arrival where that is known, else between the updates of a client"
+    mixed = "dispatch to arrival where that is known, else " if given.any() else ""
+    how = "dispatch to arrival" if given.all() else f"{mixed}between the updates of a client"
     known = np.flatnonzero(~np.isnan(taken))
     return Taken(found.client[known], taken[known], found.line[known], how)
 
@@ -205,18 +210,24 @@ def staleness(record: Recorded) -> tuple[Ints, str]:
     handed, when = found.version[both], found.dispatch[both]
     least, most = np.searchsorted(found.time, when), np.searchsorted(found.time, when, side="right")  # arrivals by then
     if known.any() and (found.version <= place).all() and (handed >= least).all():
-        how = "earlier arrivals minus the version read; right only if each arrival makes a new version"
-        return np.where(known, place - found.version, -1), how
+        return (
+            np.where(known, place - found.version, -1),
+            "earlier arrivals minus the version read; right only if each arrival makes a new version",
+        )
     if known.any() and given[known].all():
         for per in range(2, LARGEST_BUFFER + 1) if (np.diff(found.time) > 0.0).all() else ():
             if (least // per <= handed).all() and (handed <= most // per).all():
-                how = f"versions, of which every {per} arrivals make one"
-                return np.where(known, place // per - found.version, -1), how
+                return (
+                    np.where(known, place // per - found.version, -1),
+                    f"versions, of which every {per} arrivals make one",
+                )
         order = np.argsort(when, kind="stable")
         latest = np.append(0, np.maximum.accumulate(handed[order]))
         met = latest[np.searchsorted(when[order], found.time)]
-        how = "the latest version handed out before the arrival minus the version read"
-        return np.where(known, np.maximum(met - found.version, 0), -1), how
+        return (
+            np.where(known, np.maximum(met - found.version, 0), -1),
+            "the latest version handed out before the arrival minus the version read",
+        )
     if given.any():
         met = np.searchsorted(found.time, found.dispatch, side="right")
         return np.where(given, np.maximum(place - met, 0), -1), "client updates between dispatch and arrival"
@@ -366,18 +377,21 @@ def _extremes(x: Floats, client: Ints) -> tuple[Floats, Floats]:
     return low, high
 
 
+def _falls_to_zero(excess: Callable[[float], float], least: float) -> float:
+    """Return the shape s at whose logarithm an excess falls through 0; NaN where it does not."""
+    from scipy.optimize import brentq
+
+    low, high = np.log((least, _SHAPES[1]))
+    return float(np.exp(brentq(excess, low, high))) if excess(high) < 0.0 < excess(low) else np.nan
+
+
 def _gamma_shape(x: Floats, client: Ints) -> float:
     """Solve log s − ψ(s) = the mean of log(mean_i/x)."""
-    from scipy.optimize import brentq
     from scipy.special import digamma
 
     gap = float(np.mean(np.log(_averages(x, client)[client] / x)))
 
-    def excess(log_s: float) -> float:
-        return float(log_s - digamma(np.exp(log_s)) - gap)
-
-    low, high = np.log(_SHAPES)
-    return float(np.exp(brentq(excess, low, high))) if excess(high) < 0.0 < excess(low) else np.nan
+    return _falls_to_zero(lambda log_s: float(log_s - digamma(np.exp(log_s)) - gap), _SHAPES[0])
 
 
 def _gamma_log(z: Floats, s: float) -> Floats:
@@ -397,10 +411,6 @@ def _log_sd(x: Floats, client: Ints) -> float:
     return float(np.sqrt(np.mean((logs - _averages(logs, client)[client]) ** 2)))
 
 
-def _lognormal_log(z: Floats, s: float) -> Floats:
-    return np.asarray(-0.5 * ((np.log(z) / s + 0.5 * s) ** 2 + np.log(2.0 * np.pi)) - np.log(s * z))
-
-
 def _lognormal_distribution(z: Floats, s: float) -> Floats:
     from scipy.special import ndtr
 
@@ -409,8 +419,6 @@ def _lognormal_distribution(z: Floats, s: float) -> Floats:
 
 def _weibull_shape(x: Floats, client: Ints) -> float:
     """Solve 1/s = Σ x^s·log x/Σ x^s − mean of log x, each sum over one client, weighed by its durations."""
-    from scipy.optimize import brentq
-
     # Relative to the largest duration of the client no power overflows.
     logs = np.log(x / _extremes(x, client)[1][client])
     count, mean = np.bincount(client), float(np.mean(logs))
@@ -420,8 +428,7 @@ def _weibull_shape(x: Floats, client: Ints) -> float:
         each = np.bincount(client, power * logs) / np.bincount(client, power)
         return float(np.exp(-log_s) - count @ each / len(x) + mean)
 
-    low, high = np.log((0.1, _SHAPES[1]))
-    return float(np.exp(brentq(excess, low, high))) if excess(high) < 0.0 < excess(low) else np.nan
+    return _falls_to_zero(excess, 0.1)
 
 
 def _weibull_scale(s: float) -> float:
@@ -444,10 +451,6 @@ def _tail(x: Floats, client: Ints) -> float:
     """Return the tail index of Pareto laws that begin at each client's smallest duration; a mean needs one above 1."""
     mean = float(np.mean(np.log(x / _extremes(x, client)[0][client])))
     return 1.0 / mean if 0.0 < mean < 1.0 else np.nan
-
-
-def _pareto_distribution(z: Floats, s: float) -> Floats:
-    return np.asarray(1.0 - np.minimum((s - 1.0) / (s * z), 1.0) ** s)
 
 
 def _width(x: Floats, client: Ints) -> float:
@@ -478,7 +481,7 @@ _FAMILIES: Final[Mapping[str, _Family]] = {
         "log_sd",
         _log_sd,
         lambda x, client, s: np.exp(_averages(np.log(x), client) + 0.5 * s**2),
-        _lognormal_log,
+        lambda z, s: -0.5 * ((np.log(z) / s + 0.5 * s) ** 2 + np.log(2.0 * np.pi)) - np.log(s * z),
         _lognormal_distribution,
     ),
     "weibull": _Family(
@@ -493,7 +496,7 @@ _FAMILIES: Final[Mapping[str, _Family]] = {
         _tail,
         lambda x, client, s: _extremes(x, client)[0] * s / (s - 1.0),
         lambda z, s: np.log(s) + s * np.log((s - 1.0) / s) - (s + 1.0) * np.log(z),
-        _pareto_distribution,
+        lambda z, s: 1.0 - np.minimum((s - 1.0) / (s * z), 1.0) ** s,
     ),
 }
 
@@ -602,8 +605,7 @@ def fit(record: Recorded) -> DelayFit:
     if (x <= 0.0).any():
         line = given.line[int(np.argmax(x <= 0.0))]
         raise SpecError(f"trace {record.source}, line {line}: a duration of 0 has no rate; times must be finer")
-    atoms = _atoms(x, client)
-    if atoms is not None:
+    if (atoms := _atoms(x, client)) is not None:
         return DelayFit(record.source, record.names, given, (atoms,), None, len(x), 0)
     found = [one for name in _FAMILIES if (one := _fitted(name, x, client)) is not None]
     if not found:
@@ -644,12 +646,12 @@ def _atoms(x: Floats, client: Ints) -> FittedLaw | None:
     """Return the law of durations that take one value, or two with a common quotient; None where they do not."""
     low, _ = _extremes(x, client)
     slow = x > low[client] * (1.0 + _ATOM)
-    n = len(low)
     if not slow.any():
         return FittedLaw("deterministic", {"rates": (1.0 / _averages(x, client)).tolist()}, -np.inf, 0.0)
     factors = (x / low[client])[slow]
     factor, share = float(np.mean(factors)), float(np.mean(slow))
-    both = np.bincount(client[slow], minlength=n) > 0  # a client that is always fast, or always slow, is one of these
+    # A client that is always fast, or always slow, is one of these.
+    both = np.bincount(client[slow], minlength=len(low)) > 0
     if not both.all() or np.ptp(factors) > _ATOM * factor:
         return None
     rates = 1.0 / (low * (1.0 + share * (factor - 1.0)))

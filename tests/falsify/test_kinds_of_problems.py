@@ -107,7 +107,7 @@ def test_noise_on_a_ball_is_what_all_signs_and_draws_give(n: int) -> None:
     for k in range(3):
         moved = [x - (x - c + s) / (k + 1) for x in ends for c in centres for s in (0.5, -0.5)]
         ends = np.clip(moved, -1.0, 1.0).tolist()
-    [score] = Judge(load_theorem("classics.sgd.projected.distance"), float("inf"))._one(one, [3])
+    [score] = Judge(load_theorem("classics.sgd.projected.distance"), float("inf"))._group([one], [3], alone=True)
     assert score.left == pytest.approx(np.mean([(x - np.mean(centres)) ** 2 for x in ends]), rel=1e-9)
 
 
@@ -143,7 +143,7 @@ def test_many_candidates_on_one_tape_are_projected_as_each_is_alone(n: int) -> N
     }
     settings = {"M": "1", "sampling": "uniform", "decay": "none"}
     one = Candidate("own", problem, "deterministic", settings, {}, 4)
-    together, alone = judge._group([one], [4])[0], judge._one(one, [4])[0]
+    together, alone = judge._group([one], [4])[0], judge._group([one], [4], alone=True)[0]
     assert together.left == pytest.approx(alone.left, rel=1e-9)
     assert together.right == pytest.approx(alone.right, rel=1e-12)
 
@@ -234,7 +234,7 @@ def test_many_candidates_on_one_tape_step_as_each_does_alone(kind: str, n: int) 
     assert len(together) == 7
     for score in together:
         own = replace(score.candidate, iterations=5)
-        [alone] = judge._one(own, [score.candidate.iterations])
+        [alone] = judge._group([own], [score.candidate.iterations], alone=True)
         assert score.left == pytest.approx(alone.left, rel=1e-9)
         assert score.right == pytest.approx(alone.right, rel=1e-12)
 

@@ -104,8 +104,7 @@ class AflDgaSetting(Setting):
 
     def step_below_one(self) -> Fact:
         """Return x ≤ 1, which is weaker."""
-        one = self.decided()
-        return self.condition(expr(self.eta * self.symbol("L")) <= 1, one.statement)
+        return self.condition(expr(self.eta * self.symbol("L")) <= 1, self.decided().statement)
 
     def given_by(self, events: Events) -> dict[str, Any]:
         """Return how an instance says these events: as text."""
@@ -388,13 +387,13 @@ class RunWeights(Used):
         own = [at for at in self.of[t] if client in (None, self.c[at])]
         return sum((self.weight[at] ** power * self.steps[at] for at in own), _ZERO)
 
-    def _extra(self, i: int, k: int) -> Fraction:
-        own = sum((self._sum(t, 1, i) for t in range(k, k + self.window)), _ZERO)
-        return own - self.shares[i] * self.W[k]
-
     def families(self) -> dict[str, Members]:
         """Return the numbers of runs, updates and windows by their indices."""
-        extra: Members = {(i, k): self._extra(i, k) for i in range(len(self.shares)) for k in range(self.begins)}
+        extra: Members = {
+            (i, k): sum((self._sum(t, 1, i) for t in range(k, k + self.window)), _ZERO) - share * self.W[k]
+            for i, share in enumerate(self.shares)
+            for k in range(self.begins)
+        }
         return {
             **super().families(),
             **halves("over", "under", extra),
