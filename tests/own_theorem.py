@@ -1,4 +1,4 @@
-"""A theorem of a user's own, as the text of a TOML file: AREA with any constant step, which is true."""
+"""Theorems of a user's own, as the text of a TOML file: AREA with any constant step, and gradient descent with 1/L."""
 
 import json
 
@@ -24,3 +24,11 @@ def own_theorem(factor: str = "2", *, letter: str = "", **texts: str) -> str:
     )
     tail = f"[letters]\nsigma = {json.dumps(letter, ensure_ascii=False)}\n" if letter else ""
     return head + _FORMULAS.replace("FACTOR", factor) + tail
+
+
+def of_gradient_descent(divisor: str, name: str = "mine") -> str:
+    """Return the file of f(x_K) − f* ≤ L·R²/divisor, which is true up to 4·K + 2."""
+    return (
+        f'id = "{name}"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["convex", "smooth", "minimiser"]\n'
+        f'[step]\nalpha = "1/L"\n[terms]\nmain = "L*R**2/{divisor}"\n'
+    )

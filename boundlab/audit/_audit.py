@@ -167,10 +167,10 @@ def audit(
         raise SpecError(f"budget must be between {_BUDGETS[0]:g} and {_BUDGETS[1]:g} seconds, got {budget}")
     limit = None if candidates is None else count(candidates, "candidates", 1, _MOST_CANDIDATES)
     typed = statement.id if isinstance(theorem, Theorem) else str(theorem)
-    if isinstance(proof, str):
-        the_script(proof)  # one that is not there is refused before anything is asked
+    # A file is run once, and one that is not there is refused before anything is asked.
+    given = (proof, the_script(proof)) if isinstance(proof, str) else None if proof is None else (proof.id, proof)
     say = progress or (lambda _: None)
-    asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, proof, say)
+    asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, given, say)
     return Audit.of(asker.ask())
 
 
@@ -185,7 +185,7 @@ class _Questions:
         candidates: int | None,
         seed: int,
         jobs: int | None,
-        proof: str | Script | None,
+        proof: tuple[str, Script] | None,
         say: Callable[[str], None],
     ) -> None:
         self.theorem, self.typed, self.budget, self.seed, self.jobs, self.say = (
@@ -297,12 +297,11 @@ class _Questions:
         A proof ends in the registered theorem of its id. Of a theorem from a file it has to be written with its steps.
         """
         own, registered = theorem is self.theorem, _is_registered(theorem)
-        scripts: list[str | Script] = [*theorem.proofs] if registered or own else []
-        given = [self.proof] if own and self.proof is not None else []
+        scripts: list[tuple[str, str | Script]] = [(one, one) for one in theorem.proofs if registered or own]
+        scripts += [self.proof] if own and self.proof is not None else []
         found = []
-        for script in [*scripts, *given]:
-            name = script if isinstance(script, str) else script.id
-            of = None if registered and script is not self.proof else theorem
+        for name, script in scripts:
+            of = None if registered and isinstance(script, str) else theorem
             one = self.answer(f"the proof {name}", partial(api.prove, script, of), theorem)
             if one is not None:
                 words = (name,) if of is None else (self.typed, "--with", name)

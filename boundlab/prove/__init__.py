@@ -45,5 +45,5 @@ from boundlab.prove.document import (
     Step as Step,
     letters as letters,
 )
-from boundlab.prove.run import registered_proof as registered_proof, run as run
+from boundlab.prove.run import run as run
 from boundlab.recheck.kernel import Range as Range

@@ -13,7 +13,7 @@ import pytest
 import typer.main
 from html_pages import read
 from hypothesis import given, strategies as st
-from own_theorem import own_theorem
+from own_theorem import of_gradient_descent, own_theorem
 from page_makers import closes_what_it_opens
 
 import boundlab as bl
@@ -533,23 +533,12 @@ def test_a_question_that_is_not_asked_for_want_of_time_is_said_so_once(monkeypat
     assert {why for why in whys.values() if "spent" in why} == {late}
 
 
-DESCENT = """id = "mine.descent"
-algorithm = "gd"
-metric = "gap"
-assumptions = ["convex", "smooth", "minimiser"]
-[step]
-alpha = "1/L"
-[terms]
-main = "L*R**2/{}"
-"""
-
-
 def test_the_audit_of_a_file_decides_the_proof_that_is_given_and_never_another_theorem_by_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name, size in (("true", "(4*K + 2)"), ("false", "(5*K + 2)")):
-        Path(f"{name}.toml").write_text(DESCENT.format(size), encoding="utf-8")
+        Path(f"{name}.toml").write_text(of_gradient_descent(size, "mine.descent"), encoding="utf-8")
     assert invoke(["prove", "true.toml", "--search"]) == 0
     assert "boundlab audit true.toml --with true_proof.py" in capsys.readouterr().out
     # f(x) = x²/2 at its first step: 0 ≤ R²/6; and a Huber function attains 1/6, which is above 1/7.
@@ -557,13 +546,17 @@ def test_the_audit_of_a_file_decides_the_proof_that_is_given_and_never_another_t
     assert (found.verdict, found.ruling.reasons[0][:15]) == ("proved", "by mine.descent")
     assert shlex.split(found.proofs[0].command) == ["boundlab", "prove", "true.toml", "--with", "true_proof.py"]
     assert invoke(shlex.split(found.proofs[0].command)[1:]) == 0
+    with Path("true_proof.py").open("a", encoding="utf-8") as script:
+        script.write('\nprint("run")\n')
+    capsys.readouterr()
     wrong = audited("false.toml", proof="true_proof.py")
+    assert capsys.readouterr().out.count("run") == 1
     assert (wrong.verdict, wrong.proofs[0].settles) == ("false", False)
 
 
 def test_proofs_that_a_file_names_are_registered_ones_and_take_its_claim(tmp_path: Path) -> None:
     file = tmp_path / "named.toml"
-    text = DESCENT.format("(4*K + 2)")
+    text = of_gradient_descent("(4*K + 2)", "mine.descent")
     for name, verdict in (("classics.gd.convex", "proved"), ("classics.gd.nonconvex", "not refuted")):
         file.write_text(f'proofs = ["{name}"]\n{text}', encoding="utf-8")
         assert audited(file, candidates=4).verdict == verdict

@@ -7,19 +7,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from own_theorem import of_gradient_descent
 
 from boundlab.cli import invoke
 
-MINE = """
-id = "mine"
-algorithm = "gd"
-metric = "gap"
-assumptions = ["convex", "smooth", "minimiser"]
-[step]
-alpha = "1/L"
-[terms]
-main = "L*R**2/(8*K)"
-"""
+MINE = of_gradient_descent("(8*K)")
 
 
 def asked(questions: Callable[[Any], Awaitable[Any]]) -> Any:

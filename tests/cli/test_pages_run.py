@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from own_theorem import of_gradient_descent
 from tutorial_page import matches
 
 from boundlab.cli import invoke
@@ -35,8 +36,7 @@ FILES = {
         for at in range(1, 211)
     ),
     "durations.csv": "start,client,duration\n" + "".join(f"0,{at % 3},{1 + at % 7 / 4}\n" for at in range(60)),
-    "mine.toml": 'id = "mine"\nalgorithm = "gd"\nmetric = "gap"\nassumptions = ["convex", "smooth", "minimiser"]\n'
-    '[step]\nalpha = "1/L"\n[terms]\nmain = "L*R**2/(4*K + 2)"\n',
+    "mine.toml": of_gradient_descent("(4*K + 2)"),
     "mine.py": "from boundlab.delays import DelayType\n\n\ndef never(*_):\n"
     '    """Give no delays."""\n    raise ValueError("no delays today")\n\n\n'
     'BOUNDLAB = {"delays": DelayType("sleepy", "delays that fail", never, {})}\n',
