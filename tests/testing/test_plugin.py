@@ -29,6 +29,8 @@ alpha = "alpha"
 [terms]
 all = "R**2/(5*alpha*K)"
 """
+# where one of these is set, pytest prints whole messages in its summary and hypothesis takes another profile
+SAID_BY_SERVERS = ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS")
 HEAVY = ("numpy", "scipy", "sympy", "hypothesis", "boundlab.theorems", "boundlab.api")
 
 
@@ -47,7 +49,8 @@ class Ran:
 
 def run(folder: Path, *options: str, plugins: tuple[str, ...] = ("-p", "boundlab.testing.plugin")) -> Ran:
     """Run pytest there, without other plug-ins; the entry point of this one need not be installed."""
-    inherited = {name: value for name, value in os.environ.items() if name != "BOUNDLAB_PATIENCE"}
+    dropped = {"BOUNDLAB_PATIENCE", *SAID_BY_SERVERS}
+    inherited = {name: value for name, value in os.environ.items() if name not in dropped}
     environment = {**inherited, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"}
     command = [sys.executable, "-m", "pytest", *plugins, "-p", "no:cacheprovider", "--strict-markers", *options]
     found = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
