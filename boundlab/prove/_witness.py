@@ -238,8 +238,11 @@ def _candidates(setting: Setting, tries: int, seed: int) -> Iterator[Instance]:
 
 def _false(setting: Setting, instance: Instance, claim: Claim, context: Context) -> tuple[Instance, Row] | None:
     """Return the instance with its step, and where the claim is false; None if it is not, or no model."""
+    one = settled(setting, instance, quiet=True)
+    if one is None:
+        return None
     try:
-        model = Model(setting, settled(setting, instance, quiet=True))
+        model = Model(setting, one)
         # What a proof takes as a condition of its theorem holds in a witness, or there is none.
         if not all(holds(model, one, setting.kernel) for one in setting.conditions):
             return None

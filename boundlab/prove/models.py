@@ -7,12 +7,13 @@ A model tests what no kernel can: the axioms and the setting. A step that is pro
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, TypeAlias, final
 
 import sympy
@@ -466,7 +467,7 @@ class Model(SymbolNumbers):
             if lower(value) < 0 or (value and fact.claim.equality):
                 raise UnfitError(f"{fact.claim} is not met")
 
-    @cached_property
+    @functools.cached_property
     def runs(self) -> Runs:
         """The runs, made when they are first asked for."""
         setting = self.setting
@@ -679,28 +680,23 @@ def models_of(setting: Setting) -> list[Model]:
     """Return the models of a setting: those of its instances that fit its theorem, with the step that it sets."""
     found = []
     for instance in setting.instances:
-        one = instance if setting.noisy else replace(instance, noise=())
-        try:
-            found.append(Model(setting, settled(setting, one)))
-        except UnfitError:
-            continue
+        one = settled(setting, instance if setting.noisy else replace(instance, noise=()))
+        if one is not None:
+            with contextlib.suppress(UnfitError):
+                found.append(Model(setting, one))
     return found
 
 
-def settled(setting: Setting, instance: Instance, *, quiet: bool = False) -> Instance:
-    """Return the instance with the step that the theorem sets, where it sets one.
+@functools.lru_cache(maxsize=1024)  # a search for a witness asks the same tiny instances for every claim
+def settled(setting: Setting, instance: Instance, *, quiet: bool = False) -> Instance | None:
+    """Return the instance with the step that the theorem sets, where it sets one; None if no rational one is found.
 
-    Where that is a root, B and sigma are made larger until it is rational.
+    Where it is a root, B and sigma are made larger until it is rational.
 
     Parameters
     ----------
     quiet
         Whether sigma is left as it is as long as a larger B will do.
-
-    Raises
-    ------
-    UnfitError
-        If none is found.
     """
     if not setting.step_facts:
         return instance
@@ -709,7 +705,7 @@ def settled(setting: Setting, instance: Instance, *, quiet: bool = False) -> Ins
     names = sorted({"B", "sigma"} & setting.own_symbols & least.keys())
     own = setting.constants(instance)
     if own.get("R") == 0 and "R" in setting.own_symbols:
-        raise UnfitError("there is no step for a start at the minimiser")
+        return None  # a start at the minimiser
     few = range(5) if quiet else range(17)
     tried = {name: few if name == "sigma" else range(17) for name in names}
     grids = [[max(least[name], more.get(name, _ZERO)) + Fraction(j, 4) for j in tried[name]] for name in names]
@@ -721,7 +717,7 @@ def settled(setting: Setting, instance: Instance, *, quiet: bool = False) -> Ins
         alpha = _step(setting, own | bounds, instance)
         if alpha:
             return replace(one, alpha=alpha)
-    raise UnfitError("the step of the theorem is not rational")
+    return None
 
 
 def _step(setting: Setting, own: Mapping[str, Fraction], instance: Instance) -> Fraction | None:
