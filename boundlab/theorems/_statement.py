@@ -683,6 +683,7 @@ class Statement:
         return "shape" if self.shape else "bound"
 
     @property
+    @once()
     def left(self) -> Metric:
         """The left side."""
         return metric(self.metric) if self.left_side is None else self.left_side

@@ -188,6 +188,8 @@ def test_the_closed_form_is_the_exact_value_at_every_horizon(tmp_path_factory: A
         ((-2) ** K, 2, 0),
         ((1 + 1 / K) ** K, 1, 0),
         (K**3 - K**3 + 1 / K, 1, -1),
+        (K / sympy.log(K + 1), 1, 1),
+        (sympy.sqrt(sympy.log(K + 1)) / K, 1, sympy.Rational(1, 2000) - 1),
     ],
 )
 def test_what_a_right_side_is_at_most(right: sympy.Expr, rate: Any, power: Any) -> None:
