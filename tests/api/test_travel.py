@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_examples import TRACE
+from own_theorem import of_gradient_descent
 
 import boundlab as bl
 from boundlab import api
@@ -140,7 +141,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "FittedDelays": lambda: bl.fit("trace.csv"),
     "Horizons": lambda: bl.compare("area.theorem8", "lad:x0=3", "iid:p_s=0.5", iterations=[3, 6], M=50),
     "Ran": lambda: bl.run("gd", "lad:x0=3", "deterministic", iterations=3, alpha=0.1, trials=2),
-    "Searched": lambda: bl.falsify("area.theorem8", candidates=5, jobs=1),
+    "Searched": lambda: bl.falsify("mine.toml", candidates=5, jobs=1),
     "Traced": lambda: bl.trace("trace.csv"),
     "Worst": lambda: bl.worst_case("classics.gd.convex", 1),
 }
@@ -152,6 +153,7 @@ def test_a_result_is_equal_to_its_repeat_and_to_what_arrives(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("trace.csv").write_text(TRACE)
+    Path("mine.toml").write_text(of_gradient_descent("8*K"), encoding="utf-8")
     one, again = RESULTS[name](), RESULTS[name]()
     assert type(one).__name__ == name
     assert (one == again) == (one.as_dict() == again.as_dict())  # a search says how long it took

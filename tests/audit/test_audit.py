@@ -294,14 +294,14 @@ def test_the_comparisons_command_gives_the_pages_verdict(area: Audit, tmp_path: 
     assert invoke(shlex.split(area.panel.command)[1:]) == area.panel.found.verdict.exit_code
 
 
-@pytest.mark.slow  # one audit
 def test_the_command_shows_the_verdict_and_writes_whole_files(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "mine.toml").write_text(of_gradient_descent("8*K"), encoding="utf-8")
     names = {kind: tmp_path / f"a.{kind}" for kind in ("html", "latex", "md", "json")}
     options = [f"--{kind}={path}" for kind, path in names.items()]
-    words = ["audit", "area.theorem8.printed-start", "--candidates=20", "--jobs=1", "--budget=30"]
+    words = ["audit", str(tmp_path / "mine.toml"), "--candidates=20", "--jobs=1", "--budget=30"]
     assert invoke([*words, *options]) == ExitCode.REFUTED
     out = capsys.readouterr().out
-    assert out.startswith("area.theorem8.printed-start: false: counterexample")
+    assert out.startswith("mine: false: smallest counterexample")
     assert out.count("written: ") == len(names)
     assert json.loads(names["json"].read_text(encoding="utf-8"))["verdict"] == "false"
     assert names["html"].read_text(encoding="utf-8").endswith("</html>\n")
