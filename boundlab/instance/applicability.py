@@ -14,7 +14,6 @@ from boundlab.assumptions import (
     BOUNDED_RUN,
     DETERMINISTIC,
     FIXED_TIMES,
-    RUN_IN_BALL,
     UNBIASED,
     UNCONSTRAINED,
     assumption,
@@ -456,9 +455,9 @@ def check(
                 problem.require(name, theorem.id)
             elif reason := problem.why_not(name):
                 outside[name] = f"{name} is not met: problem {problem.id}: {reason}"
-            if name == RUN_IN_BALL and name in beyond:
+            if assumed.along and name in beyond:
                 outside[name] = f"{name} is not looked at"
-            elif name == RUN_IN_BALL and over(theorem).averaged(algorithm, parameters, problem.n, delays):
+            elif assumed.along and over(theorem).averaged(algorithm, parameters, problem.n, delays):
                 raise AssumptionError(
                     f"{theorem.id} assumes {name} of all runs that it takes the mean of, and no one run shows where "
                     'the others go; full gradients in a fixed order, or about = "each schedule", would fit'

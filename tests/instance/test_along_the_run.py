@@ -25,7 +25,7 @@ from boundlab.instance import Plan, make_plan
 from boundlab.instance.applicability import reach
 from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem, QuadraticForm
-from boundlab.registry import lookup, registered
+from boundlab.registry import lookup, registered, using
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem, load_theorem, read_off_runs
 from boundlab.verdict import Verdict
@@ -495,7 +495,7 @@ def compared(claim: Theorem, problem: str = PARABOLA, **more: Any) -> Any:
 
 def test_a_run_that_leaves_the_ball_is_not_judged(tmp_path: Path) -> None:
     """From 1 with α = 3 the models of x²/2 are −2, 4, −8."""
-    with pytest.raises(AssumptionError, match="server model 1 is 2 from the minimiser, which is more than R = 1"):
+    with pytest.raises(AssumptionError, match=r"server model 1 .* is 4, more than R\*\*2 = 1"):
         compared(theorem(tmp_path))
     assert compared(theorem(tmp_path), alpha=1.5).verdict is Verdict.HOLDS
 
@@ -506,7 +506,9 @@ def test_without_the_assumption_the_claim_is_about_that_run_too(tmp_path: Path) 
 
 def test_a_larger_ball_is_the_theorems_for_another_r(tmp_path: Path) -> None:
     assert compared(theorem(tmp_path), R=8.5).verdict is Verdict.HOLDS
-    with pytest.raises(AssumptionError, match="model 3 may be further from the minimiser, as far as rounding tells"):
+    with pytest.raises(
+        AssumptionError, match=r"server model 3 .* may be, as far as rounding tells, more than R\*\*2 = 64"
+    ):
         compared(theorem(tmp_path), R=8)
 
 
@@ -520,6 +522,30 @@ def test_noise_takes_each_run_elsewhere(tmp_path: Path) -> None:
     noisy = theorem(tmp_path, ('"minimiser", ', '"minimiser", "bounded-variance", '))
     with pytest.raises(AssumptionError, match="its gradients are stochastic"):
         compared(noisy, f"{PARABOLA},sigma=1")
+
+
+def test_where_there_is_no_minimiser_nothing_is_within_r_of_it(tmp_path: Path) -> None:
+    below = theorem(tmp_path, ('"minimiser"', '"bounded-below"'), ("R**2/(2*alpha*K)", "F0"), ("square", "# square"))
+    with pytest.raises(AssumptionError, match=r"assumes run-in-ball .*separable data have none"):
+        compared(below, "logistic:features=[[-1],[2]],targets=[0,1],owners=[0,1],nu=0", alpha=0.1)
+
+
+def test_what_is_assumed_of_runs_is_one_entry_of_a_list(tmp_path: Path) -> None:
+    """From 1 with α = 3 the values of x²/2 are 1/2, 2: the run climbs above f(x0). With α = 3/2 it never does."""
+    plugin = tmp_path / "mine_runs.py"
+    plugin.write_text(
+        "from boundlab.assumptions import Assumption\n"
+        "no_climb = Assumption('no-climb', 'no server model of the run is above x0', along=('gap', 'F0', 1),\n"
+        "                      check=lambda problem: problem.why_not('minimiser'))\n"
+        "BOUNDLAB = {'assumptions': no_climb}\n"
+    )
+    with using([plugin]):
+        claim = theorem(tmp_path, ("run-in-ball", "no-climb"))
+        assert compared(claim, alpha=1.5).verdict is Verdict.HOLDS
+        with pytest.raises(AssumptionError, match=r"no-climb, and at server model 1 .* is 2, more than F0 = 0.5"):
+            compared(claim)
+        assert compared(claim, beyond=["no-climb"]).verdict is Verdict.NOT_APPLICABLE
+        assert not falsify(claim, limit=10).violated
 
 
 def test_a_mean_over_schedules_is_one_over_runs_that_nobody_looks_at(tmp_path: Path) -> None:
