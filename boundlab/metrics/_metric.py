@@ -235,7 +235,7 @@ class Quantity(Enum):
 
     @property
     def of_model(self) -> bool:
-        """Whether it is one of a model: every arithmetic measures these, and on quadratics moments give them."""
+        """True if it is one of a model: every arithmetic measures these, and on quadratics moments give them."""
         return self.value[4] == "x_s,k"
 
     def at(self, text: str, latex: str = "") -> tuple[str, str]:
