@@ -40,6 +40,9 @@ class Assumption:
         The symbols that have a value because of it: without it they stand for nothing.
     implies
         Assumptions that whatever meets this one meets, too.
+    along
+        (metric, symbol, power), looked at run by run: at no server model is the metric, one of a single model, more
+        than this power of the symbol, a constant of the start. () for all that is decided before a run.
     """
 
     id: str
@@ -53,6 +56,7 @@ class Assumption:
     check: Callable[[Any], str] | None = None
     defines: tuple[str, ...] = ()
     implies: tuple[str, ...] = ()
+    along: tuple[str, str, int] | tuple[()] = ()
 
 
 DETERMINISTIC: Final = "deterministic"
@@ -60,7 +64,6 @@ UNCONSTRAINED: Final = "unconstrained"
 COMPOSITE: Final = "composite"
 BOUNDED_DOMAIN: Final = "bounded-domain"
 BOUNDED_RUN: Final = "bounded-run"
-RUN_IN_BALL: Final = "run-in-ball"
 FIXED_TIMES: Final = "fixed-compute-times"
 UNBIASED: Final = "unbiased"
 INEXACT: Final = "inexact-gradients"
@@ -170,12 +173,12 @@ BUILT_IN: tuple[Assumption, ...] = (
         check=_why_run_unbounded,
         defines=("diameter",),
     ),
-    # Looked at run by run: see boundlab.instance.schedules.
     Assumption(
-        RUN_IN_BALL,
+        "run-in-ball",
         "no server model of the run, from x0 to the last one, is further than R from the minimiser",
-        check=_why_noisy,
+        check=lambda problem: _why_noisy(problem) or problem.why_not("minimiser"),
         implies=("minimiser",),
+        along=("squared-distance", "R", 2),
     ),
     # What every theorem assumes that states none of the next two: see boundlab.instance.
     Assumption(UNBIASED, "(sub)gradients have no error beside noise of mean 0", check=_met),

@@ -28,7 +28,12 @@ _LONGEST = 1_000_000  # numbers of a list
 BandKind = Literal["bootstrap", "student"]
 Objective = Literal["per-iteration", "per-time"]
 Axis = Literal["iterations", "time"]
-BACKENDS = ("numpy", "compiled", "torch", "auto")
+BACKENDS = {
+    "numpy": "the reference",
+    "compiled": "Numba",
+    "torch": "trials in lock step",
+    "auto": "the fastest",
+}
 LOG_FORMS = ("csv", "appfl")
 # Limits of the questions.
 MOST_ITERATIONS = 10**8

@@ -1,11 +1,13 @@
 """What a theorem bounds: every metric gives one number, whoever evaluates it."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import boundlab
 from boundlab.case import build_problem
 from boundlab.errors import SpecError
 from boundlab.metrics import METRICS, Enclosure, Quantity, Series, Watch, metric
@@ -28,6 +30,13 @@ def test_each_quantity_has_its_own_units_and_unit_in_words():
         (1, 0): "function value",
         (2, -2): "function value²/length²",
     }
+
+
+def test_engines_ask_whether_a_quantity_is_one_of_a_model_and_not_which_is_none():
+    """So one that is none, too, is refused where nobody measures it, by engines that do not know it."""
+    of_clients = [f"Quantity.{one.name}" for one in Quantity if not one.of_model]
+    texts = {path.name: path.read_text(encoding="utf-8") for path in Path(boundlab.__file__).parent.rglob("*.py")}
+    assert [name for name, text in texts.items() if any(one in text for one in of_clients)] == ["_metric.py"]
 
 
 def test_an_unknown_metric_is_refused_with_the_nearest():

@@ -1,9 +1,12 @@
 """The small language of options."""
 
+from pathlib import Path
+
 import pytest
 
+import boundlab
 from boundlab.errors import SpecError
-from boundlab.options import Options, device_order, nearest, numbers, parse_spec
+from boundlab.options import BACKENDS, Options, device_order, nearest, numbers, parse_spec
 
 
 def test_the_file_of_a_trace_may_stand_alone():
@@ -84,3 +87,9 @@ def test_devices_are_numbered_by_value_or_by_the_alphabet():
 
 def test_a_word_in_other_letters_is_the_nearest():
     assert nearest("f0", ["A", "F0", "fO"]) == "did you mean F0?"
+
+
+def test_backends_are_listed_once_for_the_command_line_and_for_python():
+    folder = Path(boundlab.__file__).parent
+    asked = "".join((folder / one).read_text(encoding="utf-8") for one in ("cli/_options.py", "api/_ask.py"))
+    assert not [name for name in BACKENDS if f"{name} (" in asked or f"``{name}``" in asked]

@@ -373,8 +373,7 @@ def compare(
     enclose
         Whether exact numbers decide what the digits of floats leave open, however long that takes.
     backend, device, jobs
-        Where trials run: ``numpy``, ``compiled``, ``torch`` or ``auto``; a device of torch; processes, which change no
-        result.
+        Where trials run: one of :data:`boundlab.options.BACKENDS`; a device of torch; processes, which change nothing.
     settings, symbols
         Symbols of the theorem and options of the algorithm, as a mapping, or as keywords:
         ``compare("area.theorem8", "lad:x0=3", K=6, M=50)``.

@@ -35,8 +35,7 @@ class Shown:
         Parameters
         ----------
         given, options
-            ``terms`` of comparisons: with the terms of the bound. ``verbose`` of checks: with what passed and what does
-            not apply. ``typed`` and ``written`` of searches: the theorem and the case file, as the user gave them.
+            Of the function that makes the page, such as :func:`boundlab.pages.results.comparison_page`.
         """
         from boundlab.pages import page
 

@@ -212,7 +212,7 @@ Backend = Annotated[
     str,
     named(
         "--backend",
-        "numpy (the reference), compiled (Numba), torch (trials in lock step), or auto.",
+        f"{', '.join(f'{name} ({what})' for name, what in BACKENDS.items())}.",
         choices(BACKENDS),
     ),
 ]

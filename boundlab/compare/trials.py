@@ -16,7 +16,7 @@ from boundlab.execute.floats import run
 from boundlab.expectation import AFFORDABLE, engine, left_side, operations
 from boundlab.instance.plan import Plan
 from boundlab.instance.schedules import explain, kept_by_all
-from boundlab.metrics import Enclosure, Quantity, Watch, terms_of
+from boundlab.metrics import Enclosure, Watch, terms_of
 from boundlab.objective import Array, Oracle
 from boundlab.randomness import Floats, Streams
 from boundlab.simulate.simulation import NUMPY, Backend, in_order, run_work
@@ -393,7 +393,7 @@ def run_each(
 
 def _ran(plan: Plan, trials: int, seed: int, progress: Callable[[int], None] | None, backend: Backend) -> list[_Own]:
     """Run all trials of a left side that is no sum."""
-    if plan.metric.quantity is Quantity.CONTROL:  # which tensors do not know
+    if not plan.metric.quantity.of_model:  # which tensors do not know
         backend = replace(NUMPY, jobs=backend.jobs)
     work = Work(
         [plan.metric],

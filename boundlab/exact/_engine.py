@@ -73,7 +73,6 @@ from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.from_case import given, never_moving, own_rates, plan_of
 from boundlab.instance.plan import Plan, require_last
 from boundlab.instance.readings import known_number, left_side
-from boundlab.metrics import Quantity
 from boundlab.objective import StepBounds
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Condition, Theorem, core as core_of, read_off_runs
@@ -498,7 +497,7 @@ class ExactEngine:
         def all_events() -> tuple[list[RecordedOutcome], list[Steps]]:
             return outcomes(self.model, self.best, *self.arithmetic(), law, plan.metric, k)
 
-        everywhere = has_moments(self.model) and plan.metric.quantity is not Quantity.CONTROL
+        everywhere = has_moments(self.model) and plan.metric.quantity.of_model
         core = None if everywhere else core_over_events(self.model, self.arithmetic()[0], law, k)
         if everywhere or core is not None:
 

@@ -198,7 +198,7 @@ def closed_left(case: Case, exact: ExactEngine) -> ClosedLeft:
     """
     metric, model = exact.plan.metric, exact.model
     power = next((power for over, power in _POWERS if over is metric.over), None)
-    if power is None or metric.quantity is Quantity.CONTROL:
+    if power is None or not metric.quantity.of_model:
         raise SpecError(f"{metric.id} has no closed form in the horizon")
     if not has_moments(model):
         raise SpecError("closed forms in the horizon need a quadratic whose minimiser is rational")

@@ -587,15 +587,7 @@ def shown_name(at: ExactSetting) -> Written:
 
 def measure(at: ExactSetting, name: Written) -> Written:
     """Return what the metric measures at a point."""
-    match at.plan.metric.quantity:
-        case Quantity.DISTANCE:
-            return math(f"‖{name.text} − x*‖²", rf"\|{name.latex} - x^\star\|^2")
-        case Quantity.GAP:
-            return math(f"f({name.text}) − f*", rf"f({name.latex}) - f^\star")
-        case Quantity.CONTROL:
-            return math(f"‖{name.text} − ∇f_i(x*)‖²", rf"\|{name.latex} - \nabla f_i(x^\star)\|^2")
-        case Quantity.SLOPE:
-            return math(f"‖∇f({name.text})‖²", rf"\|\nabla f({name.latex})\|^2")
+    return math(*at.plan.metric.quantity.at(name.text, name.latex))
 
 
 def metric_at(at: ExactSetting) -> Callable[[Sequence[Scalar]], Scalar]:

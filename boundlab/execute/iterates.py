@@ -14,7 +14,7 @@ from boundlab.execute import enclosed, floats
 from boundlab.execute._rows import Update, own_numbers
 from boundlab.execute.enclosed import EPS, TINY, UNKNOWN, UP, EnclosedVectors, Motion, Point, norm, summed
 from boundlab.execute.floats import draws
-from boundlab.metrics import Enclosure, Metric, Proved, Quantity, Series
+from boundlab.metrics import Enclosure, Metric, Proved, Series
 from boundlab.objective import Array, Oracle, Problem, step_rounding
 from boundlab.randomness import Floats, Ints
 from boundlab.tape import Affine, Initial, Op, Record, Tape
@@ -44,7 +44,7 @@ def along(
         If rounding could decide on which side of a kink a local step is taken.
     """
     proved = Proved(problem)
-    if compiled and metric.quantity is not Quantity.CONTROL:
+    if compiled and metric.quantity.of_model:
         found = _compiled(metric, proved, tape, oracle, Series(metric, ks, (3,)))
         # What is wide is looked at once more by what knows how errors of models differ, where that takes seconds.
         few = len(tape) <= FEW and found is not None and (found.upper - found.lower > _WIDE * found.upper).any()

@@ -15,7 +15,7 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import enclosed, iterates
 from boundlab.execute._rows import Update, own_numbers
 from boundlab.execute.enclosed import EPS, TINY, UP, EnclosedVectors, Point, norm, summed
-from boundlab.metrics import Enclosure, Metric, Quantity, Series, measures, squares
+from boundlab.metrics import Enclosure, Metric, Quantity, Series, of_models, squares
 from boundlab.objective import NO_NOISY_PROX, Problem
 from boundlab.randomness import Floats, Ints
 from boundlab.tape import Initial, Tape
@@ -230,15 +230,15 @@ def _triangle(table: Floats) -> Floats:
 
 # The left side given a tape, without sampling: of the one run without noise, or its expectation over the noise.
 
-_NOISY_CONTROL: Final = "control variates of gradients with noise are not averaged over it"
+_NO_MODEL: Final = "what is no quantity of a model is not averaged over noise"
 
 
 def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
     """Return '' if :func:`left_side` can be computed, else why not."""
     if problem.noiseless:
         return ""
-    if measures(metric, Quantity.CONTROL):
-        return _NOISY_CONTROL
+    if not of_models(metric):
+        return _NO_MODEL
     if not metric.from_expectations:
         return f"{metric.id} is not a mean of recorded quantities"
     if problem.quadratic() is None:
@@ -267,6 +267,6 @@ def left_side(metric: Metric, problem: Problem, tape: Tape, ks: Ints, *, compile
     """
     if problem.noiseless:
         return iterates.along(metric, problem, tape, problem.full_gradients(), ks, compiled=compiled)
-    if measures(metric, Quantity.CONTROL):
-        raise SpecError(_NOISY_CONTROL)
+    if not of_models(metric):
+        raise SpecError(_NO_MODEL)
     return conditional(metric, problem, tape, problem.require_quadratic("the moments").sigma, ks)

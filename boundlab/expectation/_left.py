@@ -196,8 +196,8 @@ def engine(
     reason = why_no_law(program, delays, policy)
     if reason:
         return "", reason
-    if left.quantity is Quantity.CONTROL:
-        why = "" if problem.noiseless else "control variates of gradients with noise have no exact engine"
+    if not left.quantity.of_model:
+        why = "" if problem.noiseless else "what is no quantity of a model has no exact engine with noise"
         return "" if why else ENUMERATION, why
     late = len(delays.ages) if who.follows(parameters, delays) else 0
     batches = _second_moments.by_batches(problem)

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from boundlab.algorithms import Algorithm
-from boundlab.assumptions import RUN_IN_BALL, assumption
+from boundlab.assumptions import assumption
 from boundlab.errors import AssumptionError, BoundlabError, SpecError, SymbolError, shortened
 from boundlab.execute import moments
 from boundlab.expectation import batches_along, left_side, operations
@@ -200,8 +200,8 @@ class Judge:
         ):
             return True
         # What holds at every x is decided one by one, and so is where a run goes, and what reads an accuracy.
-        apart = self.theorem.assume or RUN_IN_BALL in self.theorem.core.asked or tried(self.theorem)
-        if apart or "error" in one.problem or self.theorem.left.over.summed:
+        alone = self.theorem.assume or any(assumption(name).along for name in self.theorem.core.asked)
+        if alone or tried(self.theorem) or "error" in one.problem or self.theorem.left.over.summed:
             return True
         if one.constrained and (one.noisy or "box" in one.problem):
             return True

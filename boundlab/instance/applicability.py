@@ -14,7 +14,6 @@ from boundlab.assumptions import (
     BOUNDED_RUN,
     DETERMINISTIC,
     FIXED_TIMES,
-    RUN_IN_BALL,
     UNBIASED,
     UNCONSTRAINED,
     assumption,
@@ -23,7 +22,7 @@ from boundlab.assumptions import (
 from boundlab.delays import DelayModel, ServerPolicy, Trace, why_not_iid
 from boundlab.errors import AssumptionError, CertificateError, SpecError
 from boundlab.instance.schedules import Schedules, differences
-from boundlab.metrics import MEAN, Metric, Proved, Quantity, measures, range_of, terms_of
+from boundlab.metrics import MEAN, Metric, Proved, Quantity, of_models, range_of, terms_of
 from boundlab.objective import Constant, Optimum, Problem, Wrapped
 from boundlab.objective.composite import AlongRun
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, Pull, plain
@@ -76,7 +75,7 @@ def certain_range(
         Shape (points,): iterations.
     """
     averages = algorithm.averages(parameters, problem.n)
-    if terms_of(metric):  # these are the limits of one quantity, and of no sum
+    if terms_of(metric) or not metric.quantity.of_model:  # these are the limits of one quantity, and of no sum
         return None
     if problem.simple is not None:  # the rules above are those of gradient steps, and ∇f(x*) = 0
         return None
@@ -436,7 +435,7 @@ def check(
     outside: dict[str, str] = {}
     for name in theorem.core.errors or [UNBIASED]:  # beyond these nothing goes
         problem.require(name, theorem.id)
-    if (theorem.assume or theorem.points or measures(theorem.left, Quantity.CONTROL)) and problem.why_not(UNBIASED):
+    if (theorem.assume or theorem.points or not of_models(theorem.left)) and problem.why_not(UNBIASED):
         raise AssumptionError(f"{theorem.id} reads gradients at points, which a problem with error=… does not show")
     _require_objective(theorem, problem, algorithm, parameters, beyond)
     if delays.rounds is not None:
@@ -456,9 +455,9 @@ def check(
                 problem.require(name, theorem.id)
             elif reason := problem.why_not(name):
                 outside[name] = f"{name} is not met: problem {problem.id}: {reason}"
-            if name == RUN_IN_BALL and name in beyond:
+            if assumed.along and name in beyond:
                 outside[name] = f"{name} is not looked at"
-            elif name == RUN_IN_BALL and over(theorem).averaged(algorithm, parameters, problem.n, delays):
+            elif assumed.along and over(theorem).averaged(algorithm, parameters, problem.n, delays):
                 raise AssumptionError(
                     f"{theorem.id} assumes {name} of all runs that it takes the mean of, and no one run shows where "
                     'the others go; full gradients in a fixed order, or about = "each schedule", would fit'

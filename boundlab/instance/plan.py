@@ -13,7 +13,7 @@ import sympy
 from boundlab.algorithms import Algorithm
 from boundlab.arguments import checked
 from boundlab.arithmetic.numbers import START_BITS, digits
-from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL
+from boundlab.assumptions import FIXED_TIMES, assumption
 from boundlab.delays import DelayModel, ServerPolicy, frequencies
 from boundlab.errors import AssumptionError, InfiniteError, SilentError, SpecError, UndecidedError
 from boundlab.events import Events
@@ -531,8 +531,9 @@ def _plan(
     parameters = algorithm.read(Options(algorithm.id, parameter_values))
     require_steps(theorem, problem, algorithm, parameters, delays)
     values |= taken(theorem, step)
-    ball = RUN_IN_BALL in theorem.core.asked and RUN_IN_BALL not in beyond
-    schedules = schedules.running(problem, parameter_values, values.get("R", known["R"].value) if ball else None)
+    followed = {name: assumption(name).along for name in theorem.core.asked if name not in beyond}
+    limits = {name: (*one, values.get(one[1], known[one[1]].value)) for name, one in followed.items() if one}
+    schedules = schedules.running(problem, parameter_values, limits)
     if first is not None and schedules.points is not None:
         first = schedules.tape(0)
 

@@ -6,12 +6,11 @@ it.
 """
 
 import functools
-import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 import sympy
@@ -19,7 +18,7 @@ import sympy
 from boundlab.algorithms import Algorithm, VirtualIterate
 from boundlab.arithmetic.numbers import START_BITS, digits, float_ends
 from boundlab.arithmetic.rational import ENGINE, rational
-from boundlab.assumptions import FIXED_TIMES, RUN_IN_BALL, assumption
+from boundlab.assumptions import FIXED_TIMES, assumption
 from boundlab.case import as_json
 from boundlab.delays import DelayModel
 from boundlab.errors import AssumptionError, BoundlabError
@@ -45,7 +44,6 @@ _REMEMBERED: Final = 64  # runs that are remembered
 _PATHS: Final = {"server": "w[t]", "virtual": "v[t]"}
 _ENDS: Final = {"segments": "w", "virtual-segments": "v"}
 _SQUARED: Final = frozenset({"G_sq"})
-_SQUARED_DISTANCE: Final = metric("squared-distance")
 _WHAT: Final = {"G_sq": "‖∇f_i‖²", "sigma_g": "‖∇f_i − ∇f‖", "sigma_g_mean": "root of the mean ‖∇f_i − ∇f‖²"}
 
 
@@ -67,6 +65,9 @@ class PointReading:
     how: str
 
 
+Limit: TypeAlias = tuple[str, str, int, float]
+
+
 @final
 @dataclass(frozen=True)
 class RunPoints:
@@ -78,15 +79,16 @@ class RunPoints:
         With the objective that is minimised.
     parameters
         The run's own, its step size among them.
-    radius
-        How far from the minimiser the theorem assumes that no server model is, unit (0, 1); None: it does not.
+    limits
+        What is looked at run by run: :attr:`boundlab.assumptions.Assumption.along` of the assumptions that ask for it,
+        and the value of the symbol of each.
     """
 
     theorem: Theorem
     problem: Problem
     algorithm: Algorithm[Any]
     parameters: Any
-    radius: float | None = None
+    limits: Mapping[str, Limit] = field(default_factory=dict)
     _known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def read(self, tape: Tape, until: int, window: int) -> dict[str, PointReading]:
@@ -100,11 +102,11 @@ class RunPoints:
         Raises
         ------
         AssumptionError
-            If the run leaves the ball that the theorem assumes it stays in, or rounding leaves that open.
+            If the run leaves where the theorem assumes it stays, or rounding leaves that open.
         UndecidedError
             If rounding could decide at a kink.
         """
-        self._require_near(tape, until + window - 1)
+        self._require_limits(tape, until + window - 1)
         if not self.wanted:
             return {}
         run = self._remembered((tape.digest(), window), lambda: self._run(tape, window))
@@ -117,28 +119,26 @@ class RunPoints:
             self._known[key] = make()
         return self._known[key]
 
-    def _require_near(self, tape: Tape, last: int) -> None:
-        """Make sure that no server model up to an update is further from the minimiser than the radius."""
-        if self.radius is None:
-            return
-        away, far = self._remembered(tape.digest(), lambda: self._distances(tape)), Fraction(self.radius) ** 2
-        k = next((k for k in range(1, last + 1) if not away.upper[k] <= far), 0)  # x0 is no further than R
-        if k:
-            beyond = f"is {math.sqrt(away.lower[k]):.6g} from the minimiser, which is more than"
-            where = (
-                beyond if away.lower[k] > far else "may be further from the minimiser, as far as rounding tells, than"
-            )
-            raise AssumptionError(
-                f"{self.theorem.id} assumes {RUN_IN_BALL}, and server model {k} {where} R = {self.radius:.6g}; shorter "
-                "steps, or a larger R, would fit"
-            )
+    def _require_limits(self, tape: Tape, last: int) -> None:
+        """Make sure that no server model up to an update is where an assumption says that none is."""
+        for name, (of, symbol, power, value) in self.limits.items():
+            shown = self._remembered((tape.digest(), of), functools.partial(self._shown, tape, of))
+            limit = Fraction(value) ** power
+            k = next((k for k in range(1, last + 1) if not shown.upper[k] <= limit), 0)  # at x0 the symbol is its limit
+            if k:
+                rule, most = f"{symbol}{f'**{power}' * (power > 1)}", float(limit)
+                how = f"is {shown.lower[k]:.6g}," if shown.lower[k] > limit else "may be, as far as rounding tells,"
+                raise AssumptionError(
+                    f"{self.theorem.id} assumes {name}, and at server model {k} {metric(of).symbol} {how} more than "
+                    f"{rule} = {most:.6g}; shorter steps, or a larger {symbol}, would fit"
+                )
 
-    def _distances(self, tape: Tape) -> Enclosure:
-        """Return the squared distances of all server models."""
+    def _shown(self, tape: Tape, of: str) -> Enclosure:
+        """Return a metric at all server models."""
         from boundlab.execute.iterates import along, at_versions
 
         ks = np.arange(tape.iterations + 1)
-        return along(_SQUARED_DISTANCE, self.problem, at_versions(tape), self.problem.full_gradients(), ks)
+        return along(metric(of), self.problem, at_versions(tape), self.problem.full_gradients(), ks)
 
     @cached_property
     def wanted(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from boundlab.assumptions import assumption
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError, SymbolError
 from boundlab.formulas.symbols import SYMBOLS, having
-from boundlab.instance.readings import PointReading, RunPoints, formulas_at, require_safe
+from boundlab.instance.readings import Limit, PointReading, RunPoints, formulas_at, require_safe
 from boundlab.metrics import INDEX
 from boundlab.objective import Problem
 from boundlab.options import Options, number
@@ -364,31 +364,31 @@ class Schedules:
         seen = [self.along(tape, k, values) for k in ks.tolist()]
         return frozenset(name for one in seen for name, reading in one.items() if not reading.enclosed)
 
-    def running(self, problem: Problem, options: Mapping[str, Any], radius: float | None) -> "Schedules":
+    def running(self, problem: Problem, options: Mapping[str, Any], limits: Mapping[str, Limit]) -> "Schedules":
         """Return the same with the step sizes of the run, which a theorem that says where it goes looks at.
 
         Parameters
         ----------
         options
             Of the algorithm, all of them.
-        radius
-            Of the ball that the theorem assumes the run stays in, unit (0, 1), if any.
+        limits
+            As :class:`RunPoints` takes them.
 
         Raises
         ------
         AssumptionError
             If gradients have noise: then no run shows how large they may be.
         """
-        if not read_off_runs(self.theorem) and radius is None:
+        if not read_off_runs(self.theorem) and not limits:
             return self
         found = replace(self, chosen={**options})
-        points = RunPoints(self.theorem, problem, self.algorithm, found.parameters, radius)
+        points = RunPoints(self.theorem, problem, self.algorithm, found.parameters, limits)
         if points.wanted and not problem.noiseless:
             raise AssumptionError(
                 f"{self.theorem.id} reads {' and '.join(points.wanted)} off the run, and with noise no run shows how "
                 "large gradients may be; sigma=0, or full batches, would fit"
             )
-        return replace(found, points=points) if points.wanted or radius is not None else self
+        return replace(found, points=points) if points.wanted or limits else self
 
     def worst(self, values: Mapping[str, Any], scheduled: Mapping[str, float], trials: int) -> dict[str, Any]:
         """Return the values, with the largest that any trial's schedule gives of what the step size depends on.

@@ -17,7 +17,7 @@ from boundlab.metrics._aggregation import (
     compose as compose,
     compose_sum as compose_sum,
     index_symbol as index_symbol,
-    measures as measures,
+    of_models as of_models,
     range_of as range_of,
     summands as summands,
     terms_of as terms_of,

@@ -23,12 +23,6 @@ if TYPE_CHECKING:  # whoever evaluates a formula needs no tape and no problem
 
 MODEL: Final = "model"
 """The point that every algorithm has: the server's model."""
-_AT: Final[Mapping[Quantity, tuple[str, str]]] = {
-    Quantity.DISTANCE: ("‖{} − x*‖²", r"\|{}-x^\star\|^2"),
-    Quantity.GAP: ("f({}) − f*", r"f({})-f^\star"),
-    Quantity.SLOPE: ("‖∇f({})‖²", r"\|\nabla f({})\|^2"),
-    Quantity.CONTROL: ("‖{} − ∇f_i(x*)‖²", r"\|{}-\nabla f_i(x^\star)\|^2"),
-}
 
 
 @final
@@ -79,8 +73,10 @@ def compose_sum(terms: Iterable[Term]) -> Metric:
     if not found:
         raise SpecError("a sum on the left side has at least one term")
     for one in found:
-        if one.quantity is Quantity.CONTROL and one.point == MODEL:
-            raise SpecError("control is measured at points of the clients, such as controls, and not at the model")
+        if not one.quantity.of_model and one.point == MODEL:
+            raise SpecError(
+                f"{one.quantity.name.lower()} is measured at points of the clients, such as controls, not at the model"
+            )
     text = " + ".join(_text(one, 0) for one in found)
     latex = " + ".join(_text(one, 1) for one in found)
     return Metric(
@@ -102,11 +98,9 @@ def _words(one: Term) -> str:
 
 def _text(one: Term, tex: int) -> str:
     """Return a term as text or as LaTeX."""
-    letter = "h" if one.quantity is Quantity.CONTROL else "x"
-    at = _AT[one.quantity][tex].format(f"{letter}_{{i,K}}" if tex else f"{letter}_i,K")
-    if one.point == MODEL:
-        at = _AT[one.quantity][tex].format("x_{s,K}" if tex else "x_s,K")
-    else:
+    client = ("x_i,K", "x_{i,K}") if one.quantity.of_model else ("h_i,K", "h_{i,K}")
+    at = one.quantity.at(*(("x_s,K", "x_{s,K}") if one.point == MODEL else client))[tex]
+    if one.point != MODEL:
         at = rf"\frac1n\sum_i {at}" if tex else f"(1/n)·Σ_i {at}"
     if one.times == 1:
         return at
@@ -118,9 +112,9 @@ def terms_of(metric: Metric) -> tuple[Term, ...]:
     return metric.over.terms if isinstance(metric.over, SumOver) else ()
 
 
-def measures(metric: Metric, quantity: Quantity) -> bool:
-    """Return whether a left side has a quantity in it."""
-    return quantity in {metric.quantity, *(one.quantity for one in terms_of(metric))}
+def of_models(metric: Metric) -> bool:
+    """Return whether a left side has quantities of models alone in it."""
+    return metric.quantity.of_model and all(one.quantity.of_model for one in terms_of(metric))
 
 
 def summands(metric: Metric, clients: int) -> list[tuple[Fraction, Metric]]:
@@ -172,7 +166,7 @@ KINDS: Final[tuple[Kind, ...]] = ("last", "average", "mean", "best", "best-expec
 BEST_MEAN: Final = "best-mean"
 SMALLEST: Final = ("best", "best-expected", BEST_MEAN)
 QUANTITIES: Final[Mapping[str, Quantity]] = MappingProxyType(
-    {one.name.lower(): one for one in Quantity if one is not Quantity.CONTROL}
+    {one.name.lower(): one for one in Quantity if one.of_model}
 )
 INDEX: Final[Mapping[str, sympy.Symbol]] = MappingProxyType(
     {counter: sympy.Symbol(name, integer=True, nonnegative=True) for counter, name in (("K", "k"), ("T", "t"))}
@@ -535,7 +529,7 @@ def _in_seconds(metric: Metric) -> Metric:
 def _metric(kind: Quantity, over: Over, found: Range) -> Metric:
     """Return the metric with its words."""
     K, words, name = found.counter, found.words(), kind.name.lower()
-    (said, tex), k = _AT[kind], str(INDEX[K])
+    (said, tex), k = kind.at("{}", "{}"), str(INDEX[K])
     at, average, single = said.format(f"x_s,{k}"), said.format(f"x̄_{K}"), said.format(f"x̄_{k}")
     span = f"{INDEX[K]} = {found.begin} … {found.end}"
     weight = "" if found.weights is None else f", weights {found.weights}"

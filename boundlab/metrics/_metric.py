@@ -206,12 +206,17 @@ class MeasuresControl(Protocol):
 
 
 class Quantity(Enum):
-    """Quantity measured at a point: degrees (a, b) under f → c·f and x → s·x, the unit in words, and the symbol."""
+    """Quantity measured at a point: degrees (a, b) under f → c·f and x → s·x, the unit in words, and how it is written.
 
-    DISTANCE = ((0, 2), "length²", "‖x_s,k − x*‖²")
-    GAP = ((1, 0), "function value", "f(x_s,k) − f*")
-    SLOPE = ((2, -2), "function value²/length²", "‖∇f(x_s,k)‖²")
-    CONTROL = ((2, -2), "function value²/length²", "‖h_i,k − ∇f_i(x*)‖²")
+    That is as text and as LaTeX, each with a place for the point, and which point one record shows.
+    """
+
+    DISTANCE = ((0, 2), "length²", "‖{} − x*‖²", r"\|{} - x^\star\|^2", "x_s,k")
+    GAP = ((1, 0), "function value", "f({}) − f*", r"f({}) - f^\star", "x_s,k")
+    SLOPE = ((2, -2), "function value²/length²", "‖∇f({})‖²", r"\|\nabla f({})\|^2", "x_s,k")
+    CONTROL = (
+        (2, -2), "function value²/length²", "‖{} − ∇f_i(x*)‖²", r"\|{} - \nabla f_i(x^\star)\|^2", "h_i,k",
+    )  # fmt: skip
 
     @property
     def units(self) -> tuple[int, int]:
@@ -226,7 +231,16 @@ class Quantity(Enum):
     @property
     def symbol(self) -> str:
         """Symbol of the quantity that one record shows."""
-        return self.value[2]
+        return self.at(self.value[4])[0]
+
+    @property
+    def of_model(self) -> bool:
+        """True if it is one of a model: every arithmetic measures these, and on quadratics moments give them."""
+        return self.value[4] == "x_s,k"
+
+    def at(self, text: str, latex: str = "") -> tuple[str, str]:
+        """Return the quantity at a point, as text and as LaTeX."""
+        return self.value[2].format(text), self.value[3].format(latex)
 
 
 @final
@@ -301,9 +315,18 @@ class Metric:
         found = self.over.records(np.asarray(ks, dtype=np.int64))
         return found if self.shows is None else replace(found, point=self.shows)
 
-    def _alone(self) -> None:
+    @property
+    def _alone(self) -> Quantity:
+        """The quantity, where a left side has no more than one.
+
+        Raises
+        ------
+        SpecError
+            If it is a sum of several.
+        """
         if self.over.summed:
             raise SpecError(f"{self.id} is a sum of several quantities, and here one is taken at a time")
+        return self.quantity
 
     def at(self, function: Measured, x: Any) -> Any:
         """Return the quantity at a point, in the arithmetic of ``function``.
@@ -313,8 +336,7 @@ class Metric:
         SpecError
             If the left side is a sum of several.
         """
-        self._alone()
-        match self.quantity:
+        match self._alone:
             case Quantity.DISTANCE:
                 return function.squared_distance(x)
             case Quantity.GAP:
@@ -334,8 +356,7 @@ class Metric:
         SpecError
             If the quantity is no such form.
         """
-        self._alone()
-        match self.quantity:
+        match self._alone:
             case Quantity.DISTANCE:
                 return eye
             case Quantity.GAP:
@@ -358,8 +379,7 @@ class Metric:
         SpecError
             If the quantity is no such form.
         """
-        self._alone()
-        match self.quantity:
+        match self._alone:
             case Quantity.DISTANCE:
                 return np.einsum("cii->", second)
             case Quantity.GAP:

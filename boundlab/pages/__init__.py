@@ -34,8 +34,7 @@ def page(result: Any, *given: Any, **options: Any) -> list[Block]:
     result
         What a question of :mod:`boundlab.api` returns.
     given, options
-        ``terms`` of comparisons, ``verbose`` of checks, ``theorem`` of exact values, ``typed`` and ``written`` of
-        searches: see the function that makes the page.
+        Of the function that makes the page, which says what they are.
 
     Raises
     ------

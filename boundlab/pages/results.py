@@ -111,7 +111,7 @@ class ComparedHorizons(Protocol):
 
 
 def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
-    """Return a line for each horizon, and what they say together."""
+    """Return a line for each horizon, and what they say together; ``terms``: with the terms of the bound."""
     results = found.comparisons
     plan = results[0].plan
     # One horizon may be computed where the next one is sampled: then there are limits for some.

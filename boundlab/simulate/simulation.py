@@ -212,7 +212,7 @@ class Backend:
     Parameters
     ----------
     id
-        ``numpy``, ``compiled`` or ``torch``.
+        One of :data:`BACKENDS` but ``auto``.
     device
         ``cpu``, ``cuda`` or ``cuda:1``; of torch alone another one than ``cpu``.
     jobs

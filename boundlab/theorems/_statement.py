@@ -590,9 +590,9 @@ class Statement:
         """Make sure that constants are unknown, and that what they do not depend on is something that moves."""
         if self.growth and not self.shape:
             raise SpecError(f"{self.id}: growth is of a shape, whose constants are unknown; write shape = true")
-        if self.growth and (self.assume or known_assumptions.RUN_IN_BALL in self.assumptions):
-            other = "assume" if self.assume else known_assumptions.RUN_IN_BALL
-            raise SpecError(f"{self.id}: growth looks along families of problems, and {other} at one; leave one out")
+        runs = (name for name in self.assumptions if known_assumptions.assumption(name).along)
+        if self.growth and (one := "assume" if self.assume else next(runs, "")):
+            raise SpecError(f"{self.id}: growth looks along families of problems, and {one} at one; leave one out")
         for name in self.growth:
             lookup(name, self.symbols)
             if name in rules or self.growth.count(name) > 1:

@@ -25,7 +25,7 @@ from boundlab.instance import Plan, make_plan
 from boundlab.instance.applicability import reach
 from boundlab.instance.fitting import CompareOptions
 from boundlab.objective import Problem, QuadraticForm
-from boundlab.registry import lookup, registered
+from boundlab.registry import lookup, registered, using
 from boundlab.tape import RecordAt, Tape
 from boundlab.theorems import Theorem, load_theorem, read_off_runs
 from boundlab.verdict import Verdict
@@ -493,21 +493,41 @@ def compared(claim: Theorem, problem: str = PARABOLA, **more: Any) -> Any:
     return bl.compare(claim, problem, **{"iterations": 3, "trials": 2, "alpha": 3, **more})
 
 
-def test_a_run_that_leaves_the_ball_is_not_judged(tmp_path: Path) -> None:
-    """From 1 with α = 3 the models of x²/2 are −2, 4, −8."""
-    with pytest.raises(AssumptionError, match="server model 1 is 2 from the minimiser, which is more than R = 1"):
-        compared(theorem(tmp_path))
+@pytest.mark.parametrize(
+    ("changes", "problem", "more", "why"),
+    [
+        # From 1 with α = 3 the models of x²/2 are −2, 4, −8.
+        ([], PARABOLA, {}, r"server model 1 .* is 4, more than R\*\*2 = 1"),
+        ([], PARABOLA, {"R": 8}, r"server model 3 .* may be, as far as rounding tells, more than R\*\*2 = 64"),
+        # Noise takes each run elsewhere.
+        ([('"minimiser", ', '"minimiser", "bounded-variance", ')], f"{PARABOLA},sigma=1", {}, "are stochastic"),
+        # Without a minimiser nothing is within R of it.
+        (
+            [('"minimiser"', '"bounded-below"'), ("R**2/(2*alpha*K)", "F0"), ("square", "# square")],
+            "logistic:features=[[-1],[2]],targets=[0,1],owners=[0,1],nu=0",
+            {"alpha": 0.1},
+            "assumes run-in-ball .*separable data have none",
+        ),
+        # A mean over schedules is one over runs that nobody looks at.
+        (
+            [("settable", 'options = {sampling = "uniform"}\nsettable')],
+            "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=1",
+            {"alpha": 1},
+            "of all runs that it takes the mean of",
+        ),
+    ],
+)
+def test_a_run_that_is_not_known_to_stay_in_the_ball_is_not_judged(
+    changes: list[tuple[str, str]], problem: str, more: dict[str, Any], why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(AssumptionError, match=why):
+        compared(theorem(tmp_path, *changes), problem, **more)
+
+
+def test_in_a_ball_that_holds_the_run_the_theorem_holds_and_without_one_it_is_violated(tmp_path: Path) -> None:
     assert compared(theorem(tmp_path), alpha=1.5).verdict is Verdict.HOLDS
-
-
-def test_without_the_assumption_the_claim_is_about_that_run_too(tmp_path: Path) -> None:
-    assert compared(theorem(tmp_path, (', "run-in-ball"', ""))).verdict is Verdict.VIOLATED
-
-
-def test_a_larger_ball_is_the_theorems_for_another_r(tmp_path: Path) -> None:
     assert compared(theorem(tmp_path), R=8.5).verdict is Verdict.HOLDS
-    with pytest.raises(AssumptionError, match="model 3 may be further from the minimiser, as far as rounding tells"):
-        compared(theorem(tmp_path), R=8)
+    assert compared(theorem(tmp_path, (', "run-in-ball"', ""))).verdict is Verdict.VIOLATED
 
 
 def test_beyond_it_nothing_is_refuted(tmp_path: Path) -> None:
@@ -516,16 +536,22 @@ def test_beyond_it_nothing_is_refuted(tmp_path: Path) -> None:
     assert "run-in-ball is not looked at" in found.reason
 
 
-def test_noise_takes_each_run_elsewhere(tmp_path: Path) -> None:
-    noisy = theorem(tmp_path, ('"minimiser", ', '"minimiser", "bounded-variance", '))
-    with pytest.raises(AssumptionError, match="its gradients are stochastic"):
-        compared(noisy, f"{PARABOLA},sigma=1")
-
-
-def test_a_mean_over_schedules_is_one_over_runs_that_nobody_looks_at(tmp_path: Path) -> None:
-    drawn = theorem(tmp_path, ("settable", 'options = {sampling = "uniform"}\nsettable'))
-    with pytest.raises(AssumptionError, match="of all runs that it takes the mean of"):
-        compared(drawn, "quadratic:A=[[[1]],[[1]]],b=[[0],[0]],x0=1", alpha=1)
+def test_what_is_assumed_of_runs_is_one_entry_of_a_list(tmp_path: Path) -> None:
+    """From 1 with α = 3 the values of x²/2 are 1/2, 2: the run climbs above f(x0). With α = 3/2 it never does."""
+    plugin = tmp_path / "mine_runs.py"
+    plugin.write_text(
+        "from boundlab.assumptions import Assumption\n"
+        "no_climb = Assumption('no-climb', 'no server model of the run is above x0', along=('gap', 'F0', 1),\n"
+        "                      check=lambda problem: problem.why_not('minimiser'))\n"
+        "BOUNDLAB = {'assumptions': no_climb}\n"
+    )
+    with using([plugin]):
+        claim = theorem(tmp_path, ("run-in-ball", "no-climb"))
+        assert compared(claim, alpha=1.5).verdict is Verdict.HOLDS
+        with pytest.raises(AssumptionError, match=r"no-climb, and at server model 1 .* is 2, more than F0 = 0.5"):
+            compared(claim)
+        assert compared(claim, beyond=["no-climb"]).verdict is Verdict.NOT_APPLICABLE
+        assert not falsify(claim, limit=10).violated
 
 
 def test_a_case_file_of_such_a_run_refutes_nothing(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Every kind of result has a page, and every medium shows all of it."""
 
+import inspect
 import pickle
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from html import unescape
+from importlib import import_module
 from io import StringIO
 from typing import Any, get_args
 
@@ -14,8 +16,9 @@ from page_makers import RESULTS, closes_what_it_opens, page_of, result_of, texts
 from rich.console import Console
 
 import boundlab as bl
+from boundlab.api import Compared
 from boundlab.audit._page import claim
-from boundlab.pages import page
+from boundlab.pages import _PAGES, page
 from boundlab.pages.blocks import (
     GAP,
     Block,
@@ -38,6 +41,14 @@ from boundlab.registry import registered
 
 TITLE = line("A page of ", ("everything", "code"))
 Page = list[Block]
+
+
+@pytest.mark.parametrize(("module", "name"), _PAGES.values())
+def test_what_a_page_shows_is_said_by_the_function_that_makes_it_alone(module: str, name: str) -> None:
+    made = getattr(import_module(f"boundlab.pages.{module}"), name)
+    for option in [*inspect.signature(made).parameters][1:]:
+        assert re.search(rf"\b{option}\b", made.__doc__), option
+        assert f"``{option}``" not in f"{page.__doc__}{Compared.page.__doc__}", option
 
 
 @cache
