@@ -183,7 +183,7 @@ def require(
         a, b = left[broken].flat[0], right[broken].flat[0]
         silent = theorem.horizon_symbol in _read(theorem, condition)
         raise (SilentError if silent else AssumptionError)(
-            f"{theorem.id} needs {condition.statement}, got {_unequal(a, b)}"
+            f"{theorem.id} needs {condition.statement}, got {_unequal(a, b, condition.strict)}"
         )
 
 
@@ -226,10 +226,10 @@ def as_fractions(value: Any) -> Number:
     return tuple(map(Fraction, np.asarray(value).tolist())) if np.ndim(value) else Fraction(float(value))
 
 
-def _unequal(a: float, b: float) -> str:
+def _unequal(a: float, b: float, strict: bool) -> str:
     """Return ``a > b`` with as many digits as tell them apart, or that both are equal."""
     if a == b:
-        return f"{a:.6g} on both sides"
+        return f"{a:.6g} on both sides" + ("" if strict else ", up to rounding")
     short = f"{a:.6g} > {b:.6g}"
     if f"{a:.6g}" != f"{b:.6g}":
         return short
