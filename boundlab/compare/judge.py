@@ -565,6 +565,7 @@ def _count(trials: float) -> str:
 FARTHEST = 10**12  # the largest horizon that is looked at
 _ITERATED = 10**5  # the same for bounds that are iterated, not evaluated: two or three seconds
 _POINTS = 2000
+_EACH = 64  # up to there none is left out
 
 
 @final
@@ -595,7 +596,8 @@ class TrivialBound:
     def words(self, counter: str) -> str:
         """Return the half sentence for people, empty where the bound is not vacuous."""
         if self.crosses is not None:
-            return f"{self.vacuous}; it falls below that at about {counter} = {_short(self.crosses)}"
+            how = "is below that at" if self.crosses <= _EACH else "falls below that at about"
+            return f"{self.vacuous}; it {how} {counter} = {_short(self.crosses)}"
         until = "" if self.searched is None else f", at any {counter} up to {_short(self.searched)}"
         return f"{self.vacuous}{until}"
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from page_makers import texts
 from run_makers import plan_of
+from statements import statement
 from test_compare import verdict_of
 
 import boundlab as bl
@@ -139,6 +140,15 @@ def test_where_an_iterated_bound_crosses_does_not_depend_on_how_it_is_looked_for
     first = int(np.flatnonzero(every < found.level)[0])
     assert found.crosses >= first > 0.99 * found.crosses - 2
     assert found.searched == 10**5
+
+
+@pytest.mark.parametrize("first", [1, 2, 7, 41, 64, 500])
+def test_where_a_bound_crosses_is_said_exactly_near_by(tmp_path, first):
+    fields = {"metric": "squared-distance", "assumptions": ["minimiser"], "first": 0}
+    theorem = statement(tmp_path, **fields, step={"alpha": "0.1/L"}, terms={"all": f"R**2*{first}/(K + 1/2)"})
+    plan = plan_of(theorem, "quadratic", "deterministic", 0)
+    words = f"it is below that at K = {first}" if first <= 64 else "it falls below that at about K = 500"
+    assert trivial_bound(plan, plan.bound).words("K").endswith(words)
 
 
 def test_a_bound_that_grows_with_the_horizon_never_crosses():
