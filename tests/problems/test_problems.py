@@ -115,7 +115,7 @@ def test_the_bracket_of_pseudo_huber_holds_the_root_in_forty_digits(seed: int, d
 
 @given(KINDS, SEEDS)
 @settings(max_examples=40)
-def test_R_is_exact_where_the_minimiser_is(kind: str, seed: int) -> None:
+def test_the_distance_is_exact_where_the_minimiser_is(kind: str, seed: int) -> None:
     problem: Any = generated(kind, seed)
     best, found = problem.optimum(), problem.constants().get("R")
     assert found is None or (found.side == "upper") is bool(best.distance)
