@@ -510,7 +510,7 @@ def trace_page(result: "TraceSummary") -> list[Block]:
     """Return devices, rates, durations, staleness, and whether the events may be i.i.d."""
     record, (first, last) = result.record, result.span
     n, updates, lost = len(record.names), int(result.updates.sum()), int(result.lost.sum())
-    rates, means = result.updates / last if last > 0.0 else np.full(n, np.nan), result.means()
+    rates, means = result.rates, result.means()
     shown = range(n) if n <= _DEVICES else np.argsort(-result.updates, kind="stable")[:_DEVICES].tolist()
     client = record.arrived.client
     rows = []
