@@ -64,7 +64,7 @@ def closest(word: str, known: Iterable[str]) -> str:
 # What others call something here: what must be known, and what it is here.
 _ELSEWHERE: Final = {
     "bound": ("terms", "the bound's terms stand under [terms]"),
-    "sgd": ("gd", "did you mean gd? Its noise is the problem's: --problem quadratic:sigma=1"),
+    "sgd": ("gd", "did you mean gd? Its noise is the problem's: quadratic:sigma=1"),
     "csv": ("logistic", "data are an option of a problem: logistic:data=csv:FILE"),
 }
 

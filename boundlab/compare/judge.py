@@ -99,7 +99,7 @@ def band(low: Floats, high: Floats, level: float, kind: BandKind, seed: int) -> 
     """
     trials, points = low.shape
     if trials < 2:
-        raise SpecError(f"a confidence band needs at least 2 trials, got {trials}; raise --trials")
+        raise SpecError(f"a confidence band needs at least 2 trials, got {trials}; take more trials")
     require_band(level, kind)
     error = (1.0 - level) / 2.0
     lower = lower_limits(low, error / points)
@@ -413,7 +413,7 @@ def judge(plan: Plan, left: Band, right: Enclosure, decides: str = MORE) -> Judg
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
     if not np.isfinite(left.upper).all():
         few = f"{_count(left.trials)} trials give no finite upper limit at the confidence level {left.level!r}"
-        return Verdict.INCONCLUSIVE, f"{few}; lower --level or raise --trials"
+        return Verdict.INCONCLUSIVE, f"{few}; lower the level or take more trials"
     found = side(left, right)
     if found is Verdict.VIOLATED:
         above = np.flatnonzero(left.lower > right.upper)
@@ -504,7 +504,7 @@ def _undecided_digits(plan: Plan, sides: Sides) -> str:
     if sides.cost == 0.0:
         decides = "more digits do not decide it either"
     elif np.isfinite(sides.cost):
-        decides = f"--enclose decides (about {max(1.0, sides.cost / 1e9):.0f} s)"
+        decides = f"the option enclose decides (about {max(1.0, sides.cost / 1e9):.0f} s)"
     else:
         decides = f"no exact engine applies to problem {plan.problem.id} or this bound"
     return (
@@ -621,11 +621,9 @@ def trivial_bound(plan: Plan, bound: Floats) -> TrivialBound:
     """
     smallest = float(bound.min())
     level, vacuous = never_moving(plan, smallest)
-    if not vacuous:
-        return TrivialBound(level, smallest, vacuous)
     most = FARTHEST if plan.theorem.bound.closed else _ITERATED
     first = int(plan.ks[-1])
-    if first >= most:
+    if not vacuous or first >= most:
         return TrivialBound(level, smallest, vacuous)
     horizons = np.unique(np.rint(np.geomspace(max(first, 1), most, _POINTS)).astype(np.int64))
     ends = [len(horizons)] if plan.theorem.bound.closed else _stages(horizons)

@@ -639,7 +639,7 @@ def of_outcomes(at: ExactSetting, trace: Outcomes) -> Account:
         said.append(_average_of(at))
     said += _passes(trace.steps)
     unlisted = (
-        [] if by_hand else [say("where not all sequences are listed, --json has up to {} of them", written(LISTED))]
+        [] if by_hand else [say("where not all sequences are listed, the JSON has up to {} of them", written(LISTED))]
     )
     short = shortened(rows)
     items = (*said, Table(columns, tuple(rows)), *unlisted, *short)
@@ -649,7 +649,7 @@ def of_outcomes(at: ExactSetting, trace: Outcomes) -> Account:
 def shortened(rows: Sequence[Sequence[Sentence]]) -> list[Item]:
     """Return what is to be said where numbers are too long to be written."""
     any_short = any("≈" in entry.text for row in rows for entry in row)
-    return [say("what stands behind ≈ is shortened; --json has all digits")] if any_short else []
+    return [say("what stands behind ≈ is shortened; the JSON has all digits")] if any_short else []
 
 
 def _average_of(at: ExactSetting) -> Sentence:

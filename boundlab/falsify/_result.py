@@ -588,7 +588,7 @@ def falsify(
         ),
         (
             theorem.left.over.at_mean,
-            "is about the mean iterate, but a search adds up single runs; compare --exact and exact compute it",
+            "is about the mean iterate, but a search adds up single runs; boundlab exact computes it",
         ),
         (
             theorem.shape and not theorem.growth,

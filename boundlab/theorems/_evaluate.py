@@ -431,11 +431,11 @@ def rules(theorem: Statement) -> dict[str, sympy.Expr]:
 
 
 def missing(theorem: Statement, names: Sequence[str], known: Mapping[str, Any]) -> SymbolError:
-    """Return the error for symbols that have no value: what they are, or of several a line to paste."""
+    """Return the error for symbols that have no value: what they are, and of several all at once."""
     if len(names) > 1:
         asked = dict.fromkeys("p" if {"p", "qbar"} & {*names} and one in expanded("p") else one for one in names)
         lists = {"p", *(one for one in names if theorem.symbols[one].vector)}
-        paste = " ".join(f"--set {one}={'[…]' if one in lists else '…'}" for one in asked)
+        paste = ", ".join(f"{one}={'[…]' if one in lists else '…'}" for one in asked)
         return SymbolError(f"{theorem.id} needs {len(asked)} more values: {paste}; boundlab show says what they are")
     (name,) = names
     if name in ("K", "T") and name != (counted := theorem.horizon_symbol):

@@ -224,7 +224,7 @@ def test_what_the_budget_leaves_out_is_listed() -> None:
     assert found.verdict == "false"
     late = [gap for gap in found.gaps if "budget" in gap.why]
     assert {gap.of for gap in late} >= set(found.theorem.repaired_by)
-    assert {gap.decided_by for gap in late} == {"a larger --budget"}
+    assert {gap.decided_by for gap in late} == {"a larger budget"}
     assert all(not one.proved for one in found.repairs)
     assert "with no proof decided here" in found.ruling.sentence
 

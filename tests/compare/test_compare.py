@@ -487,7 +487,7 @@ def test_a_sample_is_taken_where_rounding_leaves_no_digits(monkeypatch: pytest.M
     plan = plan_of(*NOISY_RUNS[-1])
     computed = compare(plan, 1, 0, exact=True)
     assert computed.verdict is Verdict.INCONCLUSIVE
-    assert "--enclose decides" in computed.reason
+    assert "the option enclose decides" in computed.reason
     assert compare(plan, 8, 0).band.trials == 8
     with pytest.raises(SpecError, match="draws noise: at least 2 trials, got 1"):
         compare(plan, 1, 0)
@@ -500,7 +500,7 @@ def test_what_does_not_decide_names_what_does() -> None:
     )
     found = compare(plan, 40, 0, exact=False)
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.reason.endswith("--exact computes it (about 1 s)")
+    assert found.reason.endswith("the option exact computes it (about 1 s)")
     assert "more trials" not in found.reason
     assert compare(plan, 40, 0).verdict is not Verdict.INCONCLUSIVE
 

@@ -229,7 +229,7 @@ def test_an_end_that_rounding_has_blown_up_is_told_apart_from_the_largest_value(
     monkeypatch.setattr(run, "Sides", loose)
     assert method().endswith("the one schedule that all trials have; run with up to 256 bits, as floats lose it")
     monkeypatch.setattr(run, "UNASKED", 1.0)
-    assert "at 1 of 1 points the largest is how far rounding may lead (--enclose)" in method()
+    assert "at 1 of 1 points the largest is how far rounding may lead (the option enclose)" in method()
 
 
 @pytest.mark.parametrize(
