@@ -459,14 +459,14 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
     most = most if drawn else f"largest mean/bound {largest:.3g}"
     if sides.below.all():
         if not drawn:
-            words = (
+            return Verdict.HOLDS, (
                 f"the value is at most the bound {_everywhere(plan)} (computed, not sampled); {most}{_outside(plan)}"
             )
-            return Verdict.HOLDS, words
         each = "the one schedule" if trials == 1 else f"each of the {trials} schedules"
+        same = ", all with the same values" if trials > 1 and np.allclose(left.value, left.value[0], 1e-9, 0.0) else ""
         return Verdict.HOLDS, (
-            f"on {each} drawn, where the left side is a number, it is at most the bound {_everywhere(plan)}; {most}; "
-            f"other schedules were not looked at{_outside(plan)}"
+            f"on {each} drawn{same}, where the left side is a number, it is at most the bound {_everywhere(plan)}; "
+            f"{most}; other schedules were not looked at{_outside(plan)}"
         )
     if (sides.below | sides.tied | sides.agreed).all():
         return Verdict.CONSISTENT, f"{_consistent(plan, sides)}; {most}{_outside(plan)}"
