@@ -189,7 +189,7 @@ class Judge:
 
     def refuse(self, reason: object, number: int = 1) -> None:
         """Count candidates that were given up."""
-        self.refused[shortened(" ".join(str(reason).split()), 160)] += number
+        self.refused[shortened(" ".join(str(reason).split()), 240)] += number
 
     def _alone(self, one: Candidate) -> bool:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""

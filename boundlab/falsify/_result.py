@@ -253,9 +253,10 @@ class Falsification:
         """That the theorem applied to nothing that was tried, and why; empty where it applied to something."""
         if self.best is not None or self.tried:
             return ""
-        why = f"no instance was found that meets {self.unmet}" if self.unmet else ""
-        if (contradicts := contradiction(self.theorem.core.assumed)) is not None:
-            why = contradicts.words
+        contradicts = contradiction(self.theorem.core.assumed)
+        alone = "".join(self.refused) if len(self.refused) == 1 else ""
+        unmet = f"no instance was found that meets {self.unmet}" if self.unmet else alone
+        why = unmet if contradicts is None else contradicts.words
         head = f"applies to no instance that was tried (0 of {sum(self.refused.values())})"
         return f"{head}: {why}" if why else head
 
