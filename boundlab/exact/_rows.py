@@ -514,17 +514,18 @@ def _option(value: Any) -> str:
 
 def _events(at: ExactSetting) -> Iterator[Sentence]:
     plan = at.plan
-    counter = at.symbol(plan.theorem.horizon_symbol)
     program = plan.algorithm.program(plan.parameters, plan.problem.n)
     if not isinstance(at.case.events, RandomEvents):
-        yield words(f"who acts when: {schedule(plan.algorithm.events_as_json(at.case.events))}")
+        listed = plan.algorithm.events_as_json(at.case.events)
+        # Where the server alone acts, as where everybody takes part in every step, there is nothing to tell.
+        yield from [words(f"who acts when: {schedule(listed)}")] * any(one[1] != "s" for one in listed)
     elif plan.one_schedule:
         yield say("every run has the same schedule")
     elif at.law is None or (program is not None and program.draws):
         yield say("the algorithm itself draws its clients, uniformly")
     else:
         yield _law(at, at.law)
-    yield say("{} = {}", counter, words(counted(plan)))
+    yield say("{} = {}", at.symbol(plan.theorem.horizon_symbol), words(counted(plan)))
 
 
 def _law(at: ExactSetting, law: EventLaw[Fraction]) -> Sentence:
