@@ -219,8 +219,7 @@ def search_page(found: "Falsification", typed: str = "", written: Path | None = 
         The case file of the counterexample.
     """
     best, statement = found.best, found.theorem
-    count = sum(found.tried.values())
-    head = f"{statement.id} ({statement.status}): {count} candidates in {found.seconds:.0f} s, seed {found.seed}"
+    head = f"{statement.id} ({statement.status}): {found.looked_at} in {found.seconds:.0f} s, seed {found.seed}"
     page: list[Block] = [words(found.nothing)] if found.nothing else []
     page += [words(head), *_tried(found.tried), *_refused(found.refused)]
     page += [words(kept)] if (kept := found.kept()) else []
