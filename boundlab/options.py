@@ -370,9 +370,13 @@ class Options:
     def require(self, key: str) -> Any:
         """Return the option as it was given, or say that it is missing."""
         if not self.has(key):
-            got = ", ".join(sorted(self.values.keys() - self.seen - {key}))
-            raise SpecError(f"{self.owner} needs the option {key}" + f"; it got {got}" * bool(got))
+            raise SpecError(f"{self.owner} needs the option {key}{self.unread}")
         return self.raw(key)
+
+    @property
+    def unread(self) -> str:
+        """``; it got …``, where options were given that nothing has read so far."""
+        return f"; it got {', '.join(sorted(found))}" if (found := self.values.keys() - self.seen) else ""
 
     def number(
         self,
@@ -416,6 +420,5 @@ class Options:
 
     def finish(self) -> None:
         """Raise :class:`SpecError` if an option was given that nothing has read."""
-        unknown = [key for key in self.values if key not in self.seen]
-        if unknown:
+        if unknown := [key for key in self.values if key not in self.seen]:
             raise SpecError(f"{self.owner} has no option {unknown[0]!r}; {nearest(unknown[0], self.seen)}")

@@ -414,10 +414,12 @@ def run_page(result: "Simulation") -> list[Block]:
     follows = result.algorithm.follows(result.parameters, result.delays)
     if result.delays.says_staleness and result.algorithm.arrivals and not follows:
         rates += "; clients read when they are answered, not the models that it records"
+    diverged = any(np.isinf(one).any() for one in result.metrics.values())
     return [
         words(setting),
         GAP,
         _metrics(result),
+        *[words("a run diverges; boundlab constants PROBLEM says which local steps theorems allow there")] * diverged,
         GAP,
         _events_of_area(result) if result.algorithm.server == "any" else _events_of(result),
         words(f"staleness of arrivals: mean {mean_tau:.3g}, largest {tau}; rates of the delay model: {rates}"),
