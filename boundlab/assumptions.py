@@ -87,7 +87,10 @@ def _why_composite(problem: Any) -> str:
     if problem.simple is None:
         return ""
     words = problem.simple.words
-    return f"it minimises f with {words}; f alone would fit, or a theorem about f with {words} (list theorems --for …)"
+    return (
+        f"it minimises f with {words}; f alone would fit, or a theorem about f with {words} "
+        "(boundlab list theorems --for …)"
+    )
 
 
 def _why_not_constrained(problem: Any) -> str:
@@ -201,7 +204,7 @@ BUILT_IN: tuple[Assumption, ...] = (
         "run",
         mean=True,
         independent=True,
-        fits="exponential delays with --server poisson, or delays iid, would fit",
+        fits="exponential delays with the server poisson, or delays iid, would fit",
         defines=("p", "p_s", "p_min", "qbar", "rates", "lambda_s"),
     ),
     # Compilers never look at gradients.
@@ -248,7 +251,7 @@ BUILT_IN: tuple[Assumption, ...] = (
         "every update is used the same number of server updates after it was begun, x_(−j) = x0",
         "run",
         by_construction=True,
-        fits="async_sgd with --delays staleness:constant=3 would fit, or fedfa with mode=param and equal rates",
+        fits="async_sgd with delays staleness:constant=3 would fit, or fedfa with mode=param and equal rates",
         defines=("lag", "C_lag"),
     ),
 )

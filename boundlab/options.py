@@ -69,7 +69,7 @@ def closest(word: str, known: Iterable[str]) -> str:
 # What others call something here: what must be known, and what it is here.
 _ELSEWHERE: Final = {
     "bound": ("terms", "the bound's terms stand under [terms]"),
-    "sgd": ("gd", "did you mean gd? Its noise is the problem's: --problem quadratic:sigma=1"),
+    "sgd": ("gd", "did you mean gd? Its noise is the problem's: quadratic:sigma=1"),
     "csv": ("logistic", "data are an option of a problem: logistic:data=csv:FILE"),
 }
 
@@ -375,9 +375,13 @@ class Options:
     def require(self, key: str) -> Any:
         """Return the option as it was given, or say that it is missing."""
         if not self.has(key):
-            got = ", ".join(sorted(self.values.keys() - self.seen - {key}))
-            raise SpecError(f"{self.owner} needs the option {key}" + f"; it got {got}" * bool(got))
+            raise SpecError(f"{self.owner} needs the option {key}{self.unread}")
         return self.raw(key)
+
+    @property
+    def unread(self) -> str:
+        """``; it got …``, where options were given that nothing has read so far."""
+        return f"; it got {', '.join(sorted(found))}" if (found := self.values.keys() - self.seen) else ""
 
     def number(
         self,
@@ -421,6 +425,5 @@ class Options:
 
     def finish(self) -> None:
         """Raise :class:`SpecError` if an option was given that nothing has read."""
-        unknown = [key for key in self.values if key not in self.seen]
-        if unknown:
+        if unknown := [key for key in self.values if key not in self.seen]:
             raise SpecError(f"{self.owner} has no option {unknown[0]!r}; {nearest(unknown[0], self.seen)}")

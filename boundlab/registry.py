@@ -459,7 +459,7 @@ def _hint(name: str, rows: Sequence[Registration]) -> str:
     begun = sorted(one for one in known if one.startswith(f"{name}."))
     if begun:
         return f"there are {', '.join(begun)}{broken}"
-    own = "" if closest(name, known) else f"; one of your own is known with --plugin FILE.py, or {VARIABLE}"
+    own = "" if closest(name, known) else f"; one of your own is known with boundlab --plugin FILE.py, or {VARIABLE}"
     return f"{nearest(name, known)}{own}{broken}"
 
 

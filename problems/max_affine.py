@@ -478,8 +478,6 @@ class SmoothedMaxAffine(ArrayProblem):
         if best is not None:
             start = Near(self.value(self.x0), self.rounding(self.x0)[0])
             out |= of_start(self.x0, start, best, None)
-            away_by = distance(self.x0, best.x, best.distance)
-            out["R"] = Constant(away_by, "upper" if best.distance else "exact", best.how)
             if self.mu > 0.0:
                 out["zeta"] = common.zeta(self._zeta(best), 0.0, "‖∇f_i(x*)‖/mu, and the certified ‖x − x*‖")
         return common.of_alike(self, out)

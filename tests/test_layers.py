@@ -121,6 +121,24 @@ def test_no_private_module_or_name_is_imported_across_rooms():
     assert private == []
 
 
+def said(tree: ast.Module) -> Iterator[str]:
+    """Return the texts of a module, without its documentation; what is filled in is …."""
+    inside = {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values}
+    inside |= {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+    for one in ast.walk(tree):
+        if isinstance(one, (ast.JoinedStr, ast.Constant)) and id(one) not in inside:
+            parts = one.values if isinstance(one, ast.JoinedStr) else [one]
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
+
+
+def test_what_python_callers_read_names_options_of_the_command_line_only_in_a_command():
+    # Pages show results as commands do. A word alone, "--set", is a part of a command.
+    below = [module for module in MODULES if FLOORS.get(room(module), 99) <= FLOORS["api"] and room(module) != "pages"]
+    texts = (text for module in below for text in said(ast.parse(MODULES[module].read_text(encoding="utf-8"))))
+    alone = re.compile(r"(?!--[\w-]+$)((?!boundlab ).)*?(?<![\w-])--[a-z]", re.DOTALL)
+    assert [text for text in texts if alone.match(text)] == []
+
+
 def test_modules_have_no_circle():
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
     for one in imports():

@@ -1,9 +1,12 @@
 """The server's rate: closed forms, their minimality, and the numerical check."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from boundlab.cli import invoke
 from boundlab.errors import CertificateError, SpecError, SymbolError
 from boundlab.server_rate import closed_form, curve, optimal_rate
 from boundlab.theorems import load_theorem
@@ -92,6 +95,14 @@ def test_a_numerical_minimiser_that_disagrees_is_an_error(monkeypatch: pytest.Mo
 def test_nonsense_is_refused(arguments: tuple[object, ...], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         optimal_rate(*arguments)  # type: ignore[arg-type]
+
+
+def test_the_rates_may_be_those_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("time,client\n1,0\n2,1\n3,0\n4,0\n", encoding="utf-8")
+    assert [invoke(["optimal-rate", f"--rates={rates}"]) for rates in (f"trace:{log}", "0.75,0.25")] == [0, 0]
+    of_log, of_numbers = capsys.readouterr().out.split("2 clients")[1:]
+    assert of_log == of_numbers
 
 
 def test_a_result_is_json_ready() -> None:

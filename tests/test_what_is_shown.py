@@ -49,6 +49,16 @@ def test_a_client_that_waits_for_the_server_has_no_closed_form(capsys: Any) -> N
     assert "rate without waiting" in page
 
 
+@pytest.mark.parametrize(
+    ("step", "iterations", "diverges"), [("0.1", 1000, False), ("1", 1000, True), ("1", 10, False)]
+)
+def test_a_run_that_leaves_floating_point_is_said_to_diverge(
+    step: str, iterations: int, diverges: bool, capsys: Any
+) -> None:
+    assert invoke(["run", "gd", f"--set=alpha={step}", f"--iterations={iterations}", "--trials=1"]) == 0
+    assert ("a run diverges" in capsys.readouterr().out) is diverges
+
+
 @pytest.mark.parametrize("kind", [one.id for one in DELAYS if "rates" in one.options])
 def test_rates_mean_what_the_help_says(kind: str) -> None:
     words = next(one.options["rates"] for one in DELAYS if one.id == kind)

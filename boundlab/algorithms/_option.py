@@ -349,7 +349,10 @@ class StepSize:
         """
         constant, schedule = options.has("alpha"), options.has("c") or options.has("d")
         if constant == schedule:
-            raise SpecError(f"{options.owner}: give either alpha, or c and d (alpha_k = c/(k+d))")
+            raise SpecError(
+                f"{options.owner}: give either alpha, or c and d (alpha_k = c/(k+d))"
+                f"{'' if constant else options.unread}"
+            )
         if constant:
             return cls(options.number("alpha", 0.0, above=0.0))
         options.require("c"), options.require("d")

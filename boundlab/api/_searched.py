@@ -12,15 +12,14 @@ class Searched(Shown, Falsification):
 
     def line(self) -> str:
         """Return the verdict with its instance."""
-        tried = f"{sum(self.tried.values())} candidates"
         if self.nothing:
             return f"{self.theorem.id}: {self.nothing}"
         if self.best is None:
             what = (
                 "along no family is left/right proved to be unbounded" if self.theorem.growth else "none is confirmed"
             )
-            return f"{self.theorem.id}: inconclusive: {tried}; {what}"
+            return f"{self.theorem.id}: inconclusive: {self.looked_at}; {what}"
         if self.growth is not None:
             return f"{self.theorem.id}: {self.verdict}: {self.growth.family}: {self.growth.why}: {self.best.words()}"
         words = f"{self.called}, left/right {self.best.ratio:.4g}: {self.best.words()}"
-        return f"{self.theorem.id}: {self.verdict}: {tried}; {words}"
+        return f"{self.theorem.id}: {self.verdict}: {self.looked_at}; {words}"

@@ -118,7 +118,7 @@ _WORST_HORIZON = 2
 _GRADIENTS = ("G", "G_sq")  # bounds of gradients, which a worst case is asked for
 _BUDGETS = (1.0, 3600.0)
 _MOST_CANDIDATES = 10**6
-_LONGER = "a larger --budget"
+_LONGER = "a larger budget"
 _BY_HAND = "no option: an argument by hand, or a file of the theorem with conditions that settle it"
 _WAYS: tuple[tuple[type[BoundlabError], str], ...] = (
     (MissingExtraError, "the extra that is named there, installed"),

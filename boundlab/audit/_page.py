@@ -200,13 +200,12 @@ def _supports(one: Repair, exact: Evaluated | None) -> Iterator[str | Line]:
         )
     if one.search is not None:
         found = one.search.found
-        count = sum(found.tried.values())
         result = (
             "a violation was found"
             if found.violated
             else f"no violation, left/right at most {apart(found.ratio, 1.0)[0]}"
         )
-        yield f"search: {count} candidates, seed {found.seed}: {result}; a search proves nothing"
+        yield f"search: {found.looked_at}, seed {found.seed}: {result}; a search proves nothing"
 
 
 def _open(audit: Evidence) -> Iterator[Block]:

@@ -419,10 +419,7 @@ def _tried(audit: Evidence) -> Iterator[str]:
     decided = [one for one in audit.checks.checks if one.verdict not in ("unknown", "not applicable", "failed")]
     if search is not None and search.found.best is not None:
         found = search.found
-        yield (
-            f"{sum(found.tried.values())} candidates of a search (seed {found.seed}), left/right at most "
-            f"{apart(found.ratio, 1.0)[0]}"
-        )
+        yield (f"{found.looked_at} in a search (seed {found.seed}), left/right at most {apart(found.ratio, 1.0)[0]}")
     if exact is not None and exact.verdict is Verdict.HOLDS:
         yield f"left/right {apart(exact.ratio, 1.0)[0]} on the instance below ({exact.kind})"
     if panel is not None and panel.found.verdict in (Verdict.HOLDS, Verdict.CONSISTENT):

@@ -164,7 +164,7 @@ def constants(
 
 
 def optimal_rate(
-    rates: Annotated[str, option.named("--rates LIST", "Client rates λ_i: 10,10,2.5, or @FILE, one or more a line.")],
+    rates: Annotated[str, option.named("--rates LIST", "Client rates λ_i: 10,10,2.5, @FILE, or trace:LOG.csv.")],
     objective: Annotated[
         str,
         option.named(
@@ -190,10 +190,10 @@ def optimal_rate(
 
     The bound is that of Theorem 8, and the rate is λ_s.
     """
-    from boundlab.api import optimal_rate as best_rate
+    from boundlab.api import optimal_rate as best_rate, trace as read_trace
 
     option.alone(quiet, json=as_json, derivation=derivation)
-    given = numbers(rates, "rates")
+    given = read_trace(rates[6:]).rates if rates.startswith("trace:") else numbers(rates, "rates")
     files: Files = {}
     if plot is not None:
         from boundlab.pages.plots import check_format, save_plot

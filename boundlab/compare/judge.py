@@ -99,7 +99,7 @@ def band(low: Floats, high: Floats, level: float, kind: BandKind, seed: int) -> 
     """
     trials, points = low.shape
     if trials < 2:
-        raise SpecError(f"a confidence band needs at least 2 trials, got {trials}; raise --trials")
+        raise SpecError(f"a confidence band needs at least 2 trials, got {trials}; take more trials")
     require_band(level, kind)
     error = (1.0 - level) / 2.0
     lower = lower_limits(low, error / points)
@@ -413,7 +413,7 @@ def judge(plan: Plan, left: Band, right: Enclosure, decides: str = MORE) -> Judg
         return Verdict.INCONCLUSIVE, "the iterates overflow; no finite limit can be given"
     if not np.isfinite(left.upper).all():
         few = f"{_count(left.trials)} trials give no finite upper limit at the confidence level {left.level!r}"
-        return Verdict.INCONCLUSIVE, f"{few}; lower --level or raise --trials"
+        return Verdict.INCONCLUSIVE, f"{few}; lower the level or take more trials"
     found = side(left, right)
     if found is Verdict.VIOLATED:
         above = np.flatnonzero(left.lower > right.upper)
@@ -459,14 +459,14 @@ def judge_computed(plan: Plan, sides: Sides) -> Judgement:
     most = most if drawn else f"largest mean/bound {largest:.3g}"
     if sides.below.all():
         if not drawn:
-            words = (
+            return Verdict.HOLDS, (
                 f"the value is at most the bound {_everywhere(plan)} (computed, not sampled); {most}{_outside(plan)}"
             )
-            return Verdict.HOLDS, words
         each = "the one schedule" if trials == 1 else f"each of the {trials} schedules"
+        same = ", all with the same values" if trials > 1 and np.allclose(left.value, left.value[0], 1e-9, 0.0) else ""
         return Verdict.HOLDS, (
-            f"on {each} drawn, where the left side is a number, it is at most the bound {_everywhere(plan)}; {most}; "
-            f"other schedules were not looked at{_outside(plan)}"
+            f"on {each} drawn{same}, where the left side is a number, it is at most the bound {_everywhere(plan)}; "
+            f"{most}; other schedules were not looked at{_outside(plan)}"
         )
     if (sides.below | sides.tied | sides.agreed).all():
         return Verdict.CONSISTENT, f"{_consistent(plan, sides)}; {most}{_outside(plan)}"
@@ -504,7 +504,7 @@ def _undecided_digits(plan: Plan, sides: Sides) -> str:
     if sides.cost == 0.0:
         decides = "more digits do not decide it either"
     elif np.isfinite(sides.cost):
-        decides = f"--enclose decides (about {max(1.0, sides.cost / 1e9):.0f} s)"
+        decides = f"the option enclose decides (about {max(1.0, sides.cost / 1e9):.0f} s)"
     else:
         decides = f"no exact engine applies to problem {plan.problem.id} or this bound"
     return (
@@ -565,6 +565,7 @@ def _count(trials: float) -> str:
 FARTHEST = 10**12  # the largest horizon that is looked at
 _ITERATED = 10**5  # the same for bounds that are iterated, not evaluated: two or three seconds
 _POINTS = 2000
+_EACH = 64  # up to there none is left out
 
 
 @final
@@ -595,7 +596,8 @@ class TrivialBound:
     def words(self, counter: str) -> str:
         """Return the half sentence for people, empty where the bound is not vacuous."""
         if self.crosses is not None:
-            return f"{self.vacuous}; it falls below that at about {counter} = {_short(self.crosses)}"
+            how = "is below that at" if self.crosses <= _EACH else "falls below that at about"
+            return f"{self.vacuous}; it {how} {counter} = {_short(self.crosses)}"
         until = "" if self.searched is None else f", at any {counter} up to {_short(self.searched)}"
         return f"{self.vacuous}{until}"
 
@@ -619,11 +621,9 @@ def trivial_bound(plan: Plan, bound: Floats) -> TrivialBound:
     """
     smallest = float(bound.min())
     level, vacuous = never_moving(plan, smallest)
-    if not vacuous:
-        return TrivialBound(level, smallest, vacuous)
     most = FARTHEST if plan.theorem.bound.closed else _ITERATED
     first = int(plan.ks[-1])
-    if first >= most:
+    if not vacuous or first >= most:
         return TrivialBound(level, smallest, vacuous)
     horizons = np.unique(np.rint(np.geomspace(max(first, 1), most, _POINTS)).astype(np.int64))
     ends = [len(horizons)] if plan.theorem.bound.closed else _stages(horizons)

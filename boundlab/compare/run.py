@@ -142,7 +142,7 @@ def _deciding(plan: Plan, seed: int, *, given: bool, tried: bool) -> str:
     else:
         cost = operations(*plan.random_run, iterations=plan.iterations)
     possible = np.isfinite(cost) and not (tried and cost <= AFFORDABLE)
-    return f"--exact computes it (about {max(1.0, cost / 1e9):.0f} s)" if possible else MORE
+    return f"the option exact computes it (about {max(1.0, cost / 1e9):.0f} s)" if possible else MORE
 
 
 def _each_expectation(plan: Plan) -> Plan:
@@ -156,7 +156,7 @@ def _each_expectation(plan: Plan) -> Plan:
     each = plan.metric.over.each(int(plan.ks[-1]))
     several = len(plan.ks) > 1 or (set(plan.values) - set(plan.fixed) and not plan.metric.in_seconds)
     if each is None or several or len(each[1]) > _MOST_SAMPLED:
-        reason = engine(*plan.random_run)[1] or "it takes too many operations (--exact does not mind)"
+        reason = engine(*plan.random_run)[1] or "it takes too many operations (the option exact does not mind)"
         if plan.metric.over.at_mean:
             raise SpecError(f"{plan.theorem.id} is about a mean iterate, which no run shows: {reason}")
         raise SpecError(
@@ -201,7 +201,7 @@ def _each_schedule(
     how = "smallest and largest of the trials, each a number for its own schedule"
     method = f"{words}: {'the one schedule that all trials have' if certain(plan) else how}{again}"
     if loose := int((upper.max(axis=0) - value.max(axis=0) > TELLING * bound).sum()):
-        method += f"; at {loose} of {len(bound)} points the largest is how far rounding may lead (--enclose)"
+        method += f"; at {loose} of {len(bound)} points the largest is how far rounding may lead (the option enclose)"
     left = Band(value.mean(axis=0), lower.min(axis=0), upper.max(axis=0), 1.0, method, trials)
     terms = common_terms(found.terms, sides.right.value)
     verdict, reason = judge_computed(plan, sides)

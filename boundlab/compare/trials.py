@@ -204,7 +204,7 @@ def require_given_schedule(plan: Plan) -> None:
         if given
         else f"the expectation over the noise given a schedule needs a quadratic, not {problem.id}"
     )
-    raise SpecError(f"--exact: no exact engine applies: {reason}; {more}")
+    raise SpecError(f"exact: no exact engine applies: {reason}; {more}")
 
 
 def left_sides(plan: Plan, tape: Tape, *, compiled: bool = False) -> Enclosure:
@@ -222,7 +222,7 @@ def left_sides(plan: Plan, tape: Tape, *, compiled: bool = False) -> Enclosure:
     """
     problem = plan.problem
     if reason := moments.why_not(plan.metric, problem, tape):
-        raise SpecError(f"--exact: {reason}; take fewer clients or dimensions")
+        raise SpecError(f"exact: {reason}; take fewer clients or dimensions")
     try:
         return moments.left_side(plan.metric, problem, tape, plan.ks, compiled=compiled)
     except UndecidedError:  # rounding could decide at a kink: what floats make of it proves nothing

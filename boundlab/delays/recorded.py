@@ -239,7 +239,7 @@ def _header(path: Path, row: Sequence[str], columns: Mapping[str, str]) -> dict[
     """Return where the columns stand."""
     names = [word.strip() for word in row]
     if unknown := [key for key in columns if key not in COLUMNS]:
-        raise SpecError(f"--map {unknown[0]}: a trace has no such column; {nearest(unknown[0], COLUMNS)}")
+        raise SpecError(f"columns name {unknown[0]}: a trace has no such column; {nearest(unknown[0], COLUMNS)}")
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise SpecError(f"trace {path}, line 1: two columns are called {twice[0]!r}")
     called = {key: columns.get(key, key) for key in COLUMNS}
@@ -285,7 +285,7 @@ class _Rows:
         where = f"trace {self._path}, line {line}"
         named = ",".join(sorted(self._place, key=self._place.__getitem__))
         if len(row) != self._width:
-            more = "; a list of staleness is no trace: --delays staleness:file=PATH" if len(row) == 1 else ""
+            more = "; a list of staleness is no trace, but the delays staleness:file=PATH" if len(row) == 1 else ""
             raise SpecError(f"{where}: expected {named} in {self._width} columns, got {','.join(row)[:60]!r}{more}")
         word = {key: row[place].strip() for key, place in self._place.items()}
         status = word.get("status", "").lower()

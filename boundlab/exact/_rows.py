@@ -514,17 +514,18 @@ def _option(value: Any) -> str:
 
 def _events(at: ExactSetting) -> Iterator[Sentence]:
     plan = at.plan
-    counter = at.symbol(plan.theorem.horizon_symbol)
     program = plan.algorithm.program(plan.parameters, plan.problem.n)
     if not isinstance(at.case.events, RandomEvents):
-        yield words(f"who acts when: {schedule(plan.algorithm.events_as_json(at.case.events))}")
+        listed = plan.algorithm.events_as_json(at.case.events)
+        # Where the server alone acts, as where everybody takes part in every step, there is nothing to tell.
+        yield from [words(f"who acts when: {schedule(listed)}")] * any(one[1] != "s" for one in listed)
     elif plan.one_schedule:
         yield say("every run has the same schedule")
     elif at.law is None or (program is not None and program.draws):
         yield say("the algorithm itself draws its clients, uniformly")
     else:
         yield _law(at, at.law)
-    yield say("{} = {}", counter, words(counted(plan)))
+    yield say("{} = {}", at.symbol(plan.theorem.horizon_symbol), words(counted(plan)))
 
 
 def _law(at: ExactSetting, law: EventLaw[Fraction]) -> Sentence:
@@ -631,7 +632,7 @@ def of_outcomes(at: ExactSetting, trace: Outcomes) -> Account:
         said.append(_average_of(at))
     said += _passes(trace.steps)
     unlisted = (
-        [] if by_hand else [say("where not all sequences are listed, --json has up to {} of them", written(LISTED))]
+        [] if by_hand else [say("where not all sequences are listed, the JSON has up to {} of them", written(LISTED))]
     )
     short = shortened(rows)
     items = (*said, Table(columns, tuple(rows)), *unlisted, *short)
@@ -641,7 +642,7 @@ def of_outcomes(at: ExactSetting, trace: Outcomes) -> Account:
 def shortened(rows: Sequence[Sequence[Sentence]]) -> list[Item]:
     """Return what is to be said where numbers are too long to be written."""
     any_short = any("≈" in entry.text for row in rows for entry in row)
-    return [say("what stands behind ≈ is shortened; --json has all digits")] if any_short else []
+    return [say("what stands behind ≈ is shortened; the JSON has all digits")] if any_short else []
 
 
 def _average_of(at: ExactSetting) -> Sentence:

@@ -86,6 +86,8 @@ class Judge:
         How many candidates another judge had tried when this one was made of it.
     unmet
         The conditions that no instance was found to meet, with the numbers of the nearest one.
+    clients
+        The most that a candidate had to which the theorem applied.
     forgiven
         How many were refused of other instances than those that are made to meet the conditions: they say nothing of
         these.
@@ -101,6 +103,7 @@ class Judge:
     best: Score | None = None
     before: int = 0
     unmet: str = ""
+    clients: int = 0
     forgiven: int = 0
     shared_runs: OrderedDict[tuple[object, ...], SharedRun | BoundlabError] = field(default_factory=OrderedDict)
     fingerprints: dict[tuple[object, ...], bytes] = field(default_factory=dict)
@@ -189,7 +192,7 @@ class Judge:
 
     def refuse(self, reason: object, number: int = 1) -> None:
         """Count candidates that were given up."""
-        self.refused[shortened(" ".join(str(reason).split()), 160)] += number
+        self.refused[shortened(" ".join(str(reason).split()), 240)] += number
 
     def _alone(self, one: Candidate) -> bool:
         """Return whether a candidate is evaluated by itself, and not with all that share its runs."""

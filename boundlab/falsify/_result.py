@@ -164,9 +164,8 @@ class JudgedInstance:
 
     def command(self, typed: str) -> str | None:
         """Return the comparison that repeats it, None where none does; ``typed``: the theorem, an id or a file."""
-        if self.trials is None:
-            return None
-        return self.candidate.compared(self.theorem).command(typed, "--trials", str(self.trials))
+        again = self.candidate.compared(self.theorem)
+        return None if self.trials is None else again.command(typed, "--trials", str(self.trials))
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
@@ -208,6 +207,8 @@ class Falsification:
         Family → how many candidates of it were tried.
     refused
         Why candidates were not: the messages, with their number.
+    clients
+        The most that one of those had that were tried.
     case
         The case file of ``best``.
     smaller
@@ -225,6 +226,7 @@ class Falsification:
     violated: bool
     tried: Mapping[str, int]
     refused: Mapping[str, int]
+    clients: int
     seconds: float
     seed: int
     case: Document | None
@@ -244,6 +246,11 @@ class Falsification:
         return f"options not varied, at their defaults: {', '.join(found)}" if self.not_varied else ""
 
     @property
+    def looked_at(self) -> str:
+        """How many candidates were tried, and of how many clients, in words."""
+        return f"{sum(self.tried.values())} candidates of up to {self.clients} client{'s' * (self.clients != 1)}"
+
+    @property
     def ratio(self) -> float:
         """The largest left/right that is left after shrinking; 0 if nothing was found."""
         return self.best.ratio if self.best is not None else 0.0
@@ -253,9 +260,10 @@ class Falsification:
         """That the theorem applied to nothing that was tried, and why; empty where it applied to something."""
         if self.best is not None or self.tried:
             return ""
-        why = f"no instance was found that meets {self.unmet}" if self.unmet else ""
-        if (contradicts := contradiction(self.theorem.core.assumed)) is not None:
-            why = contradicts.words
+        contradicts = contradiction(self.theorem.core.assumed)
+        alone = "".join(self.refused) if len(self.refused) == 1 else ""
+        unmet = f"no instance was found that meets {self.unmet}" if self.unmet else alone
+        why = unmet if contradicts is None else contradicts.words
         head = f"applies to no instance that was tried (0 of {sum(self.refused.values())})"
         return f"{head}: {why}" if why else head
 
@@ -288,7 +296,6 @@ class Falsification:
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
-        best = self.best
         return {
             "schema": schema("search"),
             "boundlab": __version__,
@@ -301,11 +308,12 @@ class Falsification:
             "candidates": sum(self.tried.values()),
             "tried": dict(self.tried),
             "refused": dict(self.refused),
+            "clients": self.clients,
             "not_varied": self.not_varied,
             "unmet": self.unmet,
             "seconds": round(self.seconds, 1),
             "seed": self.seed,
-            "instance": None if best is None else best.as_dict(),
+            "instance": None if self.best is None else self.best.as_dict(),
             "smallest": None if self.smaller is None else self.smaller.as_dict(),
             "clearest": None if self.clearest is None else self.clearest.as_dict(),
             **({} if self.growth is None else {"growth": self.growth.as_dict()}),
@@ -330,8 +338,7 @@ def confirm(judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:
         method = f"Gaussian noise carried along the run; from below, by a factor 1 − {score.lost:.1g}"
     ends, right = left_of(plan, one, score.lost), float(plan.bound[-1])
     left = float(ends.value[-1])
-    conditional_on = uncertified(plan.symbols)
-    if conditional_on:
+    if conditional_on := uncertified(plan.symbols):
         raise AssumptionError(f"nothing certifies {' and '.join(conditional_on)}")
     agree(score.left, left, "left", "a comparison")
     agree(score.right, right, "right", "a comparison")
@@ -480,6 +487,7 @@ def unbounded(judge: Judge, progress: Callable[[str], None]) -> "Witness | None"
             judge.refuse(error)
             continue
         judge.tried[one.family] += 1
+        judge.clients = max(judge.clients, one.clients)
         for growth in found:
             if growth.refutes:
                 return instance, case, growth
@@ -588,7 +596,7 @@ def falsify(
         ),
         (
             theorem.left.over.at_mean,
-            "is about the mean iterate, but a search adds up single runs; compare --exact and exact compute it",
+            "is about the mean iterate, but a search adds up single runs; boundlab exact computes it",
         ),
         (
             theorem.shape and not theorem.growth,
@@ -646,6 +654,7 @@ def falsify(
         broken,
         dict(judge.tried),
         dict(judge.refused),
+        judge.clients,
         time.monotonic() - judge.begin,
         seed,
         case,
@@ -659,8 +668,18 @@ def _by_growth(judge: Judge, seed: int, progress: Callable[[str], None]) -> Fals
     """Search for a family of instances along which left/right is unbounded."""
     found = unbounded(judge, progress)
     instance, case, growth = found or (None, None, None)
-    tried, refused, seconds = dict(judge.tried), dict(judge.refused), time.monotonic() - judge.begin
-    return Falsification(judge.theorem, instance, found is not None, tried, refused, seconds, seed, case, growth=growth)
+    return Falsification(
+        judge.theorem,
+        instance,
+        found is not None,
+        dict(judge.tried),
+        dict(judge.refused),
+        judge.clients,
+        time.monotonic() - judge.begin,
+        seed,
+        case,
+        growth=growth,
+    )
 
 
 def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True) -> Falsification:
@@ -695,13 +714,13 @@ def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True
         raise SpecError(f"{theorem.id} is not violated there: {why}")
     small = smallest([score], judge, lambda: False, np.random.default_rng(0), keep)
     instance, case = _confirmed(theorem, judge, small)
-    broken = instance.violated
     return Falsification(
         theorem,
         instance,
-        broken,
+        instance.violated,
         dict(judge.tried),
         dict(judge.refused),
+        judge.clients,
         time.monotonic() - judge.begin,
         0,
         case,

@@ -585,6 +585,7 @@ class _Best:
 
     def take(self, batch: list[Score]) -> None:
         """Keep what is better than before."""
+        self.judge.clients = max([self.judge.clients, *(score.candidate.clients for score in batch)])
         for score in batch:
             kept = self.scores.get(score.candidate.family)
             if kept is None or score.ratio > kept.ratio:
@@ -719,7 +720,7 @@ def _stages(found: _Best, workers: Ahead[Piece, Done], progress: Progress) -> It
         found.join(done)
         progress(f"{judge.count} candidates, {done.label}, largest ratio {found.largest:.4g}")
         yield
-        if not fitted and _seldom(judge):
+        if not fitted and judge.theorem.conditions and judge.refused.total() >= _REFUSED + _FOR_EACH * judge.count:
             fitted = True
             _fit_conditions(found)
             yield
@@ -751,11 +752,6 @@ def _stages(found: _Best, workers: Ahead[Piece, Done], progress: Progress) -> It
             if judge.spent(1.0):
                 break
         number += _ROUND
-
-
-def _seldom(judge: Judge) -> bool:
-    """Return whether hardly any candidate meets the conditions that the theorem has."""
-    return bool(judge.theorem.conditions) and judge.refused.total() >= _REFUSED + _FOR_EACH * judge.count
 
 
 def _fit_conditions(found: _Best) -> None:

@@ -477,7 +477,7 @@ def check(
                 f"{theorem.id} assumes {name} ({assumed.words}), which this run under {delays.id} delays does not "
                 f"meet: {reason}; "
                 f"{assumed.fits}"
-                + ("" if name == FIXED_TIMES else f" (or --beyond {name} to compare outside the theorem)")
+                + ("" if name == FIXED_TIMES else f" (or go beyond {name} to compare outside the theorem)")
             )
         if reason:
             outside[name] = reason
@@ -512,13 +512,13 @@ def defined(
     if vectors := [name for name in needed if theorem.symbols[name].vector]:
         raise AssumptionError(
             f"{theorem.id} reads {' and '.join(vectors)}, one number a client, which the problem has to give: "
-            f"--beyond {' '.join(sorted(failing))} is not possible"
+            f"it does not go beyond {' and '.join(sorted(failing))}"
         )
     if needed:
         words = "; ".join(theorem.symbols[name].describe() for name in needed)
         raise SpecError(
-            f"{theorem.id} goes beyond {' and '.join(sorted(failing))} on your word for {words}: add "
-            f"{' '.join(f'--set {name}=…' for name in needed)}"
+            f"{theorem.id} goes beyond {' and '.join(sorted(failing))} on your word for {words}: set "
+            f"{', '.join(f'{name}=…' for name in needed)}"
         )
     sizes = [symbol for name in theorem.core.errors for symbol in assumption(name).defines]
     none = dict.fromkeys(sizes, Constant(0.0, "exact", "gradients have no error"))
@@ -605,5 +605,5 @@ def deviations(
     found = differences(theorem, algorithm, chosen)
     if found and "options" not in beyond:
         reason = next(iter(found.values()))
-        raise AssumptionError(f"{theorem.id}: {reason} (--beyond options compares outside the theorem)")
+        raise AssumptionError(f"{theorem.id}: {reason} (or go beyond options to compare outside the theorem)")
     return found

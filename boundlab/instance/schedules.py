@@ -436,7 +436,9 @@ class Schedules:
         tapes = (self.tape(trial) if trial else first for trial in range(trials))
         return replace(self, common=kept_by_all(self.theorem, [self.read_at(tape, ks, values) for tape in tapes]))
 
-    def evaluate(self, seen: Sequence[Mapping[str, float]], ks: Ints, values: Mapping[str, Any]) -> Evaluation:
+    def evaluate(
+        self, seen: Sequence[Mapping[str, float]], ks: Ints, values: Mapping[str, Any], *, exactly: bool = True
+    ) -> Evaluation:
         """Return the bound at each of ``ks``.
 
         Parameters
@@ -445,6 +447,8 @@ class Schedules:
             What was read off a schedule for each of ``ks``.
         values
             By symbol: what does not depend on the schedule.
+        exactly
+            Whether conditions are checked at the very numbers, else up to rounding.
 
         Raises
         ------
@@ -455,7 +459,7 @@ class Schedules:
             for name in sorted(self.given.keys() & own.keys()):
                 require_safe(self.theorem, name, self.given[name], own[name], "the schedule")
         known = zip(ks.tolist(), self.known(seen, ks, values), strict=True)
-        each = [self.theorem.at_iterations(one, np.array([k])) for k, one in known]
+        each = [self.theorem.at_iterations(one, np.array([k]), exactly=exactly) for k, one in known]
         terms = {name: np.concatenate([one.terms[name] for one in each]) for name in each[0].terms}
         total = np.concatenate([one.total for one in each])
         return Evaluation(total, terms, each[-1].derived, each[-1].kind)

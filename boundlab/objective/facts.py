@@ -154,8 +154,8 @@ def of_start(x0: Array, start: Any, best: Optimum | None, floor: float | None, o
     found = {"F0": above(NEAR.positive(start - Near(lower)), how)}
     if best is not None:
         away = distance(x0, best.x, best.distance)
-        unsure = Constant(away, "exact", _COMPARISON)
-        found["R"] = unsure if best.distance is None else Constant(away, "upper", best.how)
+        how = _COMPARISON if best.distance is None else best.how
+        found["R"] = Constant(away, "upper" if best.distance else "exact", how)
     return found
 
 

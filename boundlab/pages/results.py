@@ -219,8 +219,7 @@ def search_page(found: "Falsification", typed: str = "", written: Path | None = 
         The case file of the counterexample.
     """
     best, statement = found.best, found.theorem
-    count = sum(found.tried.values())
-    head = f"{statement.id} ({statement.status}): {count} candidates in {found.seconds:.0f} s, seed {found.seed}"
+    head = f"{statement.id} ({statement.status}): {found.looked_at} in {found.seconds:.0f} s, seed {found.seed}"
     page: list[Block] = [words(found.nothing)] if found.nothing else []
     page += [words(head), *_tried(found.tried), *_refused(found.refused)]
     page += [words(kept)] if (kept := found.kept()) else []
@@ -415,10 +414,12 @@ def run_page(result: "Simulation") -> list[Block]:
     follows = result.algorithm.follows(result.parameters, result.delays)
     if result.delays.says_staleness and result.algorithm.arrivals and not follows:
         rates += "; clients read when they are answered, not the models that it records"
+    diverged = any(np.isinf(one).any() for one in result.metrics.values())
     return [
         words(setting),
         GAP,
         _metrics(result),
+        *[words("a run diverges; boundlab constants PROBLEM says which local steps theorems allow there")] * diverged,
         GAP,
         _events_of_area(result) if result.algorithm.server == "any" else _events_of(result),
         words(f"staleness of arrivals: mean {mean_tau:.3g}, largest {tau}; rates of the delay model: {rates}"),
@@ -510,7 +511,7 @@ def trace_page(result: "TraceSummary") -> list[Block]:
     """Return devices, rates, durations, staleness, and whether the events may be i.i.d."""
     record, (first, last) = result.record, result.span
     n, updates, lost = len(record.names), int(result.updates.sum()), int(result.lost.sum())
-    rates, means = result.updates / last if last > 0.0 else np.full(n, np.nan), result.means()
+    rates, means = result.rates, result.means()
     shown = range(n) if n <= _DEVICES else np.argsort(-result.updates, kind="stable")[:_DEVICES].tolist()
     client = record.arrived.client
     rows = []

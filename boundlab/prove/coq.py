@@ -21,7 +21,7 @@ from boundlab.prove._scalars import NUMBER, Scalar, of_symbol, shape
 from boundlab.prove._terms import Context, Expr, Fact
 from boundlab.prove.document import Outcome
 from boundlab.prove.trace import reachable
-from boundlab.recheck.kernel import ONE, Monomial, Symbol
+from boundlab.recheck.kernel import ONE, Monomial, Symbol, begin
 
 # A polynomial's sign, written so that one can see it: as products of differences that are ≥ 0.
 #
@@ -223,9 +223,8 @@ def coq_source(outcome: Outcome) -> str:
     outcome
         What came of the proof.
     """
-    parts = [_HEAD]
-    parts += [_Lemma(fact, f"fact_{fact.number}").text() for fact in combinations(outcome)]
-    return "\n".join(parts)
+    begin()  # a proof that has run out of steps is written all the same
+    return "\n".join([_HEAD, *(_Lemma(fact, f"fact_{fact.number}").text() for fact in combinations(outcome))])
 
 
 def combinations(outcome: Outcome) -> list[Fact]:

@@ -64,7 +64,10 @@ def scripts(what: str) -> list[Script]:
         If there is no such proof, or the file holds something else.
     """
     if what.endswith(".toml"):
-        raise SpecError(f"{what} is a theorem: add --search, or --with SCRIPT to take the steps of another proof")
+        raise SpecError(
+            f"{what} is a theorem: boundlab prove {what} --search looks for a proof, --with SCRIPT takes the steps of "
+            "another"
+        )
     if not what.endswith(".py"):
         return [registered_proof(what)]
     found = value_of(Path(what), "PROOFS", "proofs")
@@ -84,7 +87,7 @@ def the_script(what: str) -> Script:
     """
     found = scripts(what)
     if len(found) > 1:
-        raise SpecError(f"--with takes one proof, and {what} has {len(found)}")
+        raise SpecError(f"the steps of one proof are taken, and {what} has {len(found)}")
     return found[0]
 
 
@@ -140,7 +143,7 @@ def registered_proof(name: str) -> Script:
     """
     theorem = None if find("proofs", name) else find("theorems", name)
     if theorem is not None:
-        ways = "no proof of it is registered; --search looks for one, --with SCRIPT takes the steps of another"
+        ways = f"boundlab prove {name} --search looks for one, --with SCRIPT takes the steps of another"
         known = " and ".join(f"boundlab prove {one}" for one in theorem.proofs)
         raise SpecError(f"{name} is a theorem, not a proof: {known or ways}")
     found: Script = lookup("proofs", name)

@@ -44,6 +44,7 @@ def write_trace(outcome: Outcome) -> str:
 
 def trace(outcome: Outcome) -> dict[str, Any]:
     """Return what :func:`write_trace` writes."""
+    read.begin()  # a proof that has run out of steps is written all the same
     kernel = outcome.kernel
     theorem = None if outcome.setting is None else outcome.setting.theorem
     stated = None if theorem is None else core(theorem)

@@ -478,6 +478,7 @@ __all__ = [
     "Replay",
     "Symbol",
     "Vec",
+    "begin",
     "claim",
     "combination",
     "dot",

@@ -296,13 +296,12 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
         found = api.falsify(theorem, candidates=demand.candidates, seed=demand.seed, jobs=1)
     except (AssumptionError, SpecError) as error:
         return BoundFinding(name, "search", Verdict.NOT_APPLICABLE.value, str(error))
-    tried = f"{sum(found.tried.values())} candidates"
     if found.best is None:
-        words = found.nothing or f"{tried}, and none is confirmed"
+        words = found.nothing or f"{found.looked_at}, and none is confirmed"
         return BoundFinding(name, "search", found.verdict.value, words)
     best = found.best
     if not found.violated or found.case is None:
-        words = f"none found among {tried}; the closest has left/right {best.ratio:.4g}"
+        words = f"none found among {found.looked_at}; the closest has left/right {best.ratio:.4g}"
         return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, words, best.words())
     where = f"at {theorem.horizon_symbol} = {best.iterations}"
     words = f"{where} the left side {best.left:.10g} is above the bound {best.right:.10g} ({best.kind}: {best.method})"

@@ -183,7 +183,7 @@ def require(
         a, b = left[broken].flat[0], right[broken].flat[0]
         silent = theorem.horizon_symbol in _read(theorem, condition)
         raise (SilentError if silent else AssumptionError)(
-            f"{theorem.id} needs {condition.statement}, got {_unequal(a, b)}"
+            f"{theorem.id} needs {condition.statement}, got {_unequal(a, b, condition.strict)}"
         )
 
 
@@ -226,10 +226,10 @@ def as_fractions(value: Any) -> Number:
     return tuple(map(Fraction, np.asarray(value).tolist())) if np.ndim(value) else Fraction(float(value))
 
 
-def _unequal(a: float, b: float) -> str:
+def _unequal(a: float, b: float, strict: bool) -> str:
     """Return ``a > b`` with as many digits as tell them apart, or that both are equal."""
     if a == b:
-        return f"{a:.6g} on both sides"
+        return f"{a:.6g} on both sides" + ("" if strict else ", up to rounding")
     short = f"{a:.6g} > {b:.6g}"
     if f"{a:.6g}" != f"{b:.6g}":
         return short
@@ -431,11 +431,11 @@ def rules(theorem: Statement) -> dict[str, sympy.Expr]:
 
 
 def missing(theorem: Statement, names: Sequence[str], known: Mapping[str, Any]) -> SymbolError:
-    """Return the error for symbols that have no value: what they are, or of several a line to paste."""
+    """Return the error for symbols that have no value: what they are, and of several all at once."""
     if len(names) > 1:
         asked = dict.fromkeys("p" if {"p", "qbar"} & {*names} and one in expanded("p") else one for one in names)
         lists = {"p", *(one for one in names if theorem.symbols[one].vector)}
-        paste = " ".join(f"--set {one}={'[…]' if one in lists else '…'}" for one in asked)
+        paste = ", ".join(f"{one}={'[…]' if one in lists else '…'}" for one in asked)
         return SymbolError(f"{theorem.id} needs {len(asked)} more values: {paste}; boundlab show says what they are")
     (name,) = names
     if name in ("K", "T") and name != (counted := theorem.horizon_symbol):

@@ -686,8 +686,8 @@ class Theorem(Statement):
         """Return the bound at many iterations of one run, shape (m,); see :meth:`at_iterations`."""
         return self.at_iterations(values, ks).total
 
-    def at_iterations(self, values: Mapping[str, ArrayLike], ks: ArrayLike) -> Evaluation:
-        """Evaluate the bound and its terms at many iterations of one run, with conditions at the very numbers.
+    def at_iterations(self, values: Mapping[str, ArrayLike], ks: ArrayLike, *, exactly: bool = True) -> Evaluation:
+        """Evaluate the bound and its terms at many iterations of one run.
 
         Parameters
         ----------
@@ -695,6 +695,8 @@ class Theorem(Statement):
             One number a symbol, the counter apart; vectors of shape (n,).
         ks
             K or T, shape (m,): none below the first that the theorem is about.
+        exactly
+            As :meth:`evaluate` takes it.
 
         Returns
         -------
@@ -716,7 +718,7 @@ class Theorem(Statement):
                 f"and {self.horizon_symbol} is {own}"
             )
         found = evaluated(
-            self, self._known({**values, self.horizon_symbol: iterations}), self.first_iteration, exactly=True
+            self, self._known({**values, self.horizon_symbol: iterations}), self.first_iteration, exactly=exactly
         )
         # A bound that does not depend on the counter is the same at all of them.
         terms = {name: np.broadcast_to(term, iterations.shape) for name, term in found.terms.items()}

@@ -626,8 +626,8 @@ class _Reading:
             where = visible(f" in {' '.join(max(tried, key=len).split())}" if tried else "")
             raise SpecError(
                 f"no bound is found{where}: a draft is made of f(x_K) - f^* \\le ..., of \\|x_K - x^*\\|^2, of "
-                "\\|\\nabla f(x_K)\\|^2, of their minima and means over k, and of f(\\bar x_K) - f^*; without --latex, "
-                "boundlab new theorem NAME writes a file to fill in"
+                "\\|\\nabla f(x_K)\\|^2, of their minima and means over k, and of f(\\bar x_K) - f^*; without its "
+                "LaTeX boundlab new theorem NAME writes a file to fill in"
             )
         return found
 

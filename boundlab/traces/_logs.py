@@ -91,7 +91,7 @@ def read_appfl(path: Path) -> Recorded:
             else:
                 work.done(number, *words[:4])
     if not any("time" in row and not row.get("lost") for row in work.rows):
-        raise SpecError(f"the trace {path} has no line of the simulator of APPFL with DONE; --as csv reads tables")
+        raise SpecError(f"the trace {path} has no line of the simulator of APPFL with DONE; a table is read as csv")
     left = len(work.open)
     notes = [f"{left} updates were in work at the end and are left out"] if left else []
     return recorded(str(path), work.rows, notes).in_order(clock=False)
@@ -127,7 +127,7 @@ def read_log(path: Path, form: str = "csv", columns: Mapping[str, str] | None = 
         raise SpecError(f"a log is read as one of {', '.join(LOG_FORMS)}, got {form!r}; {nearest(form, LOG_FORMS)}")
     if form == "appfl":
         if columns:
-            raise SpecError("--map names columns of a table: it goes with --as csv")
+            raise SpecError("names of columns are those of a table, which is read as csv")
         return read_appfl(path)
     return read_csv(path, columns, log=True)[0]
 

@@ -35,7 +35,7 @@ class Departure:
     wealth
         log10 of the largest wealth, of a stake of 1.
     crossed
-        The number of events after which it was first 1/α or more; None: it never was.
+        The number of events after which it was first 1/α or more, and they are not i.i.d.; None: it never was.
     on
         The bettor with the largest wealth then.
     """
@@ -46,11 +46,6 @@ class Departure:
     wealth: float
     crossed: int | None
     on: str
-
-    @property
-    def found(self) -> bool:
-        """True if the events are not i.i.d."""
-        return self.crossed is not None
 
     def words(self, source: str) -> str:
         """Return what was found in the events of a file."""
@@ -68,7 +63,7 @@ class Departure:
     def as_dict(self) -> dict[str, object]:
         """Return JSON-ready fields."""
         return {
-            "iid": "refuted" if self.found else "not refuted",
+            "iid": "not refuted" if self.crossed is None else "refuted",
             "events": self.events,
             "level": self.level,
             "log10_wealth": self.wealth,
@@ -278,6 +273,11 @@ class TraceSummary:
         apart = len(np.unique(np.stack([found.time, found.client]), axis=1).T) == len(found.time)
         return len(times) if apart and 2 * int((sizes > 1).sum()) > len(times) > 1 else 0
 
+    @property
+    def rates(self) -> Floats:
+        """Arrivals of each device in a unit of time, shape (n,), NaN where no time passes."""
+        return self.updates / (self.span[1] or np.nan)
+
     def means(self) -> Floats:
         """Return the mean duration of each device, shape (n,), NaN where it has none."""
         count = np.bincount(self.durations.client, minlength=len(self.record.names))
@@ -296,7 +296,7 @@ class TraceSummary:
             "lost": self.lost.tolist(),
             "first": first,
             "last": last,
-            "rates": json_value(self.updates / last) if last > 0.0 else None,
+            "rates": json_value(self.rates) if last > 0.0 else None,
             "durations": {"how": self.durations.how, "means": json_value(self.means())},
             "staleness": {
                 "how": self.how,

@@ -14,13 +14,13 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.rational import PROGRAM, Formula, Recipe, known_fraction, meant
 from boundlab.case import delays_from
 from boundlab.delays import DelayModel
-from boundlab.errors import BoundlabError, CertificateError, SpecError, SymbolError
+from boundlab.errors import AssumptionError, BoundlabError, CertificateError, SpecError, SymbolError
 from boundlab.events import Events
 from boundlab.expectation import event_sequences
 from boundlab.files import json_value
 from boundlab.formulas.assignments import of_arrivals, parse_values
-from boundlab.formulas.enclose import Formulas, KnownNumber, known_value
-from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, symbol
+from boundlab.formulas.enclose import Formulas, known_value
+from boundlab.formulas.symbols import ZERO_WITHOUT_NOISE, names_of, symbol
 from boundlab.instance.readings import left_side, right_sides
 from boundlab.instance.schedules import Schedules, at_options, filled, options_of, own_parameters, split
 from boundlab.metrics import Metric
@@ -29,7 +29,7 @@ from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape
-from boundlab.theorems import Condition, Theorem, about_each, core, over
+from boundlab.theorems import Theorem, about_each, core, met, over
 from boundlab.worst_case.model import CONSTANTS, AllEvents, fill, noise, require_alike, undefined
 
 # The right side as a rational number, or between two: at the very numbers that the program is written with.
@@ -96,8 +96,6 @@ class Exactly:
         The right side.
     steps
         What step sizes stand for as the theorem's formulas give them, by the option.
-    broken
-        A condition that these numbers do not meet, in words, or ''.
     root
         The step size as its formula gives it, where that is a square root.
     """
@@ -105,7 +103,6 @@ class Exactly:
     left: Metric
     right: RightSide
     steps: Mapping[str, Formula]
-    broken: str
     root: RootStep | None
 
 
@@ -120,9 +117,19 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
         Of the algorithm, step sizes among them.
     bound
         The right side in floating point.
+
+    Raises
+    ------
+    AssumptionError
+        If these numbers do not meet a condition, by however little.
     """
-    known = {name: known_value(value, lambda one: KnownNumber.of(meant(one))) for name, value in values.items()}
-    known |= {name: KnownNumber.of(value) for name, value in _arrivals(theorem, values).items()}
+    given = {name: tuple(map(meant, value)) if np.ndim(value) else meant(value) for name, value in values.items()}
+    given |= _arrivals(theorem, values)
+    absent = theorem.bound.gone(frozenset(given))
+    for one in theorem.conditions:
+        if not (names_of(one.quantity) | names_of(one.limit)) & absent and not met(theorem, one, given):
+            raise AssumptionError(f"{theorem.id} needs {one.statement}, which these numbers do not meet, if only just")
+    known = {name: known_value(value) for name, value in given.items()}
     rules = {name: rule for name, rule in theorem.defining().items() if name not in known}
     formulas = Formulas(known, rules)
     steps: dict[str, Formula] = {}
@@ -137,7 +144,7 @@ def exactly(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str, A
         elif abs(float(found) - about) <= _FAR * abs(about):
             steps[name] = _fraction(found)
     left = left_side(theorem, lambda: formulas, int(values[theorem.horizon_symbol]))
-    return Exactly(left, _right(theorem, formulas, values, bound), steps, _first_broken(theorem, formulas), root)
+    return Exactly(left, _right(theorem, formulas, values, bound), steps, root)
 
 
 def _symbol(theorem: Theorem, name: str) -> sympy.Symbol:
@@ -152,11 +159,6 @@ def _root(theorem: Theorem, name: str, formulas: Formulas, step: sympy.Expr) -> 
     if product is None or not product.is_Rational:
         return None
     return RootStep(name, _fraction(square), _fraction(product))
-
-
-def _first_broken(theorem: Theorem, formulas: Formulas) -> str:
-    absent = theorem.bound.gone(frozenset(formulas.values))
-    return next((words for one in theorem.conditions if (words := _broken(one, formulas, absent))), "")
 
 
 def _arrivals(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Fraction]:
@@ -196,23 +198,6 @@ def _enclosed(formulas: Formulas, expression: sympy.Expr) -> tuple[Fraction, Fra
             raise ValueError("not finite")
         middle, radius = numbers.fraction(found.mid().fmpq()), numbers.fraction(found.rad().fmpq())
     return middle - radius, middle + radius
-
-
-def _broken(condition: Condition, formulas: Formulas, absent: frozenset[str]) -> str:
-    """Return the condition where it certainly fails, by however little, else ''."""
-    if {one.name for side in (condition.quantity, condition.limit) for one in side.free_symbols} & absent:
-        return ""
-    left, right = formulas.exact(condition.quantity), formulas.exact(condition.limit)
-    if left is not None and right is not None and left.is_Rational and right.is_Rational:
-        fails = not condition.meets(left, right)
-    else:
-        try:
-            fails = not condition.meets(
-                _enclosed(formulas, condition.quantity)[0], _enclosed(formulas, condition.limit)[1]
-            )
-        except (BoundlabError, ValueError):
-            return ""  # the evaluation in floating point has decided it
-    return condition.statement if fails else ""
 
 
 def _fraction(value: sympy.Rational) -> Fraction:
@@ -385,7 +370,7 @@ def ask(
         scheduled: frozenset[str] = frozenset()
         events_found = None
         known = _used(theorem, values)
-        options, bound = {**chosen, **theorem.step_options(known)}, float(theorem.value_at(known, [iterations])[0])
+        options, bound = {**chosen, **theorem.step_options(known)}, _bound(theorem, known, iterations)
     else:
         options, events_found, bound, scheduled = _single(
             theorem, algorithm, chosen, values, clients, iterations, model, events, yours
@@ -393,9 +378,7 @@ def ask(
     rational = exactly(theorem, values, options, bound)
     parameters = exact_parameters(algorithm, options, rational.steps)
     sequences = _sequences(algorithm, parameters, values, clients, iterations) if average else ()
-    beside = f"these numbers do not meet {rational.broken}, by however little" if rational.broken else ""
-    if not average and several:
-        beside = "the theorem bounds the mean over random events, and this is one run"
+    beside = "" if average or not several else "the theorem bounds the mean over random events, and this is one run"
     return Question(
         theorem, algorithm, clients, iterations, options, parameters, values, defaults, bound, rational,
         _repaired(theorem, values, options), average, sequences, events_found, beside,
@@ -554,9 +537,8 @@ def _single(
     known = _used(theorem, values)
     horizon = iterations
     if algorithm.server == "any":
-        bound_of = float(theorem.value_at(known, [iterations])[0])
         options = {**chosen, **theorem.step_options(known)}
-        return options, tape.events, bound_of, frozenset()
+        return options, tape.events, _bound(theorem, known, iterations), frozenset()
     if "N" in {*theorem.inputs(), *theorem.settable}:
         known["N"] = int(float(values.get("N", 1)))
         horizon = schedules.horizon(known)
@@ -565,9 +547,14 @@ def _single(
     step = theorem.step_options({**scheduled, **known})
     free = {name: value for name, value in step.items() if name in (*theorem.settable, *theorem.inputs())}
     ks = np.array([horizon])
-    total = schedules.evaluate([scheduled], ks, {**known, **free}).total
+    total = schedules.evaluate([scheduled], ks, {**known, **free}, exactly=False).total
     values |= {name: value for name, value in scheduled.items() if name not in values}
     return {**chosen, **step}, tape.events, float(total[0]), frozenset(scheduled)
+
+
+def _bound(theorem: Theorem, known: Mapping[str, Any], horizon: int) -> float:
+    """Return the right side, with conditions up to rounding: :func:`exactly` decides them at what the floats mean."""
+    return float(theorem.at_iterations(known, [horizon], exactly=False).total[0])
 
 
 def _used(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -586,7 +573,7 @@ def _repaired(theorem: Theorem, values: Mapping[str, Any], options: Mapping[str,
         if name == prefix or name.startswith(f"{prefix}."):
             known = {**values, **{key: options[key] for key in ("alpha",) if key in other.free() and key in options}}
             try:
-                found[name] = float(other.value_at(_used(other, known), [int(values[other.horizon_symbol])])[0])
+                found[name] = _bound(other, _used(other, known), int(values[other.horizon_symbol]))
             except BoundlabError:
                 continue  # this form speaks about other runs
     return found

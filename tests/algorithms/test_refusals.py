@@ -6,6 +6,7 @@ import pytest
 from algorithm_makers import HALVES, in_order, make_case, read, trajectory_of
 
 from boundlab.errors import BoundlabError, CaseError, SpecError
+from boundlab.registry import registered
 
 OPTIONS: dict[str, list[tuple[dict[str, Any], str]]] = {
     "afl_dga": [
@@ -138,6 +139,11 @@ def refused(error: type[BoundlabError], message: str, run: Any) -> None:
 )
 def test_bad_options_get_one_line(name: str, options: dict[str, Any], message: str) -> None:
     refused(SpecError, message, lambda: read(name, options))
+
+
+@pytest.mark.parametrize("name", registered("algorithms"))
+def test_an_option_that_is_none_is_named_whatever_else_is_missing(name: str) -> None:
+    refused(SpecError, "zeta", lambda: read(name, {"zeta": 1}))
 
 
 WAITS = {"eta_l": 1, "count": 2, "reply": "wait"}  # for the aggregation of their updates

@@ -164,6 +164,15 @@ def test_a_case_is_saved_and_decided_exactly(violated: Any, tmp_path: Path) -> N
     assert bl.exact("area.theorem8", str(path), derivation=False).derivation is None
 
 
+@pytest.mark.parametrize("theorem", ["area.theorem8.repaired", "afl_dga.theorem1"])
+def test_a_search_says_of_how_many_clients_its_candidates_were(theorem: str) -> None:
+    found = bl.falsify(theorem, candidates=6, jobs=1)
+    assert found.best.candidate.clients <= found.clients
+    assert f"candidates of up to {found.clients} client" in found.line()
+    assert found.looked_at in str(found.page()[0])
+    assert found.as_dict()["clients"] == found.clients
+
+
 @pytest.mark.nightly
 def test_the_smallest_counterexample_is_there_or_is_none(results: dict[str, Any]) -> None:
     found = results["search"]

@@ -116,7 +116,7 @@ NONSENSE = [
     ("prove area.optimal-rate --step 'globl minimum'", "did you mean global minimum?"),
     ("prove area.optimal-rate --latex --json", "--latex prints a whole proof"),
     ("prove /nowhere.py", "No such file"),
-    ("prove mine.toml", "mine.toml is a theorem: add --search, or --with SCRIPT"),
+    ("prove mine.toml", "mine.toml is a theorem: boundlab prove mine.toml --search looks for a proof, --with SCRIPT"),
     ("check area.theorem9", "unknown theorem"),
     ("check mine.tml", "there is no file mine.tml; files of theorems end in .toml"),
     ("check area.theorem8 --only colours", "colours"),

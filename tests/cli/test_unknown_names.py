@@ -97,7 +97,7 @@ def test_a_name_that_nothing_has_is_one_line(command: str, name: str, kind: str,
         assert f"only '{NOWHERE}': no such {WORDS[kind]}" in err
     else:
         assert f"unknown {WORDS[kind]} '{NOWHERE}'; known: " in err
-        assert "one of your own is known with --plugin FILE.py, or BOUNDLAB_PLUGINS" in err
+        assert "one of your own is known with boundlab --plugin FILE.py, or BOUNDLAB_PLUGINS" in err
 
 
 @pytest.mark.parametrize(

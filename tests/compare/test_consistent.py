@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from page_makers import texts
 from run_makers import plan_of
+from statements import statement
 from test_compare import verdict_of
 
 import boundlab as bl
@@ -141,6 +142,15 @@ def test_where_an_iterated_bound_crosses_does_not_depend_on_how_it_is_looked_for
     assert found.searched == 10**5
 
 
+@pytest.mark.parametrize("first", [1, 2, 7, 41, 64, 500])
+def test_where_a_bound_crosses_is_said_exactly_near_by(tmp_path, first):
+    fields = {"metric": "squared-distance", "assumptions": ["minimiser"], "first": 0}
+    theorem = statement(tmp_path, **fields, step={"alpha": "0.1/L"}, terms={"all": f"R**2*{first}/(K + 1/2)"})
+    plan = plan_of(theorem, "quadratic", "deterministic", 0)
+    words = f"it is below that at K = {first}" if first <= 64 else "it falls below that at about K = 500"
+    assert trivial_bound(plan, plan.bound).words("K").endswith(words)
+
+
 def test_a_bound_that_grows_with_the_horizon_never_crosses():
     flat = plan_of("area.theorem8.repaired.fixed-step", "lad:x0=3", "iid:p_s=0.5", 60, alpha=9, M=5)
     found = trivial_bound(flat, flat.bound)
@@ -219,7 +229,7 @@ def test_an_end_that_rounding_has_blown_up_is_told_apart_from_the_largest_value(
     monkeypatch.setattr(run, "Sides", loose)
     assert method().endswith("the one schedule that all trials have; run with up to 256 bits, as floats lose it")
     monkeypatch.setattr(run, "UNASKED", 1.0)
-    assert "at 1 of 1 points the largest is how far rounding may lead (--enclose)" in method()
+    assert "at 1 of 1 points the largest is how far rounding may lead (the option enclose)" in method()
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_more_time_decides_what_a_budget_leaves_open(tmp_path: Path, monkeypatch
     arguments = tmp_path, "gd", "gradient-norm-last", f"{FACTOR}*2*L*F0", {"alpha": "1/L"}, "quadratic"
     open_ = verdict(*arguments, "deterministic", 500, exact=False)
     assert open_.verdict is Verdict.INCONCLUSIVE
-    assert "--enclose decides" in open_.reason
+    assert "the option enclose decides" in open_.reason
     assert verdict(*arguments, "deterministic", 500, exact=False, enclose=True).verdict is Verdict.HOLDS
 
 

@@ -382,6 +382,8 @@ def test_what_enters_is_told_only_where_the_models_follow_from_it(name, tmp_path
     assert any(told in one for one in happened) == adds
     assert any("is the algorithm's, and not written out here" in one for one in happened) != adds
     assert result.derivation.by_hand <= adds
+    # Who acts when is told where anybody but the server does.
+    assert any(one.startswith("who acts when") for one in said(result, "The instance")) == (clients > 1)
 
 
 @pytest.mark.nightly

@@ -232,4 +232,4 @@ def test_what_takes_too_long_unasked_keeps_the_ends_of_floats(monkeypatch: pytes
     monkeypatch.setattr("boundlab.compare.run.UNASKED", 1.0)
     monkeypatch.setattr("boundlab.compare.run.AFFORDABLE", 1.0)
     found = compare(plan_of("fedbuff.rf1", PROBLEMS[1], RATES, 250, count="2", eta_l="0.5"), 3, 0)
-    assert "how far rounding may lead (--enclose)" in found.band.method
+    assert "how far rounding may lead (the option enclose)" in found.band.method

@@ -447,7 +447,7 @@ def test_a_word_decides_nothing_and_is_asked_for_where_the_bound_reads_it(
         assert list(plan.outside) == [name]
         assert compare(plan, 4, 0).verdict is not Verdict.VIOLATED
         return
-    with pytest.raises(SpecError, match=" ".join(f"--set {symbol}=…" for symbol in needed)):
+    with pytest.raises(SpecError, match=", ".join(f"{symbol}=…" for symbol in needed)):
         one.plan(beyond=(name,))
     for times in (1.0, 1e-9, 1e9):
         word = {symbol: repr(known[symbol].value * times or times) for symbol in needed}

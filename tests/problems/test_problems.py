@@ -113,6 +113,14 @@ def test_the_bracket_of_pseudo_huber_holds_the_root_in_forty_digits(seed: int, d
     assert best.distance < 1e-6
 
 
+@given(KINDS, SEEDS)
+@settings(max_examples=40)
+def test_the_distance_is_exact_where_the_minimiser_is(kind: str, seed: int) -> None:
+    problem: Any = generated(kind, seed)
+    best, found = problem.optimum(), problem.constants().get("R")
+    assert found is None or (found.side == "upper") is bool(best.distance)
+
+
 @given(st.sampled_from(("huber", "lad")), SEEDS)
 def test_zero_is_a_subgradient_of_the_whole_at_an_exact_minimiser(kind: str, seed: int) -> None:
     problem: Any = generated(kind, seed)

@@ -109,7 +109,7 @@ def test_single_steps_that_are_added_as_they_arrive_are_what_these_algorithms_ma
     ("words", "why"),
     [
         (["prove", "--with", STEPS], "name its id, or its file"),
-        (["prove", "capped.toml"], "add --search, or --with SCRIPT"),
+        (["prove", "capped.toml"], "--search looks for a proof, --with SCRIPT"),
         (["prove", "--axioms"], "about one proof: name it"),
         (["prove", STEPS, "--axioms", "--json"], "leave it out"),
         (["prove", "classics.gd.convex", "--with", "nothing"], "unknown proof"),

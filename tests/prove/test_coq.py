@@ -11,6 +11,8 @@ from proof_files import HEAVY, SMALL, outcome, registered
 from boundlab.prove import Fact, scalar
 from boundlab.prove._scalars import NUMBER
 from boundlab.prove.coq import _HEAD, _Lemma, combinations, coq_source
+from boundlab.prove.trace import second_opinion
+from boundlab.recheck import _numbers
 
 PROOFS = [one.id for one in registered().values() if not one.printed]
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed: no file was compiled")
@@ -29,6 +31,15 @@ def compiles(source: str, folder: Path) -> bool:
         return subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=300).returncode == 0
     except subprocess.TimeoutExpired:
         return False
+
+
+def test_a_proof_that_has_run_out_of_steps_is_written_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_numbers, "MOST", 300_000)
+    found = outcome.__wrapped__("classics.gd.convex")
+    assert not found.proved
+    assert lemmas(coq_source(found))
+    assert second_opinion(found).right
+    assert lemmas(coq_source(found))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from boundlab.registry import registered
 from boundlab.theorems import load_theorem
 from boundlab.theorems.grid import evaluate
 
-PASTED = re.compile(r"--set (\w+)=(\[…\]|…)")
+PASTED = re.compile(r"(\w+)=(\[…\]|…)")
 
 
 def test_a_bound_that_reads_the_other_counter_is_told_which_one_to_write(tmp_path: Path) -> None:

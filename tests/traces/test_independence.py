@@ -15,7 +15,7 @@ ORDER = np.arange(2000.0)
 
 
 def of(client: np.ndarray, clients: int, level: float = 0.99) -> bool:
-    return departure(client.astype(np.int32), clients, np.arange(float(len(client))), level).found
+    return departure(client.astype(np.int32), clients, np.arange(float(len(client))), level).crossed is not None
 
 
 @pytest.mark.parametrize("p", [[0.5, 0.5], [0.9, 0.05, 0.05], [0.25] * 4])
@@ -58,7 +58,7 @@ def test_a_client_that_comes_in_a_row_is_found() -> None:
 def test_round_robin_among_many_is_found_early() -> None:
     client = np.tile(np.arange(50), 4).astype(np.int32)
     found = departure(client, 50, np.arange(200.0))
-    assert found.found
+    assert found.crossed is not None
     assert found.crossed is not None
     assert found.crossed < 100
 
@@ -73,8 +73,8 @@ def test_the_order_of_events_at_one_time_says_nothing() -> None:
     """Six draws at each time, which whoever wrote the file has listed by client, are i.i.d. draws."""
     rng = np.random.default_rng(6)
     listed = np.sort(rng.integers(0, 6, (200, 6)), axis=1).reshape(-1).astype(np.int32)
-    assert departure(listed, 6, np.arange(1200.0)).found
-    assert not departure(listed, 6, np.repeat(np.arange(200.0), 6)).found
+    assert departure(listed, 6, np.arange(1200.0)).crossed is not None
+    assert departure(listed, 6, np.repeat(np.arange(200.0), 6)).crossed is None
 
 
 def test_one_client_never_departs() -> None:

@@ -129,7 +129,10 @@ def test_a_law_of_durations_alone_is_fitted_and_its_trace_written_in_one_command
         ("client,duration\na,0.3\n", "line 1: there is no column 'time'; .* docs data#durations-alone"),
         ("time;client\n1;a\n", "line 1: .* columns are separated by commas, not by ';'"),
         ("time\tclient\n1\ta\n", "line 1: .* columns are separated by commas, not by"),
-        ("0\n3\n", "line 1: expected time,client .*; a list of staleness is no trace: --delays staleness:file=PATH"),
+        (
+            "0\n3\n",
+            "line 1: expected time,client .*; a list of staleness is no trace, but the delays staleness:file=PATH",
+        ),
         ("time,client\n1,\n", "line 2: expected time,client"),
         ("time,client\n,a\n", "line 2: an update needs the time of its arrival"),
         ("time,client\n-1,a\n", "line 2: times must be finite, ≥ 0"),
@@ -154,7 +157,7 @@ def test_a_wrong_question_says_what_would_be_right(tmp_path: Path) -> None:
         ("cvs", None, "did you mean csv"),
         ("csv", {"tim": "ts"}, "did you mean time"),
         ("csv", {"time": "t"}, "line 1: there is no column 't'"),
-        ("appfl", {"time": "ts"}, "goes with --as csv"),
+        ("appfl", {"time": "ts"}, "read as csv"),
         ("appfl", None, "no line of the simulator of APPFL"),
     ):
         with pytest.raises(SpecError, match=message):

@@ -1,5 +1,6 @@
 """Worst cases by semidefinite programs: known values, certificates, functions that make them, refusals; the parts."""
 
+import itertools
 import json
 from fractions import Fraction
 from functools import partial
@@ -26,7 +27,7 @@ from boundlab.problems.solvers import maximise
 from boundlab.recheck import Form, Sample
 from boundlab.registry import lookup, registered
 from boundlab.tape import RecordAt, Tape
-from boundlab.theorems import FormulaBound, Theorem, load_theorem
+from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
 from boundlab.worst_case import WorstCaseOutcome, program, worst_case
 from boundlab.worst_case.certificate import _linearised, certify
 from boundlab.worst_case.model import FunctionClass, class_rows, function_class
@@ -186,6 +187,23 @@ def test_units_change_the_worst_case_as_they_change_the_bound() -> None:
     small, large = (worst_case(SUBGRADIENT, 3, {"B": b, "R": r}) for b, r in ((1.0, 1.0), (1e4, 1e-2)))
     assert large.primal == pytest.approx(100.0 * small.primal, rel=1e-5)
     assert large.outcome in BELOW
+
+
+def met(condition: Condition, number: float) -> bool:
+    """Return whether a number L meets a condition, for the question."""
+    try:
+        theorem = claim("gap", ("convex", "smooth"), ONE / L, L, conditions=(condition,))
+        ask(theorem, 2, {"L": number})
+    except AssumptionError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_equality_meets_a_condition_unless_it_is_strict(strict: bool) -> None:
+    for tenths, root in itertools.product(range(1, 10), (ONE, sqrt(3))):
+        for sides in itertools.permutations((root * L, root * tenths / 10)):
+            assert met(Condition(*sides, f"{sides}", strict), tenths / 10) is not strict, sides
 
 
 def test_nonconvex_functions_have_the_worst_case_of_the_descent_lemma() -> None:
