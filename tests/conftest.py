@@ -59,6 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave most of a sweep to the night, and begin with what takes long, so that no worker ends with it.
 
     One case in each block of n stays, and its place in the block moves on: with two parameters no value is left out.
+    A case whose name is in ``also`` stays besides.
     """
     places: Counter[str] = Counter()
     for item in items:
@@ -66,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if sweep is not None and item.get_closest_marker("nightly") is None:
             block, place = divmod(places[test], sweep.args[0])
             places[test] += 1
-            if place != block % sweep.args[0]:
+            if place != block % sweep.args[0] and item.callspec.id not in sweep.kwargs.get("also", ()):
                 item.add_marker("nightly")
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 

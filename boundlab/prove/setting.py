@@ -758,7 +758,7 @@ class Setting(Modelled):
     def _leaves_no_step(self, name: str, end: Scalar | None) -> bool:
         """Return whether a condition leaves no positive step at an end: there is no run there that it speaks of."""
         value = None if end is None else end.constant
-        if value is None or name not in self.theorem.symbols:
+        if value is None:
             return False
         limits = [one.limit for one in self.theorem.conditions if str(one.quantity) in self.theorem.step]
         symbol, number = self.theorem.symbols[name].symbol, sympy.Rational(value.numerator, value.denominator)

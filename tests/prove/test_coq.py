@@ -54,6 +54,12 @@ class TestText:
         assert wanted
         assert re.findall(r"^Lemma (fact_\d+) :$", coq_source(outcome(name)), re.MULTILINE) == wanted
 
+    @pytest.mark.sweep(4)
+    def test_every_premise_is_one_hypothesis(self, name: str) -> None:
+        for fact, lemma in zip(combinations(outcome(name)), lemmas(coq_source(outcome(name))), strict=True):
+            stated = re.findall(r"^  0 (?:=|<=) .* ->$", lemma.split("Proof.")[0], re.MULTILINE)
+            assert len(stated) == sum(isinstance(one, Fact) for one in fact.premises)
+
     @pytest.mark.sweep(20)
     def test_every_name_is_declared(self, name: str) -> None:
         for lemma in lemmas(coq_source(outcome(name))):

@@ -21,7 +21,7 @@ from boundlab.prove._functions import (
 )
 from boundlab.prove._instance import Noise
 from boundlab.prove._scalars import REFUSED
-from boundlab.prove.models import PRECISIONS, Ball, Row, exponential
+from boundlab.prove.models import PRECISIONS, Ball, Row, exponential, lower, upper
 
 F = Fraction
 ABS = MaxAffine((((F(1),), F(0)), ((F(-1),), F(0))))
@@ -55,6 +55,9 @@ def test_exponentials_are_enclosed() -> None:
             assert isinstance(one, Ball)
             assert one.low <= 1 <= one.high
     assert exponential(F(0), 128) == 1
+    between = exponential(Ball(F(0), F(1), 128), 128)
+    assert lower(between) <= 1 < math.e < float(upper(between)) + 1e-15
+    assert float(upper(between) - lower(between)) < math.e - 1 + 1e-12
 
 
 def test_a_claim_that_balls_do_not_decide_is_not_evaluated() -> None:

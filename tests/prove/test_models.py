@@ -24,7 +24,7 @@ SCRIPTS = marked()
 ABS = MaxAffine((((F(1),), F(0)), ((F(-1),), F(0))))
 
 
-@pytest.mark.sweep(39)
+@pytest.mark.sweep(39, also=("fedcompass.group",))
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_proved_step_holds_in_five_exact_models_of_its_setting(script: Script) -> None:
     if not models(script):

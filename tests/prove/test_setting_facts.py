@@ -23,7 +23,7 @@ THEOREMS = (
     "afl_dga.theorem1",
     "fedfa.delta.a",
     "fedfa.delta.b.noiseless",
-    "fedfa.param.a",
+    "fedfa.param.b.noiseless",
     "fedfa.theorem1",
     "fedbuff.rf1",
     "fedstaleweight.rf1",
@@ -37,12 +37,12 @@ LIKE_ANOTHER = (
     "afl_dga.r2b",
     "afl_dga.r2n",
     "fedfa.delta.b",
+    "fedfa.param.a",
     "fedfa.param.b",
-    "fedfa.param.b.noiseless",
 )
 
 
-@pytest.mark.sweep(20)
+@pytest.mark.sweep(20, also=("fedfa.param.b.noiseless", "fedstaleweight.rf3"))
 @pytest.mark.parametrize(
     "theorem", [*THEOREMS, *(pytest.param(one, marks=pytest.mark.nightly) for one in LIKE_ANOTHER)]
 )

@@ -380,17 +380,17 @@ class RunWeights(Used):
         for at in self.rows:
             self.of[at[0]].append(at)
         self.many = [len(own) for own in self.of]
-        self.A = [self._sum(t, 1) for t in range(updates)]
+        self.A = [self._sum(t) for t in range(updates)]
         self.W = [sum(self.A[k : k + window], _ZERO) for k in range(begins)]
 
-    def _sum(self, t: int, power: int, client: int | None = None) -> Fraction:
+    def _sum(self, t: int, client: int | None = None) -> Fraction:
         own = [at for at in self.of[t] if client in (None, self.c[at])]
-        return sum((self.weight[at] ** power * self.steps[at] for at in own), _ZERO)
+        return sum((self.weight[at] * self.steps[at] for at in own), _ZERO)
 
     def families(self) -> dict[str, Members]:
         """Return the numbers of runs, updates and windows by their indices."""
         extra: Members = {
-            (i, k): sum((self._sum(t, 1, i) for t in range(k, k + self.window)), _ZERO) - share * self.W[k]
+            (i, k): sum((self._sum(t, i) for t in range(k, k + self.window)), _ZERO) - share * self.W[k]
             for i, share in enumerate(self.shares)
             for k in range(self.begins)
         }
