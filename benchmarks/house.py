@@ -4,7 +4,7 @@ CONTRIBUTING.md has the table, ``make size`` shows it beside today's counts, and
 """
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -28,9 +28,8 @@ def _functions() -> tuple[tuple[Path, ast.FunctionDef], ...]:
     return tuple((path, node) for path, node in nodes if isinstance(node, ast.FunctionDef))
 
 
-def _names(node: ast.AST) -> set[str]:
-    found = {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
-    return found | {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    return {getattr(one, "attr", None) or getattr(one, "id", "") for one in nodes}
 
 
 def _of(room: str) -> Iterator[Module]:
@@ -71,9 +70,10 @@ def loops_over_a_tape() -> int:
     """Functions outside of the algorithms that tell a step of a tape from a combination, or go through its rows."""
     found = 0
     for path, node in _functions():
-        named = _names(node)
+        nodes = [*ast.walk(node)]
+        named = _names(nodes)
         tells = bool(named & _STEPS and named & _OTHERS) and path.parts[1] != "algorithms"
-        loops = [one.iter for one in ast.walk(node) if isinstance(one, (ast.For, ast.comprehension))]
+        loops = [one.iter for one in nodes if isinstance(one, (ast.For, ast.comprehension))]
         found += tells or any(isinstance(one, ast.Call) and getattr(one.func, "id", "") == "rows" for one in loops)
     return found
 
@@ -81,7 +81,8 @@ def loops_over_a_tape() -> int:
 def walks_of_a_formula() -> int:
     """Modules that tell sums, products and powers of a formula apart."""
     groups = ({"Add", "Mul", "Pow"}, {"is_Add", "is_Mul", "is_Pow"})
-    return sum(any(group <= _names(tree) for group in groups) for _, tree in modules())
+    names = (_names(ast.walk(tree)) for _, tree in modules())
+    return sum(any(group <= own for group in groups) for own in names)
 
 
 def declarations_of_an_option() -> int:

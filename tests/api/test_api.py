@@ -164,7 +164,7 @@ def test_a_case_is_saved_and_decided_exactly(violated: Any, tmp_path: Path) -> N
     assert bl.exact("area.theorem8", str(path), derivation=False).derivation is None
 
 
-@pytest.mark.parametrize("theorem", ["area.theorem8.repaired", "afl_dga.theorem1"])
+@pytest.mark.parametrize("theorem", ["area.theorem8.repaired", "classics.gd.convex"])
 def test_a_search_says_of_how_many_clients_its_candidates_were(theorem: str) -> None:
     found = bl.falsify(theorem, candidates=6, jobs=1)
     assert found.best.candidate.clients <= found.clients
