@@ -9,16 +9,16 @@ import ast
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from benchmarks.house import COUNTS
+from benchmarks.house import COUNTS, PRODUCT
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"
 _BEGIN, _END = "<!-- size: written by make size -->\n", "<!-- end of size -->"
-_PRODUCT = ("boundlab", "problems", "proofs")
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -46,10 +46,10 @@ def room(path: Path) -> str:
     return parts[1].removesuffix(".py") if parts[0] == "boundlab" else parts[0]
 
 
-def sizes() -> dict[str, Size]:
+def sizes(folders: Sequence[str] = (*PRODUCT, "tests", "benchmarks")) -> dict[str, Size]:
     """Return the sizes by room, the largest first; tests and benchmarks last."""
     found: dict[str, Size] = defaultdict(Size)
-    for folder in (*_PRODUCT, "tests", "benchmarks"):
+    for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
             found[room(path)].add(path.read_text(encoding="utf-8"))
     apart = ("tests", "benchmarks")

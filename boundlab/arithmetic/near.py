@@ -163,7 +163,8 @@ def _product(A: Near, x: Near) -> Near:
     off = np.abs(A.value) @ (x.off + (n + 1) * _U * sizes)
     if A.off.any():
         off = off + A.off @ sizes
-    return Near(A.value @ x.value, off * (1.0 + 4.0 * (n + 4) * _U) + n * _TINY)
+    # Products with 0 take nothing: what rests at the minimiser has a left side of 0.
+    return Near(A.value @ x.value, off * (1.0 + 4.0 * (n + 4) * _U) + n * _TINY * bool(sizes.any()))
 
 
 def _smooth(function: Callable[[Any], Any], steepest: Callable[[Any, Any], Any]) -> Callable[[Any], Near]:

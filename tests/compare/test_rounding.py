@@ -14,6 +14,7 @@ import sympy
 from run_makers import plan_of
 from statements import statement
 
+import boundlab as bl
 from boundlab.algorithms.example_options import surroundings
 from boundlab.arithmetic import numbers
 from boundlab.compare import compare
@@ -471,3 +472,12 @@ def test_no_true_theorem_is_violated_and_no_false_twin_holds_however_long_and_ug
             twin = verdict_of_run(run, float(found.band.lower[-1] / found.bound[-1]) / 2.0)
             assert twin is None or twin.verdict is not Verdict.HOLDS, (run, twin.reason)
     assert fitting > (2 if seed == 1 else 10)
+
+
+@pytest.mark.parametrize(
+    "problem", ["huber:x0=0", "pseudo-huber:c=[0.5],w=[3],x0=0.5", "quadratic:A=[[[3]]],b=[[0]],x0=0"]
+)
+def test_what_starts_at_the_minimiser_stays_there_and_meets_a_bound_of_0(problem: str) -> None:
+    found = bl.compare("classics.gd.convex", problem, iterations=3)
+    assert found.bound.tolist() == [0.0] * len(found.bound) == found.band.upper.tolist()
+    assert found.verdict is Verdict.HOLDS
