@@ -15,6 +15,7 @@ from boundlab.prove import Context, Kernel, Proof, ProofError, Script, expr, fin
 from boundlab.prove._scalars import scalar, variable
 from boundlab.prove.trace import trace
 from boundlab.recheck import SCHEMA, _numbers, recheck_loaded
+from boundlab.recheck._forms import WrongError, as_list
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, begin, of, rational, spent
 from boundlab.recheck._terms import UNIT, Open, Range
 from boundlab.recheck.kernel import recheck_proof
@@ -267,3 +268,10 @@ def test_a_sum_has_one_form_wherever_its_outer_index_is_named() -> None:
     n, a, b = (of(Symbol(name)) for name in "nab")
     ranges = (("a", ZERO, n), ("b", ZERO, a))
     assert Open(ranges, a * b**2, UNIT).closed() == Open(ranges[::-1], a * b**2, UNIT).closed()
+
+
+def test_a_list_is_no_longer_than_is_allowed() -> None:
+    assert as_list([0] * 3, "it", most=3) == [0] * 3
+    for raw, size in (([0] * 4, None), ([0] * 3, 2), ((0,), None)):
+        with pytest.raises(WrongError, match="it must be a list"):
+            as_list(raw, "it", size, most=3)
