@@ -17,7 +17,7 @@ from boundlab.prove.trace import trace
 from boundlab.recheck import SCHEMA, _numbers, recheck_loaded
 from boundlab.recheck._forms import WrongError, as_list
 from boundlab.recheck._numbers import ONE, ZERO, Number, Symbol, begin, of, rational, spent
-from boundlab.recheck._terms import UNIT, Open, Range
+from boundlab.recheck._terms import UNIT, Open, Range, Vec, dot, plus, replaced, times, total, vector
 from boundlab.recheck.kernel import recheck_proof
 
 A, B, X, Y = (of(Symbol(name)) for name in "abxy")
@@ -275,3 +275,27 @@ def test_a_list_is_no_longer_than_is_allowed() -> None:
     for raw, size in (([0] * 4, None), ([0] * 3, 2), ((0,), None)):
         with pytest.raises(WrongError, match="it must be a list"):
             as_list(raw, "it", size, most=3)
+
+
+def test_a_vector_is_replaced_under_the_weight_of_its_sum() -> None:
+    """Σ (i + 1)·⟨v, u_i⟩ with a·w + z for v is Σ (i + 1)·(a·⟨w, u_i⟩ + ⟨z, u_i⟩)."""
+    i, v, w, z = of(Symbol("i")), Vec("v", ()), vector(Vec("w", ())), vector(Vec("z", ()))
+    new = plus(times(w, A), z)
+    given, wanted = (
+        total(times(dot(one, vector(Vec("u", (i,)))), i + 1), "i", ZERO, of(Symbol("n"))) for one in (vector(v), new)
+    )
+    assert replaced(given, v, new) == wanted
+
+
+def test_what_may_be_0_is_not_shown_to_be_divided_by() -> None:
+    context = Context()
+    context.declare("a", Range(low=ZERO))
+    context.declare("b", Range(low=ZERO, above=True))
+    signs = {name: context.checked.shown(1 / of(Symbol(name)), strict=False) for name in "ab"}
+    assert signs == {"a": False, "b": True}
+
+
+def test_powers_below_are_parted_and_replaced_as_those_above() -> None:
+    inside = (1 / (X * (A + 1))).parted(lambda symbol: symbol.name == "x")
+    assert list(inside) == [(1 / X, 1 / (A + 1))]
+    assert (1 / (X * Y)).put({"x": A + 1, "y": rational(2)}) * (2 * A + 2) == ONE
