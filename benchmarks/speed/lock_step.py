@@ -68,7 +68,7 @@ def _batch_steps(batched: Any, tapes: Sequence[Tape], problem: Any) -> Step:
     counts = np.full(clients.shape, steps)
     drawn = batched.draws(0, torch.arange(R), clients, _columns(tapes, "update"), counts)
     X, y, p, b = batched.X, batched.targets, batched.X.shape[1], drawn.shape[-1]
-    softmax, nu = batched.loss == "softmax", problem.nu
+    softmax, nu = batched.loss.id == "softmax", problem.nu
 
     def work(local: torch.Tensor, _clients: torch.Tensor, turn: int) -> None:
         x = local.view(R, p, -1)
@@ -86,9 +86,10 @@ def _batch_steps(batched: Any, tapes: Sequence[Tape], problem: Any) -> Step:
 
 def _quadratic_steps(batched: Any) -> Step:
     """Return one gradient step of each model."""
+    A, b = batched.clients.A, batched.clients.b
 
     def work(x: torch.Tensor, who: torch.Tensor, _turn: int) -> None:
-        away = x - batched.b.index_select(0, who)
-        x.unsqueeze(2).baddbmm_(batched.A.index_select(0, who), away.unsqueeze(2), alpha=-STEP)
+        away = x - b.index_select(0, who)
+        x.unsqueeze(2).baddbmm_(A.index_select(0, who), away.unsqueeze(2), alpha=-STEP)
 
     return work

@@ -21,7 +21,6 @@ from benchmarks.speed.problems import tapes_of
 SMALL = 0.02
 
 
-@pytest.mark.nightly
 def test_the_loop_by_hand_ends_where_the_executor_does() -> None:
     for setting in trials.SETTINGS:
         problem, _ = setting.make(SMALL)
@@ -33,7 +32,6 @@ def test_the_loop_by_hand_ends_where_the_executor_does() -> None:
         np.testing.assert_allclose(by_hand, own, rtol=1e-4, atol=1e-5 if own.dtype == np.float32 else 1e-12)
 
 
-@pytest.mark.nightly
 def test_the_loop_by_hand_in_torch_ends_where_the_executor_does() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed: pip install boundlab[torch]")
     from benchmarks.speed import lock_step as many
