@@ -60,6 +60,7 @@ class MiniBatch(Oracle):
     _buffers: dict[int, tuple[Array, ...]] = field(init=False, default_factory=dict)
     _targets: Array = field(init=False)
     _change: Array = field(init=False)
+    _bent: bool = field(init=False)
 
     def __post_init__(self) -> None:
         of = self.of
@@ -69,6 +70,7 @@ class MiniBatch(Oracle):
         targets = np.eye(of.classes)[of.y] if self._wide else of.y
         self._targets = np.asarray(targets, dtype=of.X.dtype)
         self._change = np.empty((of.X.shape[1], *self._wide), dtype=of.X.dtype)
+        self._bent = bool(np.any(of.ridge))
 
     def draws(self, clients: Ints, updates: Ints, steps: int) -> Any:
         """Return row numbers, shape (B, steps, b); without replacement a list of (steps, min(b, s_i))."""
@@ -136,7 +138,7 @@ class MiniBatch(Oracle):
         if self.of.relative is not None:
             z *= self.of.relative[draw].reshape(-1, *np.ones(len(self._wide), dtype=int))
         np.dot(rows.T, z, change)
-        if np.any(self.of.ridge):
+        if self._bent:
             x *= 1.0 - factor * self.of.ridge
         x += change.ravel()
 
@@ -149,7 +151,7 @@ class MiniBatch(Oracle):
         factor = step_size * self._factors[client]
         errors *= -factor / len(draw)
         np.dot(rows.T, errors, change)
-        if np.any(self.of.ridge):
+        if self._bent:
             x *= 1.0 - factor * self.of.ridge
         x += change
 
