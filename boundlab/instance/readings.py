@@ -205,8 +205,9 @@ class _SeenRun:
                 own = np.flatnonzero(tape.descend.client == client)
                 first[own] = np.minimum.accumulate(first[own][::-1])[::-1]
         largest, count = np.zeros((2, tape.iterations + 1)), np.zeros(tape.iterations + 1, dtype=np.int64)
-        for place in (0, 1):
-            np.maximum.at(largest[place], first, self._gradients.steps[place])
+        with np.errstate(invalid="ignore"):  # of a run that leaves the floats
+            for place in (0, 1):
+                np.maximum.at(largest[place], first, self._gradients.steps[place])
         np.add.at(count, first, tape.descend.steps)
         return np.maximum.accumulate(largest[:, :-1], axis=1), np.cumsum(count[:-1])
 
