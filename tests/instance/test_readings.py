@@ -264,11 +264,11 @@ def test_the_largest_lower_limit_is_found(tmp_path, text, problem, value):
         ("second_moment <= slope + own", "quadratic:A=[[[1,0],[0,2]]],b=[[0,0]],sigma=0.5,x0=3", 0.25),
         # ∇f_i − ∇f = ±1/2.
         ("mean_i(slope_i) <= slope + own", "quadratic:A=[[[1]],[[1]]],b=[[0],[1]],x0=3", 0.25),
-        # One row of (1, 2): L_max = 4, and 4·L_max·gap + 2·sigma_star², of which rounding makes no 0.
+        # One row of (1, 2), each fitted exactly: sigma_star = 0, and 17/2·x² ≤ 2·L_max·gap = 10·x².
         (
             "second_moment <= 2*own*gap + 1",
             "least-squares:features=[[1],[2]],targets=[0,0],clients=1,batch=1,bias=no,scale=none,x0=1",
-            8,
+            4,
         ),
     ],
 )
