@@ -146,10 +146,11 @@ class Judge:
         """Return a judge with counts of its own, after so many candidates; runs that are kept are shared."""
         return replace(self, tried=Counter(), refused=Counter(), best=None, before=before, forgiven=0)
 
-    def join(self, tried: Counter[str], refused: Counter[str], best: Score | None) -> None:
+    def join(self, tried: Counter[str], refused: Counter[str], clients: int, best: Score | None) -> None:
         """Add what a judge that was put aside has counted and found."""
         self.tried.update(tried)
         self.refused.update(refused)
+        self.clients = max(self.clients, clients)
         if best is not None and (self.best is None or best.ratio > self.best.ratio):
             self.best = best
 
@@ -302,6 +303,7 @@ class Judge:
                 self.refuse("no step size, a condition that is not met, or a run that diverges: nothing is claimed")
                 continue
             self.tried[one.family] += 1
+            self.clients = max(self.clients, one.clients)
             # The window N needs updates beyond the horizon; the candidate's own iterations include them.
             beyond = 0 if self.theorem.left.in_seconds else one.iterations - int(sides.ks[-1])
             own = replace(one, iterations=int(sides.ks[row]) + beyond)

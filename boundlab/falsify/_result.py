@@ -648,38 +648,29 @@ def falsify(
         instance, case = None, None
     if not broken and aside is not None:
         instance, case = aside
-    return Falsification(
-        theorem,
-        instance,
-        broken,
-        dict(judge.tried),
-        dict(judge.refused),
-        judge.clients,
-        time.monotonic() - judge.begin,
-        seed,
-        case,
-        small,
-        clearest,
-        judge.unmet if instance is None else "",
-    )
+    more = {"smaller": small, "clearest": clearest, "unmet": judge.unmet if instance is None else ""}
+    return _found(theorem, judge, instance, broken, seed, case, **more)
+
+
+def _found(
+    theorem: Theorem,
+    judge: Judge,
+    instance: JudgedInstance | None,
+    violated: bool,
+    seed: int,
+    case: Document | None,
+    **more: Any,
+) -> Falsification:
+    """Return what a search found, with what its judge has counted and how long it took."""
+    counts = dict(judge.tried), dict(judge.refused), judge.clients, time.monotonic() - judge.begin
+    return Falsification(theorem, instance, violated, *counts, seed, case, **more)
 
 
 def _by_growth(judge: Judge, seed: int, progress: Callable[[str], None]) -> Falsification:
     """Search for a family of instances along which left/right is unbounded."""
     found = unbounded(judge, progress)
     instance, case, growth = found or (None, None, None)
-    return Falsification(
-        judge.theorem,
-        instance,
-        found is not None,
-        dict(judge.tried),
-        dict(judge.refused),
-        judge.clients,
-        time.monotonic() - judge.begin,
-        seed,
-        case,
-        growth=growth,
-    )
+    return _found(judge.theorem, judge, instance, found is not None, seed, case, growth=growth)
 
 
 def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True) -> Falsification:
@@ -714,17 +705,7 @@ def minimise(theorem: Theorem, candidate: Candidate, keep: Keep = lambda _: True
         raise SpecError(f"{theorem.id} is not violated there: {why}")
     small = smallest([score], judge, lambda: False, np.random.default_rng(0), keep)
     instance, case = _confirmed(theorem, judge, small)
-    return Falsification(
-        theorem,
-        instance,
-        instance.violated,
-        dict(judge.tried),
-        dict(judge.refused),
-        judge.clients,
-        time.monotonic() - judge.begin,
-        0,
-        case,
-    )
+    return _found(theorem, judge, instance, instance.violated, 0, case)
 
 
 def _confirmed(theorem: Theorem, judge: Judge, score: Score) -> tuple[JudgedInstance, Document]:

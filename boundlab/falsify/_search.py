@@ -496,6 +496,7 @@ class Done:
     scores: list[Score] = field(default_factory=list)
     tried: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    clients: int = 0
     best: Score | None = None
     key: Key = ()
     label: str = ""
@@ -525,7 +526,7 @@ class Worker:
             return self._scan(piece)
         judge = self._judge.aside(piece.before)
         score = self._climb(piece, judge) if isinstance(piece, Climb) else self._restart(piece, judge)
-        return Done([] if score is None else [score], judge.tried, judge.refused, judge.best)
+        return Done([] if score is None else [score], judge.tried, judge.refused, judge.clients, judge.best)
 
     def _scan(self, piece: Scan) -> Done:
         found = None
@@ -538,12 +539,10 @@ class Worker:
         key, scores = look(judge, self._seen)
         if key:
             self._seen.add(key)
-        return Done(scores, judge.tried, judge.refused, judge.best, key, label)
+        return Done(scores, judge.tried, judge.refused, judge.clients, judge.best, key, label)
 
     def _climb(self, piece: Climb, judge: Judge) -> Score:
-        def over() -> bool:
-            return judge.spent(piece.end)
-
+        over = partial(judge.spent, piece.end)
         return optimise(climb(piece.score, judge, over), judge, over, self._random(0, piece.place))
 
     def _restart(self, piece: Restart, judge: Judge) -> Score | None:
@@ -585,7 +584,6 @@ class _Best:
 
     def take(self, batch: list[Score]) -> None:
         """Keep what is better than before."""
-        self.judge.clients = max([self.judge.clients, *(score.candidate.clients for score in batch)])
         for score in batch:
             kept = self.scores.get(score.candidate.family)
             if kept is None or score.ratio > kept.ratio:
@@ -599,7 +597,7 @@ class _Best:
 
     def join(self, done: Done) -> None:
         """Keep what a worker found."""
-        self.judge.join(done.tried, done.refused, done.best)
+        self.judge.join(done.tried, done.refused, done.clients, done.best)
         self.take(done.scores)
 
     @property

@@ -72,6 +72,8 @@ def test_false_statements_about_asynchronous_sgd_are_refuted(
     assert found.case is not None
     assert bl.exact(theorem, dict(found.case)).verdict is Verdict.VIOLATED
     assert found.as_dict()["growth"]["refutes"] is True
+    assert found.best is not None
+    assert found.clients >= found.best.candidate.clients
 
 
 @pytest.mark.nightly

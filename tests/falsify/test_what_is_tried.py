@@ -134,7 +134,10 @@ def test_a_third_is_written_as_a_third_and_a_decimal_as_it_is() -> None:
 def test_a_server_rate_makes_two_updates_of_noise_enough() -> None:
     problem = {"type": "huber", "c": [0.0], "w": [1.0], "delta": 6.0, "x0": 0.0, "sigma": 100.0, "noise": "sign"}
     one = Candidate("test", problem, "exponential", {"scale": "1"}, {"eta_l": 0.001}, 26)
-    assert minimise(load_theorem("fedstaleweight.theorem1"), one).best.iterations == 2  # type: ignore[union-attr]
+    found = minimise(load_theorem("fedstaleweight.theorem1"), one)
+    assert found.best is not None
+    assert found.best.iterations == 2
+    assert found.looked_at.endswith("of up to 1 client")
 
 
 @pytest.mark.nightly
