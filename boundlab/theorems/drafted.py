@@ -53,7 +53,7 @@ class _Formula:
     """A recursive reader of one formula: sums of products of powers, in the grammar of theorem files."""
 
     def __init__(self, latex: str, names: dict[str, str]) -> None:
-        self.tokens, self.names = [*_tokens(latex), ""], names
+        self.tokens, self.names = ["", *reversed(_tokens(latex))], names  # the next one is the last
 
     def whole(self) -> str:
         found = self.sum()
@@ -62,7 +62,7 @@ class _Formula:
         return found
 
     def seen(self) -> str:
-        return self.tokens[0]
+        return self.tokens[-1]
 
     def next(self, *wanted: str) -> bool:
         """Pass over the next token if it is one of those that are wanted."""
@@ -71,7 +71,7 @@ class _Formula:
     def token(self) -> str:
         if not self.seen():
             raise UnreadableError("the formula ends too early")
-        return self.tokens.pop(0)
+        return self.tokens.pop()
 
     def closed(self, *closing: str) -> None:
         if not self.next(*closing):
@@ -103,7 +103,7 @@ class _Formula:
     def group(self) -> str:
         """Return what stands in braces, or one sign."""
         if len(self.seen()) > 1 and self.seen().isdigit():
-            self.tokens[:1] = self.seen()  # \\frac12 is 1/2, and x^10 is x to the 1, times 0
+            self.tokens[-1:] = reversed(self.seen())  # \\frac12 is 1/2, and x^10 is x to the 1, times 0
         return self.atom()
 
     def atom(self) -> str:
