@@ -3,7 +3,7 @@
 import json
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -267,3 +267,9 @@ def zeta(away: Any, off: float | None, how: str) -> Constant:
     """
     found = above(Near(0.0) + away + (off or 0.0), how)
     return found if found.value else SHARED
+
+
+# Instances of a family whose arrays are drawn, which tests look at.
+_SMALL: Final = {"clients": 3, "dimension": 2}
+_NOISY: Final = {**_SMALL, "seed": 1, "sigma": 0.5, "x0": [4.0, -1.5]}
+DRAWN: Final[tuple[dict[str, Any], ...]] = (_SMALL, _NOISY, {**_NOISY, "noise": "sign"})

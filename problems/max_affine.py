@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boundlab.arithmetic.near import NEAR, Near, distance, norm, norm_up, norms_up, singular, sqrt, stacked, strayed
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
-from boundlab.objective import EPS, Array, Constant, Floats, Optimum, StepBounds
+from boundlab.objective import EPS, Array, Constant, Floats, Optimum, ProblemType, StepBounds
 from boundlab.objective.facts import of_start
 from boundlab.options import Options
 from boundlab.problems import common
@@ -534,3 +534,24 @@ def build_smoothed(options: Options) -> SmoothedMaxAffine:
         return SmoothedMaxAffine(pieces.a, pieces.b, L, mu, source={**pieces.source, "L": L, "mu": mu}, **given)
     a, c, given = read_pieces(options, "c")
     return SmoothedMaxAffine(a, c, L, mu, **given)
+
+
+# The families, with instances of each that tests look at.
+
+_MAXIMA = {
+    "a": [[[1.0, 0.0], [-1.0, 0.5], [0.0, -1.0]]] * 2,
+    "c": [[0.0, 0.1, 0.2]] * 2,
+    "x0": [1.0, 2.0],
+    "L": 2.0,
+}
+
+FAMILIES: tuple[ProblemType, ...] = (
+    ProblemType("max-affine", "maxima of affine functions", build, OPTIONS, common.DRAWN),
+    ProblemType(
+        "smoothed-max-affine",
+        "maxima of affine functions with rounded kinks",
+        build_smoothed,
+        SMOOTHED_OPTIONS,
+        tuple({**_MAXIMA, "mu": mu} for mu in (0.0, 0.25)),
+    ),
+)

@@ -12,7 +12,7 @@ from boundlab.arithmetic.compiled import QUADRATIC, SQUARE, Clients
 from boundlab.arithmetic.near import NEAR, Near, eigenvalues, norm
 from boundlab.arithmetic.numbers import Operations
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Constant, Floats, GradientsOnSet, Optimum, QuadraticForm
+from boundlab.objective import Array, Constant, Floats, GradientsOnSet, Optimum, ProblemType, QuadraticForm
 from boundlab.objective.facts import of_start
 from boundlab.options import Options
 from boundlab.problems import common
@@ -273,3 +273,16 @@ def _generate(n: int, d: int, mu: float, L: float, spread: float, streams: Strea
     A = (basis * values[:, None, :]) @ basis.transpose(0, 2, 1)
     b = streams.normals(Stream.PARTITION, clients, 2, d) * spread / np.sqrt(d)
     return (A + A.transpose(0, 2, 1)) / 2.0, b
+
+
+# The families, with instances of each that tests look at.
+
+FAMILIES: tuple[ProblemType, ...] = (
+    ProblemType(
+        "quadratic",
+        "heterogeneous quadratics with additive Gaussian noise",
+        build,
+        OPTIONS,
+        common.DRAWN,
+    ),
+)

@@ -4,17 +4,18 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from boundlab.errors import SpecError
-from boundlab.objective import Array, Floats
+from boundlab.objective import Array, Floats, ProblemType
 from boundlab.options import Options
 from boundlab.problems import data as datasets
 from boundlab.problems.clients import LOSSES, WIDTHS, LossId, Targets
 from boundlab.problems.common import read_array, read_start
-from boundlab.problems.data import SCALES, Dataset, Scale, Wanted
+from boundlab.problems.data import SCALES, Dataset, Scale, Wanted, files_of_options
 from boundlab.problems.erm import SOLVERS, EmpiricalRisk, PoissonRegression, on_set, pairs
 from boundlab.problems.least_squares import LeastSquares
 from boundlab.problems.linear_model import LinearModel
@@ -483,3 +484,107 @@ def _start(options: Options, start: Any, d: int, seed: int) -> Floats:
     if start == "uniform":
         return np.asarray(Streams(seed).uniforms(Stream.START, 0, 0, d)[0] - 0.5)
     return read_start(options, d)
+
+
+# The families, with instances of each that tests look at.
+
+_ROWS = {
+    "features": [[1.0, 0.5], [-1.0, 2.0], [0.5, -1.0], [2.0, 1.0], [-1.5, -1.0], [0.25, 1.0]],
+    "owners": [0, 0, 1, 1, 2, 2],
+}
+_LABELS = {**_ROWS, "targets": [0, 1, 0, 1, 1, 0], "nu": 0.25}
+_WEIGHTED = {"sample_weight": [1.0, 2.0, 0.5, 0.5, 0.0, 3.0], "batch": 1, "weights": "size"}
+_FREE_INTERCEPT = {"bias": "yes", "intercept": "free", "batch": 2}
+_THREE = {**_LABELS, "targets": [0, 1, 2, 1, 0, 2]}
+_COUNTS = [0, 1, 3, 1, 0, 2]
+_REAL = [0.5, -1.0, 2.0, 0.0, 1.5, -0.5]
+
+
+def _sampled(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    """Return full gradients, single samples far from the minimum, and no regulariser."""
+    return data, {**data, "batch": 1, "x0": 3.0}, {**data, "nu": 0.0, "weights": "size"}
+
+
+FAMILIES: tuple[ProblemType, ...] = (
+    ProblemType(
+        "hinge",
+        "hinge loss (support vector machine) on data split over clients",
+        partial(build, "hinge"),
+        describe("hinge"),
+        _sampled(_LABELS),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "modified-huber",
+        "squared hinge loss, linear beyond the margin −1, on data split over clients",
+        partial(build, "modified-huber"),
+        describe("modified-huber"),
+        (*_sampled(_LABELS), {**_LABELS, **_WEIGHTED}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "squared-hinge",
+        "squared hinge loss (support vector machine) on data split over clients",
+        partial(build, "squared-hinge"),
+        describe("squared-hinge"),
+        (_LABELS, {**_LABELS, **_WEIGHTED}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "huber-regression",
+        "Huber losses of a linear model on data split over clients",
+        partial(build, "huber-regression"),
+        describe("huber-regression"),
+        (*_sampled({**_ROWS, "targets": _REAL, "nu": 0.25, "delta": 0.75}), {**_ROWS, "targets": _REAL, **_WEIGHTED}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "quantile-regression",
+        "quantile regression: asymmetric absolute deviations of a linear model on data split over clients",
+        partial(build, "quantile-regression"),
+        describe("quantile-regression"),
+        _sampled({**_ROWS, "targets": _REAL, "nu": 0.25, "quantile": 0.75}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "lad-regression",
+        "least absolute deviations of a linear model on data split over clients",
+        partial(build, "lad-regression"),
+        describe("lad-regression"),
+        _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "least-squares",
+        "least squares of a linear model on data split over clients, ridge regression with nu > 0",
+        partial(build, "least-squares"),
+        describe("least-squares"),
+        _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "logistic",
+        "binary logistic regression on data split over clients",
+        partial(build, "logistic"),
+        describe("logistic"),
+        (*_sampled(_LABELS), {**_LABELS, **_FREE_INTERCEPT}),
+        files=files_of_options,
+    ),
+    ProblemType(
+        "poisson",
+        "Poisson regression on data split over clients, on a box or a ball: needs box=[low,high] or ball=r",
+        partial(build, "poisson"),
+        describe("poisson"),
+        tuple({**one, "box": [-0.5, 0.25]} for one in _sampled({**_ROWS, "targets": _COUNTS, "nu": 0.25})),
+        constrained=True,
+        files=files_of_options,
+    ),
+    ProblemType(
+        "softmax",
+        "multinomial logistic regression on data split over clients",
+        partial(build, "softmax"),
+        describe("softmax"),
+        (*_sampled(_THREE), {**_THREE, **_FREE_INTERCEPT}),
+        files=files_of_options,
+    ),
+)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -13,7 +13,7 @@ from boundlab.arithmetic.compiled import SEPARABLE, Clients
 from boundlab.arithmetic.near import NEAR, Near, distance, norm, norm_up, norms_up, sqrt
 from boundlab.arithmetic.numbers import FLOATS, Operations
 from boundlab.errors import SpecError
-from boundlab.objective import EPS, Array, Constant, Floats, Optimum, StepBounds, against_mean
+from boundlab.objective import EPS, Array, Constant, Floats, Optimum, ProblemType, StepBounds, against_mean
 from boundlab.objective.confinement import InvariantBall, InvariantBox, InvariantSet, InvariantSets, Pull, plain
 from boundlab.objective.facts import of_start
 from boundlab.options import Options
@@ -417,3 +417,30 @@ class OfRisk(InvariantSets):
         Z = self.of.nu * Near(z).reshape(X.shape[1], -1)
         squares = norm(X) ** 2 * norm(slopes) ** 2 + 2.0 * ((X @ Z) * slopes).sum(1) + (Z * Z).sum()
         return sqrt(squares).max()
+
+
+# The families, with instances of each that tests look at.
+
+FAMILIES: tuple[ProblemType, ...] = (
+    ProblemType(
+        "huber",
+        "weighted Huber losses around centres, linear beyond delta",
+        partial(build, "huber"),
+        OPTIONS["huber"],
+        common.DRAWN,
+    ),
+    ProblemType(
+        "lad",
+        "least absolute deviations; by default f = |x|",
+        partial(build, "lad"),
+        OPTIONS["lad"],
+        common.DRAWN,
+    ),
+    ProblemType(
+        "pseudo-huber",
+        "weighted pseudo-Huber losses around centres",
+        partial(build, "pseudo-huber"),
+        OPTIONS["pseudo-huber"],
+        common.DRAWN,
+    ),
+)

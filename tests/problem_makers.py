@@ -6,11 +6,11 @@ import numpy as np
 
 from boundlab.objective import Problem
 from boundlab.options import Options, parse_spec
-from boundlab.problems import PROBLEMS
 from boundlab.problems.linear_model import LinearModel
 from boundlab.randomness import Streams
+from boundlab.registry import registered
 
-TYPES = {problem.id: problem for problem in PROBLEMS}
+TYPES = registered("problems")
 EXPLICIT = ("huber", "lad", "max-affine", "pseudo-huber", "quadratic")
 LOSSES = (  # with slopes that have a bound
     "hinge",

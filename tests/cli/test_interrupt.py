@@ -153,7 +153,7 @@ def test_an_interrupted_sweep_says_how_far_it_came(
 def test_a_second_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:
     (tmp_path / "stuck.py").write_text(
         "import signal\n"
-        "from boundlab.problems import PROBLEMS\n"
+        "from boundlab.registry import lookup\n"
         "def build(_options):\n"
         "    for _ in range(2):\n"
         "        try:\n"
@@ -161,7 +161,7 @@ def test_a_second_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:
         "        except KeyboardInterrupt:\n"
         "            pass\n"
         "import dataclasses\n"
-        'BOUNDLAB = {"problems": dataclasses.replace(PROBLEMS[0], id="stuck", build=build)}\n'
+        'BOUNDLAB = {"problems": dataclasses.replace(lookup("problems", "lad"), id="stuck", build=build)}\n'
     )
     arguments = ["--plugin", str(tmp_path / "stuck.py"), "run", "area", "--set=alpha=1", "--problem=stuck"]
     assert ended(["-m", "boundlab", *arguments]) == (ExitCode.INTERRUPTED, "", "boundlab: interrupted\n")

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 from problem_makers import EXPLICIT, MODELS, from_text, generated, make, point, tiny
 
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.problems import PROBLEMS
 from boundlab.randomness import Streams
+from boundlab.registry import registered
 
 KINDS = st.sampled_from(EXPLICIT)
 SEEDS = st.integers(0, 10_000)
@@ -19,8 +19,8 @@ SEEDS = st.integers(0, 10_000)
 
 def test_the_registry_lists_every_family_once_with_its_options() -> None:
     named = (*EXPLICIT, *MODELS, "smoothed-max-affine")
-    assert sorted(kind.id for kind in PROBLEMS) == sorted(named)
-    for kind in PROBLEMS:
+    assert sorted(kind.id for kind in registered("problems").values()) == sorted(named)
+    for kind in registered("problems").values():
         assert kind.summary
         assert "x0" in kind.options
 

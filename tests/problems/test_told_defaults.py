@@ -10,9 +10,9 @@ import pytest
 from boundlab.case import build_delays, build_problem
 from boundlab.delays import DELAYS
 from boundlab.errors import SpecError
-from boundlab.problems import PROBLEMS
 from boundlab.problems.samples import SIGNS, VALUES
 from boundlab.randomness import Streams
+from boundlab.registry import registered
 
 # Options that make a generated problem, or say where data comes from: without one of them other defaults count.
 FEW = {"clients": 2, "dimension": 2}
@@ -46,7 +46,7 @@ def told(options: dict[str, str]) -> dict[str, str]:
 WORDS = {("partition", "iid"), ("weights", "equal"), ("solver", "auto"), ("bias", "yes"), ("replacement", "yes")}
 CASES = [
     (kind.id, name, value)
-    for kind in PROBLEMS
+    for kind in registered("problems").values()
     for name, value in told(dict(kind.options)).items()
     if re.fullmatch(r"[\d.e-]+", value) or (name, value) in WORDS
 ]
