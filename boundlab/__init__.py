@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from boundlab.instance import make_plan as make_plan
     from boundlab.objective import Constant as Constant, Optimum as Optimum, Problem as Problem
     from boundlab.registry import load_plugin as load_plugin, lookup as lookup, registered as registered
-    from boundlab.simulate.simulation import simulate as simulate
+    from boundlab.simulate import simulate as simulate
     from boundlab.sweep.results import results as results, sweep as sweep
     from boundlab.theorems import Theorem as Theorem, load_theorem as load_theorem
     from boundlab.verdict import Verdict as Verdict
@@ -80,7 +80,7 @@ _CALLABLE = ("audit", "compare", "delays", "exact", "falsify", "prove", "simulat
 # The others are those of boundlab.api.
 _ASKED = {
     "audit": "boundlab.audit",
-    "simulate": "boundlab.simulate.simulation",
+    "simulate": "boundlab.simulate",
     "sweep": "boundlab.sweep.results",
 }
 

@@ -22,7 +22,7 @@ from boundlab.metrics import METRICS
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup
-from boundlab.simulate.simulation import cores, pick, simulate
+from boundlab.simulate import cores, pick, simulate
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 

@@ -20,7 +20,7 @@ from boundlab.execute.packing import Program, pack
 from boundlab.files import write_json, write_text
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.simulate.simulation import Backend, simulate
+from boundlab.simulate import Backend, simulate
 from boundlab.simulate.tensors import tensors_of, tile_of
 from boundlab.simulate.work import bytes_of
 from boundlab.tape import Tape

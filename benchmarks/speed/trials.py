@@ -20,7 +20,7 @@ from boundlab.errors import MissingExtraError
 from boundlab.execute import floats
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
-from boundlab.simulate.simulation import cores, in_order
+from boundlab.simulate import cores, in_order
 from boundlab.tape import Tape
 
 _TRIALS = 64  # in lock step

@@ -400,7 +400,7 @@ def compare(
     from boundlab.api._compared import Compared, Horizons
     from boundlab.compare import compare as compare_plan
     from boundlab.instance import make_plan
-    from boundlab.simulate.simulation import pick
+    from boundlab.simulate import pick
 
     statement, chosen = read_theorem(theorem), read_problem(problem)
     algorithm: Algorithm[Any] = lookup("algorithms", statement.algorithm)
@@ -459,7 +459,7 @@ def run(
         If an option is wrong.
     """
     from boundlab.api._ran import Ran
-    from boundlab.simulate.simulation import pick, simulate
+    from boundlab.simulate import pick, simulate
 
     chosen = read_problem(problem)
     amount = count(trials, "trials", 1, MOST_TRIALS)
@@ -530,7 +530,7 @@ def falsify(
     """
     from boundlab.api._searched import Searched
     from boundlab.falsify import falsify as search
-    from boundlab.simulate.simulation import processes
+    from boundlab.simulate import processes
 
     statement = read_theorem(theorem)
     seconds = number(budget, "budget") if candidates is None else 1e9

@@ -8,7 +8,7 @@ import numpy as np
 
 from boundlab.api._shown import Tabular
 from boundlab.errors import SpecError
-from boundlab.simulate.simulation import Simulation
+from boundlab.simulate import Simulation
 from boundlab.traces import of_tape
 
 

@@ -19,7 +19,7 @@ from boundlab.instance.plan import Plan
 from boundlab.metrics import Enclosure
 from boundlab.options import BandKind as BandKind
 from boundlab.randomness import Floats, Ints, Stream, Streams
-from boundlab.simulate.simulation import NUMPY, Backend
+from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import Statistics
 from boundlab.theorems import Theorem, core
 from boundlab.verdict import Verdict

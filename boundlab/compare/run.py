@@ -40,7 +40,7 @@ from boundlab.instance.plan import Plan
 from boundlab.metrics import Enclosure
 from boundlab.options import BandKind
 from boundlab.randomness import Floats
-from boundlab.simulate.simulation import NUMPY, Backend
+from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import statistics
 from boundlab.verdict import Verdict
 

@@ -19,7 +19,7 @@ from boundlab.instance.schedules import explain, kept_by_all
 from boundlab.metrics import Enclosure, Watch, terms_of
 from boundlab.objective import Array, Oracle
 from boundlab.randomness import Floats, Streams
-from boundlab.simulate.simulation import NUMPY, Backend, in_order, run_work
+from boundlab.simulate import NUMPY, Backend, in_order, run_work
 from boundlab.simulate.work import Work, collect, compile_trial
 from boundlab.tape import RecordAt, Statistics, Tape, statistics
 from boundlab.theorems import Evaluation

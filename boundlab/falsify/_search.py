@@ -22,7 +22,7 @@ from boundlab.falsify._shrink import CONVINCES, Accept, coarse, convincing, smal
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.instance.schedules import open_rates
 from boundlab.options import numbers, parse_spec, typed
-from boundlab.simulate.simulation import Ahead
+from boundlab.simulate import Ahead
 from boundlab.theorems import Theorem, over
 
 # Instances that are made to meet a theorem's own inequalities, where structured ones hardly ever do.

@@ -24,11 +24,9 @@ from boundlab.errors import AssumptionError, CertificateError, SpecError
 from boundlab.instance.schedules import Schedules, differences
 from boundlab.metrics import MEAN, Metric, Proved, Quantity, of_models, range_of, terms_of
 from boundlab.objective import Constant, Optimum, Problem, Wrapped
-from boundlab.objective.composite import AlongRun
 from boundlab.objective.confinement import InvariantBall, InvariantSet, InvariantSets, Pull, plain
 from boundlab.randomness import Floats, Ints
 from boundlab.theorems import Theorem, about_each, form_along_run, over, read_off_runs
-from boundlab.traces import departure
 
 # From sets that no step leaves to the range of a left side.
 #
@@ -238,6 +236,8 @@ def along_run(problem: Problem) -> Problem:
     L = problem.constants().get("L")
     if L is None or L.value <= 0.0 or isinstance(problem, Wrapped):  # what a wrapper makes of constants is its own
         return problem
+    from boundlab.objective.composite import AlongRun
+
     for limit in (1.0 / L.value, (1.0 - _BELOW) / L.value):
         if regions := [region for one in known for region in one.regions(limit)]:
             return AlongRun(problem, min(regions, key=lambda one: one.around()[2]), limit)
@@ -309,6 +309,8 @@ def on_its_set(problem: Problem, flight: InFlight, last: int, size: float | None
     ]
     if not balls:
         return problem
+    from boundlab.objective.composite import AlongRun
+
     limit = math.inf if size is None else size
     return AlongRun(problem, min(balls, key=lambda one: one.radius), limit, words)
 
@@ -470,6 +472,8 @@ def check(
         else:
             reason = algorithm.why_not(name, parameters, delays)
         if isinstance(delays, Trace) and reason == delays.memoryless:
+            from boundlab.traces import departure
+
             # One path can refute that events are i.i.d., and cannot show it: either way the theorem does not apply.
             reason = departure(delays.arrivals.actor, delays.n, delays.arrivals.time).words(delays.source)
         if reason and (name not in beyond or name == FIXED_TIMES):  # without it compute has no value

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, final
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, final
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from boundlab.arithmetic import numbers
 from boundlab.arithmetic.numbers import Scalar
 from boundlab.arithmetic.rational import TooLongError
 from boundlab.case import Case, RandomEvents, build_delays, plain
-from boundlab.classes import Formal, class_of, drawn, of_program, of_tape
 from boundlab.delays import DelayModel, ServerPolicy
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.events import Events
@@ -28,6 +27,9 @@ from boundlab.simulate.work import compile_trial
 from boundlab.tape import NOTHING, RecordAt, Tape
 from boundlab.theorems import Theorem, about_each, over
 from boundlab.verdict import Verdict
+
+if TYPE_CHECKING:
+    from boundlab.classes import Formal
 
 # Conditional verdicts: those that depend on values which nothing certifies.
 
@@ -202,6 +204,8 @@ def of_runs(plan: Plan, trials: int, seed: int) -> Membership | None:
     """
     if not proved(plan.theorem):
         return None
+    from boundlab.classes import drawn, of_program, of_tape
+
     n = plan.problem.n
     if not trials and (program := _program(plan)) is not None:
         events = drawn(program, event_law(plan.delays, plan.policy), _DRAWN, seed)
@@ -226,6 +230,8 @@ def of_events(plan: Plan, events: Events | None) -> Membership | None:
         return of_runs(plan, 0, 0)
     if not proved(plan.theorem):
         return None
+    from boundlab.classes import of_tape
+
     tape = plan.algorithm.schedule(plan.parameters.known(), events, plan.problem.n, NOTHING, plan.iterations)
     return _decided(plan, [of_tape(tape)], "the run")
 
@@ -239,7 +245,9 @@ def _program(plan: Plan) -> EventProgram | None:
     return None if program is None or why_no_law(program, plan.delays, plan.policy) else program
 
 
-def _decided(plan: Plan, runs: Iterable[Formal], words: str, far: int = 0) -> Membership:
+def _decided(plan: Plan, runs: "Iterable[Formal]", words: str, far: int = 0) -> Membership:
+    from boundlab.classes import class_of
+
     known, late = class_of(plan.algorithm, plan.parameters.known(), plan.problem.n), list[int]()
     for run in runs:
         for why in known.why_not(run):

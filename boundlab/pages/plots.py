@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from boundlab.instance.plan import Plan
     from boundlab.pages.results import ComparedHorizons
     from boundlab.server_rate import OptimalRate
-    from boundlab.simulate.simulation import Simulation
+    from boundlab.simulate import Simulation
 
 
 BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from boundlab.instance.plan import Plan
     from boundlab.instance.readings import SymbolValue
     from boundlab.server_rate import OptimalRate
-    from boundlab.simulate.simulation import Simulation
+    from boundlab.simulate import Simulation
     from boundlab.traces import DelayFit, TraceSummary
     from boundlab.verdict import Verdict
     from boundlab.worst_case import WorstCase

@@ -32,7 +32,7 @@ from boundlab.files import check_readable, read_json, replacing, schema, write_j
 from boundlab.options import nearest
 from boundlab.pages.blocks import Block, table, words
 from boundlab.registry import VARIABLE, lookup
-from boundlab.simulate.simulation import processes
+from boundlab.simulate import processes
 from boundlab.sweep.plan import UNANSWERED, Cell, Row, SweepPlan, key, machine, problem_of, theorem_of
 from boundlab.sweep.worker import Warm, answer_apart, stop
 from boundlab.verdict import ExitCode

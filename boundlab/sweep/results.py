@@ -307,7 +307,7 @@ def sweep(
     BoundlabError
         If the plan is wrong, or the folder cannot be written.
     """
-    from boundlab.simulate.simulation import processes
+    from boundlab.simulate import processes
 
     if not isinstance(plan, SweepPlan):
         plan = SweepPlan.of(plan) if isinstance(plan, Mapping) else SweepPlan.read(Path(plan))

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from typing import Any, final
 
 from boundlab.errors import shortened
-from boundlab.simulate.simulation import killed_with_parent
+from boundlab.simulate import killed_with_parent
 from boundlab.sweep.plan import Cell, Row, answer, machine
 from boundlab.verdict import ExitCode
 

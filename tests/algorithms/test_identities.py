@@ -30,7 +30,7 @@ from boundlab.execute.floats import run
 from boundlab.options import Options
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.simulate.simulation import simulate
+from boundlab.simulate import simulate
 from boundlab.simulate.work import compile_trial
 from boundlab.tape import RecordAt
 from boundlab.testing import _algorithm as checks

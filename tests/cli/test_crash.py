@@ -199,10 +199,10 @@ def test_a_finished_run_that_breaks_an_invariant_is_unforeseen_too(capsys, monke
     def defect(*_args, **_options):
         raise TapeError("staleness is negative")
 
-    monkeypatch.setattr("boundlab.simulate.simulation.statistics", defect)
+    monkeypatch.setattr("boundlab.simulate.statistics", defect)
     assert invoke(["run", "area", "--set=alpha=0.1", "--iterations=5", "--trials=1"]) == ExitCode.UNFORESEEN
     err = capsys.readouterr().err
-    assert err.startswith("boundlab: unexpected TapeError in boundlab/simulate/simulation.py:")
+    assert err.startswith("boundlab: unexpected TapeError in boundlab/simulate/__init__.py:")
     assert "(staleness is negative)" in err
 
 

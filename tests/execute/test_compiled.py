@@ -26,7 +26,7 @@ from boundlab.metrics import METRICS, Certified, Proved
 from boundlab.objective import Problem
 from boundlab.randomness import Streams
 from boundlab.registry import lookup, registered
-from boundlab.simulate.simulation import NUMPY, Backend
+from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import RecordAt, Tape
 from boundlab.testing._algorithm import CompiledRun, Subject
 

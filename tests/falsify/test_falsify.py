@@ -28,7 +28,7 @@ from boundlab.formulas.symbols import symbol
 from boundlab.metrics import Enclosure
 from boundlab.pages.results import BOTH_SIDES, OR, REPEAT
 from boundlab.registry import registered
-from boundlab.simulate.simulation import Ahead, in_order
+from boundlab.simulate import Ahead, in_order
 from boundlab.theorems import Condition, FormulaBound, Theorem, load_theorem
 from boundlab.verdict import ExitCode, Verdict
 

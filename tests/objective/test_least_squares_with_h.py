@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 from boundlab.case import build_problem, problem_from
 from boundlab.errors import CertificateError
 from boundlab.objective import Problem
-from boundlab.objective.composite import Composite
-from boundlab.objective.composite._minimise import interval, polished
+from boundlab.objective.composite import Composite, interval, polished
 from boundlab.objective.simple import L1
 from boundlab.problems import smooth_problem
 

@@ -16,7 +16,7 @@ from boundlab.objective import Problem, Wrapped
 from boundlab.objective.weighted import Weighted, minimised, spread_factor
 from boundlab.options import Options
 from boundlab.registry import lookup
-from boundlab.simulate.simulation import simulate
+from boundlab.simulate import simulate
 
 FAMILIES = {
     "huber": "huber:c=[0,1,3],w=[1,2,0.5],delta=0.7,x0=2",

@@ -11,8 +11,7 @@ from boundlab.case import build_delays, delays_from
 from boundlab.delays.recorded import Recorded, recorded
 from boundlab.errors import SpecError
 from boundlab.randomness import Streams
-from boundlab.traces import fit
-from boundlab.traces._summary import _FAMILIES
+from boundlab.traces import _FAMILIES, fit
 
 RATES = [1.0, 2.5, 6.0]
 

@@ -8,8 +8,7 @@ import pytest
 
 import boundlab as bl
 from boundlab.errors import AssumptionError
-from boundlab.traces import departure
-from boundlab.traces._summary import _before, _ranks
+from boundlab.traces import _before, _ranks, departure
 
 ORDER = np.arange(2000.0)
 

@@ -2,11 +2,12 @@
 
 import warnings
 
-import boundlab as bl
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MinMaxScaler
+
+import boundlab as bl
 
 warnings.simplefilter("ignore")
 X, y = load_breast_cancer(return_X_y=True)
