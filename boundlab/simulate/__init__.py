@@ -202,6 +202,7 @@ _TRIALS = 32  # from here on many trials at once are worth the padding of a tile
 _MANY = 1000  # dimensions from which a GPU is worth its transfers for many trials
 _WIDE_PROBLEM = 100_000  # and even for few of them
 _UPDATES = 50_000  # iterations from which on Numba is worth its import
+_ALONE = 10_000  # iterations of short steps that one process ends in the second that others need to begin
 
 
 @final
@@ -252,7 +253,7 @@ def pick(
     device
         ``cpu``, ``cuda`` or ``cuda:1``; None: the GPU for torch where there is one.
     jobs
-        Processes on a CPU; None: one a core.
+        Processes on a CPU; None: one a core, or one in all for a second of work.
     iterations
         Of each trial.
 
@@ -265,7 +266,8 @@ def pick(
     """
     if backend not in BACKENDS:
         raise SpecError(f"unknown backend {backend!r}; {nearest(backend, BACKENDS)}")
-    count = max(1, min(processes(jobs), trials))
+    short = jobs is None and 0 < trials * iterations <= _ALONE and affordable(problem)
+    count = 1 if short else max(1, min(processes(jobs), trials))
     if backend in ("numpy", "compiled") and device not in (None, "cpu"):
         raise SpecError(f"device {device} needs backend torch; {backend} runs on the CPU")
     if backend == "numpy":

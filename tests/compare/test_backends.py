@@ -20,7 +20,7 @@ from boundlab.compare import compare
 from boundlab.compare.trials import compute_trials, run_trials
 from boundlab.errors import MissingExtraError, SpecError
 from boundlab.problems import common
-from boundlab.simulate import Backend, in_order, pick, simulate, work
+from boundlab.simulate import Backend, in_order, pick, processes, simulate, work
 from boundlab.simulate.work import at_a_time, bytes_of, fitting, room
 from boundlab.tape import Tape, recycle
 
@@ -180,6 +180,7 @@ def test_auto_says_what_it_picked(monkeypatch: pytest.MonkeyPatch) -> None:
         assert pick("auto", "cpu", 1, long, 4, many).why == f"the steps of {long.id} are long, or nobody compiles them"
     assert pick("compiled", None, 1, other, 4) == Backend("numpy", "cpu", 1, f"{other.id} has no steps to compile")
     assert pick("numpy", None, 3, small, 2).jobs == 2
+    assert [pick("auto", None, None, one, 4, 100).jobs == 1 for one in (small, wide)] == [True, processes(None) == 1]
     monkeypatch.setattr("boundlab.simulate.installed", lambda: False)
     assert pick("auto", "cpu", 1, small, 4, many) == Backend("numpy", "cpu", 1, "Numba is not installed")
     with pytest.raises(MissingExtraError, match=r"pip install 'boundlab\[fast\]'"):
