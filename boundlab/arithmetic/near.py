@@ -47,7 +47,8 @@ class Near:
     def __init__(self, value: Any, off: Any = 0.0) -> None:
         self.value = np.asarray(value, dtype=np.float64)
         self.shape, self.ndim = self.value.shape, self.value.ndim
-        self.off = np.broadcast_to(np.asarray(off, dtype=np.float64), self.shape)
+        off = np.asarray(off, dtype=np.float64)
+        self.off = off if off.shape == self.shape else np.broadcast_to(off, self.shape)  # which takes microseconds
 
     @property
     def T(self) -> "Near":  # noqa: N802  (as arrays have it)

@@ -16,7 +16,7 @@ from boundlab.execute.floats import run
 from boundlab.expectation import AFFORDABLE, engine, left_side, operations
 from boundlab.instance.plan import Plan
 from boundlab.instance.schedules import explain, kept_by_all
-from boundlab.metrics import Enclosure, Watch, terms_of
+from boundlab.metrics import Enclosure, Proved, Watch, terms_of
 from boundlab.objective import Array, Oracle
 from boundlab.randomness import Floats, Streams
 from boundlab.simulate import NUMPY, Backend, in_order, run_work
@@ -456,7 +456,7 @@ def enclose_trials(
     if terms_of(plan.metric):
         parts = [(share, enclose_trials(own, trials, seed, backend, lambda *_: None)) for share, own in plan.summands]
         return Enclosure.weighted(parts)
-    problem = plan.problem
+    problem, proved = plan.problem, Proved(plan.problem)
     fast = backend.id == "compiled"
     says = problem.noiseless or problem.rounding(np.asarray(problem.x0, dtype=np.float64)) is not None
 
@@ -473,7 +473,9 @@ def enclose_trials(
     def own(trial: int, tape: Tape) -> Enclosure:
         streams, kink = Streams(seed, trial), False
         try:
-            found = iterates.along(plan.metric, problem, tape, problem.oracle(streams), plan.ks, compiled=fast)
+            found = iterates.along(
+                plan.metric, problem, tape, problem.oracle(streams), plan.ks, compiled=fast, proved=proved
+            )
             if np.isfinite(found.upper).all():
                 return found
         except UndecidedError:  # on which side of a kink a step is taken is left to rounding

@@ -227,20 +227,25 @@ class _KnownSums(Generic[Value]):
 
     def whole(self, parts: list[tuple[Any, _Form[Value]]]) -> dict[_Form[Value], int]:
         """Return a combination as a sum and difference of what is worked out or known; empty where it is none."""
-        found = dict[_Form[Value], int]()
+        found: dict[_Form[Value], int] = {}
         for weight, form in parts:
             if weight not in (1, -1):
                 return {}
-            for one, times in (form.whole if form.whole and form.point is None else {form: 1}).items():
-                _count(found, one, times if weight == 1 else -times)
+            sign = 1 if weight == 1 else -1
+            if form.whole and form.point is None:
+                for one, times in form.whole.items():
+                    _count(found, one, sign * times)
+            else:
+                _count(found, form, sign)
         if len(parts) > 2:
-            for one in list(found):
+            for one in [one for one in found if one.whole]:
                 times = found.get(one, 0)
                 if any(times * own * found.get(part, 0) < 0 for part, own in one.whole.items()):  # they cancel
                     for part, own in (*one.whole.items(), (one, -1)):
                         _count(found, part, own * times)
+            items = found.items()
             for key, form in self._known.items():  # the oldest first: what was added to it stands behind it
-                if key <= found.items():
+                if key <= items:
                     for one, times in (*key, (form, -1)):
                         _count(found, one, -times)
         return found
@@ -305,19 +310,13 @@ def _combined(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Valu
     if len(parts) == 1 and parts[0][0] == 1:
         return parts[0][1]
     parts = _in_steps(vectors, parts)
-    signs: dict[Point[Value], bool] = {}
-    # Nothing cancels where no point is in two parts, or sums of steps alone are, with one sign.
-    apart = True
-    for weight, form in parts:
-        for point, share in form.terms.items():
-            positive, step = bool(weight * share > 0), point.motion is not None and point.motion.start is not None
-            apart = apart and (point not in signs or (step and signs[point] == positive))
-            signs[point] = positive
+    # Where nothing cancels, a register that is worked out stands for itself, and combinations stay short.
+    known = any(form.point is not None and form.point not in form.terms for _, form in parts)
+    if known and _nothing_cancels(parts):
+        parts = [(weight, form if form.point is None else _alone(vectors, form.point)) for weight, form in parts]
     terms: dict[Point[Value], Any] = {}
     slack: Any = 0.0
-    for weight, given in parts:
-        # Where nothing cancels, a register that is worked out stands for itself, and combinations stay short.
-        form = given if given.point is None or not apart else _alone(vectors, given.point)
+    for weight, form in parts:
         slack = slack + abs(weight) * form.slack
         exact = weight in (1, -1)
         for point, share in form.terms.items():
@@ -331,6 +330,18 @@ def _combined(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Valu
     return _Form({point: share for point, share in terms.items() if not share == 0}, slack)  # noqa: SIM201
 
 
+def _nothing_cancels(parts: list[tuple[Any, _Form[Value]]]) -> bool:
+    """Return whether no point is in two parts, but for sums of steps that have one sign in both."""
+    signs: dict[Point[Value], bool] = {}
+    for weight, form in parts:
+        for point, share in form.terms.items():
+            positive, step = bool(weight * share > 0), point.motion is not None and point.motion.start is not None
+            if point in signs and not (step and signs[point] == positive):
+                return False
+            signs[point] = positive
+    return True
+
+
 def _in_steps(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Value]]]) -> list[tuple[Any, _Form[Value]]]:
     """Return the parts with a result less the register where its steps began written as the sum of these steps."""
     if all(weight >= 0 for weight, _ in parts):
@@ -338,7 +349,7 @@ def _in_steps(vectors: EnclosedVectors[Value], parts: list[tuple[Any, _Form[Valu
     left = dict[_Form[Value], Any]()
     for weight, form in parts:
         left[form] = left[form] + weight if form in left else weight
-    for form in list(left):
+    for form in [one for one in left if one.began is not None]:
         began, off, motion = _since(form, left)
         if began is None:
             continue

@@ -25,7 +25,14 @@ CLOSE = "an iterate meets a kink too closely for floating point to tell its side
 
 
 def along(
-    metric: Metric, problem: Problem, tape: Tape, oracle: Oracle, ks: Ints, *, compiled: bool = False
+    metric: Metric,
+    problem: Problem,
+    tape: Tape,
+    oracle: Oracle,
+    ks: Ints,
+    *,
+    compiled: bool = False,
+    proved: Proved | None = None,
 ) -> Enclosure:
     """Return the left sides of a run at ``ks``.
 
@@ -37,26 +44,37 @@ def along(
         Its (sub)gradients.
     compiled
         Whether machine code is to run it, where that proves anything.
+    proved
+        Quantities of the problem, which know after one run what rounding does at its optimum.
 
     Raises
     ------
     UndecidedError
         If rounding could decide on which side of a kink a local step is taken.
     """
-    proved = Proved(problem)
+    proved = proved or Proved(problem)
     if compiled and metric.quantity.of_model:
         found = _compiled(metric, proved, tape, oracle, Series(metric, ks, (3,)))
         # What is wide is looked at once more by what knows how errors of models differ, where that takes seconds.
         few = len(tape) <= FEW and found is not None and (found.upper - found.lower > _WIDE * found.upper).any()
         if found is not None and np.isfinite(found.upper).all() and not few:
             return found
-    series = Series(metric, ks, (3,))
+    series, shown = Series(metric, ks, (3,)), list[Point[Array]]()
+
+    def measure() -> None:
+        at = np.stack([point.value for point in shown]), np.array([point.error for point in shown])
+        series.extend(np.stack(metric.at(proved, at), axis=1))
+        shown.clear()
 
     def observe(_row: int, point: Point[Array]) -> None:
-        series.add(np.array(metric.at(proved, (point.value, point.error))))
+        shown.append(point)
+        if len(shown) * len(point.value) >= _BLOCK:
+            measure()
 
     with np.errstate(over="ignore", invalid="ignore"):  # a run may leave floats: nothing is proved then
         enclosed.run(tape, own_numbers(tape), Iterates(tape, problem, oracle), observe)
+        if shown:
+            measure()
     return series.enclosure()
 
 

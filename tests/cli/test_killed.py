@@ -20,7 +20,7 @@ from boundlab.verdict import ExitCode
 COMMAND = """
 import os, signal, sys
 from boundlab.cli import invoke
-from boundlab.simulate import simulation as parallel
+from boundlab import simulate as parallel
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have it ignored, as nohup does
 if sys.argv[1] == "watched":

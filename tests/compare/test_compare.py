@@ -14,6 +14,7 @@ from exact_smoothed import PAIRS
 from run_makers import plan_of, run_trial
 from statements import statement
 
+from boundlab import simulate as simulation
 from boundlab.assumptions import about_the_mean
 from boundlab.case import build_problem
 from boundlab.compare import compare, trials
@@ -23,7 +24,6 @@ from boundlab.execute import enclosed
 from boundlab.execute.floats import run
 from boundlab.pages import page
 from boundlab.randomness import Streams
-from boundlab.simulate import simulation
 from boundlab.tape import constant_lag
 from boundlab.theorems import form_along_run, load_theorem
 from boundlab.verdict import Verdict
