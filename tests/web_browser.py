@@ -51,7 +51,7 @@ class Browser:
         """Return what was fetched since this was asked last."""
         said = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         sent = [one["params"]["request"]["url"] for one in said if one["method"] == "Network.requestWillBeSent"]
-        return [url for url in sent if not url.startswith(("file:", "data:,", "chrome:"))]
+        return [url for url in sent if not url.startswith(("file:", "data:", "chrome:"))]
 
     def faults(self) -> list[str]:
         """Return the serious faults that axe finds, each with the elements that have it."""
@@ -89,4 +89,5 @@ def browser_without_a_screen(tmp_path_factory: pytest.TempPathFactory) -> Iterat
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(located("chromedriver"))
     with webdriver.Chrome(options=options, service=service) as driver:
+        driver.set_script_timeout(300)  # axe takes a minute for the longest page
         yield Browser(driver, folder)
