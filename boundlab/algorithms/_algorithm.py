@@ -176,11 +176,11 @@ class Algorithm(ABC, Generic[P]):
         """
         weigh = self.weights(parameters, clients)
         if events.detail and self.updates_a_version(parameters) is not None:
-            program = self.one_event(parameters, clients).compiled().aged(oldest(events))
+            program = self.one_event(parameters, clients).compiled().aged(oldest(events)).showing(records.point)
             aged = Course(self.id, program, clients, exact=parameters.exact)
             return fold(aged, weigh, events, self.as_drawn(events), records, iterations)
         events = self.completed(parameters, events)
-        with Course.of(self.id, (self.one_event, self.program), parameters, clients) as course:
+        with Course.of(self.id, (self.one_event, self.program), parameters, clients, records.point) as course:
             return fold(course, weigh, events, self.as_drawn(events), records, iterations)
 
     def one_event(self, parameters: P, clients: int) -> EventProgram:

@@ -21,7 +21,7 @@ from boundlab.arithmetic.compiled import machine_code, worth
 from boundlab.arithmetic.rational import Recipe, column
 from boundlab.arithmetic.recurrence import Weights
 from boundlab.delays import Clock
-from boundlab.errors import SpecError, TapeError
+from boundlab.errors import SpecError
 from boundlab.events import SERVER, Events
 from boundlab.randomness import Floats, Ints
 from boundlab.tape import SERVER_MODEL, Affine, Descend, Identity, Initial, Op, Record, RecordAt, Tape, Uses, verify
@@ -356,7 +356,12 @@ class Course:
     @classmethod
     @contextmanager
     def of(
-        cls, owner: str, makers: Sequence[Callable[[Any, int], Any]], parameters: Any, clients: int
+        cls,
+        owner: str,
+        makers: Sequence[Callable[[Any, int], Any]],
+        parameters: Any,
+        clients: int,
+        point: tuple[str, int] | None = None,
     ) -> Iterator["Course"]:
         """Lend what an algorithm with these parameters does; what is found out about it serves its next run, too.
 
@@ -364,15 +369,17 @@ class Course:
         ----------
         makers
             What makes its program, first, and that of which it is made.
+        point
+            What records show in place of the server model.
         """
         exact = isinstance(parameters, Parameters) and parameters.exact
-        key: Hashable = (*makers, parameters, clients, exact)
+        key: Hashable = (*makers, parameters, clients, exact, None if point is None else point[0])
         try:
             course = _KEPT.pop(key, None)
         except TypeError:  # parameters of a plug-in without a hash
             key = course = None
         if course is None:
-            course = cls(owner, makers[0](parameters, clients).compiled(), clients, exact=exact)
+            course = cls(owner, makers[0](parameters, clients).compiled().showing(point), clients, exact=exact)
         yield course
         course.restart()
         if key is not None and len(course.parts) <= _FEW and len(course._known) <= _FEW:
@@ -723,18 +730,10 @@ def fold(course: Course, weigh: Weigh | None, events: Events, drawn: Any, record
     TapeError
         If records ask for a point that the algorithm does not have.
     """
-    program, shown = course.program, X_S
-    if records.point is not None:
-        if records.point[0] not in program.points:
-            raise TapeError(f"records ask for the point {records.point}, which this algorithm does not have")
-        shown = program.points[records.point[0]][records.point[1]]
+    program, clients, shown = course.program, course.clients, course.program.register(records.point)
     found = (course.run if program.stalest is None else course.run_with_ages)(drawn, iterations)
-    return _tape(course, weigh, events.head(len(found)), found, records, shown)
-
-
-def _tape(course: Course, weigh: Weigh | None, events: Events, found: Ints, records: RecordAt, shown: int) -> Tape:
-    """Put the parts of all events into columns: slot e + 1 is event e, slot 0 what happens before the first one."""
-    program, clients = course.program, course.clients
+    events = events.head(len(found))
+    # The parts of all events become columns: slot e + 1 is event e, slot 0 what happens before the first one.
     effects = np.concatenate([[course.opening], found])
     each = np.array([one[:4] for one in course.effects], dtype=np.int64)
     done, version = (np.cumsum(column[effects]) for column in (each[:, 2], each[:, 3]))

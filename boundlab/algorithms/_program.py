@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.arithmetic.rational import as_fraction
-from boundlab.errors import SpecError
+from boundlab.errors import SpecError, TapeError
 from boundlab.events import SERVER
 from boundlab.randomness import Floats, Ints
 from boundlab.tape import Identity, Initial
@@ -207,6 +207,30 @@ class EventProgram(ABC):
     first_update: int = 0
     sizes: Callable[[Ints], Floats] | None = None
     coefficients: Callable[[int], Sequence[float]] | None = None
+
+    def showing(self, point: tuple[str, int] | None) -> "EventProgram":
+        """Return the program with all registers that records of a point need; by default it has them.
+
+        The compiler and whoever averages over random events ask once, before all else.
+
+        Parameters
+        ----------
+        point
+            As :attr:`boundlab.tape.RecordAt.point`.
+        """
+        return self
+
+    def register(self, point: tuple[str, int] | None) -> int:
+        """Return the register that records of a point show.
+
+        Raises
+        ------
+        TapeError
+            If the algorithm does not have it.
+        """
+        if point is not None and point[0] not in self.points:
+            raise TapeError(f"records ask for the point {point}, which this algorithm does not have")
+        return X_S if point is None else self.points[point[0]][point[1]]
 
     def opening(self) -> tuple[tuple[Row, ...], Control]:
         """Return what happens before the first event, and the control state after it.

@@ -299,7 +299,11 @@ class AtMinimum:
 
     def squared_distance(self, x: Vector) -> Scalar:
         """Return ‖x − x*‖²."""
-        return _square(x - self.x)
+        return self.squared_norm(x - self.x)
+
+    def squared_norm(self, x: Vector) -> Scalar:
+        """Return ‖x‖²."""
+        return (x * x).sum(-1)
 
     def gap(self, x: Vector) -> Scalar:
         """Return f(x) − f*."""
@@ -307,15 +311,11 @@ class AtMinimum:
 
     def squared_slope(self, x: Vector) -> Scalar:
         """Return ‖∇f(x)‖²."""
-        return _square(self.problem.full_gradient(x))
+        return self.squared_norm(self.problem.full_gradient(x))
 
     def squared_control(self, x: Vector, client: int) -> Scalar:
         """Return ‖x − ∇f_client(x*)‖²."""
-        return _square(x - self.problem.gradient(client, self.x))
-
-
-def _square(x: Vector) -> Scalar:
-    return (x * x).sum(-1)
+        return self.squared_norm(x - self.problem.gradient(client, self.x))
 
 
 def number(value: Fraction) -> sympy.Rational:

@@ -497,7 +497,7 @@ class ExactEngine:
         def all_events() -> tuple[list[RecordedOutcome], list[Steps]]:
             return outcomes(self.model, self.best, *self.arithmetic(), law, plan.metric, k)
 
-        everywhere = has_moments(self.model) and plan.metric.quantity.of_model
+        everywhere = has_moments(self.model) and plan.metric.quantity.of_moments
         core = None if everywhere else core_over_events(self.model, self.arithmetic()[0], law, k)
         if everywhere or core is not None:
 

@@ -198,7 +198,7 @@ def closed_left(case: Case, exact: ExactEngine) -> ClosedLeft:
     """
     metric, model = exact.plan.metric, exact.model
     power = next((power for over, power in _POWERS if over is metric.over), None)
-    if power is None or not metric.quantity.of_model:
+    if power is None or not metric.quantity.of_moments:
         raise SpecError(f"{metric.id} has no closed form in the horizon")
     if not has_moments(model):
         raise SpecError("closed forms in the horizon need a quadratic whose minimiser is rational")
@@ -602,7 +602,7 @@ def _evaluated(plan: Plan, case: Case, *, derive: bool) -> ExactResult:
     if not why and model is not None:
         try:
             written = range_of(plan.metric) is None and not (plan.metric.over.summed or plan.metric.over.at_mean)
-            return ExactEngine(plan, case, model).result(derive=derive and written)
+            return ExactEngine(plan, case, model).result(derive=derive and written and plan.metric.shows is None)
         except NoValueError as error:
             return replace(result(plan, case, str(error)), violated=False, decided=False, still="")
         except (InexactError, TooLongError, UndecidedError, TooManyError) as error:

@@ -15,7 +15,7 @@ from boundlab.errors import AssumptionError, SpecError
 from boundlab.execute import enclosed, iterates
 from boundlab.execute._rows import Update, own_numbers
 from boundlab.execute.enclosed import EPS, TINY, UP, EnclosedVectors, Point, norm, summed
-from boundlab.metrics import Enclosure, Metric, Quantity, Series, of_models, squares
+from boundlab.metrics import Enclosure, Metric, Series, of_models, squares
 from boundlab.objective import NO_NOISY_PROX, Problem
 from boundlab.randomness import Floats, Ints
 from boundlab.tape import Initial, Tape
@@ -121,7 +121,7 @@ def conditional(metric: Metric, problem: Problem, tape: Tape, sigma: float, ks: 
     vectors = Spread(problem, where, sigma)
     hessian, L = where.mean, max(one.L for one in vectors.bounds)
     # The left side is the square of a norm that is no larger than this times the Euclidean one.
-    heavy = {Quantity.DISTANCE: 1.0, Quantity.GAP: float(np.sqrt(L / 2.0)), Quantity.SLOPE: L}[metric.quantity]
+    heavy = metric.root_of_norm(L)
     series = Series(metric, ks, (3,))
     unsure = np.inf if best.distance is None else best.distance
 

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Generic, TypeVar, cast, final
 
 import numpy as np
 
-from boundlab.algorithms import X_S, Control, EventLaw, EventProgram
+from boundlab.algorithms import Control, EventLaw, EventProgram
 from boundlab.arithmetic.numbers import EXACT, Scalar, exact_array
 from boundlab.arithmetic.problem import Core, Minimum, RationalProblem, Vector
 from boundlab.arithmetic.rational import meant
@@ -372,7 +372,7 @@ def outcomes(
     SpecError, UndecidedError
         As there, of fewer states.
     """
-    graph = Lowering(arithmetic, law, (), average=False, told=True).graph(k)
+    graph = Lowering(arithmetic, law, (), average=False, told=True, point=metric.shows).graph(k)
     ends = list(graph.terms)
     seen = range(k + metric.over.weights.closed) if metric.over.averages_iterates else metric.records([k]).at(k)
     graph, held = pruned(graph.seen({ends[one]: Fraction(1) for one in seen})), ExactValues(model, best, unit)
@@ -417,19 +417,10 @@ def looked_at(
 ) -> Graph[Number]:
     """Return all that can happen as far as a metric looks at it."""
     average, last, weights = metric.over.averages_iterates, int(ks[-1]), metric.over.weights
-    if metric.shows is not None:
-        twins = ()  # clients that change places would show each other's vectors
-    graph = Lowering(arithmetic, law, twins, average=average, weights=weights).graph(last)
-    if metric.shows is not None:
-        graph = replace(graph, shown=register_of(arithmetic.program, metric))
+    graph = Lowering(arithmetic, law, twins, average=average, weights=weights, point=metric.shows).graph(last)
     ends = list(graph.terms)
     looks = metric.records(ks).at(last).tolist()
     return pruned(graph.seen({ends[k]: weights.total(k) if average else Fraction(1) for k in looks}))
-
-
-def register_of(program: EventProgram, metric: Metric) -> int:
-    """Return the register of a program that a metric looks at: the server's model, or a vector of a client."""
-    return X_S if metric.shows is None else program.points[metric.shows[0]][metric.shows[1]]
 
 
 def folded(metric: Metric, ks: Ints, seen: Sequence[Any]) -> list[Any]:

@@ -192,6 +192,15 @@ class Lowering(Generic[Number]):
         Whether each edge says which event it is.
     weights
         Those of the models in the sum, and whether the present one is in it.
+    point
+        What metrics look at in place of the server model.
+
+    Attributes
+    ----------
+    initial
+        What each register holds at first.
+    sum, shown
+        The register of the sum, and that which metrics see.
     """
 
     def __init__(
@@ -203,14 +212,18 @@ class Lowering(Generic[Number]):
         average: bool,
         told: bool = False,
         weights: Weights = EQUAL,
+        point: tuple[str, int] | None = None,
     ) -> None:
         self._arithmetic, self._law, self._told = arithmetic, law, told
-        self._program = program = arithmetic.program
-        together = program.interchangeable and len(program.slots) > 0
+        self._program = program = arithmetic.program.showing(point)
+        # Clients that change places would show each other's vectors.
+        together = program.interchangeable and len(program.slots) > 0 and point is None
         self._groups = [*program.alike, *(map(tuple, twins) if together else ())]
         self._average, self._weights = average, weights
         self._ended = [0]  # iterations after 0, 1, … events
         self.sum = len(program.initial)
+        self.initial = (*program.initial, *[Initial.ZERO] * average)
+        self.shown = self.sum if average else program.register(point)
         self._one = arithmetic.number(1.0)
         self._known: dict[int, list[tuple[Number, int]]] = {}
         if program.identity is not None:
@@ -249,9 +262,8 @@ class Lowering(Generic[Number]):
             states, iteration = list(found), all_end(each)
             levels.append(Level(edges, [self.alike(state) for state in states], [everything] * len(states), iteration))
             done += iteration
-        initial = (*self._program.initial, *[Initial.ZERO] * self._average)
         terms = {place: Fraction(1) for place, level in enumerate(levels) if not place or level.iteration}
-        return Graph(initial, self.sum if self._average else X_S, levels, terms)
+        return Graph(self.initial, self.shown, levels, terms)
 
     def opening(self) -> tuple[tuple[Row[Number], ...], Control, tuple[int, ...] | None]:
         """Return the rows before the first event, the control state after them, and new names of registers."""

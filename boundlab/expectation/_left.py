@@ -118,7 +118,7 @@ def moments_operations(
     if next(events(program, law, 1), None) is None:  # before anybody writes down so many rows
         return math.inf
     lowering = Lowering(in_floats(program), law, (), average=average)
-    seen = frozenset((X_S, lowering.sum)[: 1 + average])
+    seen = frozenset((X_S, lowering.shown))
     width = 1 + len(lasting(lowering, seen, lowering.sum + average)) * problem.d
     size, made = width**2, set[Event]()
     once = program.clock(0) == program.clock(1) and width * (width + 1) // 2 <= COMPILED and not mixing
@@ -196,7 +196,7 @@ def engine(
     reason = why_no_law(program, delays, policy)
     if reason:
         return "", reason
-    if not left.quantity.of_model:
+    if not left.quantity.of_moments:
         why = "" if problem.noiseless else "what is no quantity of a model has no exact engine with noise"
         return "" if why else ENUMERATION, why
     late = len(delays.ages) if who.follows(parameters, delays) else 0
@@ -307,6 +307,7 @@ def _fast(problem: Problem, parameters: Any, left: Metric) -> bool:
         or parameters.reply != "pre"
         or not left.over.one_record
         or left.over.at_mean
+        or left.shows is not None
     ):
         return False
     if left.over.weights != EQUAL:

@@ -17,13 +17,13 @@ from boundlab.arithmetic.rational import Recipe
 from boundlab.errors import SpecError, UndecidedError
 from boundlab.execute import Numbers, own_numbers
 from boundlab.execute.moments import frame
-from boundlab.expectation._enumeration import Schedule, folded, register_of
+from boundlab.expectation._enumeration import Schedule, folded
 from boundlab.expectation._graph import Arithmetic, Lowering
 from boundlab.expectation._recursion import EPS, BlockQuadratic, MinibatchNoise, Off, Passes, Recursion, norm
-from boundlab.metrics import Enclosure, Metric, Quantity, squares
+from boundlab.metrics import Enclosure, Metric, squares
 from boundlab.objective import Problem
 from boundlab.randomness import Floats, Ints
-from boundlab.tape import Initial, Tape
+from boundlab.tape import Tape
 
 # A problem as a quadratic about its minimum, with additive noise or that of mini-batches, for second moments.
 #
@@ -216,12 +216,10 @@ def enclosing(problem: Problem, metric: Metric, hessian: Array, off: float) -> C
     distance = problem.optimum().distance
     unsure, H = np.inf if distance is None else distance, norm(hessian)
     off += (problem.n + 4) * EPS * H
-    weight, wrong, heavy = {
-        Quantity.DISTANCE: (1.0, 0.0, 1.0),
-        Quantity.GAP: (H / 2.0, off / 2.0, float(np.sqrt((H + off) / 2.0))),
-        Quantity.SLOPE: (H * H, 2.0 * H * off + off * off, H + off),
-    }[metric.quantity]
-    wrong += (4 * problem.d * problem.d + 16) * EPS * weight
+    weight, most = metric.of_matrix(1.0, H), metric.of_matrix(1.0, H + off)
+    heavy = metric.root_of_norm(H + off)
+    # The difference is that of rounded numbers.
+    wrong = (most - weight if most < math.inf else math.inf) + (4 * problem.d * problem.d + 20) * EPS * most
 
     def read(second: Array, error: Array) -> Floats:
         value = float(metric.of_second_moment(hessian, second))
@@ -405,11 +403,9 @@ def _over_events(
 ) -> tuple[Lowering[Number], Recursion[Number]]:
     """Return all that can happen at an event, and the moments before the first one."""
     average = metric.over.averages_iterates
-    lowering = Lowering(arithmetic, law, (), average=average, weights=metric.over.weights)
-    shown = lowering.sum if average else register_of(arithmetic.program, metric)
-    initial = (*arithmetic.program.initial, *[Initial.ZERO] * average)
+    lowering = Lowering(arithmetic, law, (), average=average, weights=metric.over.weights, point=metric.shows)
     relative = lowering.sum if average else -1
-    return lowering, Recursion(lowering, initial, where, share, shown=shown, relative=relative)
+    return lowering, Recursion(lowering, lowering.initial, where, share, shown=lowering.shown, relative=relative)
 
 
 def state_space(

@@ -21,7 +21,7 @@ from boundlab.events import SERVER
 from boundlab.execute.enclosed import EPS, TINY, UNKNOWN, UP
 from boundlab.execute.iterates import CLOSE
 from boundlab.expectation._graph import Graph, Level, PassRow, Row, SumRow
-from boundlab.metrics import Metric, Proved, gradient_at_minimum
+from boundlab.metrics import Certified, Metric, Proved
 from boundlab.objective import Problem
 from boundlab.randomness import Floats, Ints
 from boundlab.tape import Initial
@@ -337,11 +337,10 @@ class FloatValues(VectorTable[float]):
         points = self.points[at] / divisor
         self._told += len(at)
         if self._told > _TOLD:
-            mean = float(weights @ metric.at(_AtPoints(self.problem), points)) / float(whole)
-            return np.array([mean, 0.0, np.inf])
+            low, _ = metric.at(Certified(self.problem), points)
+            return np.array([float(weights @ low) / float(whole), 0.0, np.inf])
         off = self.errors[at] / divisor + 4.0 * EPS * _norms(points)
-        each = np.array([metric.at(self._proved, one) for one in zip(points, off.tolist(), strict=True)])
-        return np.asarray(weights @ each) / float(whole)
+        return np.asarray(weights @ np.stack(metric.at(self._proved, (points, off)), axis=1)) / float(whole)
 
     def keep(self, used: Ints) -> None:
         """Forget all others."""
@@ -352,27 +351,6 @@ class FloatValues(VectorTable[float]):
 
 def _norms(points: Floats) -> Floats:
     return np.asarray(np.sqrt(np.square(points).sum(axis=1)) * (1.0 + (points.shape[1] + 8) * EPS))
-
-
-@final
-class _AtPoints:
-    """The quantities of a problem at many points, shape (S,) for points of shape (S, d)."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-
-    def squared_distance(self, points: Floats) -> Floats:
-        return np.asarray(((points - self.problem.optimum().x) ** 2).sum(axis=1))
-
-    def gap(self, points: Floats) -> Floats:
-        return np.maximum(self.problem.values(points) - self.problem.optimum().value, 0.0)
-
-    def squared_slope(self, points: Floats) -> Floats:
-        return np.asarray((self.problem.full_gradients_at(points) ** 2).sum(axis=1))
-
-    def squared_control(self, points: Floats, client: int) -> Floats:
-        goal, _ = gradient_at_minimum(self.problem, client)
-        return np.asarray(((points - goal) ** 2).sum(axis=1))
 
 
 class ListedValues(VectorTable[Number]):

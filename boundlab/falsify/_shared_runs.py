@@ -32,7 +32,7 @@ from boundlab.instance.applicability import check, deviations, looked_at
 from boundlab.instance.plan import begun
 from boundlab.instance.readings import formulas_at, left_side
 from boundlab.instance.schedules import Schedules, at_options, filled, kept_by_all, own_parameters, split
-from boundlab.metrics import Metric, Quantity, Series, range_of, terms_of
+from boundlab.metrics import Metric, Series, range_of, terms_of
 from boundlab.objective import Array, Optimum, Oracle, Problem, by_client
 from boundlab.options import number
 from boundlab.randomness import Floats, Ints, Streams
@@ -335,7 +335,7 @@ def noisy_left_side(
         If a run is too long, or its left side is no mean of what the run shows.
     """
     metric, ks = shared.left, shared.ks
-    if not metric.from_expectations:
+    if not (metric.from_expectations and metric.quantity.of_model):
         raise SpecError(
             f"{shared.theorem.metric} is not a mean of recorded quantities: moments do not determine its expectation"
         )
@@ -344,8 +344,7 @@ def noisy_left_side(
     slope = layout.w.mean(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = np.where(slope > 0.0, (layout.w * layout.c).sum(axis=0) / layout.w.sum(axis=0), 0.0)
-    square = {Quantity.DISTANCE: np.ones_like(slope), Quantity.GAP: slope / 2.0, Quantity.SLOPE: slope**2}
-    weight = square[metric.quantity]
+    weight = metric.of_matrix(1.0, slope)
     signs = np.array([one.problem.get("noise") == "sign" for one in candidates])
     if any(one.dimension > 1 for one, sign in zip(candidates, signs, strict=True) if sign):
         raise SpecError("noise of two signs is carried along in one dimension only")

@@ -235,8 +235,13 @@ class Quantity(Enum):
 
     @property
     def of_model(self) -> bool:
-        """True if it is one of a model: every arithmetic measures these, and on quadratics moments give them."""
+        """True if it is one of a model: every arithmetic measures these."""
         return self.value[4] == "x_s,k"
+
+    @property
+    def of_moments(self) -> bool:
+        """True if it is vᵀ W v on quadratics, v a model less x* or a difference of models: then moments give it."""
+        return self is not Quantity.CONTROL
 
     def at(self, text: str, latex: str = "") -> tuple[str, str]:
         """Return the quantity at a point, as text and as LaTeX."""
@@ -351,6 +356,8 @@ class Metric:
     def of_matrix(self, eye: Any, hessian: Any) -> Any:
         """Return W of the quantity (x − x*)ᵀ W (x − x*) on a quadratic: I, H/2 or H², in matrices of any arithmetic.
 
+        Of 1 and a limit of ‖H‖, which are matrices of one entry, that is one of ‖W‖.
+
         Raises
         ------
         SpecError
@@ -364,6 +371,10 @@ class Metric:
             case Quantity.SLOPE:
                 return hessian * hessian
         raise SpecError(f"{self.id} is no quadratic form of the distance to x*")
+
+    def root_of_norm(self, size: float) -> float:
+        """Return √‖W‖ for ‖H‖ = size, up to rounding, where their product may be no float."""
+        return float(self.of_matrix(1.0, np.sqrt(size)) / np.sqrt(self.of_matrix(1.0, 1.0)))
 
     def of_second_moment(self, hessian: Any, second: Any) -> Any:
         """Return E quantity on a quadratic: E (x − x*)ᵀ W (x − x*) with W = I, H/2 or H².

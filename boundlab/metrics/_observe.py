@@ -124,11 +124,12 @@ class Certified:
         SpecError
             If the problem has no unique minimiser with a certified distance.
         """
-        problem, optimum = self.problem, self.problem.optimum()
-        if optimum.distance is None:
-            raise SpecError(f"problem {problem.id} has no unique minimiser with a certified distance; use ergodic-gap")
-        away = _norm(x.astype(np.float64) - optimum.x)
-        return np.maximum(0.0, away - optimum.distance) ** 2, (away + optimum.distance) ** 2
+        return self.squared_norm(*_from_best(self.problem, x))
+
+    def squared_norm(self, x: "Array", unsure: float = 0.0) -> tuple[Any, Any]:
+        """Return the ends of ‖v‖² for all v this near to x."""
+        size = _norm(np.asarray(x, dtype=np.float64))
+        return np.maximum(0.0, size - unsure) ** 2, (size + unsure) ** 2
 
     def gap(self, x: "Array") -> tuple[Any, Any]:
         """Use f(x̂) − gap ≤ f* ≤ f(x̂)."""
@@ -138,16 +139,12 @@ class Certified:
 
     def squared_slope(self, x: "Array") -> tuple[Any, Any]:
         """Return the number twice: it is exact up to rounding, and no optimum is needed."""
-        gradient = _gradient(self.problem, x)
-        square = gradient @ gradient if x.ndim == 1 else np.einsum("sd,sd->s", gradient, gradient)
-        square = np.where(np.isfinite(square), square, np.inf)[()]
-        return square, square
+        return self.squared_norm(_gradient(self.problem, x))
 
     def squared_control(self, x: "Array", client: int) -> tuple[Any, Any]:
         """Widen ‖x − ∇f_i(x̂)‖ by L times the certified ‖x̂ − x*‖ on both sides."""
         goal, unsure = gradient_at_minimum(self.problem, client)
-        away = _norm(x.astype(np.float64) - goal)
-        return np.maximum(0.0, away - unsure) ** 2, (away + unsure) ** 2
+        return self.squared_norm(x - goal, unsure)
 
 
 @final
@@ -174,11 +171,14 @@ class Proved:
         SpecError
             If the problem has no unique minimiser with a certified distance.
         """
+        away, unsure = _from_best(self.problem, at[0])
+        return self.squared_norm((away, at[1] + unsure))
+
+    def squared_norm(self, at: tuple["Array", Any]) -> tuple[Any, Any, Any]:
+        """Return ‖x‖² for all x this near."""
         x, error = at
-        low, high = Certified(self.problem).squared_distance(x)
-        best, away = self.problem.optimum(), _norm(x.astype(np.float64) - self.problem.optimum().x)
-        off = error + (best.distance or 0.0) + (x.shape[-1] + 8) * _EPS * away
-        return (low + high) / 2.0, *squares(away, off)
+        size = _norm(np.asarray(x, dtype=np.float64))
+        return size * size, *squares(size, error + (x.shape[-1] + 8) * _EPS * size)
 
     def gap(self, at: tuple["Array", Any]) -> tuple[Any, Any, Any]:
         """Return the gap for all x this near: by smoothness, else by B."""
@@ -188,10 +188,8 @@ class Proved:
         here, there = _rounding(problem, np.asarray(x, dtype=np.float64)), self._rounding_at_best
         above = np.maximum(0.0, value - best.value)
         if here is None or there is None:
-            return above, *_unknown(value)
-        moved = np.inf
-        if "B" in constants:
-            moved = constants["B"].value * error
+            return above, np.zeros_like(value)[()], np.full_like(value, np.inf)[()]
+        moved = constants["B"].value * error if "B" in constants else np.inf
         if "L" in constants:
             L = constants["L"].value
             if problem.simple is None:
@@ -210,25 +208,31 @@ class Proved:
     def squared_slope(self, at: tuple["Array", Any]) -> tuple[Any, Any, Any]:
         """Return the squared norm of the gradient for all x this near."""
         x, error = at
-        problem = self.problem
-        wide, L = np.asarray(x, dtype=np.float64), problem.constants().get("L")
-        rounding = problem.gradient_roundings(wide if x.ndim > 1 else wide[None])
-        slope = _norm(_gradient(problem, x))
+        wide, L = np.asarray(x, dtype=np.float64), self.problem.constants().get("L")
+        rounding = self.problem.gradient_roundings(wide if x.ndim > 1 else wide[None])
         if rounding is None or L is None:
-            return slope * slope, *_unknown(slope)
+            return self.squared_norm((_gradient(self.problem, x), np.inf))
         lost = rounding if x.ndim > 1 else rounding[0]
-        return slope * slope, *squares(slope, L.value * error + lost + (x.shape[-1] + 8) * _EPS * slope)
+        return self.squared_norm((_gradient(self.problem, x), L.value * error + lost))
 
     def squared_control(self, at: tuple["Array", Any], client: int) -> tuple[Any, Any, Any]:
         """Return ‖x − ∇f_i(x*)‖² for all x this near."""
         x, error = at
         goal, unsure = gradient_at_minimum(self.problem, client)
-        away, bounds = _norm(x.astype(np.float64) - goal), self.problem.step_bounds(client)
+        bounds = self.problem.step_bounds(client)
         if bounds is None:
-            return away * away, *_unknown(away)
+            return self.squared_norm((x - goal, np.inf))
         best = np.asarray(self.problem.optimum().x, dtype=np.float64)
         lost = bounds.error(best, float(np.linalg.norm(best)) * (1.0 + _ROUNDED)) * (1.0 + _ROUNDED)
-        return away * away, *squares(away, error + unsure + lost + (x.shape[-1] + 8) * _EPS * away)
+        return self.squared_norm((x - goal, error + unsure + lost))
+
+
+def _from_best(problem: "Problem", x: "Array") -> tuple["Array", float]:
+    """Return x − x̂, and the certified ‖x̂ − x*‖."""
+    optimum = problem.optimum()
+    if optimum.distance is None:
+        raise SpecError(f"problem {problem.id} has no unique minimiser with a certified distance; use ergodic-gap")
+    return x.astype(np.float64) - optimum.x, optimum.distance
 
 
 def _value(problem: "Problem", x: "Array") -> Any:
@@ -246,10 +250,6 @@ def _gradient(problem: "Problem", x: "Array") -> Floats:
 
 def _rounding(problem: "Problem", x: Floats) -> tuple[Any, Any] | None:
     return problem.rounding(x) if x.ndim == 1 else problem.roundings(x)
-
-
-def _unknown(value: Any) -> tuple[Any, Any]:
-    return np.zeros_like(value)[()], np.full_like(value, np.inf)[()]
 
 
 def _norm(x: "Array") -> Any:
@@ -274,7 +274,8 @@ def gradient_at_minimum(problem: "Problem", client: int) -> tuple["Array", float
 
 def squares(root: Any, off: Any) -> tuple[Any, Any]:
     """Return the ends of a square whose root is off by this much at most."""
-    known, low, high = off < np.inf, np.maximum(0.0, root - off), root + off
+    known = off < np.inf
+    low, high = np.maximum(0.0, root - np.where(known, off, 0.0)), root + off
     # No powers: those of Python's floats raise.
     ends = np.where(known, low * low * (1.0 - _ROUNDED), 0.0), np.where(known, high * high * (1.0 + _ROUNDED), np.inf)
     return ends[0][()], ends[1][()]

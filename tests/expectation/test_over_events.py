@@ -4,6 +4,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import sympy
 from sympy import Rational
 
-from boundlab.algorithms import X_S, EventLaw
+from boundlab.algorithms import X_S, AffineRow, Control, EventLaw, EventProgram, Step
 from boundlab.arithmetic import numbers
 from boundlab.arithmetic.problem import Minimum
 from boundlab.case import build_delays, build_problem
@@ -225,8 +226,10 @@ def averaged(models: list[Fraction], begin: int, end: int, weight: Callable[[int
     return sum((w * x for w, x in zip(each, models[begin : end + 1], strict=True)), Fraction(0)) / sum(each)
 
 
-def metric_at(side: str, K: int) -> Metric:
+def metric_at(side: str | Metric, K: int) -> Metric:
     """Return the left side with the weights that it has at K."""
+    if isinstance(side, Metric):
+        return side
     return valued(COMPOSED[side], lambda _: None, K, side) if side in COMPOSED else metric(side)
 
 
@@ -250,7 +253,9 @@ def brute_force(name: str, parameters: Any, curve: str, K: int) -> dict[str, Fra
 LAW = EventLaw(np.array(P, dtype=object), P_S)
 
 
-def exactly(name: str, options: dict[str, str], parameters: Any, problem: Any, side: str, K: int, how: str) -> Fraction:
+def exactly(
+    name: str, options: dict[str, str], parameters: Any, problem: Any, side: str | Metric, K: int, how: str
+) -> Fraction:
     compiler, model = lookup("algorithms", name), problem.rational({})
     arithmetic = exact_arithmetic(compiler.program(parameters.known(), len(P)))
     ks = np.array([K])
@@ -284,6 +289,92 @@ def test_all_sequences_one_by_one_in_fractions(name: str, options: dict[str, str
                 assert exactly(name, options, parameters, problem, side, K, how) == expected, (side, curve, how)
             found = left_side(metric_at(side, K), name, problem, parameters, delays, policy, K).value[0]
             assert found == pytest.approx(float(expected), rel=1e-12), (side, curve)
+
+
+# ---- a point of which the program alone knows ---------------------------------------------------------------------
+
+
+class Remembering(EventProgram):
+    """A program beside which two registers keep the server's model, and that of one iteration before."""
+
+    def __init__(self, program: EventProgram) -> None:
+        vars(self).update({name: getattr(program, name) for name in EventProgram.__annotations__})
+        self.inner, now = program, len(program.initial)
+        self.initial = (*program.initial, Initial.START, Initial.START)
+        self.points = {"before": (now + 1,)}
+        self.kept = AffineRow(now + 1, ((1.0, now),)), AffineRow(now, ((1.0, X_S),))
+
+    def opening(self) -> Any:
+        return self.inner.opening()
+
+    def choices(self, control: Control, law: EventLaw[Any]) -> Any:
+        return self.inner.choices(control, law)
+
+    def clock(self, number: int) -> Any:
+        return self.inner.clock(number)
+
+    def ignored(self, client: int) -> Step:
+        return self.inner.ignored(client)
+
+    def event(self, control: Control, event: Any, number: int) -> Step:
+        step = self.inner.event(control, event, number)
+        return step._replace(rows=(*step.rows, *self.kept)) if step.iteration else step
+
+
+@pytest.mark.sweep(9)
+@pytest.mark.parametrize(("name", "options", "K"), CASES, ids=IDS)
+def test_a_point_that_a_program_adds_is_shown_by_runs_and_by_every_average(
+    monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, str], K: int
+) -> None:
+    # What is measured at the model before, at K, is what is measured at the model itself, at K − 1.
+    point, parameters = ("before", 0), read(name, options)
+    compiler, problems = lookup("algorithms", name), {"bowl": BOWLS, "huber": HUBERS}
+    delays = build_delays("exponential", {"rates": [2, 1, 1]}, len(P))
+    count = options.get("count") if name == "area" else None
+    policy = compiler.policy(f"count:every={count}" if count else None, delays)
+    known = {curve: build_problem("huber" if curve == "huber" else "quadratic", problems[curve]) for curve in problems}
+    sides = ("squared-distance", "gap", "gradient-norm-last")
+    asked = [
+        (curve, side, how)
+        for curve, side in itertools.product(known, sides)
+        for how in (("enumeration", "moments") if curve == "bowl" else ("enumeration",))
+    ]
+    exact = [exactly(name, options, parameters, known[curve], side, K - 1, how) for curve, side, how in asked]
+    floats = [left_side(side, name, known[curve], parameters, delays, policy, K - 1) for curve, side, _ in asked]
+
+    def showing(program: EventProgram, wanted: tuple[str, int] | None) -> EventProgram:
+        return program if wanted is None else Remembering(program)
+
+    monkeypatch.setattr(EventProgram, "showing", showing)
+    moved = {side: replace(metric(side), shows=point) for side in sides}
+    for (curve, side, how), expected, enclosed in zip(asked, exact, floats, strict=True):
+        assert exactly(name, options, parameters, known[curve], moved[side], K, how) == expected, (curve, side, how)
+        found = left_side(moved[side], name, known[curve], parameters, delays, policy, K)
+        assert found.value == pytest.approx(enclosed.value, rel=1e-12), (curve, side)
+        assert (found.lower <= enclosed.upper).all()
+        assert (enclosed.lower <= found.upper).all()
+    models, before = (
+        compile_trial(compiler, parameters, len(P), delays, policy, K, RecordAt(point=one), Streams(3))
+        for one in (None, point)
+    )
+    assert models_of(before, huber) == [Fraction(X0), *models_of(models, huber)[:-1]]
+
+
+def test_where_many_points_are_only_summed_up_the_number_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    parameters, problem = read("async_sgd", {"alpha": "0.25"}), build_problem("huber", HUBERS)
+    delays = build_delays("exponential", {"rates": [2, 1, 1]}, len(P))
+    for side in ("squared-distance", "gap", "gradient-norm"):
+        proved = left_side(
+            side, "async_sgd", problem, parameters, delays, lookup("algorithms", "async_sgd").policy(None, delays), 4
+        )
+        monkeypatch.setattr(_walk, "_TOLD", 0)
+        summed = left_side(
+            side, "async_sgd", problem, parameters, delays, lookup("algorithms", "async_sgd").policy(None, delays), 4
+        )
+        monkeypatch.undo()
+        assert summed.value == pytest.approx(proved.value, rel=1e-12)
+        assert (summed.lower[0], summed.upper[0]) == (0.0, math.inf)
+        assert proved.lower <= summed.value <= proved.upper
 
 
 # ---- clients that may change places -----------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """AREA's expectation over events and noise, in floats and in rational numbers, against all sequences one by one."""
 
+import math
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -214,3 +215,10 @@ def test_a_map_that_is_off_by_what_is_said_moves_second_moments_by_no_more_than_
     for sign in (1.0, -1.0):
         lowest = np.linalg.eigvalsh((np.diag(room) + sign * error) * np.outer(scale, scale))[0]
         assert lowest >= -1e-6
+
+
+def test_the_root_of_a_norm_is_known_where_its_square_leaves_the_floats() -> None:
+    for size in (4.0, 1e-200, 1e200):
+        assert metric("squared-distance").root_of_norm(size) == 1.0
+        assert metric("gap").root_of_norm(size) == pytest.approx(math.sqrt(size / 2.0), rel=1e-15, abs=0.0)
+        assert metric("gradient-norm").root_of_norm(size) == pytest.approx(size, rel=1e-15, abs=0.0)

@@ -28,10 +28,9 @@ from boundlab.events import Events
 from boundlab.execute import enclosed, floats, rationals
 from boundlab.execute._rows import own_numbers
 from boundlab.execute.iterates import Iterates
-from boundlab.expectation._walk import _AtPoints
 from boundlab.instance.applicability import along_run, check, of_constants
 from boundlab.instance.fitting import applies, fitting, largest_steps
-from boundlab.metrics import Proved
+from boundlab.metrics import Certified, Proved
 from boundlab.objective import Problem, ProblemType, by_client
 from boundlab.objective.inexact import Inexact
 from boundlab.objective.simple import OPTIONS
@@ -352,10 +351,10 @@ def test_constants_are_those_of_f_and_the_length_of_errors_and_gradients() -> No
 def test_slopes_of_many_points_are_those_of_the_objective() -> None:
     points = np.array([[2.0], [-1.0]])
     inexact = problem_from("quadratic:A=[[[1]],[[2]]],b=[[0],[0]],error=5")
-    assert _AtPoints(inexact).squared_slope(points).tolist() == [9.0, 2.25]  # ∇f(x) = 1.5x
+    assert Certified(inexact).squared_slope(points)[0].tolist() == [9.0, 2.25]  # ∇f(x) = 1.5x
     of_mean = problem_from("quadratic:A=[[[0.5]],[[3]]],b=[[0],[0]]")
     weighted = Weighted(inexact, of_mean, (Fraction(1, 4), Fraction(3, 4)))
-    assert _AtPoints(weighted).squared_slope(points).tolist() == [12.25, 3.0625]  # 1.75x
+    assert Certified(weighted).squared_slope(points)[0].tolist() == [12.25, 3.0625]  # 1.75x
 
 
 @pytest.mark.parametrize("error", ["10", "relative:10"])
