@@ -676,18 +676,10 @@ def holds(model: Model, fact: Fact | Claim, kernel: Kernel, context: Context | N
 # ---------------------------------------------------------------------- models of a setting
 
 
-def instances_of(setting: Setting) -> Iterator[Instance]:
-    """Yield the instances of a setting, without their noise where its theorem is about full gradients."""
-    # A form along the run keeps the noise of its proof, and none of its runs has any.
-    quiet = not setting.noisy or "deterministic" in setting.assumed
-    for one in setting.instances:
-        yield replace(one, noise=()) if quiet else one
-
-
 def models_of(setting: Setting) -> list[Model]:
     """Return the models of a setting: those of its instances that fit its theorem, with the step that it sets."""
     found = []
-    for instance in instances_of(setting):
+    for instance in setting.instances:
         one = settled(setting, instance)
         if one is not None:
             with contextlib.suppress(UnfitError):

@@ -10,7 +10,7 @@ from typing import Any
 
 from boundlab.prove._functions import MaxAffine, PiecewiseQuadratic, Point, Quadratic, minimise, plus, summed
 from boundlab.prove._instance import Column, Instance, Members, Name, Noise, Runs, UnfitError
-from boundlab.prove.models import Model, instances_of, settled
+from boundlab.prove.models import Model, settled
 from boundlab.prove.setting import Setting
 from boundlab.prove.settings._instances import LIPSCHITZ, SMOOTH, bowl
 from boundlab.theorems import Theorem
@@ -378,7 +378,7 @@ _SETTINGS: Mapping[str, Callable[[Theorem], Setting]] = {
 def models_by_hand(theorem: Theorem) -> Iterator[Model]:
     """Yield the models of a theorem that are written down here; they are exact but for Nesterov's sequence."""
     own = _SETTINGS[theorem.algorithm](theorem)
-    for one in instances_of(own):
+    for one in own.instances:
         given = settled(own, one)
         if given is not None:
             with suppress(UnfitError):

@@ -12,7 +12,7 @@ from boundlab.prove import Context, Kernel, ProofError, Script, equal, expr, fin
 from boundlab.prove._functions import Huber, MaxAffine, Quadratic
 from boundlab.prove._instance import Instance, Noise
 from boundlab.prove._witness import refute
-from boundlab.prove.models import Model, SymbolNumbers, UnfitError, evaluate, holds, instances_of, settled
+from boundlab.prove.models import Model, SymbolNumbers, UnfitError, evaluate, holds, settled
 from boundlab.prove.settings import setting_of
 from boundlab.prove.settings._instances import AFL_DGA
 from boundlab.prove.settings.tapes import events_of, work_of
@@ -154,7 +154,7 @@ def test_a_fixed_schedule_names_a_client_in_each_iteration(events: tuple[int, ..
 )
 def test_the_numbers_that_instances_give_are_true_of_them(theorem: str) -> None:
     s, whys = setting(theorem), []
-    for one in instances_of(s):
+    for one in s.instances:
         try:
             with_step = settled(s, one)
             Model(s, with_step) if with_step else whys.append("no rational step")
@@ -177,10 +177,10 @@ def test_no_instance_is_lost_for_its_noise_where_a_theorem_is_about_full_gradien
     """A form along the run keeps the noise of its proof: an instance with noise fits it as one without."""
     settings = [setting(one.proves) for one in in_settings()]
     gradients = [
-        (s.theorem.id, one.why_not(s.assumed & {"deterministic"}, s.noisy)) for s in settings for one in instances_of(s)
+        (s.theorem.id, one.why_not(s.assumed & {"deterministic"}, s.noisy)) for s in settings for one in s.instances
     ]
     assert [name for name, why in gradients if why == "there is noise"] == []
-    assert any(one.noise for s in settings if "deterministic" in s.assumed and s.noisy for one in s.instances)
+    assert any("deterministic" in s.assumed and s.noisy for s in settings)
 
 
 def test_an_equation_gives_a_value_to_a_symbol_that_has_none() -> None:
