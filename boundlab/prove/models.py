@@ -680,7 +680,7 @@ def models_of(setting: Setting) -> list[Model]:
     """Return the models of a setting: those of its instances that fit its theorem, with the step that it sets."""
     found = []
     for instance in setting.instances:
-        one = settled(setting, instance if setting.noisy else replace(instance, noise=()))
+        one = settled(setting, instance)
         if one is not None:
             with contextlib.suppress(UnfitError):
                 found.append(Model(setting, one))

@@ -384,7 +384,7 @@ class Setting(Modelled):
         remember(cls)
 
     def __init__(self, theorem: Theorem, written: str, instances: tuple[Instance, ...] = ()) -> None:
-        self.theorem, self.sheet, self.instances = theorem, sheet(written), instances
+        self.theorem, self.sheet = theorem, sheet(written)
         # In which one way alone runs of a printed theorem are known that is about others, too.
         self.restrictions = self._options()
         self.context = Context()
@@ -394,6 +394,9 @@ class Setting(Modelled):
         self.assumed = theorem.core.assumed
         self.kernel.replay.assumed = self.assumed
         self.noisy = not self._deterministic()
+        # A form along the run keeps the noise of its proof, and none of its runs has any.
+        quiet = not self.noisy or "deterministic" in self.assumed
+        self.instances = tuple(replace(one, noise=()) for one in instances) if quiet else instances
         # Conditions under which a theorem's own symbols have values, such as a step that is a positive number.
         self.conditions_met: frozenset[str] = frozenset()
         # Once a proof begins: the names that were declared before. Other ones are the proof's, and no axiom's.

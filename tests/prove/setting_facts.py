@@ -33,6 +33,8 @@ def axioms(theorem: str) -> Iterator[Fact | VectorFact]:
             yield from (*_of_rounds(s), *_sizes_in_rounds(s), *_moves_of_rounds(s))
         case ["fedfa", *_]:
             yield from _of_windows(s)
+        case ["fedcompass", *_]:
+            yield from _of_printed_work(s) if s.theorem.of_paper else _of_work(s)
         case ["fedbuff" | "fedstaleweight", "rf3"]:
             yield from _of_random_schedules(s)
         case ["fedbuff" | "fedstaleweight", _]:
@@ -49,6 +51,8 @@ def vectors(theorem: str) -> tuple[Lin, ...]:
             return s.w(s.t), s.v(s.t), s.df(0)
         case ["fedfa", *_]:
             return s.w(0), s.w(s.t), s.fv(s.t)
+        case ["fedcompass", *_]:
+            return s.w(0), s.w(s.t), s.df(s.t)
         case _:
             return (s.star, s.model(0), s.vec("h", s.i)) if "minimiser" in s.assumed else (s.model(0), s.model(s.k))
 
@@ -240,6 +244,44 @@ def _of_windows(s: Any) -> Iterator[Fact | VectorFact]:
         yield s.virtual_move(t)
         yield s.response(r)
         yield s.response_error(r)
+
+
+# ---------------------------------------------------------------------- FedCompass
+
+
+def _of_work(s: Any) -> Iterator[Fact | VectorFact]:
+    t, j, q, k, u, i = s.t, s.j, s.q, s.k, s.u, s.i
+    g, r = s.g(t, j, q), s.r
+    yield from (s.begin(t, j), s.move(t, j, q), s.delay(r, j), s.update(r), s.work(r), s.whole_gradient(t))
+    yield from (s.added("gr", t), s.moved(t, u), s.regrouped(k), s.weights(expr(1)), s.weights(squared(s.df(t))))
+    yield from (s.balance(k, s.df(k)), s.balance(k, s.w(k) - s.w(0)))
+    yield from (s.heterogeneity(i, t), s.bounded_gradient(g), s.mean_slope(i, t), s.bounded_mean(i, t))
+    yield from (s.smooth(s.d(s.c(t, j), k), g), s.descent(s.d(i, k), s.w(k + s.N)), s.start_gap(s.w(t)))
+    yield from (s.length(t), s.lengths())
+    known = s.own_symbols
+    if "N" in known:
+        yield s.window_work(k)
+    else:
+        yield s.bias(k)
+    if "V_max" in known:
+        yield s.window_squares(k)
+    if "Q_mean" in known:
+        yield s.mean_work()
+    if s.noisy:
+        e = s.e(t, j, q)
+        yield from (s.added("er", t), s.variance(e), s.independent(e, "q", 0, s.steps(t, j)))
+        yield from (s.unbiased(e, v) for v in (g, s.z(t, j, q), s.w(t), s.d(i, t), s.df(t), s.w(s.s(t, j))))
+
+
+def _of_printed_work(s: Any) -> Iterator[Fact | VectorFact]:
+    t, i, q = s.k, s.i, s.q
+    begun = (s.begins_at(t, i), s.steps_on(t, i, q), s.update(t), s.added("su", t), s.late(t, i), s.indicator(t, i))
+    who = (s.arrivals(t, expr(1)), s.arrivals(t, squared(s.df(t))), s.largest(t, i), s.smallest(t, i))
+    noise = (s.noise_bound(t, i, q), s.uncorrelated_arriving(t), s.uncorrelated_all(t))
+    sizes = (s.heterogeneity_at(t, i, q), s.bounded_whole(t, i, q), s.bounded_gradient(s.gy(t, i, q)))
+    yield from (*begun, *who, *noise, *sizes, s.whole_gradient(t), s.weights(expr(1)), s.start_gap(s.w(t)))
+    yield from (s.noise_meets(t, i, q, v) for v in (s.gy(t, i, q), s.fy(t, i, q), s.df(t)))
+    yield from (s.heterogeneity(i, t), s.descent(s.d(i, t), s.w(t + 1)), s.smooth(s.d(i, t), s.gy(t, i, q)))
 
 
 # ---------------------------------------------------------------------- FedBuff and FedStaleWeight

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 from proof_files import PAPERS
-from proof_scripts import marked, models, outcome, proved, quick
+from proof_scripts import in_settings, marked, models, outcome, proved, quick
 from setting_facts import models as models_of, setting
 
 from boundlab.prove import Context, Kernel, ProofError, Script, equal, expr, finite_sum, scalar, squared, variable
@@ -27,8 +27,6 @@ ABS = MaxAffine((((F(1),), F(0)), ((F(-1),), F(0))))
 @pytest.mark.sweep(39, also=("fedcompass.group",))
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_proved_step_holds_in_five_exact_models_of_its_setting(script: Script) -> None:
-    if not models(script):
-        pytest.skip("no exact models of this algorithm")
     kernel = outcome(script).kernel
     for step in proved(script):
         assert step.fact is not None
@@ -158,7 +156,7 @@ def test_the_numbers_that_instances_give_are_true_of_them(theorem: str) -> None:
     s, whys = setting(theorem), []
     for one in s.instances:
         try:
-            with_step = settled(s, one if s.noisy else replace(one, noise=()))
+            with_step = settled(s, one)
             Model(s, with_step) if with_step else whys.append("no rational step")
         except UnfitError as error:
             whys.append(str(error))
@@ -173,6 +171,16 @@ def test_the_numbers_that_instances_give_are_true_of_them(theorem: str) -> None:
         "several",
     )
     assert not [why for why in whys if any(words in why for words in wrong)]
+
+
+def test_no_instance_is_lost_for_its_noise_where_a_theorem_is_about_full_gradients() -> None:
+    """A form along the run keeps the noise of its proof: an instance with noise fits it as one without."""
+    settings = [setting(one.proves) for one in in_settings()]
+    gradients = [
+        (s.theorem.id, one.why_not(s.assumed & {"deterministic"}, s.noisy)) for s in settings for one in s.instances
+    ]
+    assert [name for name, why in gradients if why == "there is noise"] == []
+    assert any("deterministic" in s.assumed and s.noisy for s in settings)
 
 
 def test_an_equation_gives_a_value_to_a_symbol_that_has_none() -> None:

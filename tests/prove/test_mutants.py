@@ -49,9 +49,9 @@ def refused(script: Script, every: int) -> tuple[int, int, int]:
     ("apart", "every", "least"), [(8, 97, 15), pytest.param(1, 16, 300, marks=pytest.mark.nightly)]
 )
 def test_hundreds_of_mutants_and_no_false_one_is_proved(apart: int, every: int, least: int) -> None:
-    """Of one proof in so many that has models, one mutant in so many."""
+    """Of one proof in so many, one mutant in so many."""
     own = [script for script in quick() if not script.id.startswith(PAPERS)]
-    counts = [refused(script, every) for script in own[::apart] if models(script)]
+    counts = [refused(script, every) for script in own[::apart]]
     many, wrong, proved = map(sum, zip(*counts, strict=True))
     assert many >= least
     assert wrong >= least // 3
@@ -62,7 +62,5 @@ def test_hundreds_of_mutants_and_no_false_one_is_proved(apart: int, every: int, 
 @pytest.mark.nightly
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_no_mutant_that_is_false_in_a_model_is_proved(script: Script) -> None:
-    if not models(script):
-        pytest.skip("no exact models of this algorithm")
     many, wrong, _ = refused(script, 1)
     assert many > wrong > 0

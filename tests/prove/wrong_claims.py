@@ -98,6 +98,43 @@ def _wrong_about_windows(s: Any) -> Iterator[Claim]:
     yield squared(s.held_back(t)) <= expr((s.rate * s.Q * s.step * (K - 1) / 4) ** 2 * s.symbol("G_sq"))
 
 
+def _wrong_about_work(s: Any) -> Iterator[Claim]:
+    t, j, q, k, u, i, W = s.t, s.j, s.q, s.k, s.u, s.i, s.W(s.k)
+    every = vector_sum("u", 0, s.N, s.du(k, u))
+    yield expr(s.r - s.s(s.r, j)) <= expr(s.symbol("tau_max") - 1)
+    yield equal(squared(s.z(t, j, 0) - s.w(t)), 0)  # as if nothing were late
+    yield equal(squared(s.w(s.r + 1) - s.w(s.r) + s.gr(s.r) * s.step), 0)  # without the noise
+    yield equal(squared(s.w(s.r + 1) - s.w(s.r) + (s.gr(s.r) + s.er(s.r)) * (s.step / s.n)), 0)  # weighed twice
+    yield equal(dot(s.e(t, j, q), s.z(t, j, q + 1)), 0)
+    yield equal(W, s.A(k))  # as if a window were one update
+    yield equal(s.runs_of(s.r, expr(s.a(s.r, j))), s.A(s.r))  # as if each run had one local step
+    yield s.squares_of(k) <= expr(s.symbol("V_max") * F(9, 10))
+    yield finite_sum("i", 0, s.n, s.over(i, k) + s.under(i, k)) <= expr(W * s.symbol("share_bias") * F(9, 10))
+    yield equal(squared(every - s.df(k) * W), 0)  # even shares
+    yield equal(finite_sum("k", 0, s.T, s.size(k)), s.T * s.mean_size(s.T - 1))
+    yield equal(s.part(i, s.w(t)) - s.part(i, s.w(0)), dot(s.d(i, 0), s.w(t) - s.w(0)))
+    yield equal(squared(s.df(t) - s.mean_vector(lambda one: s.d(one, t))), 0)  # as if all clients weighed the same
+    yield squared(s.d(i, t) - s.df(t)) <= expr(s.symbol("sigma_g") ** 2 * F(9, 10))
+    yield squared(s.vec("mv", i, t)) <= expr(s.symbol("G_sq") * F(9, 10))
+
+
+def _wrong_about_one_group(s: Any) -> Iterator[Claim]:
+    yield finite_sum("k", 0, s.T, expr(s.A(s.k))) <= expr(s.T * s.symbol("Q_mean") * F(9, 10))
+    yield finite_sum("i", 0, s.n, s.over(s.i, s.k) + s.under(s.i, s.k)) <= expr(s.W(s.k) * s.largest_bias(s.k) / 2)
+    yield equal(expr(s.many(s.t)), s.n)  # as if all clients were in each update
+
+
+def _wrong_about_printed_work(s: Any) -> Iterator[Claim]:
+    t, i, q = s.k, s.i, s.q
+    yield equal(squared(s.vec("y", t, i, 0) - s.w(t)), 0)  # as if nothing were late
+    yield equal(squared(s.w(t + 1) - s.w(t) + s.su(t) * s.step), 0)  # without 1/n
+    yield expr(t - s.o(t, i)) <= expr(s.symbol("tau_max") - 1)
+    yield equal(expr(s.pi(t, i)), 1)  # as if everybody arrived
+    yield equal(expr(s.P(t)), s.n)
+    yield equal(squared(s.vec("gy", t, i, q) - s.fy(t, i, q)), 0)
+    yield equal(dot(s.vec("ey", t, i, q), s.vec("y", t, i, q + 1)), 0)
+
+
 def _wrong_about_lag(s: Any) -> Iterator[Claim]:
     yield equal(squared(s.w(s.t) - s.v(s.t)), 0)
     yield squared(s.w(s.r) - s.v(s.r)) <= expr((s.symbol("C_lag") * s.Q * s.step / 2) ** 2 * s.symbol("G_sq"))
@@ -146,6 +183,9 @@ WRONG: Mapping[str, Callable[[Any], Iterator[Claim]]] = {
     "afl_dga.r3": _wrong_about_rounds,
     "fedfa.delta.a": _wrong_about_windows,
     "fedfa.param.a": _wrong_about_lag,
+    "fedcompass.window.b": _wrong_about_work,
+    "fedcompass.group": _wrong_about_one_group,
+    "fedcompass.theorem1": _wrong_about_printed_work,
     "fedstaleweight.rf1": _wrong_about_given_schedules,
     "fedbuff.rf3": _wrong_about_random_schedules,
 }

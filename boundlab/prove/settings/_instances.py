@@ -485,6 +485,12 @@ _GAPS = (
     arriving((bowl(1), _WIDE_VALLEYS), 2, F(1, 8), 2, (0, 0, 1, 0, 1), bounds={"F0": F(4277, 16384)}, Qmax=2, N=2),
     arriving(_TWO, 1, F(1, 4), 3, (0, 1, 1, 0, 0, 1), bounds={"F0": F(507, 2048)}, Qmax=3, latest_time_factor=1),
     arriving(_TWO, 2, F(1, 4), 3, (0, 1, 0, 1), bounds={"F0": F(14913, 16384)}, Qmax=3, st="inverse"),
+    # So it is with the constants along the run of schedules that are late.
+    arriving(_TWO, 2, F(1, 2), 2, (0, 1), bounds={"F0": F(61, 64)}),
+    arriving(_TWO, 2, F(1, 4), 3, (0, 1, 0, 1), bounds={"F0": F(21, 16)}, Qmax=3),
+    arriving((bowl(1), _WIDE_VALLEYS), 2, F(1, 4), 4, (0, 0, 0, 1), bounds={"F0": F(21, 64)}, Qmax=2),
+    arriving((bowl(1), _WIDE_VALLEYS), 2, F(1, 8), 2, (0, 0, 1, 0, 1), bounds={"F0": F(17, 64)}, Qmax=2, N=2),
+    arriving(_TWO, 1, F(1, 4), 3, (0, 1, 1, 0, 0, 1), bounds={"F0": F(15, 8)}, Qmax=3, latest_time_factor=1),
 )
 FEDCOMPASS = _PLAIN + _GAPS
 

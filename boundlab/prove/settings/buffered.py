@@ -49,9 +49,13 @@ class RunsSetting(Setting):
     # Symbols of theorems for which a smaller number is the weaker one.
     at_least: frozenset[str] = frozenset()
 
+    def granted(self, instance: Instance) -> frozenset[str]:
+        """Return the assumptions that an instance meets for a reason of its algorithm's."""
+        return self.of_schedules
+
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet; its arrivals are a schedule that is fixed."""
-        of_runs = {"bounded-run", "fixed-schedule", *self.of_schedules}
+        of_runs = {"bounded-run", "fixed-schedule", *self.granted(instance)}
         others = self.assumed - {"bounded-gradients", "bounded-heterogeneity", *of_runs}
         if why := instance.why_not(others, self.noisy):
             return why

@@ -556,6 +556,11 @@ class FedFaSetting(RunsSetting):
         """Whether the server adds changes; else it takes the mean of models."""
         return self.theorem.core.value("mode") == "delta"
 
+    def granted(self, instance: Instance) -> frozenset[str]:
+        """Return the assumptions that an instance meets: constants have L-Lipschitz gradients with every L > 0."""
+        constant = "L" in dict(instance.bounds) and all(one.smoothness() == 0 for one in instance.functions)
+        return self.of_schedules | ({"smooth"} if constant else set())
+
     def why_not(self, instance: Instance) -> str:
         """Return which assumption an instance does not meet."""
         if _mode(instance) != ("delta" if self.delta else "param"):
@@ -564,18 +569,7 @@ class FedFaSetting(RunsSetting):
             return "the theorem has no windows"
         if not self.delta and not self.printed and self._work(instance).lag is None:
             return "the lag is not constant"
-        if "L" in dict(instance.bounds) and all(one.smoothness() == 0 for one in instance.functions):
-            # Constants have L-Lipschitz gradients with every L > 0.
-            return self._of_constants(instance)
         return super().why_not(instance)
-
-    def _of_constants(self, instance: Instance) -> str:
-        found = self.assumed
-        self.assumed = found - {"smooth"}
-        try:
-            return super().why_not(instance)
-        finally:
-            self.assumed = found
 
     def _work(self, instance: Instance) -> "FedFaWork":
         return _fedfa_work(replace(instance, bounds=(), noise=()))
