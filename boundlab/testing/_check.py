@@ -1,7 +1,7 @@
 """Checks of the suite, each with a name; and comparisons up to rounding that say in a sentence what disagrees."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -130,7 +130,21 @@ def spoken(given: object, *names: str) -> None:
         expect(str(getattr(given, name, "")).strip(), f"it has no {name}")
 
 
-def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.0, rounding: float = ROUNDING) -> None:
+def reasoned(what: str, said: object) -> None:
+    """Raise AssertionError unless an answer is '', for what is so, or a sentence that says why it is not."""
+    sentence = isinstance(said, str) and (said == "" or len(said.split()) > 3)
+    expect(sentence, f"{what} must be '' or a sentence, got {said!r}")
+
+
+def equal(
+    what: str,
+    found: ArrayLike,
+    expected: ArrayLike,
+    *,
+    scale: float = 0.0,
+    rounding: float = ROUNDING,
+    axes: Sequence[str] = (),
+) -> None:
     """Raise AssertionError unless two arrays have the same shape and are equal up to rounding.
 
     Parameters
@@ -141,16 +155,17 @@ def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.
         Rounding is relative to the largest entry of both, or to this where it is larger.
     rounding
         How much of that is allowed.
+    axes
+        What a place of each axis is called: "server update", "update".
     """
     a, b = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
     expect(a.shape == b.shape, f"{what} differ in shape: {a.shape} and {b.shape}")
-    off = np.abs(a - b)
     allowed = rounding * max(scale, np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
-    for at in _wrong(off - allowed):
-        expect(False, f"{what} differ: {a[at]:.10g} and {b[at]:.10g}{_place(at)}")
+    for one, other, place in _worst(np.abs(a - b) - allowed, a, b, axes):
+        expect(False, f"{what} differ: {one} and {other}{place}")
 
 
-def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: ArrayLike = 0.0) -> None:
+def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: ArrayLike = 0.0, axes: Sequence[str] = ()) -> None:
     """Raise AssertionError unless found ≤ limit entry by entry, up to rounding.
 
     Parameters
@@ -159,20 +174,21 @@ def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: ArrayLike =
         What is bounded by what, in words: "‖∇f_i‖ ≤ B".
     scale
         Rounding is relative to each limit, or to this where it is larger.
+    axes
+        As :func:`equal` takes them.
     """
     a, b = np.broadcast_arrays(np.asarray(found, dtype=np.float64), np.asarray(limit, dtype=np.float64))
-    for at in _wrong(a - b - ROUNDING * np.maximum(np.abs(b), scale)):
-        expect(False, f"{what} fails: {a[at]:.10g} is above {b[at]:.10g}{_place(at)}")
+    above = a - b - ROUNDING * np.maximum(np.abs(b), scale)
+    for one, other, place in _worst(above, a, b, axes):
+        expect(False, f"{what} fails: {one} is above {other}{place}")
 
 
-def _wrong(above: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the place of the largest number unless all are at most 0; a NaN is not."""
+def _worst(above: Any, a: Floats, b: Floats, axes: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield both sides where the largest number is, and this place, unless all are at most 0; a NaN is not."""
     if not (above <= 0.0).all():
-        yield np.unravel_index(int(np.argmax(above)), above.shape)
-
-
-def _place(at: tuple[Any, ...]) -> str:
-    return f", at entry {tuple(int(one) for one in at)}" if at else ""
+        at = tuple(int(one) for one in np.unravel_index(int(np.argmax(above)), above.shape))
+        place = ", ".join(f"{axis} {index}" for axis, index in zip(axes, at, strict=True)) if axes else f"entry {at}"
+        yield f"{a[at]:.10g}", f"{b[at]:.10g}", f", at {place}" if at else ""
 
 
 # Random points of a problem, with what it says there.
