@@ -62,15 +62,14 @@ def of_example(
         yield from checks(who, made, family)
 
 
-def rebuilt(who: str, given: Any, build: Callable[[Options], Made]) -> tuple[dict[str, Any], Made]:
-    """Return the options in spec() of an object and what a family builds of them, once its spec() is that JSON, too."""
+def rebuilt(who: str, given: Any, build: Callable[[Options], Made]) -> Made:
+    """Return what a family builds of the spec() of an object, once its spec() is that JSON, too."""
     spec = given.spec()
     expect(json.loads(json.dumps(spec)) == spec, "spec() must hold numbers, text and lists only, as JSON does")
     expect(spec.get("type") == given.id, f"spec() says type {spec.get('type')!r}")
-    options = {key: value for key, value in spec.items() if key != "type"}
-    again: Any = build(Options(who, dict(options)))
+    again: Any = build(Options(who, {key: value for key, value in spec.items() if key != "type"}))
     expect(again.spec() == spec, "spec() of what spec() rebuilds differs")
-    return options, again
+    return again
 
 
 def at_each(places: Callable[[Any], Iterable[Any]], *checks: Callable[[Any], None]) -> Callable[..., None]:

@@ -111,7 +111,7 @@ def _delay_options(family: DelayType) -> None:
 
 def _round_trip(m: DelayModel, family: DelayType) -> None:
     """Check that spec() is JSON and rebuilds the same model."""
-    _, again = rebuilt(f"delays {m.id}", m, lambda options: family.build(options, m.n))
+    again = rebuilt(f"delays {m.id}", m, lambda options: family.build(options, m.n))
     equal("the rates of the model that spec() rebuilds and its own", again.rates(), m.rates(), rounding=0.0)
     same_events("the model that spec() rebuilds", _events(again, _FEW), _events(m, _FEW))
 
