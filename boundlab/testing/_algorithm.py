@@ -550,8 +550,9 @@ _TRIALS = (1, 2, 3)
 _COMBINATIONS = 24
 
 
-def algorithm_checks(subject: Subject) -> Iterator[Check]:
-    """Return the checks, those first whose failure explains others."""
+def algorithm_checks(algorithm: Algorithm[Any], **given: Any) -> Iterator[Check]:
+    """Return the checks, those first whose failure explains others; ``given``: fields of :class:`Subject`."""
+    subject = Subject(algorithm, **given)
     left_out = () if subject.options is None else _OF_ALL_OPTIONS
     return named(subject.who, {name: part for name, part in _CHECKS.items() if part not in left_out}, subject)
 

@@ -49,17 +49,19 @@ def named(who: str, parts: Mapping[str, Callable[..., None]], *given: Any) -> It
         yield Check(f"{who}: {name}", about(who)(partial(part, *given)))
 
 
-def of_example(
-    who: str, options: Options, family: Any, checks: Callable[[str, Any, Any], Iterator[Check]], *more: Any
+def of_examples(
+    who: str, family: Any, checks: Callable[[str, Any, Any], Iterator[Check]], *more: Any
 ) -> Iterator[Check]:
-    """Yield the checks of what a family makes of one of its examples, or one that fails as it does not take it."""
-    try:
-        made = family.build(options, *more)
-    except BoundlabError as error:
-        words = f"the example {options.values} is refused: {error}; declare examples that are taken"
-        yield from named(who, {"its example is taken": partial(expect, False, words)})
-    else:
-        yield from checks(who, made, family)
+    """Yield the checks of what a family makes of each of its examples, or one that fails where it takes it not."""
+    for place, example in enumerate(family.examples, 1):
+        name, given = f"{who}, example {place}", dict(example)
+        try:
+            made = family.build(Options(who, given), *more)
+        except BoundlabError as error:
+            words = f"{given} is refused: {error}; declare examples that are taken"
+            yield from named(name, {"it is taken": partial(expect, False, words)})
+        else:
+            yield from checks(name, made, family)
 
 
 def rebuilt(who: str, given: Any, build: Callable[[Options], Made]) -> Made:

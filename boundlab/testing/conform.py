@@ -11,10 +11,11 @@ All draws have fixed seeds.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
-from boundlab.algorithms.example_options import words
 from boundlab.assumptions import definers
 from boundlab.case import build_problem
 from boundlab.checks import View, check as checked
@@ -47,13 +47,15 @@ from boundlab.testing._check import (
     equal,
     expect,
     named,
-    of_example,
+    of_examples,
     reads_declared,
+    reasoned,
     rebuilt,
     spoken,
 )
 from boundlab.testing._problem import problem_checks
 from boundlab.theorems import Theorem, load_theorem
+from boundlab.traces import departure
 
 # All checks of one delay model.
 #
@@ -69,13 +71,13 @@ _FEW, _MANY = 30, 300  # events
 _SERVER_RATE = 0.7
 _OUTLIER = 7.0  # standard deviations of a Poisson count
 _LONG_SEED = 6
-_START, _LARGEST = 1 << 13, 1 << 18  # events
+_LENGTHS = (1 << 13, 1 << 15, 1 << 17, 1 << 18)  # events
 _BLOCKS = 64
 _HEAVIEST = 1.05  # tail index
 _ERRORS = 6.0  # standard errors: once in 10⁷ for 64 normal block means
 _SEEN = 0.05  # the smallest error of a rate that a run should show
 _FALSE_ALARM = 1e-9
-_PAIRS = 1 << 15  # events of two and two
+_EVENTS_OF_MEMORY = 1 << 16
 
 
 def delay_checks(m: DelayModel | DelayType, family: DelayType | None = None) -> Iterator[Check]:
@@ -87,13 +89,11 @@ def delay_checks(m: DelayModel | DelayType, family: DelayType | None = None) -> 
         What builds the model from options; None: what is registered under its id.
     """
     who = f"delays {m.id}"
-    if isinstance(m, DelayModel):
+    if isinstance(m, DelayType):
+        yield from named(who, {"options are read as they are declared": _delay_options}, m)
+        yield from of_examples(who, m, _of_model, _CLIENTS)
+    else:
         yield from _of_model(who, m, lookup("delays", m.id) if family is None else family)
-        return
-    yield from named(who, {"options are read as they are declared": _delay_options}, m)
-    for example in m.examples:
-        name = f"{who} with {words(example)}" if example else who
-        yield from of_example(name, Options(who, dict(example)), m, _of_model, _CLIENTS)
 
 
 def _of_model(who: str, m: DelayModel, family: DelayType) -> Iterator[Check]:
@@ -150,11 +150,10 @@ def _clock(m: DelayModel) -> None:
     """Check that clients that begin anew whenever they arrive do so at the times of a sample."""
     time, actor = m.arrivals_of(Streams(_SEED), _MANY)
     for client in range(m.n):
-        due, clock, now, found = time[actor == client], m.clock(Streams(_SEED)), 0.0, []
+        due, clock, found = time[actor == client], m.clock(Streams(_SEED)), [0.0]
         for _ in due:
-            now = clock.arrival(client, now)
-            found.append(now)
-        equal(f"arrivals of client {client} by clock() and in a sample", np.array(found), due)
+            found.append(clock.arrival(client, found[-1]))
+        equal(f"arrivals of client {client} by clock() and in a sample", found[1:], due)
 
 
 def _counts(m: DelayModel) -> None:
@@ -163,13 +162,11 @@ def _counts(m: DelayModel) -> None:
     expect(np.shape(rates) == (m.n,), f"rates() has shape {np.shape(rates)}, not (n,) = ({m.n},)")
     expect(np.isfinite(rates).all() and (rates > 0.0).all(), f"rates() must be finite and > 0, got {rates}")
     expect(len(m.how_rates.split()) > 0, "how_rates does not say where the rates come from")
-    count = _START
-    while True:
+    for count in _LENGTHS:
         time, actor = _sample(m, count)
         means, errors = _gaps(time, actor, m.n)
-        if (_ERRORS * errors <= _SEEN).all() or len(time) < count or count >= _LARGEST:
+        if (_ERRORS * errors <= _SEEN).all() or len(time) < count:
             break
-        count *= 4
     for client in range(m.n):
         size = int((actor == client).sum())
         # The ends of a finite trace cut two times short.
@@ -231,33 +228,26 @@ def _mean(m: Renewal, client: int, nodes: int) -> float:
 
 
 def _memory(m: DelayModel) -> None:
-    """Check what is called memoryless: who comes next does not depend on who came, nor the time on anything.
+    """Check what is called memoryless: clients are drawn independently from one law, and times are exponential.
 
-    Hoeffding's inequality for pairs of events, and that of Dvoretzky, Kiefer and Wolfowitz for times; each fails a true
-    claim at most once in 10⁹.
+    A bet against the first (:func:`boundlab.traces.departure`), and the inequality of Dvoretzky, Kiefer and Wolfowitz
+    for times; each fails a true claim at most once in 10⁹.
     """
-    said = m.memoryless
-    expect(isinstance(said, str) and (not said or len(said.split()) > 3), "memoryless must be '' or a sentence")
-    if said:
+    reasoned("memoryless", m.memoryless)
+    if m.memoryless:
         return
-    time, actor = _sample(m, 2 * _PAIRS)
-    rates = m.rates()
-    p = rates / rates.sum()
-    clients = actor[actor >= 0]
-    first, second = clients[: len(clients) // 2 * 2].reshape(-1, 2).T
-    room = math.sqrt(math.log(2.0 * m.n**2 / _FALSE_ALARM) / (2.0 * len(first)))
-    for i, j in np.ndindex(m.n, m.n):
-        share, due = float(((first == i) & (second == j)).mean()), p[i] * p[j]
-        found = f"client {j} follows client {i} in a share of {share:.4g} of pairs, and p_{i}·p_{j} is {due:.4g}"
-        expect(abs(share - due) <= room, f"it is called memoryless, but {found}")
+    time, actor = _sample(m, _EVENTS_OF_MEMORY)
+    arrives = actor >= 0
+    found = departure(actor[arrives], m.n, time[arrives], 1.0 - _FALSE_ALARM)
+    expect(found.crossed is None, f"it is called memoryless, but {found.words('a trial')}")
     gaps = np.sort(np.diff(time, prepend=0.0))
     if np.allclose(gaps, gaps[0], rtol=1e-9):
         return  # one event a slot: the theorems' own model
-    law = -np.expm1(-gaps * rates.sum())
+    law = -np.expm1(-gaps * m.rates().sum())
     off = float(np.abs(law - (np.arange(len(gaps)) + 0.5) / len(gaps)).max())
     room = math.sqrt(math.log(2.0 / _FALSE_ALARM) / (2.0 * len(gaps))) + 1.0 / len(gaps)
-    found = f"the times between events are {off:.3g} off the exponential law in distribution"
-    expect(off <= room, f"it is called memoryless, but {found}")
+    words = f"the times between events are {off:.3g} off the exponential law in distribution"
+    expect(off <= room, f"it is called memoryless, but {words}")
 
 
 _OF_DELAYS: Mapping[str, Callable[[DelayModel], None]] = {
@@ -275,11 +265,6 @@ _OF_DELAYS: Mapping[str, Callable[[DelayModel], None]] = {
 _EVENTS = 9
 _BOWLS: dict[str, Any] = {"A": [[[2, 0], [0, 1]], [[1, 0], [0, 3]]], "b": [[0, 1], [3, -1]], "x0": [1, 2]}
 _POINTS = ([1.0, 2.0], [-3.0, 0.5], [0.0, 0.0], [4.0, -5.0])
-
-
-def metric_checks(m: Metric) -> Iterator[Check]:
-    """Return the checks."""
-    return named(f"metric {m.id}", _OF_METRICS, m)
 
 
 def _words(m: Metric) -> None:
@@ -396,24 +381,10 @@ _COUNTERS = {"K": "iterations", "T": "server updates"}
 _HORIZON = 100
 
 
-def theorem_checks(t: Theorem) -> Iterator[Check]:
-    """Return the checks."""
-    return named(f"theorem {t.id}", _OF_THEOREMS, t)
-
-
-def _names(t: Theorem) -> None:
-    """Check that algorithm, metric and assumptions are registered; the look-up says which one it may be."""
-    lookup("algorithms", t.algorithm)
-    lookup("metrics", t.metric)
-    for name in t.assumptions:
-        lookup("assumptions", name)
+def _named(t: Theorem) -> None:
+    """Check that its algorithm takes what it fixes and sets; its core looks up everything that it names."""
     spoken(t, "id", "title")
-
-
-def _options(t: Theorem) -> None:
-    """Check that what the theorem fixes, leaves open, reads and sets are options of the algorithm."""
-    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
-    fixed = t.core.fixed
+    fixed, a = t.core.fixed, lookup("algorithms", t.algorithm)
     words = f"it sets {', '.join(t.step)}, and the local steps of {a.id} are {', '.join(a.step_size_symbols)}"
     expect(set(a.step_size_symbols) & set(t.step), words)
     with about(f"{a.id} does not take its options {fixed}"):
@@ -436,24 +407,18 @@ def _counter(t: Theorem) -> None:
 
 def _sources(t: Theorem) -> None:
     """Check that problem, delays, options or the algorithm's quantities give every built-in symbol that is read."""
-    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
-    own = {*t.step, *t.core.read_as.values(), *t.settable, t.horizon_symbol, "n", "N"}
-    own |= SYMBOLS.keys() ^ t.symbols.keys()
-    missing = [name for name in t.inputs() if name not in own and not definers(name)]
-    if not missing:
-        return
-    subject = Subject(a)
-    settings = [{**subject.settings[0], **t.core.fixed}, *subject.settings]
-    places = ((setting, model) for setting in settings for model in subject.models[:2])
-    given = set[str]()
-    for at in subject.runs(places):
+    known = {*t.step, *t.core.read_as.values(), *t.settable, t.horizon_symbol, "n", "N"}
+    known |= SYMBOLS.keys() ^ t.symbols.keys()
+    missing = {name for name in t.inputs() if not definers(name)} - known
+    subject, given = Subject(lookup("algorithms", t.algorithm)), set[str]()
+    settings = [{**subject.settings[0], **t.core.fixed}, *subject.settings] if missing else []
+    for at in subject.runs(product(settings, subject.models[:2] if missing else ())):
         given |= at.quantities(int(at.long.version[-1])).keys()
-        missing = [name for name in missing if name not in given]
-        if not missing:
+        if missing <= given:
             return
     words = "which neither problems, delays and options give nor the quantities"
-    found = ", ".join(sorted(given)) or "none"
-    expect(False, f"it reads {', '.join(missing)}, {words} of {a.id}: {found}")
+    found = f"{', '.join(sorted(missing - given))}, {words} of {t.algorithm}: {', '.join(sorted(given)) or 'none'}"
+    expect(not missing, f"it reads {found}")
 
 
 def _units(t: Theorem) -> None:
@@ -483,10 +448,10 @@ def _file(t: Theorem) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "theorem.toml"
         path.write_text(t.source, encoding="utf-8")
-        again = load_theorem(str(path))
-    expected = t.as_dict()
-    for name, value in replace(again, place=t.place).as_dict().items():
-        expect(value == expected[name], f"{name} is {value!r} when its source is read, and {expected[name]!r}")
+        again = replace(load_theorem(str(path)), place=t.place)
+    for name, value in t.as_dict().items():
+        found = again.as_dict()[name]
+        expect(found == value, f"{name} is {found!r} when its source is read, and {value!r}")
 
 
 def _evaluates(t: Theorem) -> None:
@@ -507,8 +472,7 @@ def _evaluates(t: Theorem) -> None:
 
 
 _OF_THEOREMS: Mapping[str, Callable[[Theorem], None]] = {
-    "what it names exists": _names,
-    "its algorithm takes its options and steps": _options,
+    "what it names exists, and its algorithm takes its options and steps": _named,
     "it counts what its metric counts": _counter,
     "every symbol has a source": _sources,
     "both sides have the same units": _units,
@@ -561,7 +525,7 @@ def algorithm(
     >>> algorithm(lookup("algorithms", "async_sgd"))
     >>> algorithm(lookup("algorithms", "fedbuff"), {"eta_l": 0.1, "count": 2})
     """
-    _run(algorithm_checks(Subject(a, options, clients, delays, server, drawn)))
+    _run(a, options=options, clients=clients, delays=delays, server=server, drawn=drawn)
 
 
 def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None:
@@ -593,7 +557,7 @@ def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None
     >>> from boundlab.case import build_problem
     >>> problem(build_problem("pseudo-huber", {"c": [0.0, 1.0], "x0": 2.0}))
     """
-    _run(problem_checks(p, family))
+    _run(p, family=family)
 
 
 def delays(m: DelayModel | DelayType, family: DelayType | None = None) -> None:
@@ -614,7 +578,7 @@ def delays(m: DelayModel | DelayType, family: DelayType | None = None) -> None:
     >>> from boundlab.case import build_delays
     >>> delays(build_delays("gamma", {"spread": 3}, 2))
     """
-    _run(delay_checks(m, family))
+    _run(m, family=family)
 
 
 def theorem(t: Theorem) -> None:
@@ -635,7 +599,7 @@ def theorem(t: Theorem) -> None:
     >>> from boundlab.theorems import load_theorem
     >>> theorem(load_theorem("classics.gd.convex"))
     """
-    _run(theorem_checks(t))
+    _run(t)
 
 
 def metric(m: Metric) -> None:
@@ -655,7 +619,7 @@ def metric(m: Metric) -> None:
     >>> from boundlab.metrics import METRICS
     >>> metric(METRICS["gap"])
     """
-    _run(metric_checks(m))
+    _run(m)
 
 
 def checks(obj: object, **given: Any) -> tuple[Check, ...]:
@@ -679,21 +643,30 @@ def checks(obj: object, **given: Any) -> tuple[Check, ...]:
     >>> for check in checks(METRICS["gap"]):
     ...     check()
     """
-    match obj:
-        case Algorithm():
-            return tuple(algorithm_checks(Subject(obj, **given)))
-        case Problem() | ProblemType():
-            return tuple(problem_checks(obj, **given))
-        case DelayModel() | DelayType():
-            return tuple(delay_checks(obj, **given))
-        case Theorem():
-            return tuple(theorem_checks(obj, **given))
-        case Metric():
-            return tuple(metric_checks(obj, **given))
-    kinds = "an algorithm, a problem, a delay model, a theorem or a metric"
-    raise SpecError(f"conform.checks takes {kinds}, or the family of one, not {type(obj).__name__}")
+    for kinds, suite in _SUITES.items():
+        if isinstance(obj, kinds):
+            return tuple(suite(obj, **given))
+    words = "an algorithm, a problem, a delay model, a theorem or a metric"
+    raise SpecError(f"conform.checks takes {words}, or the family of one, not {type(obj).__name__}")
 
 
-def _run(found: Iterable[Check]) -> None:
-    for check in found:
+def _run(obj: object, **given: Any) -> None:
+    for check in checks(obj, **given):
         check()
+
+
+def _metric_checks(m: Metric) -> Iterator[Check]:
+    return named(f"metric {m.id}", _OF_METRICS, m)
+
+
+def _theorem_checks(t: Theorem) -> Iterator[Check]:
+    return named(f"theorem {t.id}", _OF_THEOREMS, t)
+
+
+_SUITES: Mapping[Any, Callable[..., Iterator[Check]]] = {
+    Algorithm: algorithm_checks,
+    (Problem, ProblemType): problem_checks,
+    (DelayModel, DelayType): delay_checks,
+    Theorem: _theorem_checks,
+    Metric: _metric_checks,
+}
