@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypeVar, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,6 @@ from boundlab.objective import Optimum, Problem
 from boundlab.options import Options
 from boundlab.randomness import Floats
 
-Made = TypeVar("Made")
 ROUNDING = 1e-9  # of the largest number in sight: sums of a few thousand terms, and a solver's last digits
 
 
@@ -64,12 +63,12 @@ def of_examples(
             yield from checks(name, made, family)
 
 
-def rebuilt(who: str, given: Any, build: Callable[[Options], Made]) -> Made:
+def rebuilt(who: str, given: Any, build: Callable[[Options], Any]) -> Any:
     """Return what a family builds of the spec() of an object, once its spec() is that JSON, too."""
     spec = given.spec()
     expect(json.loads(json.dumps(spec)) == spec, "spec() must hold numbers, text and lists only, as JSON does")
     expect(spec.get("type") == given.id, f"spec() says type {spec.get('type')!r}")
-    again: Any = build(Options(who, {key: value for key, value in spec.items() if key != "type"}))
+    again = build(Options(who, {key: value for key, value in spec.items() if key != "type"}))
     expect(again.spec() == spec, "spec() of what spec() rebuilds differs")
     return again
 

@@ -51,7 +51,9 @@ def batches(at: SamplePoints) -> None:
 def proximal_steps(at: SamplePoints) -> None:
     """Check that no point of the sample is better than the proximal point, where there is one."""
     p, size, values = at.problem, 0.7, at.client_values
-    for client, place in [] if values is None else np.ndindex(values.shape):
+    if values is None:
+        return
+    for client, place in np.ndindex(values.shape):
         x = at.points[place]
         with suppress(AssumptionError):
             z = p.prox(client, x, size)
@@ -100,7 +102,7 @@ def kinks(at: SamplePoints) -> None:
 def aside(points: Floats, length: float, seed: int) -> Floats:
     """Return a vector of this length for each point, in a random direction; shape (S, d)."""
     normal = np.random.Generator(np.random.Philox(seed)).normal(size=points.shape)
-    return length / norms(normal)[:, None] * normal
+    return np.asarray(length / norms(normal)[:, None] * normal)
 
 
 def quadratic(at: SamplePoints) -> None:

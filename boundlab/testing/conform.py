@@ -38,7 +38,6 @@ from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
 from boundlab.randomness import Floats, Streams
 from boundlab.registry import lookup
-from boundlab.tape import Tape
 from boundlab.testing._algorithm import Subject, algorithm_checks, same_events
 from boundlab.testing._check import (
     Check,
@@ -276,22 +275,17 @@ def _words(m: Metric) -> None:
 @cache
 def _problem(c: float = 1.0, s: float = 1.0) -> Problem:
     """Return c·f(x/s) from s·x0, of two bowls."""
-    scaled = {"A": c / s**2 * np.array(_BOWLS["A"]), "b": s * np.array(_BOWLS["b"]), "x0": s * np.array(_BOWLS["x0"])}
-    return build_problem("quadratic", {name: value.tolist() for name, value in scaled.items()})
-
-
-def _tape(m: Metric, ks: list[int], step: float = 0.1) -> Tape:
-    """Return a run of asynchronous SGD that shows what the left sides at ks need."""
-    algorithm = lookup("algorithms", "async_sgd")
-    events = algorithm.read_events([[time, (time * time) % 3 % 2] for time in range(1, _EVENTS + 1)], 2, m.id)
-    tape: Tape = algorithm.schedule(algorithm.parameter_type(step), events, 2, m.records(ks), max(ks))
-    return tape
+    by = {"A": c / s**2, "b": s, "x0": s}
+    return build_problem("quadratic", {name: (by[name] * np.array(value)).tolist() for name, value in _BOWLS.items()})
 
 
 def _left(m: Metric, ks: list[int], problem: Problem, step: float = 0.1) -> Floats:
-    """Return the left sides at ks, shape (len(ks),)."""
+    """Return the left sides at ks of a run of asynchronous SGD that shows what they need, shape (len(ks),)."""
+    a = lookup("algorithms", "async_sgd")
+    events = a.read_events([[time, (time * time) % 3 % 2] for time in range(1, _EVENTS + 1)], 2, m.id)
     watch = Watch(m, problem, np.array(ks))
-    run(_tape(m, ks, step), problem.x0, problem.oracle(Streams(0)), watch)
+    tape = a.schedule(a.parameter_type(step), events, 2, m.records(ks), max(ks))
+    run(tape, problem.x0, problem.oracle(Streams(0)), watch)
     expect(np.isfinite(watch.low).all(), f"a run of {max(ks)} iterations has no left side at {ks}")
     at_most("the lower end of the left side ≤ the upper end", watch.low, watch.high)
     return (watch.low + watch.high) / 2.0
@@ -313,32 +307,29 @@ def _records(m: Metric) -> None:
 
 
 def _horizons(m: Metric) -> None:
+    """Check that each horizon among others has the left side of a run of its own."""
     ks, problem = _horizon(m), _problem()
-    together = _left(m, ks, problem)
-    for k, found in zip(ks, together.tolist(), strict=True):
-        alone = float(_left(m, [k], problem)[0])
-        equal(f"the left side at {k} among others and in a run of its own", found, alone, scale=1e-3)
+    alone = np.concatenate([_left(m, [k], problem) for k in ks])
+    what = "the left sides at some horizons and those of runs of their own"
+    equal(what, _left(m, ks, problem), alone, scale=1e-3, axes=("place",))
 
 
 def _shares(m: Metric) -> None:
     """Check left sides against weighted sums of numbers that records might show."""
     expect(m.is_mean == (m.over.share(max(m.first, 1)) is not None), "is_mean does not say whether share() does")
     for k in _horizon(m):
-        count = int(m.over.complete(np.array([k]))[0])
-        values = np.random.Generator(np.random.Philox(k)).uniform(1.0, 2.0, size=count)
-        series, doubled = Series(m, np.array([k])), Series(m, np.array([k]))
-        for value in values:
-            series.add(value)
-            doubled.add(2.0 * value)
-        equal(
-            f"the left side at {k} of doubled records and twice that of the records",
-            doubled.values,
-            2.0 * series.values,
-        )
+        at, made = np.array([k]), []
+        shown = np.random.Generator(np.random.Philox(k)).uniform(1.0, 2.0, size=int(m.over.complete(at)[0]))
+        for by in (1.0, 2.0):
+            series = Series(m, at)
+            for value in shown:
+                series.add(by * value)
+            made.append(series.values)
+        equal(f"the left side at {k} of doubled records and twice that of the records", made[1], 2.0 * made[0])
         share = m.over.share(k) if m.is_mean else None
         if share is not None:
-            what = f"the left side at {k} and share({k}) = {share} times the sum of its {count} records"
-            equal(what, series.values[0], float(share) * values.sum())
+            what = f"the left side at {k} and share({k}) = {share} times the sum of its {len(shown)} records"
+            equal(what, made[0][0], float(share) * shown.sum())
 
 
 def _quantity(m: Metric) -> None:
