@@ -212,11 +212,14 @@ class SamplePoints:
         How far the points lie, in units of their usual distances.
     name
         How messages call the problem.
+    chosen
+        Other points, shape (S, d), in place of those.
     """
 
     problem: Problem
     scale: float
     name: str
+    chosen: Floats | None = None
 
     @property
     def who(self) -> str:
@@ -237,6 +240,8 @@ class SamplePoints:
     @cached_property
     def points(self) -> Floats:
         """The points, shape (S, d)."""
+        if self.chosen is not None:
+            return self.chosen
         around = np.where(np.arange(len(_DISTANCES)) < _OF_START, 0, len(self.centres) - 1)
         normal = np.random.Generator(np.random.Philox(11)).normal(size=(len(_DISTANCES), self.problem.d))
         far = self.scale * self.reach * np.array(_DISTANCES)[:, None]
@@ -255,23 +260,15 @@ class SamplePoints:
     @cached_property
     def gradients(self) -> Floats:
         """The gradients ∇f_i at each point, one by one, shape (n, S, d)."""
-        return self.gradients_at(self.points)
+        p = self.problem
+        return np.array([[p.gradient(i, x) for x in self.points] for i in range(p.n)], dtype=np.float64)
 
     @cached_property
     def client_values(self) -> Floats | None:
         """The values f_i(x) at each point, shape (n, S), or None where the problem does not give them."""
-        return self.client_values_at(self.points)
-
-    def gradients_at(self, points: Floats) -> Floats:
-        """Return the gradients ∇f_i at some points, one by one, shape (n, S, d)."""
-        p = self.problem
-        return np.array([[p.gradient(i, x) for x in points] for i in range(p.n)], dtype=np.float64)
-
-    def client_values_at(self, points: Floats) -> Floats | None:
-        """Return the values f_i(x) at some points, shape (n, S), or None where the problem does not give them."""
         p = self.problem
         try:
-            return np.array([[p.client_value(i, x) for x in points] for i in range(p.n)], dtype=np.float64)
+            return np.array([[p.client_value(i, x) for x in self.points] for i in range(p.n)], dtype=np.float64)
         except AssumptionError:
             return None
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -73,12 +74,12 @@ def scaled(at: SamplePoints) -> None:
 
 def same(at: SamplePoints, other: Problem, what: str, factors: Sequence[Fraction], rounding: float = ROUNDING) -> None:
     """Check that another problem has the problem's start, and multiples of its functions."""
-    p, twin = at.problem, SamplePoints(other, at.scale, at.name)
+    p, twin = at.problem, SamplePoints(other, at.scale, at.name, at.points)
     expect((other.n, other.d) == (p.n, p.d), f"{what} rebuilds n, d = {other.n}, {other.d}, not {p.n}, {p.d}")
     expect(np.array_equal(other.x0, p.x0), f"{what} rebuilds another x0")
     for name, found, known, scale in (
-        ("gradient", twin.gradients_at(at.points), at.gradients, at.steepest),
-        ("client_value", twin.client_values_at(at.points), at.client_values, at.largest),
+        ("gradient", twin.gradients, at.gradients, at.steepest),
+        ("client_value", twin.client_values, at.client_values, at.largest),
     ):
         if found is None or known is None:
             continue
@@ -90,10 +91,11 @@ def same(at: SamplePoints, other: Problem, what: str, factors: Sequence[Fraction
 def kinks(at: SamplePoints) -> None:
     """Check that gradients are continuous where near_kink() says that they do not jump."""
     p, room = at.problem, 1e-9 * at.reach
-    points = np.concatenate((at.points, at.centres))  # random points are at no kink
-    jumps = norms(at.gradients_at(points + aside(points, room, 31)) - at.gradients_at(points))
+    here = replace(at, chosen=np.concatenate((at.points, at.centres)))  # random points are at no kink
+    there = replace(at, chosen=here.points + aside(here.points, room, 31))
+    jumps = norms(there.gradients - here.gradients)
     for client in range(p.n):
-        quiet = ~p.near_kink(client, points, room)
+        quiet = ~p.near_kink(client, here.points, room)
         far = float(jumps[client, quiet].max(initial=0.0))
         words = f"the gradient of client {client} jumps by {far:.4g} within {room:.4g} of a point"
         expect(far <= 1e-3 * at.steepest, f"{words}, and near_kink() sees none")
@@ -250,18 +252,17 @@ def pairs(at: SamplePoints) -> None:
     """
     convex = not at.problem.assumptions().get("convex", "unsaid")
     near = aside(at.points, STEP * at.scale * at.reach, 17)
-    points = np.concatenate((at.points, at.points + near, at.points - near))
-    gradients, values = at.gradients_at(points), at.client_values_at(points)
-    away = points[None] - points[:, None]  # (S, S, d): from row to column
+    every = replace(at, chosen=np.concatenate((at.points, at.points + near, at.points - near)))
+    away = every.points[None] - every.points[:, None]  # (S, S, d): from row to column
     distance = norms(away)
     squares, scale = distance**2, at.steepest * distance
     L, mu = at.known.get("L"), at.known.get("mu", 0.0 if convex else None)
     below = f"the {'tangent' if not mu else 'parabola of curvature mu'} below"
-    for client, slope in enumerate(gradients):
-        if values is not None:
-            value = values[client]
+    for client, slope in enumerate(every.gradients):
+        if every.client_values is not None:
+            value = every.client_values[client]
             above = value[None] - value[:, None] - np.einsum("sd,std->st", slope, away)
-            room = scale + ULP / ROUNDING * np.abs(values).max()
+            room = scale + ULP / ROUNDING * every.largest
             if mu is not None:
                 at_most(f"{below} f_{client} ≤ f_{client}", mu / 2.0 * squares - above, 0.0, scale=room)
             if L is not None:
