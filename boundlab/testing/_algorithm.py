@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, cached_property, partial
 from itertools import product
-from operator import attrgetter
 from typing import Any, final
 
 import numpy as np
@@ -776,7 +775,7 @@ def _not_alone(at: CompiledRun, said: Mapping[str, int]) -> Iterator[str]:
         yield "its server updates are no gradient steps"
 
 
-_each = partial(at_each, attrgetter("schedules"))
+_each = partial(at_each, lambda subject: subject.schedules)
 _CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "it has an id and a summary": _named,
     "options are read as they are declared, and again from JSON": _declared,

@@ -1,36 +1,142 @@
 """Checks of one problem: what it can do beyond values and gradients, its noise, its constants, its minimum."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from boundlab.assumptions import ASSUMPTIONS, RUN_ASSUMPTIONS, choices
 from boundlab.compare.judge import lower_limits
 from boundlab.errors import AssumptionError, SpecError
-from boundlab.objective import Oracle, Problem, ProblemType
+from boundlab.objective import Optimum, Oracle, Problem, ProblemType
 from boundlab.randomness import Floats, Streams
 from boundlab.registry import lookup
 from boundlab.testing._check import (
     ROUNDING,
-    STEP,
-    ULP,
     Check,
-    SamplePoints,
     at_each,
     at_most,
     equal,
     expect,
     named,
-    norms,
     of_examples,
     rebuilt,
 )
+
+# Random points of a problem, with what it says there.
+
+ULP = 1e-13  # rounding of a value, of the largest in sight
+STEP = 1e-4  # of the distance between x0 and x*: between neighbours
+_DISTANCES = (1e-3, 1.0, 10.0, 1e-3, 0.3, 0.3, 1.0)  # distances in units of R: the first three to x0, the others to x*
+_OF_START = 3
+
+
+@final
+@dataclass(frozen=True)
+class SamplePoints:
+    """A problem at a few points around its start and its minimiser, near and far.
+
+    Parameters
+    ----------
+    problem
+        Which one.
+    scale
+        How far the points lie, in units of their usual distances.
+    name
+        How messages call the problem.
+    chosen
+        Other points, shape (S, d), in place of those.
+    """
+
+    problem: Problem
+    scale: float
+    name: str
+    chosen: Floats | None = None
+
+    @property
+    def who(self) -> str:
+        """How messages begin."""
+        return self.name + ("" if self.scale == 1.0 else f" at points {self.scale:g} times as far")
+
+    @cached_property
+    def known(self) -> dict[str, float]:
+        """The values of the constants."""
+        return {name: constant.value for name, constant in self.problem.constants().items()}
+
+    @cached_property
+    def centres(self) -> Floats:
+        """The start and, where there is one, the minimiser, shape (1 or 2, d)."""
+        known = (self.problem.x0, *([] if self.optimum is None else [self.optimum.x]))
+        return np.array(known, dtype=np.float64)
+
+    @cached_property
+    def points(self) -> Floats:
+        """The points, shape (S, d)."""
+        if self.chosen is not None:
+            return self.chosen
+        around = np.where(np.arange(len(_DISTANCES)) < _OF_START, 0, len(self.centres) - 1)
+        normal = np.random.Generator(np.random.Philox(11)).normal(size=(len(_DISTANCES), self.problem.d))
+        far = self.scale * self.reach * np.array(_DISTANCES)[:, None]
+        return np.asarray(self.centres[around] + far * normal / np.sqrt(self.problem.d))
+
+    @cached_property
+    def reach(self) -> float:
+        """The distance of x0 and x*, or a little where that is 0 or unknown; unit (0, 1)."""
+        return max(self.known.get("R", 0.0), 1e-3 * (1.0 + float(norms(self.problem.x0))))
+
+    @cached_property
+    def size(self) -> float:
+        """The largest norm of a point: the scale of rounding in points."""
+        return float(norms(self.points).max())
+
+    @cached_property
+    def gradients(self) -> Floats:
+        """The gradients ∇f_i at each point, one by one, shape (n, S, d)."""
+        p = self.problem
+        return np.array([[p.gradient(i, x) for x in self.points] for i in range(p.n)], dtype=np.float64)
+
+    @cached_property
+    def client_values(self) -> Floats | None:
+        """The values f_i(x) at each point, shape (n, S), or None where the problem does not give them."""
+        p = self.problem
+        try:
+            return np.array([[p.client_value(i, x) for x in self.points] for i in range(p.n)], dtype=np.float64)
+        except AssumptionError:
+            return None
+
+    @cached_property
+    def values(self) -> Floats:
+        """The values f(x) at each point, one by one, shape (S,)."""
+        return np.array([self.problem.value(x) for x in self.points], dtype=np.float64)
+
+    @cached_property
+    def optimum(self) -> Optimum | None:
+        """The certified optimum, or None where the problem says why there is none."""
+        return None if self.problem.assumptions().get("minimiser", "unsaid") else self.problem.optimum()
+
+    @cached_property
+    def steepest(self) -> float:
+        """The largest ‖∇f_i‖ of the sample: the scale of rounding in gradients."""
+        return float(norms(self.gradients).max())
+
+    @cached_property
+    def largest(self) -> float:
+        """The scale of rounding in values."""
+        each = self.values if self.client_values is None else self.client_values
+        return float(np.abs(each).max())
+
+
+def norms(vectors: ArrayLike) -> Any:
+    """Return the norms along the last axis: of one vector a number, else an array."""
+    return np.linalg.norm(vectors, axis=-1)
+
+
+# Views of its functions: all are the gradients and values of single points.
 
 _SIZE = 0.25  # of steps
 
@@ -320,7 +426,7 @@ def sizes(at: SamplePoints) -> None:
         ("√mean_i ‖∇f_i(x) − ∇f(x)‖² ≤ sigma_g_mean", "sigma_g_mean", np.sqrt((apart**2).mean(axis=0))),
     ):
         if name in known:
-            limit = math.sqrt(known[name]) if name == "G_sq" else known[name]
+            limit = np.sqrt(known[name]) if name == "G_sq" else known[name]
             at_most(what, found, limit, scale=at.steepest)
     if "L_sq" in known:
         equal("L_sq and L²", known["L_sq"], known["L"] ** 2)
@@ -344,7 +450,7 @@ def minimum(at: SamplePoints) -> None:
     at_most("f* − gap ≤ f(x)", lower, at.values, scale=scale)
     at_most("f(x0) − f* ≤ F0", p.value(x0) - best.value, known["F0"], scale=scale)
     error, size = best.distance or 0.0, norms(x0) + norms(best.x)
-    at_most("‖x0 − x*‖ ≤ R", math.dist(x0, best.x) - error, known["R"], scale=size)
+    at_most("‖x0 − x*‖ ≤ R", norms(x0 - best.x) - error, known["R"], scale=size)
     slopes = norms(np.array([p.gradient(i, best.x) for i in range(p.n)]))
     most = p.gradient_norms_at_optimum()
     if most is not None:
