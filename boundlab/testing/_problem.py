@@ -403,14 +403,11 @@ def extremes(at: SamplePoints) -> None:
 
 def _iterate(turn: Callable[[Floats], Floats], d: int, shift: float) -> Floats:
     """Return a unit vector that the map turns into its largest multiple, or the map minus ``shift`` does."""
-    v: Floats = np.random.Generator(np.random.Philox(19)).normal(size=d)
+    v: Floats = aside(np.zeros((1, d)), 1.0, 19)[0]
     for _ in range(_ROUNDS):
-        v = v / norms(v)
         new = turn(v) - shift * v
-        if not norms(new) > 0.0:
-            return v
-        v = new
-    return np.asarray(v / norms(v))
+        v = new / norms(new) if norms(new) > 0.0 else v
+    return v
 
 
 def sizes(at: SamplePoints) -> None:
