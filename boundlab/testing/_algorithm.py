@@ -687,13 +687,15 @@ def _damps(at: CompiledRun, plain: CompiledRun, name: str, typed: str) -> bool |
     ratio, since = weight[late] / usual[late], start[late]
     numbers = (getattr(at.parameters, one.name) for one in fields(at.parameters))
     offsets = {0, 1, *(one for one in numbers if isinstance(one, int))}
-    for tau, offset in product((used[late] - since, arrival[late] - since), sorted(offsets, reverse=True)):
+    for tau, offset in product((arrival[late] - since, used[late] - since), sorted(offsets)):
         expected = np.array([s(int(one) + offset) for one in tau])
         told = _proportional(used[late], ratio, expected)
         if told or _close(ratio, expected):
             return None if _close(expected, 1.0) else True
     if told is None and _close(ratio, 1.0):
         return False
+    tau = arrival[late] - since
+    expected = np.array([s(int(one)) for one in tau])
     words = f"{at.who}: option {name}={typed} is not the function of staleness that it says: what it makes of the"
     words += f" weights of updates {late.tolist()}, which arrive {tau.tolist()} versions late, and s of that,"
     equal(words, ratio, expected, rounding=0.0)
