@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -12,7 +13,7 @@ from boundlab.compare.judge import detectable_gap, trials_to_refute
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, SpecError
 from boundlab.instance.fitting import CompareOptions, fitting
-from boundlab.options import merged, number, typed, whole
+from boundlab.options import Default, merged, number, typed, whole
 from boundlab.pages.plots import case_name
 from boundlab.registry import command_line
 from boundlab.testing._finding import BoundFinding, notify
@@ -230,19 +231,18 @@ def _settings(
     horizons = [None] if iterations is None else np.atleast_1d(np.asarray(iterations, dtype=object)).tolist()
     if not horizons:
         raise SpecError("iterations is an empty list: give a horizon, or leave it out")
-    if problem is None:
-        if delays is not None or server is not None:
-            raise SpecError("delays and server go with a problem: give one, too")
-        fits = fitting(theorem, MOST_SETTINGS, given)
-        return tuple(
-            one if k is None else replace(one, iterations=whole(k, "iterations")) for one in fits for k in horizons
-        )
-    given_specs: tuple[Any, ...] = (problem, delays or "exponential")
-    if not all(isinstance(one, str) for one in given_specs):
+    if problem is None and (delays is not None or server is not None):
+        raise SpecError("delays and server go with a problem: give one, too")
+    specs: tuple[Any, Any] = (problem or "", delays or "exponential")
+    if not all(isinstance(one, str) for one in specs):
         words = "problem and delays must be specs, such as 'lad:x0=3' and 'iid:p_s=0.5'"
         raise SpecError(f"{words}: a command has to repeat what is found")
-    asked = [1000 if k is None else whole(k, "iterations") for k in horizons]
-    return tuple(CompareOptions(theorem, problem, delays or "exponential", server, k, dict(given)) for k in asked)
+    some: Sequence[CompareOptions] = [CompareOptions(theorem, *specs, server, Default.ITERATIONS, dict(given))]
+    if problem is None:
+        some = fitting(theorem, MOST_SETTINGS, given)
+    return tuple(
+        one if k is None else replace(one, iterations=whole(k, "iterations")) for one in some for k in horizons
+    )
 
 
 def compared(name: str, settings: Sequence[CompareOptions], demand: BoundRequest) -> list[BoundFinding]:
@@ -263,24 +263,18 @@ def compared(name: str, settings: Sequence[CompareOptions], demand: BoundRequest
 
 def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFinding:
     """Compare on one setting, with a sample that is designed where one is taken."""
-    level, error = 1.0 - 2.0 * demand.false_alarm, demand.false_alarm
-
-    def ask(trials: int, seed: int) -> api.Compared:
-        found: api.Compared = api.compare(one.theorem, **one.asked(), trials=trials, seed=seed, level=level, jobs=1)
-        return found
-
-    seed = demand.seed ^ _OTHER
-    result = ask(min(_PILOT, demand.trials or _PILOT), seed)
-    finding = BoundFinding(name, "comparison", "", "", one.words())
-    trials = result.band.trials
+    error, seed = demand.false_alarm, demand.seed ^ _OTHER
+    level = 1.0 - 2.0 * error
+    ask: Any = partial(api.compare, one.theorem, **one.asked(), level=level, jobs=1)
+    result = ask(trials=min(_PILOT, demand.trials or _PILOT), seed=seed)
+    finding, trials = BoundFinding(name, "comparison", "", "", one.words()), result.band.trials
     if result.band.level < 1.0:
         values = run_trials(result.plan, _PILOT, seed)
         relative = values.left.lower / np.maximum(values.right.value, 1e-300)
-        each = error / relative.shape[1]
+        each, seed = error / relative.shape[1], demand.seed
         needed = trials_to_refute(relative, demand.gap, each)
         trials = demand.trials or int(max(_PILOT, min(needed, demand.most_trials)))
-        seed, result = demand.seed, ask(trials, demand.seed)
-        seen = detectable_gap(relative, trials, each)
+        result, seen = ask(trials=trials, seed=seed), detectable_gap(relative, trials, each)
         finding = replace(finding, trials=trials, false_alarm=error, gap=seen if np.isfinite(seen) else None)
     finding = replace(finding, verdict=result.verdict.value, words=result.explanation)
     if not finding.refutes:
@@ -296,18 +290,13 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
         found = api.falsify(theorem, candidates=demand.candidates, seed=demand.seed, jobs=1)
     except (AssumptionError, SpecError) as error:
         return BoundFinding(name, "search", Verdict.NOT_APPLICABLE.value, str(error))
-    if found.best is None:
-        words = found.nothing or f"{found.looked_at}, and none is confirmed"
-        return BoundFinding(name, "search", found.verdict.value, words)
-    best = found.best
-    if not found.violated or found.case is None:
-        words = f"none found among {found.looked_at}; the closest has left/right {best.ratio:.4g}"
-        return BoundFinding(name, "search", Verdict.INCONCLUSIVE.value, words, best.words())
-    where = f"at {theorem.horizon_symbol} = {best.iterations}"
-    words = f"{where} the left side {best.left:.10g} is above the bound {best.right:.10g} ({best.kind}: {best.method})"
-    if found.growth is not None:
-        words = f"{found.growth.family}: {found.growth.why}"
-    finding = BoundFinding(name, "search", Verdict.VIOLATED.value, words, best.words())
+    best, words = found.best, _said(found)
+    if found.violated and found.growth is None and best is not None:
+        words = f"at {theorem.horizon_symbol} = {best.iterations} the left side {best.left:.10g} is above the bound "
+        words += f"{best.right:.10g} ({best.kind}: {best.method})"
+    finding = BoundFinding(name, "search", found.verdict.value, words, best.words() if best else "")
+    if best is None or not found.violated or found.case is None:
+        return finding
     again = command_line("falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed))
     finding = _with_case(finding, demand, case_name(theorem.id, "counterexample"), found.case, again)
     return finding if best.kind == "numeric" else replace(finding, reproduce=command_line("exact", name, finding.case))
@@ -316,13 +305,14 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
 def checked(name: str, theorem: Theorem) -> BoundFinding:
     """Return what the checks of the formula say."""
     found = api.check(theorem)
-    if found.failed:
-        words = "; ".join(f"{one.id}: not so: {one.statement} ({one.witness})" for one in found.failed)
-        return BoundFinding(name, "checks", "failed", words, reproduce=command_line("check", name))
-    passed = sum(one.verdict.startswith("passed") for one in found.checks)
-    odd = [one.id for one in found.checks if one.verdict in ("suspicious", "unknown")]
-    words = f"{passed} of {len(found.checks)} passed, none failed" + (f"; look at {', '.join(odd)}" if odd else "")
-    return BoundFinding(name, "checks", "passed" if passed else "unknown", words)
+    failed = "".join(f"; {one.id}: not so: {one.statement} ({one.witness})" for one in found.failed)
+    again = command_line("check", name) if failed else ""
+    return BoundFinding(name, "checks", found.verdict, _said(found) + failed, reproduce=again)
+
+
+def _said(found: api.Searched | api.Checks) -> str:
+    """Return the line of a result behind its theorem and its verdict, which a finding has by itself."""
+    return found.line().removeprefix(f"{found.theorem.id}: ").removeprefix(f"{found.verdict}: ")
 
 
 def look(part: str, name: str, theorem: Theorem, demand: BoundRequest) -> list[BoundFinding]:

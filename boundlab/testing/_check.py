@@ -1,21 +1,19 @@
 """Checks of the suite, each with a name; and comparisons up to rounding that say in a sentence what disagrees."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, TypeVar, final
+from functools import partial
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundlab.errors import AssumptionError, BoundlabError, SpecError
-from boundlab.objective import Optimum, Problem
+from boundlab.errors import BoundlabError, SpecError
 from boundlab.options import Options
 from boundlab.randomness import Floats
 
-Made = TypeVar("Made")
 ROUNDING = 1e-9  # of the largest number in sight: sums of a few thousand terms, and a solver's last digits
 
 
@@ -49,28 +47,29 @@ def named(who: str, parts: Mapping[str, Callable[..., None]], *given: Any) -> It
         yield Check(f"{who}: {name}", about(who)(partial(part, *given)))
 
 
-def of_example(
-    who: str, options: Options, family: Any, checks: Callable[[str, Any, Any], Iterator[Check]], *more: Any
+def of_examples(
+    who: str, family: Any, checks: Callable[[str, Any, Any], Iterator[Check]], *more: Any
 ) -> Iterator[Check]:
-    """Yield the checks of what a family makes of one of its examples, or one that fails as it does not take it."""
-    try:
-        made = family.build(options, *more)
-    except BoundlabError as error:
-        words = f"the example {options.values} is refused: {error}; declare examples that are taken"
-        yield from named(who, {"its example is taken": partial(expect, False, words)})
-    else:
-        yield from checks(who, made, family)
+    """Yield the checks of what a family makes of each of its examples, or one that fails where it takes it not."""
+    for place, example in enumerate(family.examples, 1):
+        name, given = f"{who}, example {place}", dict(example)
+        try:
+            made = family.build(Options(who, given), *more)
+        except BoundlabError as error:
+            words = f"{given} is refused: {error}; declare examples that are taken"
+            yield from named(name, {"it is taken": partial(expect, False, words)})
+        else:
+            yield from checks(name, made, family)
 
 
-def rebuilt(who: str, given: Any, build: Callable[[Options], Made]) -> tuple[dict[str, Any], Made]:
-    """Return the options in spec() of an object and what a family builds of them, once its spec() is that JSON, too."""
+def rebuilt(who: str, given: Any, build: Callable[[Options], Any]) -> Any:
+    """Return what a family builds of the spec() of an object, once its spec() is that JSON, too."""
     spec = given.spec()
     expect(json.loads(json.dumps(spec)) == spec, "spec() must hold numbers, text and lists only, as JSON does")
     expect(spec.get("type") == given.id, f"spec() says type {spec.get('type')!r}")
-    options = {key: value for key, value in spec.items() if key != "type"}
-    again: Any = build(Options(who, dict(options)))
+    again = build(Options(who, {key: value for key, value in spec.items() if key != "type"}))
     expect(again.spec() == spec, "spec() of what spec() rebuilds differs")
-    return options, again
+    return again
 
 
 def at_each(places: Callable[[Any], Iterable[Any]], *checks: Callable[[Any], None]) -> Callable[..., None]:
@@ -91,10 +90,10 @@ def reads_declared(
     """Return the options that are read, once each has a line of help, and one that has none is refused."""
     options = Options(owner, given)
     read(options)
-    for name in sorted(options.seen - says.keys()):
-        expect(False, f"option {name} is read, but not declared")
-    for name, line in says.items():
-        expect(line.strip(), f"option {name} has no line of help")
+    unsaid = sorted(options.seen - says.keys())
+    expect(not unsaid, f"option {', '.join(unsaid)} is read, but not declared")
+    silent = [name for name, line in says.items() if not line.strip()]
+    expect(not silent, f"option {', '.join(silent)} has no line of help")
     name = next(name for name in ("nonsense", "nonsense_") if name not in says)
     try:
         read(Options(owner, {**given, name: 1}))
@@ -130,7 +129,21 @@ def spoken(given: object, *names: str) -> None:
         expect(str(getattr(given, name, "")).strip(), f"it has no {name}")
 
 
-def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.0, rounding: float = ROUNDING) -> None:
+def reasoned(what: str, said: object) -> None:
+    """Raise AssertionError unless an answer is '', for what is so, or a sentence that says why it is not."""
+    sentence = isinstance(said, str) and (said == "" or len(said.split()) > 3)
+    expect(sentence, f"{what} must be '' or a sentence, got {said!r}")
+
+
+def equal(
+    what: str,
+    found: ArrayLike,
+    expected: ArrayLike,
+    *,
+    scale: float = 0.0,
+    rounding: float = ROUNDING,
+    axes: Sequence[str] = (),
+) -> None:
     """Raise AssertionError unless two arrays have the same shape and are equal up to rounding.
 
     Parameters
@@ -141,16 +154,17 @@ def equal(what: str, found: ArrayLike, expected: ArrayLike, *, scale: float = 0.
         Rounding is relative to the largest entry of both, or to this where it is larger.
     rounding
         How much of that is allowed.
+    axes
+        What a place of each axis is called: "server update", "update".
     """
     a, b = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
     expect(a.shape == b.shape, f"{what} differ in shape: {a.shape} and {b.shape}")
-    off = np.abs(a - b)
     allowed = rounding * max(scale, np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
-    for at in _wrong(off - allowed):
-        expect(False, f"{what} differ: {a[at]:.10g} and {b[at]:.10g}{_place(at)}")
+    for one, other, place in _worst(np.abs(a - b) - allowed, a, b, axes):
+        expect(False, f"{what} differ: {one} and {other}{place}")
 
 
-def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: ArrayLike = 0.0) -> None:
+def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: ArrayLike = 0.0, axes: Sequence[str] = ()) -> None:
     """Raise AssertionError unless found ≤ limit entry by entry, up to rounding.
 
     Parameters
@@ -159,128 +173,18 @@ def at_most(what: str, found: ArrayLike, limit: ArrayLike, *, scale: ArrayLike =
         What is bounded by what, in words: "‖∇f_i‖ ≤ B".
     scale
         Rounding is relative to each limit, or to this where it is larger.
+    axes
+        As :func:`equal` takes them.
     """
     a, b = np.broadcast_arrays(np.asarray(found, dtype=np.float64), np.asarray(limit, dtype=np.float64))
-    for at in _wrong(a - b - ROUNDING * np.maximum(np.abs(b), scale)):
-        expect(False, f"{what} fails: {a[at]:.10g} is above {b[at]:.10g}{_place(at)}")
+    above = a - b - ROUNDING * np.maximum(np.abs(b), scale)
+    for one, other, place in _worst(above, a, b, axes):
+        expect(False, f"{what} fails: {one} is above {other}{place}")
 
 
-def _wrong(above: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the place of the largest number unless all are at most 0; a NaN is not."""
+def _worst(above: Any, a: Floats, b: Floats, axes: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield both sides where the largest number is, and this place, unless all are at most 0; a NaN is not."""
     if not (above <= 0.0).all():
-        yield np.unravel_index(int(np.argmax(above)), above.shape)
-
-
-def _place(at: tuple[Any, ...]) -> str:
-    return f", at entry {tuple(int(one) for one in at)}" if at else ""
-
-
-# Random points of a problem, with what it says there.
-
-ULP = 1e-13  # rounding of a value, of the largest in sight
-STEP = 1e-4  # of the distance between x0 and x*: between neighbours
-_DISTANCES = (1e-3, 1.0, 10.0, 1e-3, 0.3, 0.3, 1.0)  # distances in units of R: the first three to x0, the others to x*
-_OF_START = 3
-
-
-@final
-@dataclass(frozen=True)
-class SamplePoints:
-    """A problem at a few points around its start and its minimiser, near and far.
-
-    Parameters
-    ----------
-    problem
-        Which one.
-    scale
-        How far the points lie, in units of their usual distances.
-    name
-        How messages call the problem.
-    """
-
-    problem: Problem
-    scale: float
-    name: str
-
-    @property
-    def who(self) -> str:
-        """How messages begin."""
-        return self.name + ("" if self.scale == 1.0 else f" at points {self.scale:g} times as far")
-
-    @cached_property
-    def known(self) -> dict[str, float]:
-        """The values of the constants."""
-        return {name: constant.value for name, constant in self.problem.constants().items()}
-
-    @cached_property
-    def centres(self) -> Floats:
-        """The start and, where there is one, the minimiser, shape (1 or 2, d)."""
-        known = (self.problem.x0, *([] if self.optimum is None else [self.optimum.x]))
-        return np.array(known, dtype=np.float64)
-
-    @cached_property
-    def points(self) -> Floats:
-        """The points, shape (S, d)."""
-        around = np.where(np.arange(len(_DISTANCES)) < _OF_START, 0, len(self.centres) - 1)
-        normal = np.random.Generator(np.random.Philox(11)).normal(size=(len(_DISTANCES), self.problem.d))
-        far = self.scale * self.reach * np.array(_DISTANCES)[:, None]
-        return np.asarray(self.centres[around] + far * normal / np.sqrt(self.problem.d))
-
-    @cached_property
-    def reach(self) -> float:
-        """The distance of x0 and x*, or a little where that is 0 or unknown; unit (0, 1)."""
-        return max(self.known.get("R", 0.0), 1e-3 * (1.0 + float(norms(self.problem.x0))))
-
-    @cached_property
-    def size(self) -> float:
-        """The largest norm of a point: the scale of rounding in points."""
-        return float(norms(self.points).max())
-
-    @cached_property
-    def gradients(self) -> Floats:
-        """The gradients ∇f_i at each point, one by one, shape (n, S, d)."""
-        return self.gradients_at(self.points)
-
-    @cached_property
-    def client_values(self) -> Floats | None:
-        """The values f_i(x) at each point, shape (n, S), or None where the problem does not give them."""
-        return self.client_values_at(self.points)
-
-    def gradients_at(self, points: Floats) -> Floats:
-        """Return the gradients ∇f_i at some points, one by one, shape (n, S, d)."""
-        p = self.problem
-        return np.array([[p.gradient(i, x) for x in points] for i in range(p.n)], dtype=np.float64)
-
-    def client_values_at(self, points: Floats) -> Floats | None:
-        """Return the values f_i(x) at some points, shape (n, S), or None where the problem does not give them."""
-        p = self.problem
-        try:
-            return np.array([[p.client_value(i, x) for x in points] for i in range(p.n)], dtype=np.float64)
-        except AssumptionError:
-            return None
-
-    @cached_property
-    def values(self) -> Floats:
-        """The values f(x) at each point, one by one, shape (S,)."""
-        return np.array([self.problem.value(x) for x in self.points], dtype=np.float64)
-
-    @cached_property
-    def optimum(self) -> Optimum | None:
-        """The certified optimum, or None where the problem says why there is none."""
-        return None if self.problem.assumptions().get("minimiser", "unsaid") else self.problem.optimum()
-
-    @cached_property
-    def steepest(self) -> float:
-        """The largest ‖∇f_i‖ of the sample: the scale of rounding in gradients."""
-        return float(norms(self.gradients).max())
-
-    @cached_property
-    def largest(self) -> float:
-        """The scale of rounding in values."""
-        each = self.values if self.client_values is None else self.client_values
-        return float(np.abs(each).max())
-
-
-def norms(vectors: ArrayLike) -> Any:
-    """Return the norms along the last axis: of one vector a number, else an array."""
-    return np.linalg.norm(vectors, axis=-1)
+        at = tuple(int(one) for one in np.unravel_index(int(np.argmax(above)), above.shape))
+        place = ", ".join(f"{axis} {index}" for axis, index in zip(axes, at, strict=True)) if axes else f"entry {at}"
+        yield f"{a[at]:.10g}", f"{b[at]:.10g}", f", at {place}" if at else ""

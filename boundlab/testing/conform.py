@@ -10,11 +10,10 @@ both numbers. :func:`checks` gives the same checks one by one, so that pytest sh
 All draws have fixed seeds.
 """
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,12 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundlab.algorithms import Algorithm
-from boundlab.algorithms.example_options import words
 from boundlab.assumptions import definers
 from boundlab.case import build_problem
 from boundlab.checks import View, check as checked
 from boundlab.delays import DelayModel, DelayType, Renewal
-from boundlab.errors import AssumptionError, BoundlabError, InfiniteError, SpecError
+from boundlab.errors import AssumptionError, InfiniteError, SpecError
 from boundlab.events import SERVER, Events
 from boundlab.execute.floats import run
 from boundlab.formulas.parse import parse
@@ -38,7 +36,6 @@ from boundlab.objective import Problem, ProblemType
 from boundlab.options import Options
 from boundlab.randomness import Floats, Streams
 from boundlab.registry import lookup
-from boundlab.tape import Tape
 from boundlab.testing._algorithm import Subject, algorithm_checks, same_events
 from boundlab.testing._check import (
     Check,
@@ -47,13 +44,15 @@ from boundlab.testing._check import (
     equal,
     expect,
     named,
-    of_example,
+    of_examples,
     reads_declared,
+    reasoned,
     rebuilt,
     spoken,
 )
 from boundlab.testing._problem import problem_checks
 from boundlab.theorems import Theorem, load_theorem
+from boundlab.traces import departure
 
 # All checks of one delay model.
 #
@@ -69,13 +68,13 @@ _FEW, _MANY = 30, 300  # events
 _SERVER_RATE = 0.7
 _OUTLIER = 7.0  # standard deviations of a Poisson count
 _LONG_SEED = 6
-_START, _LARGEST = 1 << 13, 1 << 18  # events
+_LENGTHS = (1 << 13, 1 << 15, 1 << 17, 1 << 18)  # events
 _BLOCKS = 64
 _HEAVIEST = 1.05  # tail index
 _ERRORS = 6.0  # standard errors: once in 10⁷ for 64 normal block means
 _SEEN = 0.05  # the smallest error of a rate that a run should show
 _FALSE_ALARM = 1e-9
-_PAIRS = 1 << 15  # events of two and two
+_EVENTS_OF_MEMORY = 1 << 16
 
 
 def delay_checks(m: DelayModel | DelayType, family: DelayType | None = None) -> Iterator[Check]:
@@ -87,13 +86,11 @@ def delay_checks(m: DelayModel | DelayType, family: DelayType | None = None) -> 
         What builds the model from options; None: what is registered under its id.
     """
     who = f"delays {m.id}"
-    if isinstance(m, DelayModel):
+    if isinstance(m, DelayType):
+        yield from named(who, {"options are read as they are declared": _delay_options}, m)
+        yield from of_examples(who, m, _of_model, _CLIENTS)
+    else:
         yield from _of_model(who, m, lookup("delays", m.id) if family is None else family)
-        return
-    yield from named(who, {"options are read as they are declared": _delay_options}, m)
-    for example in m.examples:
-        name = f"{who} with {words(example)}" if example else who
-        yield from of_example(name, Options(who, dict(example)), m, _of_model, _CLIENTS)
 
 
 def _of_model(who: str, m: DelayModel, family: DelayType) -> Iterator[Check]:
@@ -111,7 +108,7 @@ def _delay_options(family: DelayType) -> None:
 
 def _round_trip(m: DelayModel, family: DelayType) -> None:
     """Check that spec() is JSON and rebuilds the same model."""
-    _, again = rebuilt(f"delays {m.id}", m, lambda options: family.build(options, m.n))
+    again = rebuilt(f"delays {m.id}", m, lambda options: family.build(options, m.n))
     equal("the rates of the model that spec() rebuilds and its own", again.rates(), m.rates(), rounding=0.0)
     same_events("the model that spec() rebuilds", _events(again, _FEW), _events(m, _FEW))
 
@@ -135,26 +132,22 @@ def _events(m: DelayModel, count: int) -> Events:
 
 def _served(m: DelayModel) -> None:
     """Check that the server's own aggregations come at their rate, and that more events begin with the same ones."""
-    try:
+    with suppress(SpecError):  # it brings the server's events, or ends
         events, short = (m.sample(Streams(_SEED), count, _SERVER_RATE) for count in (_MANY, _FEW))
-    except SpecError:
-        return  # it brings the server's events, or ends
-    same_events("a longer trial with a server", events.head(_FEW), short)
-    count, mean = int((events.actor == SERVER).sum()), _SERVER_RATE * float(events.time[-1])
-    near = abs(count - mean) <= _OUTLIER * (np.sqrt(mean) + 1.0)
-    said = f"{count} aggregations at rate {_SERVER_RATE} until time {events.time[-1]:.4g}"
-    expect(near, f"{said}; {mean:.4g} are due")
+        same_events("a longer trial with a server", events.head(_FEW), short)
+        count, mean = int((events.actor == SERVER).sum()), _SERVER_RATE * float(events.time[-1])
+        said = f"{count} aggregations at rate {_SERVER_RATE} until time {events.time[-1]:.4g}"
+        expect(abs(count - mean) <= _OUTLIER * (np.sqrt(mean) + 1.0), f"{said}; {mean:.4g} are due")
 
 
 def _clock(m: DelayModel) -> None:
     """Check that clients that begin anew whenever they arrive do so at the times of a sample."""
     time, actor = m.arrivals_of(Streams(_SEED), _MANY)
     for client in range(m.n):
-        due, clock, now, found = time[actor == client], m.clock(Streams(_SEED)), 0.0, []
+        due, clock, found = time[actor == client], m.clock(Streams(_SEED)), [0.0]
         for _ in due:
-            now = clock.arrival(client, now)
-            found.append(now)
-        equal(f"arrivals of client {client} by clock() and in a sample", np.array(found), due)
+            found.append(clock.arrival(client, found[-1]))
+        equal(f"arrivals of client {client} by clock() and in a sample", found[1:], due)
 
 
 def _counts(m: DelayModel) -> None:
@@ -163,13 +156,11 @@ def _counts(m: DelayModel) -> None:
     expect(np.shape(rates) == (m.n,), f"rates() has shape {np.shape(rates)}, not (n,) = ({m.n},)")
     expect(np.isfinite(rates).all() and (rates > 0.0).all(), f"rates() must be finite and > 0, got {rates}")
     expect(len(m.how_rates.split()) > 0, "how_rates does not say where the rates come from")
-    count = _START
-    while True:
+    for count in _LENGTHS:
         time, actor = _sample(m, count)
         means, errors = _gaps(time, actor, m.n)
-        if (_ERRORS * errors <= _SEEN).all() or len(time) < count or count >= _LARGEST:
+        if (_ERRORS * errors <= _SEEN).all() or len(time) < count:
             break
-        count *= 4
     for client in range(m.n):
         size = int((actor == client).sum())
         # The ends of a finite trace cut two times short.
@@ -199,15 +190,15 @@ def _gaps(time: Floats, actor: NDArray[np.int32], n: int) -> tuple[Floats, Float
         means[client] = gaps.mean() if len(gaps) else np.inf
         if len(gaps) >= 4 * _BLOCKS:
             blocks = np.array([block.mean() for block in np.array_split(gaps, _BLOCKS)])
-            errors[client] = (blocks.std(ddof=1) / math.sqrt(_BLOCKS) + _hidden(gaps)) / means[client]
+            errors[client] = (blocks.std(ddof=1) / np.sqrt(_BLOCKS) + _hidden(gaps)) / means[client]
     return means, errors
 
 
 def _hidden(gaps: Floats) -> float:
     """Return the part of the mean that lies beyond the largest of these times, by Hill's estimate of their tail."""
-    large = np.sort(gaps)[-math.isqrt(len(gaps)) :]
+    large = np.sort(gaps)[-int(np.sqrt(len(gaps))) :]
     spread = float(np.log(large / large[0]).mean()) if large[0] > 0.0 else 0.0
-    index = max(1.0 / spread, _HEAVIEST) if spread > 0.0 else math.inf
+    index = max(1.0 / spread, _HEAVIEST) if spread > 0.0 else np.inf
     return float(large[-1]) / len(gaps) / (1.0 - 1.0 / index) if spread > 0.0 else 0.0
 
 
@@ -225,39 +216,32 @@ def _quantiles(m: DelayModel) -> None:
 def _mean(m: Renewal, client: int, nodes: int) -> float:
     """Integrate the quantiles by the double exponential rule, whose nodes crowd at both ends."""
     t = np.linspace(-6.0, 6.0, nodes)
-    u = np.clip(1.0 / (1.0 + np.exp(-math.pi * np.sinh(t))), 1e-300, 1.0 - 2.0**-53)
-    weight = math.pi * np.cosh(t) * u * (1.0 - u) * (t[1] - t[0])
+    u = np.clip(1.0 / (1.0 + np.exp(-np.pi * np.sinh(t))), 1e-300, 1.0 - 2.0**-53)
+    weight = np.pi * np.cosh(t) * u * (1.0 - u) * (t[1] - t[0])
     return float(weight @ m.law.durations(u[:, None], np.full(nodes, client)) / weight.sum())
 
 
 def _memory(m: DelayModel) -> None:
-    """Check what is called memoryless: who comes next does not depend on who came, nor the time on anything.
+    """Check what is called memoryless: clients are drawn independently from one law, and times are exponential.
 
-    Hoeffding's inequality for pairs of events, and that of Dvoretzky, Kiefer and Wolfowitz for times; each fails a true
-    claim at most once in 10⁹.
+    A bet against the first (:func:`boundlab.traces.departure`), and the inequality of Dvoretzky, Kiefer and Wolfowitz
+    for times; each fails a true claim at most once in 10⁹.
     """
-    said = m.memoryless
-    expect(isinstance(said, str) and (not said or len(said.split()) > 3), "memoryless must be '' or a sentence")
-    if said:
+    reasoned("memoryless", m.memoryless)
+    if m.memoryless:
         return
-    time, actor = _sample(m, 2 * _PAIRS)
-    rates = m.rates()
-    p = rates / rates.sum()
-    clients = actor[actor >= 0]
-    first, second = clients[: len(clients) // 2 * 2].reshape(-1, 2).T
-    room = math.sqrt(math.log(2.0 * m.n**2 / _FALSE_ALARM) / (2.0 * len(first)))
-    for i, j in np.ndindex(m.n, m.n):
-        share, due = float(((first == i) & (second == j)).mean()), p[i] * p[j]
-        found = f"client {j} follows client {i} in a share of {share:.4g} of pairs, and p_{i}·p_{j} is {due:.4g}"
-        expect(abs(share - due) <= room, f"it is called memoryless, but {found}")
+    time, actor = _sample(m, _EVENTS_OF_MEMORY)
+    arrives = actor >= 0
+    found = departure(actor[arrives], m.n, time[arrives], 1.0 - _FALSE_ALARM)
+    expect(found.crossed is None, f"it is called memoryless, but {found.words('a trial')}")
     gaps = np.sort(np.diff(time, prepend=0.0))
     if np.allclose(gaps, gaps[0], rtol=1e-9):
         return  # one event a slot: the theorems' own model
-    law = -np.expm1(-gaps * rates.sum())
+    law = -np.expm1(-gaps * m.rates().sum())
     off = float(np.abs(law - (np.arange(len(gaps)) + 0.5) / len(gaps)).max())
-    room = math.sqrt(math.log(2.0 / _FALSE_ALARM) / (2.0 * len(gaps))) + 1.0 / len(gaps)
-    found = f"the times between events are {off:.3g} off the exponential law in distribution"
-    expect(off <= room, f"it is called memoryless, but {found}")
+    room = np.sqrt(np.log(2.0 / _FALSE_ALARM) / (2.0 * len(gaps))) + 1.0 / len(gaps)
+    words = f"the times between events are {off:.3g} off the exponential law in distribution"
+    expect(off <= room, f"it is called memoryless, but {words}")
 
 
 _OF_DELAYS: Mapping[str, Callable[[DelayModel], None]] = {
@@ -277,36 +261,25 @@ _BOWLS: dict[str, Any] = {"A": [[[2, 0], [0, 1]], [[1, 0], [0, 3]]], "b": [[0, 1
 _POINTS = ([1.0, 2.0], [-3.0, 0.5], [0.0, 0.0], [4.0, -5.0])
 
 
-def metric_checks(m: Metric) -> Iterator[Check]:
-    """Return the checks."""
-    return named(f"metric {m.id}", _OF_METRICS, m)
-
-
 def _words(m: Metric) -> None:
     spoken(m, "id", "label", "symbol", "expectation", "latex")
     expect(m.counter in ("K", "T") and m.counter in SYMBOLS, f"counter must be K or T, got {m.counter!r}")
     expect(isinstance(m.first, int) and m.first >= 0, f"first must be an integer ≥ 0, got {m.first!r}")
 
 
-@cache
 def _problem(c: float = 1.0, s: float = 1.0) -> Problem:
     """Return c·f(x/s) from s·x0, of two bowls."""
-    scaled = {"A": c / s**2 * np.array(_BOWLS["A"]), "b": s * np.array(_BOWLS["b"]), "x0": s * np.array(_BOWLS["x0"])}
-    return build_problem("quadratic", {name: value.tolist() for name, value in scaled.items()})
-
-
-def _tape(m: Metric, ks: list[int], step: float = 0.1) -> Tape:
-    """Return a run of asynchronous SGD that shows what the left sides at ks need."""
-    algorithm = lookup("algorithms", "async_sgd")
-    events = algorithm.read_events([[time, (time * time) % 3 % 2] for time in range(1, _EVENTS + 1)], 2, m.id)
-    tape: Tape = algorithm.schedule(algorithm.parameter_type(step), events, 2, m.records(ks), max(ks))
-    return tape
+    by = {"A": c / s**2, "b": s, "x0": s}
+    return build_problem("quadratic", {name: (by[name] * np.array(value)).tolist() for name, value in _BOWLS.items()})
 
 
 def _left(m: Metric, ks: list[int], problem: Problem, step: float = 0.1) -> Floats:
-    """Return the left sides at ks, shape (len(ks),)."""
+    """Return the left sides at ks of a run of asynchronous SGD that shows what they need, shape (len(ks),)."""
+    a = lookup("algorithms", "async_sgd")
+    events = a.read_events([[time, (time * time) % 3 % 2] for time in range(1, _EVENTS + 1)], 2, m.id)
     watch = Watch(m, problem, np.array(ks))
-    run(_tape(m, ks, step), problem.x0, problem.oracle(Streams(0)), watch)
+    tape = a.schedule(a.parameter_type(step), events, 2, m.records(ks), max(ks))
+    run(tape, problem.x0, problem.oracle(Streams(0)), watch)
     expect(np.isfinite(watch.low).all(), f"a run of {max(ks)} iterations has no left side at {ks}")
     at_most("the lower end of the left side ≤ the upper end", watch.low, watch.high)
     return (watch.low + watch.high) / 2.0
@@ -328,32 +301,29 @@ def _records(m: Metric) -> None:
 
 
 def _horizons(m: Metric) -> None:
+    """Check that each horizon among others has the left side of a run of its own."""
     ks, problem = _horizon(m), _problem()
-    together = _left(m, ks, problem)
-    for k, found in zip(ks, together.tolist(), strict=True):
-        alone = float(_left(m, [k], problem)[0])
-        equal(f"the left side at {k} among others and in a run of its own", found, alone, scale=1e-3)
+    alone = np.concatenate([_left(m, [k], problem) for k in ks])
+    what = "the left sides at some horizons and those of runs of their own"
+    equal(what, _left(m, ks, problem), alone, scale=1e-3, axes=("place",))
 
 
 def _shares(m: Metric) -> None:
     """Check left sides against weighted sums of numbers that records might show."""
     expect(m.is_mean == (m.over.share(max(m.first, 1)) is not None), "is_mean does not say whether share() does")
     for k in _horizon(m):
-        count = int(m.over.complete(np.array([k]))[0])
-        values = np.random.Generator(np.random.Philox(k)).uniform(1.0, 2.0, size=count)
-        series, doubled = Series(m, np.array([k])), Series(m, np.array([k]))
-        for value in values:
-            series.add(value)
-            doubled.add(2.0 * value)
-        equal(
-            f"the left side at {k} of doubled records and twice that of the records",
-            doubled.values,
-            2.0 * series.values,
-        )
+        at, made = np.array([k]), []
+        shown = np.random.Generator(np.random.Philox(k)).uniform(1.0, 2.0, size=int(m.over.complete(at)[0]))
+        for by in (1.0, 2.0):
+            series = Series(m, at)
+            for value in shown:
+                series.add(by * value)
+            made.append(series.values)
+        equal(f"the left side at {k} of doubled records and twice that of the records", made[1], 2.0 * made[0])
         share = m.over.share(k) if m.is_mean else None
         if share is not None:
-            what = f"the left side at {k} and share({k}) = {share} times the sum of its {count} records"
-            equal(what, series.values[0], float(share) * values.sum())
+            what = f"the left side at {k} and share({k}) = {share} times the sum of its {len(shown)} records"
+            equal(what, made[0][0], float(share) * shown.sum())
 
 
 def _quantity(m: Metric) -> None:
@@ -396,24 +366,10 @@ _COUNTERS = {"K": "iterations", "T": "server updates"}
 _HORIZON = 100
 
 
-def theorem_checks(t: Theorem) -> Iterator[Check]:
-    """Return the checks."""
-    return named(f"theorem {t.id}", _OF_THEOREMS, t)
-
-
-def _names(t: Theorem) -> None:
-    """Check that algorithm, metric and assumptions are registered; the look-up says which one it may be."""
-    lookup("algorithms", t.algorithm)
-    lookup("metrics", t.metric)
-    for name in t.assumptions:
-        lookup("assumptions", name)
+def _named(t: Theorem) -> None:
+    """Check that its algorithm takes what it fixes and sets; its core looks up everything that it names."""
     spoken(t, "id", "title")
-
-
-def _options(t: Theorem) -> None:
-    """Check that what the theorem fixes, leaves open, reads and sets are options of the algorithm."""
-    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
-    fixed = t.core.fixed
+    fixed, a = t.core.fixed, lookup("algorithms", t.algorithm)
     words = f"it sets {', '.join(t.step)}, and the local steps of {a.id} are {', '.join(a.step_size_symbols)}"
     expect(set(a.step_size_symbols) & set(t.step), words)
     with about(f"{a.id} does not take its options {fixed}"):
@@ -423,37 +379,30 @@ def _options(t: Theorem) -> None:
 def _counter(t: Theorem) -> None:
     """Check that no formula reads the other counter, and that T counts what the algorithm counts."""
     other = "T" if t.horizon_symbol == "K" else "K"
-    shown = f"metric {t.metric} counts {t.horizon_symbol} ({_COUNTERS[t.horizon_symbol]})"
+    shown = f"its metric {t.metric} counts {t.horizon_symbol} ({_COUNTERS[t.horizon_symbol]})"
     read = other in {*t.inputs(), *t.read_by(t.step)} and other not in t.core.read_as.values()
-    expect(not read, f"it reads {other} ({_COUNTERS[other]}), and its {shown}")
+    expect(not read, f"it reads {other} ({_COUNTERS[other]}), and {shown}")
     if t.horizon_symbol == "T":
         subject = Subject(lookup("algorithms", t.algorithm))
-        at = subject.schedule(subject.settings[0], subject.models[0])
-        same = np.array_equal(at.long.record.iteration, at.long.record.version)
-        words = f"the iterations of {t.algorithm} are no server updates"
-        expect(same, f"its {shown}, and {words}")
+        record = subject.schedule(subject.settings[0], subject.models[0]).long.record
+        same = np.array_equal(record.iteration, record.version)
+        expect(same, f"{shown}, and the iterations of {t.algorithm} are no server updates")
 
 
 def _sources(t: Theorem) -> None:
     """Check that problem, delays, options or the algorithm's quantities give every built-in symbol that is read."""
-    a: Algorithm[Any] = lookup("algorithms", t.algorithm)
-    own = {*t.step, *t.core.read_as.values(), *t.settable, t.horizon_symbol, "n", "N"}
-    own |= SYMBOLS.keys() ^ t.symbols.keys()
-    missing = [name for name in t.inputs() if name not in own and not definers(name)]
-    if not missing:
-        return
-    subject = Subject(a)
-    settings = [{**subject.settings[0], **t.core.fixed}, *subject.settings]
-    places = ((setting, model) for setting in settings for model in subject.models[:2])
-    given = set[str]()
-    for at in subject.runs(places):
+    known = {*t.step, *t.core.read_as.values(), *t.settable, t.horizon_symbol, "n", "N"}
+    known |= SYMBOLS.keys() ^ t.symbols.keys()
+    missing = {name for name in t.inputs() if not definers(name)} - known
+    subject, given = Subject(lookup("algorithms", t.algorithm)), set[str]()
+    settings = [{**subject.settings[0], **t.core.fixed}, *subject.settings] if missing else []
+    for at in subject.runs(product(settings, subject.models[:2] if missing else ())):
         given |= at.quantities(int(at.long.version[-1])).keys()
-        missing = [name for name in missing if name not in given]
-        if not missing:
+        if missing <= given:
             return
     words = "which neither problems, delays and options give nor the quantities"
-    found = ", ".join(sorted(given)) or "none"
-    expect(False, f"it reads {', '.join(missing)}, {words} of {a.id}: {found}")
+    found = f"{', '.join(sorted(missing - given))}, {words} of {t.algorithm}: {', '.join(sorted(given)) or 'none'}"
+    expect(not missing, f"it reads {found}")
 
 
 def _units(t: Theorem) -> None:
@@ -483,10 +432,10 @@ def _file(t: Theorem) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "theorem.toml"
         path.write_text(t.source, encoding="utf-8")
-        again = load_theorem(str(path))
-    expected = t.as_dict()
-    for name, value in replace(again, place=t.place).as_dict().items():
-        expect(value == expected[name], f"{name} is {value!r} when its source is read, and {expected[name]!r}")
+        again = replace(load_theorem(str(path)), place=t.place)
+    for name, value in t.as_dict().items():
+        found = again.as_dict()[name]
+        expect(found == value, f"{name} is {found!r} when its source is read, and {value!r}")
 
 
 def _evaluates(t: Theorem) -> None:
@@ -494,21 +443,16 @@ def _evaluates(t: Theorem) -> None:
     a: Algorithm[Any] = lookup("algorithms", t.algorithm)
     for drawn in View(t).draws:
         values = drawn | ({"p_s": 1.0 - sum(drawn["p"])} if "p" in drawn else {})
-        try:
+        # A condition does not hold there, or nothing is claimed: then at the next ones.
+        with about(f"it has no value, or no steps, at {values}"), suppress(AssumptionError, InfiniteError):
             t.evaluate(values)
             steps = t.step_options({**values, t.horizon_symbol: _HORIZON})
-        except (AssumptionError, InfiniteError):
-            continue  # a condition does not hold there, or nothing is claimed
-        except BoundlabError as error:
-            raise AssertionError(f"it is not evaluated at {values}: {error}") from error
-        with about(f"{a.id} does not take the steps {steps}"):
             a.read(Options(a.id, {**t.core.fixed, **steps}))
-        return
+            return
 
 
 _OF_THEOREMS: Mapping[str, Callable[[Theorem], None]] = {
-    "what it names exists": _names,
-    "its algorithm takes its options and steps": _options,
+    "what it names exists, and its algorithm takes its options and steps": _named,
     "it counts what its metric counts": _counter,
     "every symbol has a source": _sources,
     "both sides have the same units": _units,
@@ -561,7 +505,7 @@ def algorithm(
     >>> algorithm(lookup("algorithms", "async_sgd"))
     >>> algorithm(lookup("algorithms", "fedbuff"), {"eta_l": 0.1, "count": 2})
     """
-    _run(algorithm_checks(Subject(a, options, clients, delays, server, drawn)))
+    _run(a, options=options, clients=clients, delays=delays, server=server, drawn=drawn)
 
 
 def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None:
@@ -593,7 +537,7 @@ def problem(p: Problem | ProblemType, family: ProblemType | None = None) -> None
     >>> from boundlab.case import build_problem
     >>> problem(build_problem("pseudo-huber", {"c": [0.0, 1.0], "x0": 2.0}))
     """
-    _run(problem_checks(p, family))
+    _run(p, family=family)
 
 
 def delays(m: DelayModel | DelayType, family: DelayType | None = None) -> None:
@@ -614,7 +558,7 @@ def delays(m: DelayModel | DelayType, family: DelayType | None = None) -> None:
     >>> from boundlab.case import build_delays
     >>> delays(build_delays("gamma", {"spread": 3}, 2))
     """
-    _run(delay_checks(m, family))
+    _run(m, family=family)
 
 
 def theorem(t: Theorem) -> None:
@@ -635,7 +579,7 @@ def theorem(t: Theorem) -> None:
     >>> from boundlab.theorems import load_theorem
     >>> theorem(load_theorem("classics.gd.convex"))
     """
-    _run(theorem_checks(t))
+    _run(t)
 
 
 def metric(m: Metric) -> None:
@@ -655,7 +599,7 @@ def metric(m: Metric) -> None:
     >>> from boundlab.metrics import METRICS
     >>> metric(METRICS["gap"])
     """
-    _run(metric_checks(m))
+    _run(m)
 
 
 def checks(obj: object, **given: Any) -> tuple[Check, ...]:
@@ -679,21 +623,30 @@ def checks(obj: object, **given: Any) -> tuple[Check, ...]:
     >>> for check in checks(METRICS["gap"]):
     ...     check()
     """
-    match obj:
-        case Algorithm():
-            return tuple(algorithm_checks(Subject(obj, **given)))
-        case Problem() | ProblemType():
-            return tuple(problem_checks(obj, **given))
-        case DelayModel() | DelayType():
-            return tuple(delay_checks(obj, **given))
-        case Theorem():
-            return tuple(theorem_checks(obj, **given))
-        case Metric():
-            return tuple(metric_checks(obj, **given))
-    kinds = "an algorithm, a problem, a delay model, a theorem or a metric"
-    raise SpecError(f"conform.checks takes {kinds}, or the family of one, not {type(obj).__name__}")
+    for kinds, suite in _SUITES.items():
+        if isinstance(obj, kinds):
+            return tuple(suite(obj, **given))
+    words = "an algorithm, a problem, a delay model, a theorem or a metric"
+    raise SpecError(f"conform.checks takes {words}, or the family of one, not {type(obj).__name__}")
 
 
-def _run(found: Iterable[Check]) -> None:
-    for check in found:
+def _run(obj: object, **given: Any) -> None:
+    for check in checks(obj, **given):
         check()
+
+
+def _metric_checks(m: Metric) -> Iterator[Check]:
+    return named(f"metric {m.id}", _OF_METRICS, m)
+
+
+def _theorem_checks(t: Theorem) -> Iterator[Check]:
+    return named(f"theorem {t.id}", _OF_THEOREMS, t)
+
+
+_SUITES: Mapping[Any, Callable[..., Iterator[Check]]] = {
+    Algorithm: algorithm_checks,
+    (Problem, ProblemType): problem_checks,
+    (DelayModel, DelayType): delay_checks,
+    Theorem: _theorem_checks,
+    Metric: _metric_checks,
+}

@@ -63,6 +63,7 @@ _NUMBERS = ("0", "0.25", "0.5", "1", "1.5", "2", "3", "5")
 _FACTORS = (0.01, 0.1, 0.5, 0.9, 1.0, 1.0000000000001, 1.1, 2.0, 3.9)
 _SERVERS = ("poisson:rate=2", "count:every=2", "count:every=3", "periodic:every=1")
 _HORIZONS = (1, 2, 3, 5, 12, 30)
+_SYMBOLS = {"N": ("1", "2", "3"), "D": ("0.01", "0.05", "0.2")}  # windows and accuracies, where they are settable
 
 
 def families_of(assumed: Collection[str]) -> tuple[str, ...]:
@@ -244,39 +245,33 @@ def cases(
     if not known:
         raise SpecError("cases need a setting to begin from; leave around out, or give one")
 
-    @st.composite
-    def one(draw: st.DrawFn) -> CompareOptions:
-        found = _draw(draw, statement, known, wild=not fits)
-        if not fits or found.fits:
-            return found
-        return draw(st.sampled_from(known))
-
-    return one()
+    drawn = _settings(statement, known, wild=not fits)
+    if not fits:
+        return drawn
+    return drawn.flatmap(lambda one: st.just(one) if one.fits else st.sampled_from(known))
 
 
-def _draw(draw: st.DrawFn, theorem: Theorem, known: Sequence[CompareOptions], *, wild: bool) -> CompareOptions:
+@st.composite
+def _settings(draw: st.DrawFn, theorem: Theorem, known: Sequence[CompareOptions], *, wild: bool) -> CompareOptions:
     """Draw a setting that often is one that the theorem is about."""
-    a = _algorithm(theorem.algorithm)
+    a, assumed = _algorithm(theorem.algorithm), theorem.core.assumed
     built = [problem_from(one.problem) for one in known]
     clients = 1 if all(one.n == 1 for one in built) else draw(st.integers(1, 3))
-    problem = problem_specs(clients=clients)
-    if not wild or draw(st.integers(0, 9)) > 0:
-        families, assumed = families_of(theorem.core.assumed), theorem.core.assumed
-        noise = False if all(one.noiseless for one in built) else None
-        problem = problem_specs(families, clients, noise=noise, curved="strongly-convex" in assumed)
-    usual = not wild or draw(st.integers(0, 9)) > 0
-    delays_ = draw(delay_specs(memoryless=usual and over(theorem).lawful))
-    server = None
-    if a.server == "any":
-        server = draw(st.sampled_from((None, *_SERVERS[:1]) if usual else (None, None, *_SERVERS)))
+    odd = st.just(False) if not wild else st.integers(0, 9).map(lambda number: number == 0)
+    noise = False if all(one.noiseless for one in built) else None
+    problem = problem_specs(families_of(assumed), clients, noise=noise, curved="strongly-convex" in assumed)
+    problem = problem_specs(clients=clients) if draw(odd) else problem
+    usual = not draw(odd)
+    servers = (None, *(_SERVERS[:1] if usual else _SERVERS)) if a.server == "any" else (None,)
     own, given = rates(theorem, a), draw(st.sampled_from(known)).settings
     kept = own if wild and draw(st.booleans()) else given  # a rate that is open must have a value
     chosen = {name: _for(clients, value) for name, value in given.items() if name in kept}
     chosen |= _options(draw, theorem, a, clients) if wild else {}
-    for symbol in sorted({"N", "D"} & set(theorem.settable)):
-        if draw(st.booleans()):
-            chosen[symbol] = draw(st.sampled_from(("1", "2", "3") if symbol == "N" else ("0.01", "0.05", "0.2")))
-    found = CompareOptions(theorem, draw(problem), delays_, server, draw(st.sampled_from(_HORIZONS)), chosen)
+    for symbol, some in _SYMBOLS.items():
+        if symbol in theorem.settable and draw(st.booleans()):
+            chosen[symbol] = draw(st.sampled_from(some))
+    words = draw(problem), draw(delay_specs(memoryless=usual and over(theorem).lawful)), draw(st.sampled_from(servers))
+    found = CompareOptions(theorem, *words, draw(st.sampled_from(_HORIZONS)), chosen)
     return _scaled(draw, found, own & theorem.free() - {"K"})
 
 

@@ -13,7 +13,8 @@ from boundlab.arithmetic.numbers import InexactError, exact_array
 from boundlab.errors import AssumptionError
 from boundlab.objective import OF_OBJECTIVE, Problem
 from boundlab.registry import registered
-from boundlab.testing._check import SamplePoints, at_most, equal
+from boundlab.testing._check import at_most, equal
+from boundlab.testing._problem import SamplePoints
 
 pytest.importorskip("flint")
 

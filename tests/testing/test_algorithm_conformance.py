@@ -184,7 +184,7 @@ def deaf(self: Any, options: Options) -> Any:
 WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
     "one forgotten use": (
         broken(FedBuff, schedule=forgetting(lambda tape: tape.descend.client[tape.uses.update] != 1)),
-        r"server update 0 moves by 1·\(end − start\) of update 1, of client 1; the use table says 0",
+        r"moves the server, and those of the use table, differ: 1 and 0, at server update 0, update 1",
     ),
     "no use at all": (
         broken(FedBuff, schedule=forgetting(lambda tape: tape.uses.version < 0)),
@@ -203,8 +203,7 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
     ),
     "another staleness function": (
         broken(FedAsync, schedule=with_staleness(FedAsync, "s", steeper)),
-        r"option s=inverse is not the function of staleness that it says: update \d+ arrives \d+ versions late and "
-        r"enters with 0\.\d+ times its constant weight, where s\(\d+\) = 0\.\d+",
+        r"option s=inverse is not the function of staleness that it says: .*, and s of that, differ: 0\.\d+ and 0\.\d+",
     ),
     "an arrival that is dropped silently": (
         broken(type(lookup("algorithms", "fedfa")), schedule=silent),
@@ -216,7 +215,7 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
     ),
     "averages that are none": (
         broken(Area, averages=lambda *_: Averages(20, 0.03, 9, 0)),
-        r"averages\(\) says at most 0 local steps behind",
+        r"the local steps behind each iterate ≤ those that averages\(\) says fails: 1 is above 0, at iterate \d",
     ),
     "models that are no averages": (
         broken(FedBuff, stays_feasible=lambda *_: True),
@@ -232,7 +231,7 @@ WRONG_IN_SOME_SETTING: dict[str, tuple[Any, str]] = {
     ),
     "an assumption that is not met": (
         broken(FedBuff, why_not=lambda _self, name, *_: "" if name == "uniform-buffer" else "nothing is known of it"),
-        "uniform-buffer is met, but a client is twice in a server update",
+        "uniform-buffer is met; the updates of a client in a server update ≤ 1 fails: 2 is above 1",
     ),
     "single_client_values": (
         broken(FedBuff, single_client_values={"alpha2": 2}),
@@ -295,22 +294,22 @@ WRONG: dict[str, tuple[type[Any], dict[str, Any], str]] = {
     "records": (
         FedBuff,
         {"schedule": schedule(lambda **_: {"records": RecordAt()})},
-        r"RecordAt\(\[0, 2, 3, 8\]\) shows the iterations \[0, 1, 2, 3, 4, 5, 6, 7, 8\], not \[0, 2, 3, 8\]",
+        r"RecordAt\(\[0, 2, 3, 8\]\) shows, and those that it asks for, differ in shape: \(9,\) and \(4,\)",
     ),
     "averages": (
         FedBuff,
         {"schedule": schedule(lambda records, **_: {"records": replace(records, average=False)})},
-        r"RecordAt\(average=True\) shows the iterations \[0, .*\], not \[1, ",
+        r"RecordAt\(average=True\) shows, and those that it asks for, differ in shape: \(9,\) and \(8,\)",
     ),
     "uses": (
         FedBuff,
         {"schedule": heavier},
-        r"server update 0 moves by 0.5·\(end − start\) of update 1, of client 1; the use table says 1",
+        r"and those of the use table, differ: 0.5 and 1, at server update 0, update 1",
     ),
     "a model that decays": (
         FedBuff,
         {"schedule": decaying},
-        r"server update 0 moves by -0.01·x0; the use table says 0",
+        r"the weight of x0 in the server's model and 1 differ: 0\.9\d+ and 1, at version \d",
     ),
     "not a number": (FedBuff, {"quantities": worse("lag", lambda _: float("nan"))}, "quantity lag is nan"),
     "staleness": (

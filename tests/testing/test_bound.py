@@ -102,8 +102,8 @@ def test_the_sample_that_decides_is_not_the_one_that_it_is_designed_by() -> None
         load_theorem("area.theorem8.repaired"), NOISY["problem"], NOISY["delays"], None, 30, {"M": "2"}
     )
     (one,) = assert_bound_holds(setting, candidates=0).findings
-    drawn = [run_trials(setting.plan(), 32, seed).low for seed in (0, 0x5EED)]
-    sizes = [trials_to_refute(low, 0.1, 1e-6) for low in drawn]
+    drawn = [run_trials(setting.plan(), 32, seed) for seed in (0, 0x5EED)]
+    sizes = [trials_to_refute(one.left.lower / one.right.value, 0.1, 1e-6) for one in drawn]
     assert sizes[0] != sizes[1] == one.trials
 
 
