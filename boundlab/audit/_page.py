@@ -10,13 +10,13 @@ from typing import Any
 import sympy
 
 from boundlab.__about__ import __version__
-from boundlab.api import Compared, Evaluated, Horizons
 from boundlab.arithmetic.writing import Sentence
 from boundlab.audit._ruling import Evidence, Panel, ProofEvidence, Repair, apart, rule, sides
 from boundlab.checks import CONSEQUENCES
+from boundlab.compare import Comparison, Horizons
 from boundlab.documentation import pointers
 from boundlab.errors import MissingExtraError
-from boundlab.exact import STANDS_ON
+from boundlab.exact import STANDS_ON, ExactResult
 from boundlab.files import Document, schema
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letter_of_latex, letters_of, written
@@ -37,7 +37,6 @@ from boundlab.pages.blocks import (
     words,
 )
 from boundlab.pages.exact import derived
-from boundlab.pages.proofs import as_dict as proof_fields, assumptions, hanging
 from boundlab.pages.theorem import inequalities, source_of, theorem_page
 from boundlab.prove import Status, Step, letters as meant_by
 from boundlab.registry import BUILT_IN, Kind, catalogue, command_line
@@ -176,7 +175,7 @@ def _support(audit: Evidence) -> Iterator[Block]:
         yield points(_supports(one, audit.exact))
 
 
-def _supports(one: Repair, exact: Evaluated | None) -> Iterator[str | Line]:
+def _supports(one: Repair, exact: ExactResult | None) -> Iterator[str | Line]:
     if one.contradicted:
         yield line(("refuted, too: what follows contradicts it", "bad"))
     for proof in one.proofs:
@@ -288,7 +287,7 @@ def _of_proof(one: ProofEvidence, theorem: Theorem) -> Iterator[Block]:
         yield Fold("A small instance of its own in which it is false", (own,))
         yield from _hanging(one, found)
     if outcome.proved:
-        yield words(f"It rests on: {', '.join(assumptions(outcome)) or 'no assumption'}.")
+        yield words(f"It rests on: {', '.join(outcome.assumptions) or 'no assumption'}.")
     rows = [
         (line((step.name, "strong")), step.at, line((step.status.value, tone_of(step.status.value))))
         for step in outcome.steps
@@ -351,7 +350,7 @@ def _own_instance(step: Step) -> list[str]:
 
 
 def _hanging(one: ProofEvidence, step: Step) -> Iterator[Block]:
-    hangs = hanging(one.outcome).get(step.name, [])
+    hangs = one.outcome.hanging.get(step.name, [])
     yield words(f"Steps that depend on it: {', '.join(hangs) or 'nothing'}.")
     yield Commands((command_line("prove", *one.asked, "--step", step.name),))
 
@@ -467,11 +466,11 @@ def largest(panel: Panel) -> float:
 _CHART = (7.0, 6.4)  # inches
 
 
-def _first(result: Compared | Horizons) -> Compared:
+def _first(result: Comparison | Horizons) -> Comparison:
     return result.comparisons[0] if isinstance(result, Horizons) else result
 
 
-def _columns(result: Compared | Horizons) -> dict[str, _Column]:
+def _columns(result: Comparison | Horizons) -> dict[str, _Column]:
     """Return the columns by name: of several horizons, the last point of each."""
     one, every = _first(result), result.columns()
     names = (one.plan.theorem.horizon_symbol, "mean", "lower", "upper", "bound", "ratio")
@@ -481,7 +480,7 @@ def _columns(result: Compared | Horizons) -> dict[str, _Column]:
     return found
 
 
-def _described(audit: Evidence, columns: dict[str, _Column], result: Compared | Horizons) -> str:
+def _described(audit: Evidence, columns: dict[str, _Column], result: Comparison | Horizons) -> str:
     counter = audit.theorem.horizon_symbol
     xs, left, bound, ratio = (columns[name] for name in (counter, "left side", "bound", "left/bound"))
     worst = max(range(len(xs)), key=lambda row: ratio[row])
@@ -679,7 +678,7 @@ def _proof(one: ProofEvidence) -> dict[str, Any]:
             }
             for seen in one.seen
         ],
-        **proof_fields(one.outcome),
+        **one.outcome.as_dict(),
     }
 
 

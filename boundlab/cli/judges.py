@@ -16,7 +16,7 @@ from boundlab.options import Axis, BandKind, Default
 from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
-    from boundlab.api import Searched
+    from boundlab.falsify import Falsification
     from boundlab.pages import Block
     from boundlab.theorems import Theorem
     from boundlab.worst_case import WorstCase
@@ -41,7 +41,7 @@ def check(
     option.alone(quiet, json=as_json, verbose=verbose)
     found = ask(theorem, only)
     shown = partial(found.page, verbose)
-    return answer(found, found.exit_code, page=shown, quiet=quiet, as_json=as_json, theorem=found.theorem)
+    return answer(found, page=shown, quiet=quiet, as_json=as_json, theorem=found.theorem)
 
 
 def falsify(
@@ -87,7 +87,6 @@ def falsify(
 
     return answer(
         found,
-        found.verdict.exit_code,
         files,
         page=page,
         quiet=quiet,
@@ -123,7 +122,7 @@ def _kept(
     return {out / RESULT: write, **{out / one: None for one in cases}}
 
 
-def _derivation(found: "Searched") -> "list[Block]":
+def _derivation(found: "Falsification") -> "list[Block]":
     """Return the derivation of both sides of a counterexample, or why there is none."""
     from boundlab.api import exact
     from boundlab.pages.blocks import GAP, words
@@ -249,14 +248,12 @@ def compare(
             progress=tick,
         )
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
-    code = ExitCode.UNDECIDED if missed else result.verdict.exit_code
-
     beside = tuple(path.name for path in files if out is not None and path.parent.resolve() == out.resolve())
     kept = _kept(result, case_name(result.theorem.id), out, {}, beside)
     return answer(
         result,
-        code,
         {**kept, **files},
+        code=ExitCode.UNDECIDED if missed else None,
         page=partial(result.page, terms or verbose),
         quiet=quiet,
         as_json=as_json,
@@ -306,9 +303,8 @@ def exact(
         from boundlab.pages.latex import plain_latex
 
         typer.echo(plain_latex(derived(result.derivation)))
-        return result.verdict.exit_code
-    code, links = result.verdict.exit_code, statement.links()
-    return answer(result, code, quiet=quiet, as_json=as_json, beside=links, theorem=statement)
+        return result.exit_code
+    return answer(result, quiet=quiet, as_json=as_json, beside=statement.links(), theorem=statement)
 
 
 def worst_case(
@@ -401,7 +397,7 @@ def worst_case(
 
         return [*result.page(), *(multipliers_page(result) if verbose else ())]
 
-    return answer(result, result.outcome.verdict.exit_code, files, page=page, quiet=quiet, as_json=as_json)
+    return answer(result, files, page=page, quiet=quiet, as_json=as_json)
 
 
 def _there(found: Any, path: Path, why: str) -> Any:
@@ -505,6 +501,6 @@ def audit(
     files = writable({path: partial(lambda make, to: write_text(to, make(found)), make) for path, make in makers})
     with status("auditing") as say:
         found = ask(theorem, budget, candidates=candidates, seed=seed, jobs=jobs, proof=script, progress=say)
-    code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else found.exit_code
+    code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else None
     shown = found.brief if brief else found.page
-    return answer(found, code, files, page=shown, folded=verbose, quiet=quiet, short=bool(files) and not brief)
+    return answer(found, files, code=code, page=shown, folded=verbose, quiet=quiet, short=bool(files) and not brief)

@@ -11,7 +11,6 @@ from boundlab.errors import SpecError, visible
 from boundlab.files import named_file, schema
 from boundlab.options import nearest
 from boundlab.references import PAPERS, reference
-from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.formulas.symbols import SymbolInfo
@@ -43,7 +42,7 @@ def list_command(
         found = applicable(
             problem, delays or None, theorems=[row.id for row in _rows("theorems", word) if not row.reason]
         )
-        answer(found, ExitCode.STANDS, as_json=as_json)
+        answer(found, as_json=as_json)
         return
     if as_json:
         if what == "symbols":

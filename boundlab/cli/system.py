@@ -84,7 +84,7 @@ def run(
             progress=tick,
         )
 
-    return answer(result, ExitCode.STANDS, files, quiet=quiet, as_json=as_json)
+    return answer(result, files, quiet=quiet, as_json=as_json)
 
 
 def _replay(case: Path, as_json: bool, out: Path | None) -> ExitCode:
@@ -146,7 +146,7 @@ def trace(
     files = writable({out: lambda path: ask(log, form, names).save(path)})
     result = (ask_fit if fit else ask)(log, form, names)
 
-    return answer(result, ExitCode.STANDS, files, quiet=quiet, as_json=as_json)
+    return answer(result, files, quiet=quiet, as_json=as_json)
 
 
 def constants(
@@ -160,7 +160,7 @@ def constants(
     from boundlab.api import constants as constants_of
 
     option.alone(quiet, json=as_json)
-    return answer(constants_of(about), ExitCode.STANDS, quiet=quiet, as_json=as_json)
+    return answer(constants_of(about), quiet=quiet, as_json=as_json)
 
 
 def optimal_rate(
@@ -209,7 +209,7 @@ def optimal_rate(
         return [*result.page(), *(words(f"{step['verdict']:>9}  {step['statement']}") for step in steps)]
 
     beside = {"derivation": steps} if derivation else {}
-    return answer(result, ExitCode.STANDS, files, page=page, quiet=quiet, as_json=as_json, beside=beside)
+    return answer(result, files, page=page, quiet=quiet, as_json=as_json, beside=beside)
 
 
 def _derivation() -> list[dict[str, Any]]:

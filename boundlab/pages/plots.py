@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundlab.compare.judge import Comparison
+from boundlab.compare import Comparison, Horizons
 from boundlab.compare.trials import mean_times
 from boundlab.errors import MissingExtraError, OutputError, SpecError
 from boundlab.files import replacing
@@ -20,7 +20,6 @@ from boundlab.randomness import Floats
 
 if TYPE_CHECKING:
     from boundlab.instance.plan import Plan
-    from boundlab.pages.results import ComparedHorizons
     from boundlab.server_rate import OptimalRate
     from boundlab.simulate.simulation import Simulation
 
@@ -361,10 +360,10 @@ def plain(text: str) -> str:
 
 
 def draw_comparison(
-    found: "Comparison | ComparedHorizons",
+    found: Comparison | Horizons,
     ax: Any = None,
     terms: bool = False,
-    others: "Sequence[Comparison | ComparedHorizons]" = (),
+    others: Sequence[Comparison | Horizons] = (),
     axis: Axis = "iterations",
 ) -> Any:
     """Draw the band of the left side and the bound over the iterations, and mean/bound below; return the upper axes.
@@ -421,18 +420,18 @@ def draw_comparison(
     return axes
 
 
-def _results(found: "Comparison | ComparedHorizons") -> Sequence[Comparison]:
+def _results(found: Comparison | Horizons) -> Sequence[Comparison]:
     return (found,) if isinstance(found, Comparison) else found.comparisons
 
 
-def _drawn(found: "Comparison | ComparedHorizons", read: Callable[[Comparison], Floats]) -> Floats:
+def _drawn(found: Comparison | Horizons, read: Callable[[Comparison], Floats]) -> Floats:
     """Return what is read of a comparison at its points after the start, or the last of each of several."""
     if isinstance(found, Comparison):
         return read(found)[found.plan.ks > 0]
     return np.array([float(read(one)[-1]) for one in found.comparisons])
 
 
-def _sides(found: "Comparison | ComparedHorizons", axis: Axis) -> _Sides:
+def _sides(found: Comparison | Horizons, axis: Axis) -> _Sides:
     results = _results(found)
     return _Sides(
         plain(results[0].plan.theorem.id),

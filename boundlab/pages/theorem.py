@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from boundlab.assumptions import assumption
 from boundlab.documentation import pointers
@@ -12,7 +12,7 @@ from boundlab.pages.blocks import GAP, Block, Line, Part, Rows, Tone, Words, lin
 from boundlab.references import reference
 
 if TYPE_CHECKING:
-    from boundlab.checks import Check
+    from boundlab.checks import Check, Checks
     from boundlab.theorems import Theorem
     from boundlab.theorems.grid import EvaluatedGrid
 
@@ -185,19 +185,7 @@ _FOLDED = ("passed", "not applicable")
 _WITNESS: dict[str, Tone] = {"failed": "", "suspicious": ""}
 
 
-class Checked(Protocol):
-    """A theorem with its checks."""
-
-    @property
-    def theorem(self) -> "Theorem":
-        """Checked theorem."""
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        """Its checks, with verdicts and witnesses."""
-
-
-def checks_page(found: Checked, verbose: bool = False) -> list[Block]:
+def checks_page(found: "Checks", verbose: bool = False) -> list[Block]:
     """Return the table id | verdict | statement and witness, what follows from the failures, and the counts.
 
     Parameters

@@ -629,9 +629,9 @@ def exit_code(endings: Iterable[tuple[str, int]]) -> ExitCode:
     endings
         Status and code of each cell.
     """
-    codes = {70 if status == "crashed" else 3 if status in UNANSWERED else code for status, code in endings}
-    worst = (ExitCode.UNFORESEEN, ExitCode.REFUTED, ExitCode.UNDECIDED)
-    return next((one for one in worst if one in codes), ExitCode.STANDS)
+    return ExitCode.worst(
+        70 if status == "crashed" else 3 if status in UNANSWERED else code for status, code in endings
+    )
 
 
 def read_shard(text: str) -> tuple[int, int]:

@@ -551,16 +551,20 @@ def answer(cell: Cell) -> Row:
     """
     start, wall = time.process_time(), time.perf_counter()
     try:
-        found = {"status": "done", **_ASK[cell.run.ask](cell)}
+        found, more = _ASK[cell.run.ask](cell)
+        row = {"status": "done", "verdict": str(found.verdict), "code": found.exit_code, "reason": found.line()} | more
     except AssumptionError as error:
-        found = {"status": "done", "verdict": "not applicable", "code": ExitCode.NOT_APPLICABLE, "reason": str(error)}
+        row = {"status": "done", "verdict": "not applicable", "code": ExitCode.NOT_APPLICABLE, "reason": str(error)}
     except BoundlabError as error:
-        found = {"status": "refused", "verdict": "", "code": ExitCode.USAGE, "reason": str(error)}
+        row = {"status": "refused", "verdict": "", "code": ExitCode.USAGE, "reason": str(error)}
     spent = {"cpu": round(time.process_time() - start, 4), "seconds": round(time.perf_counter() - wall, 4)}
-    return {"key": key(cell), "command": command(cell), **cell.where(), **found, **spent}
+    return {"key": key(cell), "command": command(cell), **cell.where(), **row, **spent}
 
 
-def _compared(cell: Cell) -> Row:
+_Found = tuple[Any, Row]  # what a question answers, and what its row says beside verdict, code and line
+
+
+def _compared(cell: Cell) -> _Found:
     found: Any = api.compare(
         theorem_of(cell.theorem),
         problem_of(cell.problem),
@@ -579,12 +583,12 @@ def _compared(cell: Cell) -> Row:
         for k, *row in zip(one.plan.ks, one.band.mean, one.band.lower, one.band.upper, one.bound, strict=True)
     ]
     least = max(points, key=lambda point: point[1] / point[4] if point[4] else point[1])  # where the bound is nearest
-    row = _sides(least[1], least[4]) | {"vacuous": bool(found.vacuous), "points": points}
     form = next((f"of {one.plan.theorem.id}, in its place: " for one in found.comparisons if one.plan.asked), "")
-    return _judged(found.verdict, f"{form}{found.reason}") | row | {"case": found.case}
+    more = {"vacuous": bool(found.vacuous), "points": points, "reason": f"{form}{found.reason}", "case": found.case}
+    return found, _sides(least[1], least[4]) | more
 
 
-def _exactly(cell: Cell) -> Row:
+def _exactly(cell: Cell) -> _Found:
     theorem, problem = theorem_of(cell.theorem), as_json(problem_of(cell.problem).spec())
     case = {
         "algorithm": theorem.algorithm,
@@ -596,39 +600,35 @@ def _exactly(cell: Cell) -> Row:
         "theorem": theorem.id,
     }
     found = api.exact(theorem, case, derivation=False)
-    return _judged(found.verdict, found.reason) | _sides(found.left, found.right) | {"case": case}
+    return found, _sides(found.left, found.right) | {"reason": found.reason, "case": case}
 
 
-def _worst(cell: Cell) -> Row:
+def _worst(cell: Cell) -> _Found:
     delays, settings = cell.delays or None, dict(cell.settings)
     found = api.worst_case(theorem_of(cell.theorem), cell.run.iterations[0], delays=delays, settings=settings)
-    return _judged(found.verdict, found.reason) | _sides(found.primal, float(found.bound))
+    return found, _sides(found.primal, float(found.bound)) | {"reason": found.reason}
 
 
-def _searched(cell: Cell) -> Row:
+def _searched(cell: Cell) -> _Found:
     found = api.falsify(theorem_of(cell.theorem), candidates=cell.run.candidates, seed=cell.seed, jobs=1)
-    case = {} if found.best is None else {"case": found.case, "ratio": float(found.best.ratio)}
-    return _judged(found.verdict, found.line()) | case
+    return found, {} if found.best is None else {"case": found.case, "ratio": float(found.best.ratio)}
 
 
-def _checked(cell: Cell) -> Row:
-    found = api.check(theorem_of(cell.theorem))
-    return {"verdict": found.verdict, "code": found.exit_code, "reason": found.line()}
+def _checked(cell: Cell) -> _Found:
+    return api.check(theorem_of(cell.theorem)), {}
 
 
-def _proved(cell: Cell) -> Row:
-    from boundlab.pages.proofs import ending, worst
-
+def _proved(cell: Cell) -> _Found:
     ids = theorem_of(cell.theorem).proofs
     if not ids:
         raise SpecError(f"{cell.theorem} has no registered proof")
     found = [api.prove(one) for one in ids]
-    code = worst([ending(one)[1] for one in found])
+    code = ExitCode.worst(one.exit_code for one in found)
     verdict = "proved" if code == ExitCode.STANDS else "refuted" if code == ExitCode.REFUTED else "not proved"
-    return {"verdict": verdict, "code": code, "reason": "; ".join(one.line() for one in found)}
+    return found[0], {"verdict": verdict, "code": code, "reason": "; ".join(one.line() for one in found)}
 
 
-_ASK: Mapping[Ask, Callable[[Cell], Row]] = MappingProxyType(
+_ASK: Mapping[Ask, Callable[[Cell], _Found]] = MappingProxyType(
     {
         "compare": _compared,
         "exact": _exactly,
@@ -638,10 +638,6 @@ _ASK: Mapping[Ask, Callable[[Cell], Row]] = MappingProxyType(
         "prove": _proved,
     }
 )
-
-
-def _judged(verdict: Any, reason: str) -> Row:
-    return {"verdict": str(verdict), "code": verdict.exit_code, "reason": reason}
 
 
 def _sides(left: float, bound: float) -> Row:

@@ -8,6 +8,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab import api
+from boundlab.compare import Comparison
 from boundlab.compare.judge import detectable_gap, trials_to_refute
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, SpecError
@@ -265,8 +266,8 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
     """Compare on one setting, with a sample that is designed where one is taken."""
     level, error = 1.0 - 2.0 * demand.false_alarm, demand.false_alarm
 
-    def ask(trials: int, seed: int) -> api.Compared:
-        found: api.Compared = api.compare(one.theorem, **one.asked(), trials=trials, seed=seed, level=level, jobs=1)
+    def ask(trials: int, seed: int) -> Comparison:
+        found: Comparison = api.compare(one.theorem, **one.asked(), trials=trials, seed=seed, level=level, jobs=1)
         return found
 
     seed = demand.seed ^ _OTHER

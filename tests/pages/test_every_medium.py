@@ -16,8 +16,8 @@ from page_makers import RESULTS, closes_what_it_opens, page_of, result_of, texts
 from rich.console import Console
 
 import boundlab as bl
-from boundlab.api import Compared
 from boundlab.audit._page import claim
+from boundlab.compare import Comparison
 from boundlab.pages import _PAGES, page
 from boundlab.pages.blocks import (
     GAP,
@@ -48,7 +48,7 @@ def test_what_a_page_shows_is_said_by_the_function_that_makes_it_alone(module: s
     made = getattr(import_module(f"boundlab.pages.{module}"), name)
     for option in [*inspect.signature(made).parameters][1:]:
         assert re.search(rf"\b{option}\b", made.__doc__), option
-        assert f"``{option}``" not in f"{page.__doc__}{Compared.page.__doc__}", option
+        assert f"``{option}``" not in f"{page.__doc__}{Comparison.page.__doc__}", option
 
 
 @cache
