@@ -98,7 +98,7 @@ class Tabular(Result):
 @final
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Report(Result):
-    """Pages of a proof or an audit, without what it was derived from: as this it comes from another process."""
+    """A result that is its words alone: a proof or an audit from another process, or what one command puts together."""
 
     text: str
     verdict: str

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import Write, answer, print_json, print_page, progress, status, writable
+from boundlab.cli.terminal import Write, answer, progress, status, writable
 from boundlab.errors import BoundlabError, CaseError, CertificateError, OutputError, SpecError
 from boundlab.files import RESULT, folder, json_text, read_json, schema, write_folder, write_json, write_text
 from boundlab.options import Axis, BandKind, Default
+from boundlab.result import Report
 from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
@@ -434,10 +435,7 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
         )
     forms = closed_form({K: one.certificates["upper"] for K, one in found.items()})
     code = ExitCode.STANDS if all(one.fits for one in forms) else ExitCode.UNDECIDED
-    if as_json:
-        rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]
-        print_json({"schema": schema("fit"), "theorem": theorem.id, "horizons": list(found), "multipliers": rows})
-        return code
+    rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]
     columns = ("inequality", f"multiplier, by {theorem.horizon_symbol} = K and k", "values")
     listed = [(one.label, str(one), str(one.values)) for one in forms]
     last = (
@@ -446,8 +444,9 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
         else "some multipliers have no closed form of low degree, or are not unique"
     )
     head = words(f"{theorem.id}: certificates of {theorem.horizon_symbol} = {', '.join(map(str, found))}")
-    print_page([head, GAP, table("", columns, listed, numbers=(2,), whole=(0,)), GAP, words(last)])
-    return code
+    page = (head, GAP, table("", columns, listed, numbers=(2,), whole=(0,)), GAP, words(last))
+    document = {"schema": schema("fit"), "theorem": theorem.id, "horizons": list(found), "multipliers": rows}
+    return answer(Report(last, "", page, document), code=code, as_json=as_json)
 
 
 def _events(path: Path) -> list[Any]:

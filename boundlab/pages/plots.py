@@ -141,6 +141,14 @@ def svg(draw: Callable[[Any], object], width: float, height: float) -> str:
     return text.getvalue()
 
 
+def _shown_figure(width: float, height: float) -> Any:
+    """Return a new figure of pyplot."""
+    _require_matplotlib()
+    from matplotlib import pyplot
+
+    return pyplot.figure(figsize=(width, height), dpi=_DPI, layout="constrained")
+
+
 def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
     """Return the axes to draw on: those given, or those of a new figure of pyplot, which a notebook shows.
 
@@ -149,12 +157,7 @@ def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
     MissingExtraError
         If matplotlib is not installed.
     """
-    if ax is not None:
-        return ax
-    _require_matplotlib()
-    from matplotlib import pyplot
-
-    return pyplot.subplots(figsize=(width, height), dpi=_DPI, layout="constrained")[1]
+    return _shown_figure(width, height).add_subplot() if ax is None else ax
 
 
 def pair_for(ax: Any, width: float = 9.6, height: float = 6.4) -> tuple[Any, Any]:
@@ -165,13 +168,8 @@ def pair_for(ax: Any, width: float = 9.6, height: float = 6.4) -> tuple[Any, Any
     MissingExtraError
         If matplotlib is not installed.
     """
-    if ax is None:
-        _require_matplotlib()
-        from matplotlib import pyplot
-
-        main, below = _pair(pyplot.figure(figsize=(width, height), dpi=_DPI, layout="constrained"))
-        return main, below
-    return tuple(ax) if np.ndim(ax) else (ax, None)
+    given = _pair(_shown_figure(width, height)) if ax is None else ax
+    return tuple(given) if np.ndim(given) else (given, None)
 
 
 def legend_below(axes: Any, lowest: Any) -> None:

@@ -43,11 +43,6 @@ if TYPE_CHECKING:
 _SHORT = 4
 
 
-def comparison_verdict(result: "Comparison") -> Words:
-    """Return the verdict of a comparison with its reason."""
-    return _verdict(result, result.explanation)
-
-
 def _verdict(result: "Comparison | Horizons", reason: str) -> Words:
     verdict = result.verdict.value
     return verdict_words(verdict, reason, result.headline.removeprefix(verdict))
@@ -68,7 +63,7 @@ def comparison_page(result: "Comparison", terms: bool = False) -> list[Block]:
         words((left.method + _up_to_each(plan), "dim")),
         *proof_speaks(result.membership),
         GAP,
-        comparison_verdict(result),
+        _verdict(result, result.explanation),
     ]
 
 
