@@ -290,7 +290,7 @@ class _Questions:
             )
             self.searched += time.monotonic() - time.process_time() - began
             count = self.candidates or max(sum(found.tried.values()), 1)
-            return Asked(found, command_line("falsify", typed, "--candidates", str(count), "--seed", str(self.seed)))
+            return Asked(found, command_line("falsify", typed, candidates=count, seed=self.seed))
 
         return self.answer("a search for a counterexample", search, theorem)
 
@@ -369,8 +369,7 @@ class _Questions:
 
     def _compared(self, typed: str, setting: CompareOptions, chosen: str) -> Panel:
         result = api.compare(setting.theorem, **setting.asked(), trials=_PANEL_TRIALS, seed=self.seed)
-        sample = "--trials", str(_PANEL_TRIALS), "--seed", str(self.seed)
-        return Panel(result, setting.command(typed, *sample), setting, chosen)
+        return Panel(result, setting.command(typed, trials=_PANEL_TRIALS, seed=self.seed), setting, chosen)
 
     # ------------------------------------------------------------------ what is true in its place
 
@@ -408,13 +407,11 @@ def _worst(theorem: Theorem, panel: Panel | None) -> Asked[WorstCase]:
     """
     given = for_a_class(theorem, panel.setting.settings if panel is not None else {})
     iid = panel.setting.delays if panel is not None and "iid-events" in theorem.core.assumed else None
-    found = api.worst_case(theorem, _WORST_HORIZON, delays=iid, settings=given)
+    asked: dict[str, Any] = {"iterations": _WORST_HORIZON, "delays": iid, "settings": given}
+    found = api.worst_case(theorem, **asked)
     if found.verdict == "not applicable":
         raise AssumptionError(found.reason)
-    words = ["worst-case", theorem.id, "--iterations", str(_WORST_HORIZON)]
-    words += [] if iid is None else ["--delays", iid]
-    words += [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
-    return Asked(found, command_line(*words))
+    return Asked(found, command_line("worst-case", theorem.id, **asked))
 
 
 def for_a_class(theorem: Theorem, settings: Mapping[str, str]) -> dict[str, str]:

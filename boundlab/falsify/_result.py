@@ -166,7 +166,7 @@ class JudgedInstance:
     def command(self, typed: str) -> str | None:
         """Return the comparison that repeats it, None where none does; ``typed``: the theorem, an id or a file."""
         again = self.candidate.compared(self.theorem)
-        return None if self.trials is None else again.command(typed, "--trials", str(self.trials))
+        return None if self.trials is None else again.command(typed, trials=self.trials)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

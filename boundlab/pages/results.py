@@ -248,7 +248,7 @@ def _commands(found: "Falsification", best: "JudgedInstance", typed: str, writte
     compare = best.command(typed)
     if found.growth is not None and found.growth.along == (found.theorem.horizon_symbol,):
         several = replace(best.candidate.compared(found.theorem), iterations=list(_HORIZONS))
-        compare = several.command(typed, "--trials", "2")
+        compare = several.command(typed, trials=2)
     if not found.violated:
         return [_command(BOTH_SIDES, compare)] if compare else []
     commands = []

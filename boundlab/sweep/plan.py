@@ -96,6 +96,20 @@ class Cell:
     level: float
     filled: tuple[tuple[str, str], ...] = ()
 
+    def asked(self) -> dict[str, Any]:
+        """Return the keywords of the question, which its command has as options."""
+        run, settings = self.run, dict(self.settings)
+        match run.ask:
+            case "compare":
+                world = {"problem": self.problem, "delays": self.delays, "server": self.server or None}
+                sample = {"iterations": list(run.iterations), "trials": run.trials, "seed": self.seed}
+                return {**world, **sample, "level": self.level, "settings": settings}
+            case "worst-case":
+                return {"iterations": run.iterations[0], "delays": self.delays or None, "settings": settings}
+            case "falsify":
+                return {"candidates": run.candidates, "seed": self.seed}
+        return {}
+
     def where(self) -> dict[str, Any]:
         """Return the coordinates, as a row has them."""
         own = {name: getattr(self, name) for name in (*COORDINATES, "seed")}
@@ -515,32 +529,9 @@ def _processor() -> str:
 
 def command(cell: Cell) -> str:
     """Return the command that repeats a cell by itself."""
-    words = [*_ARGUMENTS[cell.run.ask](cell)]
-    if cell.run.ask in ("compare", "worst-case"):
-        words += [word for name, value in cell.settings for word in ("--set", f"{name}={value}")]
-    if cell.run.ask == "compare":
-        words += ["--trials", str(cell.run.trials), "--seed", str(cell.seed), "--level", repr(cell.level)]
-    return command_line(cell.run.ask, *words)
-
-
-def _world(cell: Cell) -> list[str]:
-    server = ["--server", cell.server] if cell.server else []
-    return [cell.theorem, "--problem", cell.problem, "--delays", cell.delays, *server]
-
-
-_ARGUMENTS: Mapping[Ask, Callable[[Cell], list[str]]] = MappingProxyType(
-    {
-        "compare": lambda cell: [*_world(cell), "--iterations", ",".join(map(str, cell.run.iterations))],
-        "exact": lambda cell: [cell.theorem, NO_CASE],
-        "worst-case": lambda cell: [
-            cell.theorem, "--iterations", str(cell.run.iterations[0]),
-            *(["--delays", cell.delays] if cell.delays else []),
-        ],
-        "falsify": lambda cell: [cell.theorem, "--candidates", str(cell.run.candidates), "--seed", str(cell.seed)],
-        "check": lambda cell: [cell.theorem],
-        "prove": lambda cell: [*theorem_of(cell.theorem).proofs],
-    }
-)  # fmt: skip
+    ask = cell.run.ask
+    about = theorem_of(cell.theorem).proofs if ask == "prove" else (cell.theorem, *[NO_CASE] * (ask == "exact"))
+    return command_line(ask, *about, **cell.asked())
 
 
 def answer(cell: Cell) -> Row:
@@ -565,18 +556,8 @@ _Found = tuple[Any, Row]  # what a question answers, and what its row says besid
 
 
 def _compared(cell: Cell) -> _Found:
-    found: Any = api.compare(
-        theorem_of(cell.theorem),
-        problem_of(cell.problem),
-        cell.delays,
-        server=cell.server or None,
-        iterations=list(cell.run.iterations),
-        trials=cell.run.trials,
-        seed=cell.seed,
-        level=cell.level,
-        jobs=1,
-        settings=dict(cell.settings),
-    )
+    asked = cell.asked() | {"problem": problem_of(cell.problem), "jobs": 1}
+    found: Any = api.compare(theorem_of(cell.theorem), **asked)
     points = [
         [int(k), *(float(column) for column in row)]
         for one in found.comparisons
@@ -604,13 +585,12 @@ def _exactly(cell: Cell) -> _Found:
 
 
 def _worst(cell: Cell) -> _Found:
-    delays, settings = cell.delays or None, dict(cell.settings)
-    found = api.worst_case(theorem_of(cell.theorem), cell.run.iterations[0], delays=delays, settings=settings)
+    found = api.worst_case(theorem_of(cell.theorem), **cell.asked())
     return found, _sides(found.primal, float(found.bound)) | {"reason": found.reason}
 
 
 def _searched(cell: Cell) -> _Found:
-    found = api.falsify(theorem_of(cell.theorem), candidates=cell.run.candidates, seed=cell.seed, jobs=1)
+    found = api.falsify(theorem_of(cell.theorem), **cell.asked(), jobs=1)
     return found, {} if found.best is None else {"case": found.case, "ratio": float(found.best.ratio)}
 
 

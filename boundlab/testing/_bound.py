@@ -286,9 +286,9 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
     finding = replace(finding, verdict=result.verdict.value, words=result.explanation)
     if not finding.refutes:
         return finding
-    more = ["--seed", str(seed), "--trials", str(trials)] if trials else []
-    more += ["--level", repr(level)] if finding.trials else []
-    return _with_case(finding, demand, case_name(one.theorem.id), result.case, one.command(name, *more))
+    more: dict[str, Any] = {"seed": seed, "trials": trials} if trials else {}
+    again = one.command(name, **more, level=level if finding.trials else None)
+    return _with_case(finding, demand, case_name(one.theorem.id), result.case, again)
 
 
 def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
@@ -309,7 +309,7 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
     if found.growth is not None:
         words = f"{found.growth.family}: {found.growth.why}"
     finding = BoundFinding(name, "search", Verdict.VIOLATED.value, words, best.words())
-    again = command_line("falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed))
+    again = command_line("falsify", name, candidates=demand.candidates, seed=demand.seed)
     finding = _with_case(finding, demand, case_name(theorem.id, "counterexample"), found.case, again)
     return finding if best.kind == "numeric" else replace(finding, reproduce=command_line("exact", name, finding.case))
 
