@@ -37,7 +37,7 @@ from boundlab.pages.blocks import (
     words,
 )
 from boundlab.pages.exact import derived
-from boundlab.pages.theorem import inequalities, source_of, theorem_page
+from boundlab.pages.theorem import Wording, source_of, theorem_page
 from boundlab.prove import Status, Step, letters as meant_by
 from boundlab.registry import BUILT_IN, Kind, catalogue, command_line
 from boundlab.theorems import Theorem, core
@@ -76,41 +76,13 @@ def _statement(audit: Evidence) -> Iterator[Block]:
     yield words(f"{source_of(theorem)}; here ", (theorem.id, "code"))
     # A file's own letters are text of a stranger: LaTeX would run them.
     latex = "" if theorem.source else theorem.latex()
-    yield FormulaBlock(tuple((one,) for one in claim(theorem)), latex)
+    yield FormulaBlock(tuple((one,) for one in Wording(theorem).claim()), latex)
     if theorem.letters:
         letters = theorem.spelling()
         own = [f"{letter_of_latex(letter)} for {letters.get(name, name)}" for name, letter in theorem.letters.items()]
         yield words(f"The paper writes {', '.join(own)}.")
     # Title and source stand above already.
     yield Fold("Assumptions, symbols and options in full", tuple(theorem_page(theorem)[2:]))
-
-
-def claim(theorem: Theorem) -> tuple[str, ...]:
-    """Return the inequality, the step size and what else is defined, and the conditions, in letters."""
-    letters = theorem.spelling()
-    right = " + ".join(written(one, theorem.symbols, letters) for one in theorem.terms.values())
-    right = right or theorem.bound.as_dict()["recursion"]
-    bound = f"O({right})" if theorem.shape else right
-
-    def text(formula: Any) -> str:
-        return written(formula, theorem.symbols, letters)
-
-    chosen = {name: rule for name, rule in theorem.step.items() if rule != theorem.symbols[name].symbol}
-    rules = [f"{letters.get(name, name)} = {text(rule)}" for name, rule in {**chosen, **theorem.rules()}.items()]
-    each = theorem.step_of_each
-    if "c" in theorem.step:
-        rules.insert(0, "α_k = c/(k + d)")
-    elif each is not None:
-        rules.insert(
-            0, f"α_k = {letters.get('alpha', 'α')}·({each})" if isinstance(each, str) else f"α_k = {text(each)}"
-        )
-    # What a file says is a formula; the words of a package may say more than that.
-    conditions = [
-        f"{text(one.quantity)} {one.sign} {text(one.limit)}" if theorem.source else one.statement
-        for one in theorem.conditions
-    ]
-    relation = "=" if theorem.shape else "≤"
-    return (f"{theorem.left.expectation} {relation} {bound}", *rules, *inequalities(theorem, letters), *conditions)
 
 
 def _verdict(audit: Evidence) -> Iterator[Block]:
@@ -561,7 +533,7 @@ _SHOWING = ("boundlab show ", "boundlab check ")
 def brief(audit: Evidence) -> Iterator[Block]:
     """Yield statement, verdict, instance, both numbers, what is wrong in the proof, what is true, and the commands."""
     theorem, ruling = audit.theorem, rule(audit)
-    yield words((theorem.id, "code"), f", {source_of(theorem)}: {'; '.join(claim(theorem))}")
+    yield words((theorem.id, "code"), f", {source_of(theorem)}: {'; '.join(Wording(theorem).claim())}")
     # The instance, its numbers and the repairs have lines of their own.
     own = ("counterexample", "smallest counterexample", "repaired")
     said = "; ".join(one for one in ruling.reasons if not one.startswith(own))

@@ -16,7 +16,6 @@ from page_makers import RESULTS, closes_what_it_opens, page_of, result_of, texts
 from rich.console import Console
 
 import boundlab as bl
-from boundlab.audit._page import claim
 from boundlab.compare import Comparison
 from boundlab.pages import _PAGES, page
 from boundlab.pages.blocks import (
@@ -37,6 +36,7 @@ from boundlab.pages.html import document, fragment, mathml
 from boundlab.pages.latex import latex, plain_latex
 from boundlab.pages.markdown import markdown
 from boundlab.pages.terminal import print_page
+from boundlab.pages.theorem import Wording
 from boundlab.registry import registered
 
 TITLE = line("A page of ", ("everything", "code"))
@@ -181,7 +181,7 @@ def displayed(blocks: Iterable[Block]) -> Iterator[FormulaBlock]:
 @pytest.mark.parametrize("name", registered("theorems"))
 def test_every_statement_and_every_derivation_is_set_as_mathematics(name: str) -> None:
     theorem = bl.theorem(name)
-    shown = [FormulaBlock(tuple((one,) for one in claim(theorem)), theorem.latex())]
+    shown = [FormulaBlock(tuple((one,) for one in Wording(theorem).claim()), theorem.latex())]
     if theorem.refuted_by:
         shown += displayed(page(bl.exact(theorem)))
     for block in shown:
