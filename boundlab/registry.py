@@ -14,6 +14,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_loader
+from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from types import CodeType, MappingProxyType, ModuleType
@@ -611,19 +612,31 @@ def by_id(kind: Kind, one: Any, protocol: Any) -> Any:
 # Command lines to be run again: they name the files whose objects they need.
 
 
-def command_line(*words: str) -> str:
+def command_line(*words: str, settings: Mapping[str, str] | None = None, **asked: Any) -> str:
     """Return ``boundlab WORDS`` for a shell, with ``--plugin`` for each file that is in use now.
 
     Without them the line would end with another answer wherever BOUNDLAB_PLUGINS is not what it is here.
     Installed packages need no word.
 
+    Parameters
+    ----------
+    settings, asked
+        Keywords of the question in :mod:`boundlab.api`, which are options of its command: each becomes ``--set``, or
+        the option of its name; of a list the entries stand in one word, and None is left out.
+
     Examples
     --------
-    >>> command_line("compare", "area.theorem8", "--set", "periods=[1,30]")
-    "boundlab compare area.theorem8 --set 'periods=[1,30]'"
+    >>> command_line("compare", "area.theorem8", iterations=[6, 9], server=None, settings={"periods": "[1,30]"})
+    "boundlab compare area.theorem8 --iterations 6,9 --set 'periods=[1,30]'"
     """
-    named = [word for path in files() for word in ("--plugin", _near(path))]
-    return shlex.join(["boundlab", *named, *words])
+    named = [("--plugin", _near(path)) for path in files()]
+    given = [(f"--{name}", _told(value)) for name, value in asked.items() if value is not None]
+    given += [("--set", f"{name}={value}") for name, value in (settings or {}).items()]
+    return shlex.join(["boundlab", *chain.from_iterable(named), *words, *chain.from_iterable(given)])
+
+
+def _told(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _near(path: Path) -> str:

@@ -22,6 +22,7 @@ from boundlab.files import json_value, schema
 from boundlab.formulas.symbols import check
 from boundlab.options import Objective as Objective, number, one_of
 from boundlab.randomness import Floats
+from boundlab.result import Result, drawn
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
@@ -30,8 +31,8 @@ _DIGITS = 80  # the values near a minimum agree to twice as many digits as the p
 _WIDTH = Decimal("1e-13")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OptimalRate:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class OptimalRate(Result):
     """The best rate of aggregations.
 
     Parameters
@@ -71,6 +72,19 @@ class OptimalRate:
     p_s: float
     p: Floats
     note: str
+
+    def line(self) -> str:
+        """Return the rate, or from where on the bound is near its limit."""
+        what = (
+            f"λ_s* = {self.lambda_s:.6g}"
+            if self.lambda_s is not None
+            else f"no minimum; within {self.epsilon:.3g} of the limit from λ_s = {self.lambda_epsilon:.6g}"
+        )
+        return f"{what} for {len(self.rates)} clients, {self.objective}"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw both objectives over the server rate; return the axes of matplotlib."""
+        return drawn("draw_rates", self, ax)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields; an infinite limit is null."""

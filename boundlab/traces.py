@@ -17,9 +17,11 @@ from boundlab.errors import SpecError
 from boundlab.files import json_value, schema
 from boundlab.options import LOG_FORMS, Default, Options, nearest, spec_of
 from boundlab.randomness import Floats, Ints, Stream, Streams
+from boundlab.result import Result
 from boundlab.tape import Op, Tape, arrived
 
 # A recorded trace in figures: rates, durations, staleness, and whether its events may be i.i.d.
+
 
 # A test of whether the clients of a trace are drawn independently from one law.
 
@@ -235,8 +237,8 @@ def staleness(record: Recorded) -> tuple[Ints, str]:
     return np.full(len(place), -1), "not recorded"
 
 
-@dataclass(frozen=True, slots=True)
-class TraceSummary:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class TraceSummary(Result):
     """A trace in figures.
 
     Parameters
@@ -289,6 +291,21 @@ class TraceSummary:
         count = np.bincount(self.durations.client, minlength=len(self.record.names))
         total = np.bincount(self.durations.client, self.durations.time, len(count))
         return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+    def line(self) -> str:
+        """Return how much there is in it, and how stale it is."""
+        known = f", staleness of at most {self.known.max()}" if len(self.known) else ""
+        return f"{self.record.source}: {len(self.record.names)} devices, {self.updates.sum()} updates{known}"
+
+    def save(self, path: str | Path) -> None:
+        """Write the normal form, which ``trace:file=…`` reads.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        self.record.save(Path(path))
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
@@ -536,8 +553,8 @@ class FittedLaw:
         return spec_of(self.law, self.options)
 
 
-@dataclass(frozen=True, slots=True)
-class DelayFit:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class DelayFit(Result):
     """Laws that were fitted to the durations of a trace, the best first.
 
     Parameters
@@ -567,6 +584,10 @@ class DelayFit:
     def best(self) -> FittedLaw:
         """The law with the smallest AIC."""
         return self.laws[0]
+
+    def line(self) -> str:
+        """Return the best, and whether it fits."""
+        return self.best.spec if self.p_value is None else f"{self.best.spec}, p = {self.p_value:.3g}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

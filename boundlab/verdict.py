@@ -28,6 +28,20 @@ class ExitCode(IntEnum):
     UNFORESEEN = 70, "unexpected: a defect of boundlab or of a plug-in, never a verdict"
     INTERRUPTED = 130, "interrupted"
 
+    @classmethod
+    def worst(cls, codes: Iterable[int]) -> Self:
+        """Return how a command about several things ends.
+
+        70 if one crashed, else 1 if one is refuted, else 3 if one is open.
+
+        Examples
+        --------
+        >>> ExitCode.worst([ExitCode.STANDS, ExitCode.UNDECIDED, ExitCode.NOT_APPLICABLE])
+        <ExitCode.UNDECIDED: 3>
+        """
+        found = set(codes)
+        return next((one for one in (cls.UNFORESEEN, cls.REFUTED, cls.UNDECIDED) if one in found), cls.STANDS)
+
 
 class Verdict(StrEnum):
     """Verdict of comparisons, exact values, worst cases and searches on a theorem.

@@ -1,5 +1,6 @@
 """Pages that are written from the code: commands, Python, what is registered, schemas, and the gallery of figures."""
 
+import ast
 import base64
 import importlib
 import inspect
@@ -14,7 +15,8 @@ import click
 import typer
 
 import boundlab
-from boundlab import api, testing
+from boundlab import testing
+from boundlab.api import _ask
 from boundlab.cli._app import application
 from boundlab.cli._options import schema_names
 from boundlab.cli.docs import text_of
@@ -22,6 +24,7 @@ from boundlab.cli.listing import tables
 from boundlab.pages.blocks import Block, line, table
 from boundlab.pages.markdown import escaped, markdown
 from boundlab.registry import KINDS, TYPES
+from boundlab.result import Result
 
 
 def pages(root: Path) -> Mapping[str, str | bytes]:
@@ -92,12 +95,14 @@ def _python() -> Iterator[str]:
 
 def _answers(asked: Iterable[str]) -> list[str]:
     """Return the classes of what questions return, as dotted names."""
+    imported = [one for one in ast.walk(ast.parse(inspect.getsource(_ask))) if isinstance(one, ast.ImportFrom)]
+    where = {alias.name: str(one.module) for one in imported for alias in one.names}
     found: list[str] = []
     for name in asked:
         returned = inspect.signature(getattr(boundlab, name)).return_annotation
         named = re.findall(r"\w+", returned) if isinstance(returned, str) else [returned]
-        classes = [getattr(api, one) if isinstance(one, str) and one[0].isupper() else one for one in named]
-        found += [_dotted(one) for one in classes if isinstance(one, type) and issubclass(one, api.Shown)]
+        classes = [getattr(importlib.import_module(where[one]), one) if one in where else one for one in named]
+        found += [_dotted(one) for one in classes if isinstance(one, type) and issubclass(one, Result)]
     return list(dict.fromkeys(found))
 
 

@@ -171,7 +171,9 @@ def _of_theorem(found: Made, theorem: Theorem, typed: str, files: list[str]) -> 
 
 
 def _words(asked: CompareOptions, typed: str, *more: str) -> list[str]:
-    return shlex.split(asked.command(typed, *more))[1:]
+    words = shlex.split(asked.command(typed))[1:]
+    place = words.index("--set") if "--set" in words else len(words)
+    return [*words[:place], *more, *words[place:]]
 
 
 def _compared(found: Made, asked: CompareOptions, typed: str, tags: list[str], files: list[str]) -> None:

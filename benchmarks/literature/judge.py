@@ -8,7 +8,7 @@ from typing import Any
 
 import boundlab as bl
 from benchmarks.literature.entries import Entry
-from boundlab.api import Horizons
+from boundlab.compare import Horizons
 from boundlab.errors import AssumptionError, BoundlabError
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict

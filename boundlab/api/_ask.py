@@ -1,6 +1,7 @@
 """The questions: each takes what the command of its name takes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from inspect import signature
 from pathlib import Path
@@ -21,18 +22,16 @@ from boundlab.registry import lookup, registered
 from boundlab.theorems import Theorem, load_theorem
 
 if TYPE_CHECKING:
-    from boundlab.api._applicable import Applicable
-    from boundlab.api._checks import Checks
-    from boundlab.api._compared import Compared, Horizons
-    from boundlab.api._constants import CertifiedConstants
-    from boundlab.api._decided import Decided
-    from boundlab.api._evaluated import Evaluated
-    from boundlab.api._ran import Ran
-    from boundlab.api._rate import BestRate
-    from boundlab.api._searched import Searched
-    from boundlab.api._traced import FittedDelays, Traced
-    from boundlab.api._worst import Worst
-    from boundlab.prove import Script
+    from boundlab.api._problem import Applicable, CertifiedConstants
+    from boundlab.checks import Checks
+    from boundlab.compare import Comparison, Horizons
+    from boundlab.exact import ExactResult
+    from boundlab.falsify import Falsification
+    from boundlab.prove import Outcome, Script
+    from boundlab.server_rate import OptimalRate
+    from boundlab.simulate import Simulation
+    from boundlab.traces import DelayFit, TraceSummary
+    from boundlab.worst_case import WorstCase
 
 
 # Values of Python as the text that settings are read from.
@@ -227,7 +226,7 @@ def constants(problem: str | Mapping[str, Any] | Problem) -> "CertifiedConstants
     >>> constants("huber:c=[0,1],x0=3")
     <huber: L = 1, B = 1; 12 constants>
     """
-    from boundlab.api._constants import constants_of
+    from boundlab.api._problem import constants_of
 
     return constants_of(read_problem(problem), [read_theorem(one) for one in registered("theorems")])
 
@@ -258,7 +257,7 @@ def applicable(
     >>> applicable("lad:x0=3", "iid:p_s=0.5", theorems=["area.theorem7", "area.theorem8"])
     <1 of 2 apply to lad>
     """
-    from boundlab.api._applicable import Applicable
+    from boundlab.api._problem import Applicable
     from boundlab.instance.fitting import applies
 
     chosen = read_problem(problem)
@@ -272,7 +271,7 @@ def applicable(
 
 
 @checked
-def trace(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> "Traced":
+def trace(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> "TraceSummary":
     """Read the log of a system: devices, rates, durations, staleness, and whether its events may be i.i.d.
 
     Parameters
@@ -287,14 +286,13 @@ def trace(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None 
     SpecError
         Naming the file and the line.
     """
-    from boundlab.api._traced import Traced
     from boundlab.traces import read_log, summary
 
-    return Traced.of(summary(read_log(Path(log), form, columns)))
+    return summary(read_log(Path(log), form, columns))
 
 
 @checked
-def fit(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> "FittedDelays":
+def fit(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = None) -> "DelayFit":
     """Fit the laws of delays to the durations of a trace; parameters are those of :func:`trace`.
 
     Raises
@@ -302,10 +300,9 @@ def fit(log: str | Path, form: str = "csv", columns: Mapping[str, str] | None = 
     SpecError
         Naming the file and the line; or if there are too few durations, or one is 0.
     """
-    from boundlab.api._traced import FittedDelays
     from boundlab.traces import fit as fit_laws, read_log
 
-    return FittedDelays.of(fit_laws(read_log(Path(log), form, columns)))
+    return fit_laws(read_log(Path(log), form, columns))
 
 
 MOST_EVENTS = 1000  # of a worst case
@@ -320,7 +317,7 @@ def compare(
     band: BandKind = ..., beyond: Sequence[str] = ..., exact: bool | None = ..., enclose: bool = ...,
     backend: str = ..., device: str | None = ..., jobs: int | None = ..., settings: Mapping[str, Any] | None = ...,
     progress: Tick | None = ..., **symbols: Any,
-) -> "Compared": ...  # fmt: skip
+) -> "Comparison": ...  # fmt: skip
 @overload
 def compare(
     theorem: str | Path | Theorem, problem: str | Mapping[str, Any] | Problem = ...,
@@ -351,7 +348,7 @@ def compare(
     settings: Mapping[str, Any] | None = None,
     progress: Tick | None = None,
     **symbols: Any,
-) -> "Compared | Horizons":
+) -> "Comparison | Horizons":
     """Compare a theorem's bound with what really happens on a problem under delays.
 
     Parameters
@@ -382,8 +379,8 @@ def compare(
 
     Returns
     -------
-    Compared
-        Of one horizon; of several, :class:`Horizons`.
+    Comparison
+        Of one horizon; of several, :class:`boundlab.compare.Horizons`.
 
     Raises
     ------
@@ -397,8 +394,7 @@ def compare(
     >>> compare("area.theorem8", "lad:x0=3", "iid:p_s=0.5", iterations=6, M=50)
     <area.theorem8 on lad: violated: at K = 6 the value 2.527 is above the bound 2.142 (computed, not sampled)>
     """
-    from boundlab.api._compared import Compared, Horizons
-    from boundlab.compare import compare as compare_plan
+    from boundlab.compare import Horizons, compare as compare_plan
     from boundlab.instance import make_plan
     from boundlab.simulate import pick
 
@@ -430,7 +426,7 @@ def compare(
             )
         where = pick(backend, device, jobs, plan.problem, amount, plan.iterations)
         one = compare_plan(plan, amount, start, each, band, progress, exact=exact, enclose=enclose, backend=where)
-        found.append(Compared.of(one))
+        found.append(one)
     return Horizons(tuple(found)) if several else found[0]
 
 
@@ -450,7 +446,7 @@ def run(
     settings: Mapping[str, Any] | None = None,
     progress: Tick | None = None,
     **parameters: Any,
-) -> "Ran":
+) -> "Simulation":
     """Simulate an algorithm on a problem under delays; parameters are those of :func:`compare`.
 
     Raises
@@ -458,7 +454,6 @@ def run(
     BoundlabError
         If an option is wrong.
     """
-    from boundlab.api._ran import Ran
     from boundlab.simulate import pick, simulate
 
     chosen = read_problem(problem)
@@ -467,20 +462,8 @@ def run(
     every, asked = read_keywords(run, settings, parameters, known, {"K", "T"} - {*known}, iterations)
     horizon = count(Default.ITERATIONS if asked is None else asked, "iterations", 1, MOST_ITERATIONS)
     given, where = texts(every), pick(backend, device, jobs, chosen, amount, horizon)
-    return Ran.of(
-        simulate(
-            algorithm,
-            chosen,
-            read_delays(delays, chosen.n),
-            server,
-            given,
-            horizon,
-            amount,
-            count(seed, "seed", 0),
-            progress,
-            where,
-        )
-    )
+    model, start = read_delays(delays, chosen.n), count(seed, "seed", 0)
+    return simulate(algorithm, chosen, model, server, given, horizon, amount, start, progress, where)
 
 
 @checked
@@ -497,8 +480,7 @@ def check(theorem: str | Path | Theorem, only: str | None = None) -> "Checks":
     SpecError
         If there is no such group.
     """
-    from boundlab.api._checks import Checks
-    from boundlab.checks import check as check_theorem, read_groups
+    from boundlab.checks import Checks, check as check_theorem, read_groups
 
     statement = read_theorem(theorem)
     return Checks(statement, tuple(check_theorem(statement, read_groups(only))))
@@ -513,7 +495,7 @@ def falsify(
     seed: int = Default.SEED,
     jobs: int | None = None,
     progress: Callable[[str], None] | None = None,
-) -> "Searched":
+) -> "Falsification":
     """Search for the smallest counterexample of a theorem.
 
     Parameters
@@ -528,14 +510,13 @@ def falsify(
     AssumptionError
         If there is nothing that a number could refute.
     """
-    from boundlab.api._searched import Searched
     from boundlab.falsify import falsify as search
     from boundlab.simulate import processes
 
     statement = read_theorem(theorem)
     seconds = number(budget, "budget") if candidates is None else 1e9
     limit = None if candidates is None else count(candidates, "candidates", 1, 10**9)
-    return Searched.of(search(statement, seconds, count(seed, "seed", 0), progress, limit, processes(jobs)))
+    return search(statement, seconds, count(seed, "seed", 0), progress, limit, processes(jobs))
 
 
 @checked
@@ -544,7 +525,7 @@ def exact(
     case: str | Path | Mapping[str, Any] | Case | None = None,
     *,
     derivation: bool = True,
-) -> "Evaluated":
+) -> "ExactResult":
     """Evaluate both sides of a theorem on one case without sampling.
 
     Parameters
@@ -559,7 +540,6 @@ def exact(
     BoundlabError
         If the case is none, or no engine computes it.
     """
-    from boundlab.api._evaluated import Evaluated
     from boundlab.exact import evaluate
 
     statement = read_theorem(theorem)
@@ -568,7 +548,7 @@ def exact(
             case = own_case(found) if (found := registered("theorems").get(str(case))) is not None else case
         case = case_of(own_case(statement) if case is None else case)
         _require_about(case, statement)
-    return Evaluated.of(evaluate(statement, case, derive=derivation), statement=statement)
+    return replace(evaluate(statement, case, derive=derivation), statement=statement)
 
 
 def _require_about(case: Case, theorem: Theorem) -> None:
@@ -590,7 +570,7 @@ def worst_case(
     find_function: bool = False,
     settings: Mapping[str, Any] | None = None,
     **symbols: Any,
-) -> "Worst":
+) -> "WorstCase":
     """Ask for the worst function of a theorem's class, by a semidefinite program.
 
     Parameters
@@ -610,7 +590,6 @@ def worst_case(
     BoundlabError
         If something is missing or does not fit, or there is no finite worst case.
     """
-    from boundlab.api._worst import Worst
     from boundlab.worst_case import worst_case as analyse
 
     statement = read_theorem(theorem)
@@ -620,12 +599,11 @@ def worst_case(
     if asked is None:
         raise SpecError(f"give the number of iterations, such as {letter}=5")
     horizon, given = count(asked, "iterations", 1, MOST_EVENTS), texts(every)
-    found = analyse(statement, horizon, given, average, delays=delays, events=events, find_function=find_function)
-    return Worst.of(found)
+    return analyse(statement, horizon, given, average, delays=delays, events=events, find_function=find_function)
 
 
 @checked
-def prove(given: "str | Script", of: "str | Path | Theorem | None" = None) -> "Decided":
+def prove(given: "str | Script", of: "str | Path | Theorem | None" = None) -> "Outcome":
     """Decide every step of a proof, and whether the last one is the theorem.
 
     Parameters
@@ -641,14 +619,13 @@ def prove(given: "str | Script", of: "str | Path | Theorem | None" = None) -> "D
     SpecError
         If there is no such proof or theorem.
     """
-    from boundlab.api._decided import Decided
     from boundlab.prove import Script, run as decide
     from boundlab.prove.run import the_script
 
     if not isinstance(given, (str, Script)):
         raise SpecError(f"prove: given must be text or a Script; got a value of type {type(given).__name__}")
     script = the_script(given) if isinstance(given, str) else given
-    return Decided.of(decide(script, None if of is None else theorem(of), witnesses=True))
+    return decide(script, None if of is None else theorem(of), witnesses=True)
 
 
 @checked
@@ -657,7 +634,7 @@ def optimal_rate(
     objective: Objective = Default.OBJECTIVE,
     server_cost: float = Default.SERVER_COST,
     epsilon: float = Default.EPSILON,
-) -> "BestRate":
+) -> "OptimalRate":
     """Return the server rate λ_s that makes the bound of AREA's Theorem 8 smallest.
 
     See :func:`boundlab.server_rate.optimal_rate`, which says what the parameters are.
@@ -667,7 +644,6 @@ def optimal_rate(
     >>> optimal_rate([10, 10, 2.5])
     <λ_s* = 7.5 for 3 clients, per-iteration>
     """
-    from boundlab.api._rate import BestRate
     from boundlab.server_rate import optimal_rate as best_rate
 
-    return BestRate.of(best_rate(rates, objective, server_cost, epsilon))
+    return best_rate(rates, objective, server_cost, epsilon)

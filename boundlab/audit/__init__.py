@@ -4,7 +4,6 @@
 """
 
 from boundlab.audit._audit import Audit as Audit, audit as audit
-from boundlab.audit._page import claim as claim
 from boundlab.audit._ruling import (
     Asked as Asked,
     Evidence as Evidence,

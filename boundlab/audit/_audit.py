@@ -13,7 +13,6 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from boundlab import api
-from boundlab.api import Decided, Evaluated, Searched, Shown, Worst, reported
 from boundlab.arguments import checked
 from boundlab.arithmetic.rational import ENGINE, rational
 from boundlab.assumptions import RELATIVE
@@ -30,20 +29,24 @@ from boundlab.errors import (
     visible,
 )
 from boundlab.events import Events
+from boundlab.exact import ExactResult
+from boundlab.falsify import Falsification
 from boundlab.instance.fitting import CompareOptions
 from boundlab.options import count, number, spec_of, typed
 from boundlab.pages.blocks import Block, Line, line
-from boundlab.prove import Script
+from boundlab.prove import Outcome, Script
 from boundlab.prove.on_instance import Instance, broken, instance_of
 from boundlab.prove.run import the_script
 from boundlab.registry import command_line, lookup
+from boundlab.result import Result, reported
 from boundlab.theorems import Theorem
 from boundlab.verdict import ExitCode
+from boundlab.worst_case import WorstCase
 
 
 @final
 @dataclass(frozen=True, repr=False, eq=False)
-class Audit(Evidence, Shown):
+class Audit(Evidence, Result):
     """The report card of one theorem; its fields are those of the evidence."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -171,7 +174,7 @@ def audit(
     given = (proof, the_script(proof)) if isinstance(proof, str) else None if proof is None else (proof.id, proof)
     say = progress or (lambda _: None)
     asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, given, say)
-    return Audit.of(asker.ask())
+    return asker.ask()
 
 
 class _Questions:
@@ -227,7 +230,7 @@ class _Questions:
         """Return why a question was not asked."""
         return f"not asked: the {self.budget:g} s of the budget were spent"
 
-    def ask(self) -> Evidence:
+    def ask(self) -> Audit:
         """Ask everything."""
         self.say("checks of the formula")
         checks = api.check(self.theorem)
@@ -248,7 +251,7 @@ class _Questions:
         empty = any(one.id == "scope.nonempty" for one in checks.failed)  # no setting would fit
         panel = None if empty else self._panel(self.theorem, self.typed, case)
         repairs = self._repairs(case, panel)
-        return Evidence(
+        return Audit(
             self.theorem,
             self.typed,
             self.budget,
@@ -278,8 +281,8 @@ class _Questions:
         )
         return found, "" if found is None else file
 
-    def _search(self, theorem: Theorem, typed: str, seconds: float) -> Asked[Searched] | None:
-        def search() -> Asked[Searched]:
+    def _search(self, theorem: Theorem, typed: str, seconds: float) -> Asked[Falsification] | None:
+        def search() -> Asked[Falsification]:
             left = min(max(seconds, _SHORTEST_SEARCH), max(self.budget - self.spent(), _SHORTEST_SEARCH))
             began = time.monotonic() - time.process_time()
             found = api.falsify(
@@ -287,7 +290,7 @@ class _Questions:
             )
             self.searched += time.monotonic() - time.process_time() - began
             count = self.candidates or max(sum(found.tried.values()), 1)
-            return Asked(found, command_line("falsify", typed, "--candidates", str(count), "--seed", str(self.seed)))
+            return Asked(found, command_line("falsify", typed, candidates=count, seed=self.seed))
 
         return self.answer("a search for a counterexample", search, theorem)
 
@@ -309,7 +312,7 @@ class _Questions:
         return tuple(found)
 
     def _on_counterexamples(
-        self, proofs: tuple[ProofEvidence, ...], case: Case | None, case_file: str, exact: api.Evaluated | None
+        self, proofs: tuple[ProofEvidence, ...], case: Case | None, case_file: str, exact: ExactResult | None
     ) -> tuple[ProofEvidence, ...]:
         """Return the proofs that fail with their steps on the counterexample; on others where none fails there."""
         if case is None or exact is None or exact.verdict != "violated":
@@ -319,7 +322,7 @@ class _Questions:
             for one in proofs
         )
 
-    def _seen(self, proof: api.Decided, case: Case, case_file: str, exact: api.Evaluated) -> list[OnCase]:
+    def _seen(self, proof: Outcome, case: Case, case_file: str, exact: ExactResult) -> list[OnCase]:
         what, path = "the proof's steps on the counterexample", Path(case_file) if case_file else None
         leading = self.answer(what, lambda: on_case(proof, case, exact, path))
         found = [] if leading is None else [leading]
@@ -327,7 +330,7 @@ class _Questions:
             self.answer(what, lambda: found.extend(self._others(proof)), must=True)
         return found
 
-    def _others(self, proof: api.Decided) -> Iterator[OnCase]:
+    def _others(self, proof: Outcome) -> Iterator[OnCase]:
         """Yield the theorem's other counterexamples on which steps are false, to the first where one is decided."""
         for path in other_cases(self.theorem):
             case = load_case(path, has_theorem=True)
@@ -366,8 +369,7 @@ class _Questions:
 
     def _compared(self, typed: str, setting: CompareOptions, chosen: str) -> Panel:
         result = api.compare(setting.theorem, **setting.asked(), trials=_PANEL_TRIALS, seed=self.seed)
-        sample = "--trials", str(_PANEL_TRIALS), "--seed", str(self.seed)
-        return Panel(result, setting.command(typed, *sample), setting, chosen)
+        return Panel(result, setting.command(typed, trials=_PANEL_TRIALS, seed=self.seed), setting, chosen)
 
     # ------------------------------------------------------------------ what is true in its place
 
@@ -395,7 +397,7 @@ class _Questions:
         return replace(one, worst=self.answer(what, partial(_worst, theorem, panel), theorem))
 
 
-def _worst(theorem: Theorem, panel: Panel | None) -> Asked[Worst]:
+def _worst(theorem: Theorem, panel: Panel | None) -> Asked[WorstCase]:
     """Return the worst case at a small horizon, with the settings of a comparison.
 
     Raises
@@ -405,13 +407,11 @@ def _worst(theorem: Theorem, panel: Panel | None) -> Asked[Worst]:
     """
     given = for_a_class(theorem, panel.setting.settings if panel is not None else {})
     iid = panel.setting.delays if panel is not None and "iid-events" in theorem.core.assumed else None
-    found = api.worst_case(theorem, _WORST_HORIZON, delays=iid, settings=given)
+    asked: dict[str, Any] = {"iterations": _WORST_HORIZON, "delays": iid, "settings": given}
+    found = api.worst_case(theorem, **asked)
     if found.verdict == "not applicable":
         raise AssumptionError(found.reason)
-    words = ["worst-case", theorem.id, "--iterations", str(_WORST_HORIZON)]
-    words += [] if iid is None else ["--delays", iid]
-    words += [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
-    return Asked(found, command_line(*words))
+    return Asked(found, command_line("worst-case", theorem.id, **asked))
 
 
 def for_a_class(theorem: Theorem, settings: Mapping[str, str]) -> dict[str, str]:
@@ -506,7 +506,7 @@ def defaults(theorem: Theorem) -> Iterator[CompareOptions]:
 # A printed proof on a counterexample of its theorem: the first of its steps that is false there.
 
 
-def on_case(proof: Decided, case: Case, exact: Evaluated, path: Path | None) -> OnCase:
+def on_case(proof: Outcome, case: Case, exact: ExactResult, path: Path | None) -> OnCase:
     """Compute the open steps of a proof on a case, where the case is one of the runs that the proof is about."""
     name, text = "" if path is None else path.name, case_words(case)
     try:
@@ -517,7 +517,7 @@ def on_case(proof: Decided, case: Case, exact: Evaluated, path: Path | None) -> 
         return OnCase(name, text, exact, why=why)
 
 
-def instance_on(proof: Decided, case: Case, exact: Evaluated) -> Instance:
+def instance_on(proof: Outcome, case: Case, exact: ExactResult) -> Instance:
     """Return a case as an instance of a proof's setting.
 
     Raises
@@ -541,7 +541,7 @@ def instance_on(proof: Decided, case: Case, exact: Evaluated) -> Instance:
     return instance_of(proof, bends, model.x0, step, exact.k, _events(case, exact.k), options, noise)
 
 
-def _step(exact: Evaluated, names: Iterable[str]) -> Fraction:
+def _step(exact: ExactResult, names: Iterable[str]) -> Fraction:
     try:
         return next(Fraction(str(exact.values[name])) for name in names if name in exact.values)
     except (StopIteration, ValueError):

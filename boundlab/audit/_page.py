@@ -10,13 +10,13 @@ from typing import Any
 import sympy
 
 from boundlab.__about__ import __version__
-from boundlab.api import Compared, Evaluated, Horizons
 from boundlab.arithmetic.writing import Sentence
 from boundlab.audit._ruling import Evidence, Panel, ProofEvidence, Repair, apart, rule, sides
 from boundlab.checks import CONSEQUENCES
+from boundlab.compare import Comparison, Horizons
 from boundlab.documentation import pointers
 from boundlab.errors import MissingExtraError
-from boundlab.exact import STANDS_ON
+from boundlab.exact import STANDS_ON, ExactResult
 from boundlab.files import Document, schema
 from boundlab.formulas.symbols import SYMBOLS
 from boundlab.formulas.written import letter_of_latex, letters_of, written
@@ -37,8 +37,7 @@ from boundlab.pages.blocks import (
     words,
 )
 from boundlab.pages.exact import derived
-from boundlab.pages.proofs import as_dict as proof_fields, assumptions, hanging
-from boundlab.pages.theorem import inequalities, source_of, theorem_page
+from boundlab.pages.theorem import Wording, source_of, theorem_page
 from boundlab.prove import Status, Step, letters as meant_by
 from boundlab.registry import BUILT_IN, Kind, catalogue, command_line
 from boundlab.theorems import Theorem, core
@@ -77,41 +76,13 @@ def _statement(audit: Evidence) -> Iterator[Block]:
     yield words(f"{source_of(theorem)}; here ", (theorem.id, "code"))
     # A file's own letters are text of a stranger: LaTeX would run them.
     latex = "" if theorem.source else theorem.latex()
-    yield FormulaBlock(tuple((one,) for one in claim(theorem)), latex)
+    yield FormulaBlock(tuple((one,) for one in Wording(theorem).claim()), latex)
     if theorem.letters:
         letters = theorem.spelling()
         own = [f"{letter_of_latex(letter)} for {letters.get(name, name)}" for name, letter in theorem.letters.items()]
         yield words(f"The paper writes {', '.join(own)}.")
     # Title and source stand above already.
     yield Fold("Assumptions, symbols and options in full", tuple(theorem_page(theorem)[2:]))
-
-
-def claim(theorem: Theorem) -> tuple[str, ...]:
-    """Return the inequality, the step size and what else is defined, and the conditions, in letters."""
-    letters = theorem.spelling()
-    right = " + ".join(written(one, theorem.symbols, letters) for one in theorem.terms.values())
-    right = right or theorem.bound.as_dict()["recursion"]
-    bound = f"O({right})" if theorem.shape else right
-
-    def text(formula: Any) -> str:
-        return written(formula, theorem.symbols, letters)
-
-    chosen = {name: rule for name, rule in theorem.step.items() if rule != theorem.symbols[name].symbol}
-    rules = [f"{letters.get(name, name)} = {text(rule)}" for name, rule in {**chosen, **theorem.rules()}.items()]
-    each = theorem.step_of_each
-    if "c" in theorem.step:
-        rules.insert(0, "α_k = c/(k + d)")
-    elif each is not None:
-        rules.insert(
-            0, f"α_k = {letters.get('alpha', 'α')}·({each})" if isinstance(each, str) else f"α_k = {text(each)}"
-        )
-    # What a file says is a formula; the words of a package may say more than that.
-    conditions = [
-        f"{text(one.quantity)} {one.sign} {text(one.limit)}" if theorem.source else one.statement
-        for one in theorem.conditions
-    ]
-    relation = "=" if theorem.shape else "≤"
-    return (f"{theorem.left.expectation} {relation} {bound}", *rules, *inequalities(theorem, letters), *conditions)
 
 
 def _verdict(audit: Evidence) -> Iterator[Block]:
@@ -176,7 +147,7 @@ def _support(audit: Evidence) -> Iterator[Block]:
         yield points(_supports(one, audit.exact))
 
 
-def _supports(one: Repair, exact: Evaluated | None) -> Iterator[str | Line]:
+def _supports(one: Repair, exact: ExactResult | None) -> Iterator[str | Line]:
     if one.contradicted:
         yield line(("refuted, too: what follows contradicts it", "bad"))
     for proof in one.proofs:
@@ -288,7 +259,7 @@ def _of_proof(one: ProofEvidence, theorem: Theorem) -> Iterator[Block]:
         yield Fold("A small instance of its own in which it is false", (own,))
         yield from _hanging(one, found)
     if outcome.proved:
-        yield words(f"It rests on: {', '.join(assumptions(outcome)) or 'no assumption'}.")
+        yield words(f"It rests on: {', '.join(outcome.assumptions) or 'no assumption'}.")
     rows = [
         (line((step.name, "strong")), step.at, line((step.status.value, tone_of(step.status.value))))
         for step in outcome.steps
@@ -351,7 +322,7 @@ def _own_instance(step: Step) -> list[str]:
 
 
 def _hanging(one: ProofEvidence, step: Step) -> Iterator[Block]:
-    hangs = hanging(one.outcome).get(step.name, [])
+    hangs = one.outcome.hanging.get(step.name, [])
     yield words(f"Steps that depend on it: {', '.join(hangs) or 'nothing'}.")
     yield Commands((command_line("prove", *one.asked, "--step", step.name),))
 
@@ -467,11 +438,11 @@ def largest(panel: Panel) -> float:
 _CHART = (7.0, 6.4)  # inches
 
 
-def _first(result: Compared | Horizons) -> Compared:
+def _first(result: Comparison | Horizons) -> Comparison:
     return result.comparisons[0] if isinstance(result, Horizons) else result
 
 
-def _columns(result: Compared | Horizons) -> dict[str, _Column]:
+def _columns(result: Comparison | Horizons) -> dict[str, _Column]:
     """Return the columns by name: of several horizons, the last point of each."""
     one, every = _first(result), result.columns()
     names = (one.plan.theorem.horizon_symbol, "mean", "lower", "upper", "bound", "ratio")
@@ -481,7 +452,7 @@ def _columns(result: Compared | Horizons) -> dict[str, _Column]:
     return found
 
 
-def _described(audit: Evidence, columns: dict[str, _Column], result: Compared | Horizons) -> str:
+def _described(audit: Evidence, columns: dict[str, _Column], result: Comparison | Horizons) -> str:
     counter = audit.theorem.horizon_symbol
     xs, left, bound, ratio = (columns[name] for name in (counter, "left side", "bound", "left/bound"))
     worst = max(range(len(xs)), key=lambda row: ratio[row])
@@ -562,7 +533,7 @@ _SHOWING = ("boundlab show ", "boundlab check ")
 def brief(audit: Evidence) -> Iterator[Block]:
     """Yield statement, verdict, instance, both numbers, what is wrong in the proof, what is true, and the commands."""
     theorem, ruling = audit.theorem, rule(audit)
-    yield words((theorem.id, "code"), f", {source_of(theorem)}: {'; '.join(claim(theorem))}")
+    yield words((theorem.id, "code"), f", {source_of(theorem)}: {'; '.join(Wording(theorem).claim())}")
     # The instance, its numbers and the repairs have lines of their own.
     own = ("counterexample", "smallest counterexample", "repaired")
     said = "; ".join(one for one in ruling.reasons if not one.startswith(own))
@@ -679,7 +650,7 @@ def _proof(one: ProofEvidence) -> dict[str, Any]:
             }
             for seen in one.seen
         ],
-        **proof_fields(one.outcome),
+        **one.outcome.as_dict(),
     }
 
 

@@ -8,16 +8,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar, final
 
-from boundlab.api import Checks, Compared, Decided, Evaluated, Horizons, Searched, Worst
+from boundlab.checks import Checks
+from boundlab.compare import Comparison, Horizons
 from boundlab.errors import shortened
-from boundlab.exact import apart as apart
+from boundlab.exact import ExactResult, apart as apart
+from boundlab.falsify import Falsification
 from boundlab.instance.fitting import CompareOptions
+from boundlab.prove import Outcome
 from boundlab.prove.on_instance import Broken
 from boundlab.registry import command_line
 from boundlab.theorems import Theorem
 from boundlab.verdict import ExitCode, Verdict
+from boundlab.worst_case import WorstCase
 
-Found = TypeVar("Found", Searched, Worst, Compared | Horizons)
+Found = TypeVar("Found", Falsification, WorstCase, Comparison | Horizons)
 
 
 @final
@@ -55,7 +59,7 @@ class Asked(Generic[Found]):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Panel(Asked[Compared | Horizons]):
+class Panel(Asked[Comparison | Horizons]):
     """One comparison with simulated or computed errors, at several horizons where the step is chosen for the horizon.
 
     Parameters
@@ -91,7 +95,7 @@ class OnCase:
 
     case_file: str
     case_text: str
-    exact: Evaluated
+    exact: ExactResult
     false: tuple[Broken, ...] = ()
     why: str = ""
 
@@ -123,7 +127,7 @@ class ProofEvidence:
         Of a false theorem: its steps on the counterexample, and on others of the theorem as long as none of them fails.
     """
 
-    outcome: Decided
+    outcome: Outcome
     asked: tuple[str, ...]
     settles: bool
     seen: tuple[OnCase, ...] = ()
@@ -153,9 +157,9 @@ class Repair:
 
     theorem: Theorem
     proofs: tuple[ProofEvidence, ...] = ()
-    on_case: Evaluated | None = None
-    search: Asked[Searched] | None = None
-    worst: Asked[Worst] | None = None
+    on_case: ExactResult | None = None
+    search: Asked[Falsification] | None = None
+    worst: Asked[WorstCase] | None = None
     panel: Panel | None = None
 
     @property
@@ -211,8 +215,8 @@ class Evidence:
     case: Mapping[str, Any] | None
     case_text: str
     case_file: str
-    exact: Evaluated | None
-    search: Asked[Searched] | None
+    exact: ExactResult | None
+    search: Asked[Falsification] | None
     proofs: tuple[ProofEvidence, ...]
     repairs: tuple[Repair, ...]
     panel: Panel | None

@@ -11,6 +11,7 @@ from boundlab.checks._check import (
     LAST_RESORT,
     Check as Check,
     CheckGroup as CheckGroup,
+    Checks as Checks,
     Verdict as Verdict,
     View as View,
     exit_code as exit_code,

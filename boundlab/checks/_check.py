@@ -16,11 +16,13 @@ import numpy as np
 import sympy
 
 from boundlab.errors import BoundlabError, FormulaError, SpecError, UndecidedError
+from boundlab.files import schema
 from boundlab.formulas.enclose import enclose
 from boundlab.formulas.floats import evaluate
 from boundlab.formulas.symbols import SymbolInfo, apart, names_of, ordered
 from boundlab.formulas.units import degrees
 from boundlab.formulas.written import expand, letters_of, size, substitute, written
+from boundlab.result import Tabular
 from boundlab.signs import Prover
 from boundlab.theorems import Condition, Theorem, at_lowest
 from boundlab.verdict import ExitCode
@@ -570,3 +572,56 @@ def exit_code(checks: Iterable[Check]) -> ExitCode:
         return ExitCode.NOT_APPLICABLE if failed == {"claim vacuous"} else ExitCode.REFUTED
     decided = any(check.verdict in ("passed", "suspicious") for check in found)
     return ExitCode.STANDS if decided else ExitCode.UNDECIDED
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Checks(Tabular):
+    """The checks of one theorem.
+
+    Parameters
+    ----------
+    checks
+        Each with its verdict and its witness.
+    """
+
+    theorem: Theorem
+    checks: tuple[Check, ...]
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """Those that failed."""
+        return tuple(one for one in self.checks if one.verdict == "failed")
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How the command ends."""
+        return exit_code(self.checks)
+
+    @property
+    def verdict(self) -> str:
+        """``failed`` where a check failed, ``unknown`` where nothing could be decided, else ``passed``."""
+        return "failed" if self.failed else "unknown" if self.exit_code is ExitCode.UNDECIDED else "passed"
+
+    def line(self) -> str:
+        """Return how many failed, and which."""
+        named = ", ".join(one.id for one in self.failed)
+        failed = f"{len(self.failed)} of {len(self.checks)} checks failed{': ' * bool(named)}{named}"
+        suspicious = [one.id for one in self.checks if one.verdict == "suspicious"]
+        more = f"; suspicious: {', '.join(suspicious)}" if suspicious else ""
+        return f"{self.theorem.id}: {self.verdict}: {failed}{more}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+        return {
+            "schema": schema("checks"),
+            "theorem": self.theorem.id,
+            **self.theorem.links(),
+            "verdict": self.verdict,
+            "exit_code": self.exit_code,
+            "checks": [one.as_dict() for one in self.checks],
+        }
+
+    def columns(self) -> dict[str, Any]:
+        """Return a row for each check."""
+        names = ("id", "verdict", "statement", "witness")
+        return {name: [getattr(one, name) for one in self.checks] for name in names}

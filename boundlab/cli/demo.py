@@ -44,13 +44,12 @@ def demo(
     It takes a minute or two, and writes a plot and the case files of all violations.
     """
     from boundlab.api import compare, exact
-    from boundlab.audit import claim
     from boundlab.case import problem_from
     from boundlab.pages.blocks import figure
     from boundlab.pages.plots import case_name, check_format, save_plot
     from boundlab.pages.results import comparison_page
     from boundlab.pages.terminal import print_page
-    from boundlab.pages.theorem import source_of
+    from boundlab.pages.theorem import Wording, source_of
     from boundlab.server_rate import optimal_rate
     from boundlab.theorems import load_theorem
 
@@ -69,7 +68,7 @@ def demo(
 
     screen.rule("1. A published theorem and its counterexample")
     first = load_theorem("area.theorem8")
-    screen.print(f"{source_of(first)}:\n{'; '.join(claim(first))}\n\nFalse: {exact(first).sentence}.")
+    screen.print(f"{source_of(first)}:\n{'; '.join(Wording(first).claim())}\n\nFalse: {exact(first).sentence}.")
     screen.print("Step by step: boundlab exact area.theorem8 --derivation. What is true instead:\n")
     for name in ("area.theorem8", "area.theorem8.repaired"):
         screen.print(ask(name, "lad:x0=1", "iid:p_s=0.5", 4, M="48").line())

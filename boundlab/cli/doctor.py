@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from boundlab.__about__ import __version__
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import print_json, print_page, progress
+from boundlab.cli.terminal import answer, progress
 from boundlab.errors import SpecError
 from boundlab.files import schema
+from boundlab.result import Report
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
@@ -55,24 +56,21 @@ def doctor(
     failed = [one for one in checks if one["fails"]]
     unsound = bad or any(row["broken"] for row in rows)
     code = ExitCode.REFUTED if failed else ExitCode.UNDECIDED if unsound else ExitCode.STANDS
-    if as_json:
-        print_json({"schema": schema("doctor"), "installed": rows, "cannot_be_loaded": bad, "conformance": checks})
-        return code
-    from boundlab.pages.blocks import GAP, line, table, words
+    from boundlab.pages.blocks import GAP, Block, line, table, words
 
     there = [(row["what"], line((row["broken"] or row["there"] or "–", _tone(row))), row["for"]) for row in rows]
     lost = [f"{one['kind']} {one['id']} of {one['from']} cannot be loaded: {one['reason']}" for one in bad]
-    tables = table("", ("what", "there", "for"), there, whole=(0,))
-    print_page([tables, *(words((one, "bad")) for one in lost)])
+    page: list[Block] = [table("", ("what", "there", "for"), there, whole=(0,)), *(words((one, "bad")) for one in lost)]
     if plugin is not None:
         for name, fails in dict.fromkeys((one["object"], one["fails"]) for one in failed):
             said = "; ".join(one["check"] for one in failed if (one["object"], one["fails"]) == (name, fails))
-            print_page([GAP, words((f"{name}: {said.replace(f'{name}: ', '')}\n  {fails}", "bad"))])
+            page += [GAP, words((f"{name}: {said.replace(f'{name}: ', '')}\n  {fails}", "bad"))]
         objects = {one["object"] for one in checks}
         of = f"{len(objects)} object{'s' * (len(objects) > 1)}"
         summary = f"{len(checks) - len(failed)} of {len(checks)} checks of {of} pass"
-        print_page([GAP, words((f"{plugin}: {summary}", "bad" if failed else "good"))])
-    return code
+        page += [GAP, words((f"{plugin}: {summary}", "bad" if failed else "good"))]
+    document = {"schema": schema("doctor"), "installed": rows, "cannot_be_loaded": bad, "conformance": checks}
+    return answer(Report("", "", tuple(page), document), code=code, as_json=as_json)
 
 
 def _tone(row: Mapping[str, str]) -> "Tone":

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import Write, answer, print_json, print_page, progress, status, writable
+from boundlab.cli.terminal import Write, answer, progress, status, writable
 from boundlab.errors import BoundlabError, CaseError, CertificateError, OutputError, SpecError
 from boundlab.files import RESULT, folder, json_text, read_json, schema, write_folder, write_json, write_text
 from boundlab.options import Axis, BandKind, Default
+from boundlab.result import Report
 from boundlab.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
-    from boundlab.api import Searched
+    from boundlab.falsify import Falsification
     from boundlab.pages import Block
     from boundlab.theorems import Theorem
     from boundlab.worst_case import WorstCase
@@ -41,7 +42,7 @@ def check(
     option.alone(quiet, json=as_json, verbose=verbose)
     found = ask(theorem, only)
     shown = partial(found.page, verbose)
-    return answer(found, found.exit_code, page=shown, quiet=quiet, as_json=as_json, theorem=found.theorem)
+    return answer(found, page=shown, quiet=quiet, as_json=as_json, theorem=found.theorem)
 
 
 def falsify(
@@ -87,7 +88,6 @@ def falsify(
 
     return answer(
         found,
-        found.verdict.exit_code,
         files,
         page=page,
         quiet=quiet,
@@ -123,7 +123,7 @@ def _kept(
     return {out / RESULT: write, **{out / one: None for one in cases}}
 
 
-def _derivation(found: "Searched") -> "list[Block]":
+def _derivation(found: "Falsification") -> "list[Block]":
     """Return the derivation of both sides of a counterexample, or why there is none."""
     from boundlab.api import exact
     from boundlab.pages.blocks import GAP, words
@@ -249,14 +249,12 @@ def compare(
             progress=tick,
         )
     missed = require == "holds" and result.verdict is Verdict.CONSISTENT
-    code = ExitCode.UNDECIDED if missed else result.verdict.exit_code
-
     beside = tuple(path.name for path in files if out is not None and path.parent.resolve() == out.resolve())
     kept = _kept(result, case_name(result.theorem.id), out, {}, beside)
     return answer(
         result,
-        code,
         {**kept, **files},
+        code=ExitCode.UNDECIDED if missed else None,
         page=partial(result.page, terms or verbose),
         quiet=quiet,
         as_json=as_json,
@@ -306,9 +304,8 @@ def exact(
         from boundlab.pages.latex import plain_latex
 
         typer.echo(plain_latex(derived(result.derivation)))
-        return result.verdict.exit_code
-    code, links = result.verdict.exit_code, statement.links()
-    return answer(result, code, quiet=quiet, as_json=as_json, beside=links, theorem=statement)
+        return result.exit_code
+    return answer(result, quiet=quiet, as_json=as_json, beside=statement.links(), theorem=statement)
 
 
 def worst_case(
@@ -401,7 +398,7 @@ def worst_case(
 
         return [*result.page(), *(multipliers_page(result) if verbose else ())]
 
-    return answer(result, result.outcome.verdict.exit_code, files, page=page, quiet=quiet, as_json=as_json)
+    return answer(result, files, page=page, quiet=quiet, as_json=as_json)
 
 
 def _there(found: Any, path: Path, why: str) -> Any:
@@ -438,10 +435,7 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
         )
     forms = closed_form({K: one.certificates["upper"] for K, one in found.items()})
     code = ExitCode.STANDS if all(one.fits for one in forms) else ExitCode.UNDECIDED
-    if as_json:
-        rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]
-        print_json({"schema": schema("fit"), "theorem": theorem.id, "horizons": list(found), "multipliers": rows})
-        return code
+    rows = [{"label": one.label, "formula": str(one) if one.fits else None, "values": one.values} for one in forms]
     columns = ("inequality", f"multiplier, by {theorem.horizon_symbol} = K and k", "values")
     listed = [(one.label, str(one), str(one.values)) for one in forms]
     last = (
@@ -450,8 +444,9 @@ def _show_fit(theorem: "Theorem", found: "Mapping[int, WorstCase]", as_json: boo
         else "some multipliers have no closed form of low degree, or are not unique"
     )
     head = words(f"{theorem.id}: certificates of {theorem.horizon_symbol} = {', '.join(map(str, found))}")
-    print_page([head, GAP, table("", columns, listed, numbers=(2,), whole=(0,)), GAP, words(last)])
-    return code
+    page = (head, GAP, table("", columns, listed, numbers=(2,), whole=(0,)), GAP, words(last))
+    document = {"schema": schema("fit"), "theorem": theorem.id, "horizons": list(found), "multipliers": rows}
+    return answer(Report(last, "", page, document), code=code, as_json=as_json)
 
 
 def _events(path: Path) -> list[Any]:
@@ -505,6 +500,6 @@ def audit(
     files = writable({path: partial(lambda make, to: write_text(to, make(found)), make) for path, make in makers})
     with status("auditing") as say:
         found = ask(theorem, budget, candidates=candidates, seed=seed, jobs=jobs, proof=script, progress=say)
-    code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else found.exit_code
+    code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else None
     shown = found.brief if brief else found.page
-    return answer(found, code, files, page=shown, folded=verbose, quiet=quiet, short=bool(files) and not brief)
+    return answer(found, files, code=code, page=shown, folded=verbose, quiet=quiet, short=bool(files) and not brief)

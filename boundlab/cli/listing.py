@@ -11,13 +11,13 @@ from boundlab.errors import SpecError, visible
 from boundlab.files import named_file, schema
 from boundlab.options import nearest
 from boundlab.references import PAPERS, reference
-from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     from boundlab.formulas.symbols import SymbolInfo
     from boundlab.pages.blocks import Cells, Rows
     from boundlab.registry import Kind, Registration
 T = TypeVar("T")
+Entry = dict[str, Any]  # of what is registered, JSON-ready
 LISTED = ("theorems", "algorithms", "problems", "delays", "metrics", "assumptions", "checks", "proofs", "symbols")
 
 
@@ -43,13 +43,10 @@ def list_command(
         found = applicable(
             problem, delays or None, theorems=[row.id for row in _rows("theorems", word) if not row.reason]
         )
-        answer(found, ExitCode.STANDS, as_json=as_json)
+        answer(found, as_json=as_json)
         return
     if as_json:
-        if what == "symbols":
-            entries = [one.as_dict() for one in _symbols(word)]
-        else:
-            entries = [_entry(row, what) for row in _rows(_kind(what), word)]
+        entries = [one.as_dict() for one in _symbols(word)] if what == "symbols" else _entries(_kind(what), word)
         print_json({"schema": schema("list"), "what": what, "entries": entries})
         return
     from boundlab.pages.blocks import GAP
@@ -68,11 +65,18 @@ def tables(what: str, word: str | None = None) -> "list[Rows]":
     if what == "symbols":
         columns = ("symbol", "letter", "meaning; its values; units (a, b) under f → c·f, x → s·x")
         return [_listed(columns, [(one.name, one.unicode, one.describe()) for one in _symbols(word)])]
+    from boundlab.registry import BUILT_IN
+
     kind = _kind(what)
-    rows = _rows(kind, word)
-    found = [row for row in rows if not row.reason]
-    broken = [(row.id, f"cannot be loaded ({row.reason})", row.origin) for row in rows if row.reason]
-    listed = [_theorems(found)] if kind == "theorems" else _others(kind, found)
+    entries = _entries(kind, word)
+    found = [one for one in entries if "cannot_be_loaded" not in one]
+    broken = [
+        (one["id"], f"cannot be loaded ({one['cannot_be_loaded']})", one.get("from", BUILT_IN))
+        for one in entries
+        if "cannot_be_loaded" in one
+    ]
+    more = ("from",) if any("from" in one for one in found) else ()
+    listed = [_theorems(found, more)] if kind == "theorems" else _others(kind, found, more)
     return [*listed, *([_listed(("plug-in", "problem", "from"), broken)] if broken else [])]
 
 
@@ -117,12 +121,13 @@ def _found(rows: list[T], word: str | None, what: str) -> list[T]:
     return rows
 
 
-def _theorems(rows: "Sequence[Registration]") -> "Rows":
-    items = [(row.item.id, row.item.status, row.item.metric, row.item.title, *_origin(row, rows)) for row in rows]
-    return _listed(("theorem", "status", "metric", "statement", *_more(rows)), items)
+def _theorems(entries: Sequence[Entry], more: Sequence[str]) -> "Rows":
+    names = ("id", "status", "metric", "title", *more)
+    rows = ([str(one.get(name, "")) for name in names] for one in entries)
+    return _listed(("theorem", "status", "metric", "statement", *more), rows)
 
 
-def _others(what: "Kind", rows: "Sequence[Registration]") -> "list[Rows]":
+def _others(what: "Kind", entries: Sequence[Entry], more: Sequence[str]) -> "list[Rows]":
     from boundlab.pages.blocks import line
     from boundlab.registry import WORDS
 
@@ -131,18 +136,17 @@ def _others(what: "Kind", rows: "Sequence[Registration]") -> "list[Rows]":
         from boundlab.delays import RATE_OPTIONS
 
         shared = RATE_OPTIONS
-    of_data = {row.id: _options(row.item) for row in rows if what == "problems" and "data" in _options(row.item)}
+    of_data = {one["id"]: one["options"] for one in entries if what == "problems" and "data" in one["options"]}
     if len(of_data) > 1:
         first, *others = of_data.values()
         shared = {key: said for key, said in first.items() if all(one.get(key) == said for one in others)}
     listed: list[Cells] = []
-    for row in rows:
-        below = shared if what == "delays" or row.id in of_data else {}
-        own = [(key, said) for key, said in _options(row.item).items() if below.get(key) != said]
-        more = _origin(row, rows)
-        listed.append((row.id, _summary(row.item), *more))
+    for one in entries:
+        below = shared if what == "delays" or one["id"] in of_data else {}
+        own = [(key, said) for key, said in one["options"].items() if below.get(key) != said]
+        listed.append((one["id"], one["summary"], *(one.get(name, "") for name in more)))
         listed += [(line((f"    {key}", "dim")), line((said, "dim")), *[""] * len(more)) for key, said in own]
-    table = _listed((WORDS[what], "summary", *_more(rows)), listed)
+    table = _listed((WORDS[what], "summary", *more), listed)
     if what == "delays":
         return [table, *_delay_tables(shared)]
     if what != "problems":
@@ -173,21 +177,6 @@ def _delay_tables(shared: Mapping[str, str]) -> "list[Rows]":
     ]
 
 
-def _more(rows: "Sequence[Registration]") -> tuple[str, ...]:
-    """Return the column that says where objects come from, where some are not built in."""
-    return ("from",) if any(_foreign(row) for row in rows) else ()
-
-
-def _origin(row: "Registration", rows: "Sequence[Registration]") -> tuple[str, ...]:
-    return (row.origin if _foreign(row) else "",) if _more(rows) else ()
-
-
-def _foreign(row: "Registration") -> bool:
-    from boundlab.registry import BUILT_IN
-
-    return row.origin != BUILT_IN
-
-
 def _summary(item: Any) -> str:
     """Return one line: metrics call it a label, assumptions their words."""
     return next((str(getattr(item, name)) for name in ("summary", "label", "words") if hasattr(item, name)), "")
@@ -197,8 +186,16 @@ def _options(item: Any) -> dict[str, str]:
     return dict(getattr(item, "options", None) or getattr(item, "parameters", None) or {})
 
 
-def _entry(row: "Registration", what: str) -> dict[str, Any]:
-    item, origin = row.item, {"from": row.origin} if _foreign(row) else {}
+def _entries(what: "Kind", word: str | None) -> list[Entry]:
+    """Return JSON-ready fields of what is registered; ``from`` where it is not built in."""
+    from boundlab.registry import BUILT_IN
+
+    rows = _rows(what, word)
+    return [_entry(row, what, {"from": row.origin} if row.origin != BUILT_IN else {}) for row in rows]
+
+
+def _entry(row: "Registration", what: str, origin: Entry) -> Entry:
+    item = row.item
     if row.reason:
         return {"id": row.id, "cannot_be_loaded": row.reason, **origin}
     if hasattr(item, "metric"):

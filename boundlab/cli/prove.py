@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import Files, console, deliver, print_json, print_line, print_page, writable
+from boundlab.cli.terminal import Files, answer, console, deliver, print_json, print_line, print_page, writable
 from boundlab.errors import DataError, SpecError
 from boundlab.files import check_writable, schema, write_text
 from boundlab.options import nearest
@@ -81,7 +81,6 @@ def prove(
         return _look(what, quiet=quiet, verbose=verbose)
     if script is not None and (what is None or what.endswith(".py")):
         raise SpecError("--with writes the proof of a theorem: name its id, or its file (FILE.toml)")
-    from boundlab.pages.proofs import ending, worst
     from boundlab.prove import run
     from boundlab.prove.coq import coq_source
     from boundlab.prove.run import scripts as named, the_script
@@ -113,12 +112,12 @@ def prove(
     )
 
     outcomes = [run(each, theorem, witnesses=True) for each in scripts]
-    code = worst([ending(outcome)[1] for outcome in outcomes])
+    code = ExitCode.worst(outcome.exit_code for outcome in outcomes)
 
     def show(_files: Sequence[Path]) -> None:
         if quiet:
             for outcome in outcomes:
-                _quiet_line(outcome)
+                print_line(outcome.line())
             return
         if axioms:
             from boundlab.pages.proofs import axioms_page
@@ -145,7 +144,6 @@ def _look(what: str | None, *, quiet: bool, verbose: bool) -> ExitCode:
         raise SpecError("--search looks for a proof of a theorem: name its id, or its file (FILE.toml)")
     from boundlab.documentation import pointers
     from boundlab.pages.blocks import GAP, words as said
-    from boundlab.pages.proofs import ending, proof_page
     from boundlab.prove.run import look
 
     file = _proof_file(what)
@@ -163,14 +161,7 @@ def _look(what: str | None, *, quiet: bool, verbose: bool) -> ExitCode:
     outcome = found.outcome
     files: Files = {file: lambda path: write_text(path, found.script)}
     after = said(pointers(f"to see it on one page: boundlab audit {what} --with {file}"))
-    page = _quiet_line if quiet else lambda one: print_page([*proof_page(one), GAP, after])
-    return deliver(ending(outcome)[1], files, lambda _: page(outcome), quiet=quiet)
-
-
-def _quiet_line(outcome: "Outcome") -> None:
-    from boundlab.api import Decided
-
-    print_line(Decided.of(outcome).line())
+    return answer(outcome, files, page=lambda: [*outcome.page(), GAP, after], quiet=quiet)
 
 
 def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: bool, as_json: bool) -> None:
@@ -183,7 +174,7 @@ def _show(outcomes: "Sequence[Outcome]", one: bool, step: str | None, latex: boo
     elif step is not None:
         _show_step(*_find(outcomes, step), as_json)
     elif as_json:
-        found: list[dict[str, Any]] = [proofs.as_dict(outcome) for outcome in outcomes]
+        found: list[dict[str, Any]] = [outcome.as_dict() for outcome in outcomes]
         whole = {"schema": schema("decided-proofs"), "proofs": found}
         print_json(found[0] if one and len(found) == 1 else whole)
     else:

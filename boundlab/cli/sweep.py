@@ -107,7 +107,7 @@ def sweep(
         executor, many = (None, jobs) if dask is None else stack.enter_context(cluster(dask))
         tell = stack.enter_context(sweep_progress())
         found = ask(asked, out, executor, jobs=many, shard=part, again=again or "", tell=tell)
-    return answer(found, found.ending(require), page=partial(found.page, verbose), quiet=quiet, as_json=as_json)
+    return answer(found, code=found.ending(require), page=partial(found.page, verbose), quiet=quiet, as_json=as_json)
 
 
 def _show(
@@ -143,7 +143,7 @@ def _show(
     )
     old = None if against is None else open_results(against)
     page = partial(found.page, verbose) if old is None else lambda: [*found.changes(old)]
-    code = answer(found, found.ending(require), files, page=page, quiet=quiet, as_json=as_json and old is None)
+    code = answer(found, files, code=found.ending(require), page=page, quiet=quiet, as_json=as_json and old is None)
     if quiet and plot is None and picture is not None:  # nobody has named this file
         typer.echo(f"written: {picture}", err=True)
     return code

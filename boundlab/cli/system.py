@@ -1,15 +1,15 @@
 """The commands about a problem and delays without a theorem: run, trace, constants, optimal-rate."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from boundlab.cli import _options as option
-from boundlab.cli.terminal import Files, answer, console, deliver, print_json, print_page, progress, writable
+from boundlab.cli.terminal import Files, answer, progress, writable
 from boundlab.files import named_file, schema, write_json
 from boundlab.options import LOG_FORMS, Default, Objective, number, numbers
+from boundlab.result import Report
 from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
@@ -84,30 +84,23 @@ def run(
             progress=tick,
         )
 
-    return answer(result, ExitCode.STANDS, files, quiet=quiet, as_json=as_json)
+    return answer(result, files, quiet=quiet, as_json=as_json)
 
 
 def _replay(case: Path, as_json: bool, out: Path | None) -> ExitCode:
     """Run one explicit list of events with full gradients and print the trajectory."""
     from boundlab.case import load_case, replay
+    from boundlab.pages.blocks import words
+    from boundlab.pages.results import trajectory_page
 
-    files = writable({out: lambda path: write_json(path, result)})
+    files = writable({out: lambda path: write_json(path, found.as_dict())})
     given = load_case(case)
-    noisy = not given.problem.noiseless
-    result: dict[str, Any] = {"schema": schema("trajectory"), "trajectory": replay(given)}
-    result |= {"note": _NOISE} if noisy else {}
-
-    def show_found(_files: Sequence[Path]) -> None:
-        if as_json:
-            print_json(result)
-            return
-        from boundlab.pages.results import trajectory_page
-
-        print_page(trajectory_page(result["trajectory"]))
-        if noisy:
-            console().print(_NOISE)
-
-    return deliver(ExitCode.STANDS, files, show_found, quiet=as_json)
+    run = replay(given)
+    page, document = trajectory_page(run), {"schema": schema("trajectory"), "trajectory": run}
+    if not given.problem.noiseless:
+        page, document = [*page, words(_NOISE)], document | {"note": _NOISE}
+    found = Report("", "", tuple(page), document)
+    return answer(found, files, as_json=as_json)
 
 
 def trace(
@@ -146,7 +139,7 @@ def trace(
     files = writable({out: lambda path: ask(log, form, names).save(path)})
     result = (ask_fit if fit else ask)(log, form, names)
 
-    return answer(result, ExitCode.STANDS, files, quiet=quiet, as_json=as_json)
+    return answer(result, files, quiet=quiet, as_json=as_json)
 
 
 def constants(
@@ -160,7 +153,7 @@ def constants(
     from boundlab.api import constants as constants_of
 
     option.alone(quiet, json=as_json)
-    return answer(constants_of(about), ExitCode.STANDS, quiet=quiet, as_json=as_json)
+    return answer(constants_of(about), quiet=quiet, as_json=as_json)
 
 
 def optimal_rate(
@@ -209,7 +202,7 @@ def optimal_rate(
         return [*result.page(), *(words(f"{step['verdict']:>9}  {step['statement']}") for step in steps)]
 
     beside = {"derivation": steps} if derivation else {}
-    return answer(result, ExitCode.STANDS, files, page=page, quiet=quiet, as_json=as_json, beside=beside)
+    return answer(result, files, page=page, quiet=quiet, as_json=as_json, beside=beside)
 
 
 def _derivation() -> list[dict[str, Any]]:

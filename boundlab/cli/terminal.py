@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from boundlab.pages import Block
+    from boundlab.result import Result
     from boundlab.sweep.drive import Progress
     from boundlab.theorems import Theorem
 
@@ -337,10 +338,10 @@ def deliver(
 
 
 def answer(
-    result: Any,
-    code: ExitCode,
+    result: "Result",
     files: Files = MappingProxyType({}),
     *,
+    code: ExitCode | None = None,
     page: "Callable[[], Iterable[Block]] | None" = None,
     folded: bool = False,
     quiet: bool = False,
@@ -357,8 +358,8 @@ def answer(
 
     Parameters
     ----------
-    result
-        With ``line()`` and ``as_dict()``.
+    code
+        The exit code, where it is not that of the result.
     page
         Its blocks; by default those of its ``page()``.
     folded
@@ -390,7 +391,7 @@ def answer(
 
                 print_links(related_links(theorem))
 
-    return deliver(code, files, show, quiet=quiet or as_json, asked=asked)
+    return deliver(result.exit_code if code is None else code, files, show, quiet=quiet or as_json, asked=asked)
 
 
 _SPELL = "boundlab.spell"

@@ -1,6 +1,6 @@
 """From limits and a bound to a verdict and its reason."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from itertools import pairwise
@@ -17,8 +17,9 @@ from boundlab.instance.applicability import MetricEnclosure
 from boundlab.instance.from_case import Membership, headline, never_moving, of_runs, qualified
 from boundlab.instance.plan import Plan
 from boundlab.metrics import Enclosure
-from boundlab.options import BandKind as BandKind
+from boundlab.options import Axis, BandKind as BandKind
 from boundlab.randomness import Floats, Ints, Stream, Streams
+from boundlab.result import Tabular, drawn
 from boundlab.simulate import NUMPY, Backend
 from boundlab.tape import Statistics
 from boundlab.theorems import Theorem, core
@@ -656,8 +657,8 @@ def _short(number: int) -> str:
 # The outcome of a comparison, with everything that it rests on.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Comparison(Tabular):
     """The outcome of a comparison.
 
     Parameters
@@ -730,6 +731,40 @@ class Comparison:
     def ratio(self) -> Floats:
         """How close the bound came: mean/bound, shape (points,); 0 where both are 0."""
         return ratio_of(self.bound, self.band)
+
+    def line(self) -> str:
+        """Return theorem, problem and verdict."""
+        return f"{self.plan.theorem.id} on {self.plan.problem.id}: {self.headline}: {self.explanation}"
+
+    def columns(self) -> dict[str, Any]:
+        """Return a row for each iteration: the left side with its limits, the bound, its terms."""
+        return {
+            self.plan.theorem.horizon_symbol: self.plan.ks,
+            "mean": self.band.mean,
+            "lower": self.band.lower,
+            "upper": self.band.upper,
+            "bound": self.bound,
+            "ratio": self.ratio,
+            **{f"term {name}": term for name, term in self.terms.items()},
+        }
+
+    def plot(
+        self, ax: Any = None, *, terms: bool = False, others: Sequence["Comparison"] = (), axis: Axis = "iterations"
+    ) -> Any:
+        """Draw left side and bound over the iterations, mean/bound below, and return the upper axes of matplotlib.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, or two of them: the second shows mean/bound. By default both are made.
+        terms
+            Also the terms of the bound.
+        others
+            Comparisons of other theorems: their bounds, and their left sides where their runs differ.
+        axis
+            ``time``: each iteration stands where it ends in the mean over the trials, in the delays' unit of time.
+        """
+        return drawn("draw_comparison", self, ax, terms, others, axis)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields with the full provenance."""

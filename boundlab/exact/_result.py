@@ -12,6 +12,8 @@ from boundlab.exact._rows import (
 from boundlab.files import schema
 from boundlab.instance.from_case import Membership, conditional, headline, uncertified
 from boundlab.instance.readings import SymbolValue
+from boundlab.result import Result
+from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict
 
 Kind = Literal["exact", "enclosure", "numeric"]
@@ -48,8 +50,8 @@ class Growth:
         return {**asdict(self), "along": list(self.along)}
 
 
-@dataclass(frozen=True, slots=True)
-class ExactResult:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class ExactResult(Result):
     """Both sides of a theorem for one case.
 
     Parameters
@@ -97,6 +99,8 @@ class ExactResult:
     still
         That the bound is not below the error of never moving, as a half sentence; empty where it is below, or the
         case does not hold.
+    statement
+        The theorem itself, where its left side is to be named.
     """
 
     theorem: str
@@ -122,6 +126,7 @@ class ExactResult:
     still: str = ""
     left_exact: Fraction | None = None
     right_exact: Fraction | None = None
+    statement: Theorem | None = None
 
     @property
     def ratio(self) -> float:
@@ -163,6 +168,11 @@ class ExactResult:
         }[found]
         why = f"{self.still}{'; ' * bool(self.still)}the left side {words} the bound on this case ({self.kind})"
         return conditional(uncertified(self.symbols), found, why)
+
+    def line(self) -> str:
+        """Return both sides and the verdict."""
+        sides = f"left {self.left:.6g}, right {self.right:.6g} ({self.kind})"
+        return f"{self.theorem} at k = {self.k}: {self.headline}: {sides}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

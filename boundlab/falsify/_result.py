@@ -33,6 +33,7 @@ from boundlab.metrics import Enclosure
 from boundlab.objective import Constant
 from boundlab.objective.simple import OPTIONS
 from boundlab.options import typed
+from boundlab.result import Result
 from boundlab.theorems import FormulaBound, Theorem, core, read_off_runs
 from boundlab.verdict import Verdict
 
@@ -165,7 +166,7 @@ class JudgedInstance:
     def command(self, typed: str) -> str | None:
         """Return the comparison that repeats it, None where none does; ``typed``: the theorem, an id or a file."""
         again = self.candidate.compared(self.theorem)
-        return None if self.trials is None else again.command(typed, "--trials", str(self.trials))
+        return None if self.trials is None else again.command(typed, trials=self.trials)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""
@@ -192,8 +193,8 @@ class JudgedInstance:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Falsification:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Falsification(Result):
     """The outcome of a search.
 
     Parameters
@@ -293,6 +294,20 @@ class Falsification:
         """
         none = Verdict.NOT_APPLICABLE if contradiction(self.theorem.core.assumed) else Verdict.INCONCLUSIVE
         return Verdict.VIOLATED if self.violated else none
+
+    def line(self) -> str:
+        """Return the verdict with its instance."""
+        if self.nothing:
+            return f"{self.theorem.id}: {self.nothing}"
+        if self.best is None:
+            what = (
+                "along no family is left/right proved to be unbounded" if self.theorem.growth else "none is confirmed"
+            )
+            return f"{self.theorem.id}: inconclusive: {self.looked_at}; {what}"
+        if self.growth is not None:
+            return f"{self.theorem.id}: {self.verdict}: {self.growth.family}: {self.growth.why}: {self.best.words()}"
+        words = f"{self.called}, left/right {self.best.ratio:.4g}: {self.best.words()}"
+        return f"{self.theorem.id}: {self.verdict}: {self.looked_at}; {words}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

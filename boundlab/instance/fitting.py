@@ -135,23 +135,17 @@ class CompareOptions:
         """True if the theorem applies."""
         return not self.why_not()
 
-    def command(self, typed: str = "", *more: str) -> str:
-        """Return the comparison as a command; ``typed``: the theorem as it was given, an id or a file."""
-        server = [] if self.server is None else ["--server", self.server]
-        chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
-        horizons = [] if self.theorem.left.in_seconds else ["--iterations", ",".join(map(str, self.horizons))]
-        return command_line(
-            "compare",
-            typed or self.theorem.id,
-            "--problem",
-            self.problem,
-            "--delays",
-            self.delays,
-            *server,
-            *horizons,
-            *more,
-            *chosen,
-        )
+    def command(self, typed: str = "", **more: Any) -> str:
+        """Return the comparison as a command.
+
+        Parameters
+        ----------
+        typed
+            The theorem as it was given, an id or a file.
+        more
+            Further keywords of the question.
+        """
+        return command_line("compare", typed or self.theorem.id, **self.asked() | more)
 
     def asked(self) -> dict[str, Any]:
         """Return the keywords of :func:`boundlab.api.compare`."""

@@ -27,7 +27,6 @@ from boundlab.pages.blocks import (
 
 if TYPE_CHECKING:
     from boundlab.exact import Derivation, DerivationSection, ExactResult
-    from boundlab.theorems import Theorem
 
 
 # Derivations as blocks: sentences, tables, and chains of equations.
@@ -83,15 +82,9 @@ def _formulas(chain: Chain) -> FormulaBlock:
 _LONG = 60  # characters of an exact number that are shown; --json has all
 
 
-def exact_page(result: "ExactResult", theorem: "Theorem | None" = None) -> list[Block]:
-    """Return both sides with what they were made from, or the way to them where that was asked for.
-
-    Parameters
-    ----------
-    theorem
-        Whose left side the head names.
-    """
-    left = "both sides" if theorem is None else theorem.left.expectation
+def exact_page(result: "ExactResult") -> list[Block]:
+    """Return both sides with what they were made from, or the way to them where that was asked for."""
+    left = "both sides" if result.statement is None else result.statement.left.expectation
     head = [words(f"{result.theorem} at k = {result.k}: {left}{of_objective(result.objective)}")]
     if result.sentence:
         head.append(words((result.sentence, "strong")))

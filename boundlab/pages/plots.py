@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundlab.compare.judge import Comparison
+from boundlab.compare import Comparison, Horizons
 from boundlab.compare.trials import mean_times
 from boundlab.errors import MissingExtraError, OutputError, SpecError
 from boundlab.files import replacing
@@ -20,7 +20,6 @@ from boundlab.randomness import Floats
 
 if TYPE_CHECKING:
     from boundlab.instance.plan import Plan
-    from boundlab.pages.results import ComparedHorizons
     from boundlab.server_rate import OptimalRate
     from boundlab.simulate import Simulation
 
@@ -142,6 +141,14 @@ def svg(draw: Callable[[Any], object], width: float, height: float) -> str:
     return text.getvalue()
 
 
+def _shown_figure(width: float, height: float) -> Any:
+    """Return a new figure of pyplot."""
+    _require_matplotlib()
+    from matplotlib import pyplot
+
+    return pyplot.figure(figsize=(width, height), dpi=_DPI, layout="constrained")
+
+
 def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
     """Return the axes to draw on: those given, or those of a new figure of pyplot, which a notebook shows.
 
@@ -150,12 +157,7 @@ def axes_for(ax: Any, width: float = 7.0, height: float = 4.6) -> Any:
     MissingExtraError
         If matplotlib is not installed.
     """
-    if ax is not None:
-        return ax
-    _require_matplotlib()
-    from matplotlib import pyplot
-
-    return pyplot.subplots(figsize=(width, height), dpi=_DPI, layout="constrained")[1]
+    return _shown_figure(width, height).add_subplot() if ax is None else ax
 
 
 def pair_for(ax: Any, width: float = 9.6, height: float = 6.4) -> tuple[Any, Any]:
@@ -166,13 +168,8 @@ def pair_for(ax: Any, width: float = 9.6, height: float = 6.4) -> tuple[Any, Any
     MissingExtraError
         If matplotlib is not installed.
     """
-    if ax is None:
-        _require_matplotlib()
-        from matplotlib import pyplot
-
-        main, below = _pair(pyplot.figure(figsize=(width, height), dpi=_DPI, layout="constrained"))
-        return main, below
-    return tuple(ax) if np.ndim(ax) else (ax, None)
+    given = _pair(_shown_figure(width, height)) if ax is None else ax
+    return tuple(given) if np.ndim(given) else (given, None)
 
 
 def legend_below(axes: Any, lowest: Any) -> None:
@@ -361,10 +358,10 @@ def plain(text: str) -> str:
 
 
 def draw_comparison(
-    found: "Comparison | ComparedHorizons",
+    found: Comparison | Horizons,
     ax: Any = None,
     terms: bool = False,
-    others: "Sequence[Comparison | ComparedHorizons]" = (),
+    others: Sequence[Comparison | Horizons] = (),
     axis: Axis = "iterations",
 ) -> Any:
     """Draw the band of the left side and the bound over the iterations, and mean/bound below; return the upper axes.
@@ -421,18 +418,18 @@ def draw_comparison(
     return axes
 
 
-def _results(found: "Comparison | ComparedHorizons") -> Sequence[Comparison]:
+def _results(found: Comparison | Horizons) -> Sequence[Comparison]:
     return (found,) if isinstance(found, Comparison) else found.comparisons
 
 
-def _drawn(found: "Comparison | ComparedHorizons", read: Callable[[Comparison], Floats]) -> Floats:
+def _drawn(found: Comparison | Horizons, read: Callable[[Comparison], Floats]) -> Floats:
     """Return what is read of a comparison at its points after the start, or the last of each of several."""
     if isinstance(found, Comparison):
         return read(found)[found.plan.ks > 0]
     return np.array([float(read(one)[-1]) for one in found.comparisons])
 
 
-def _sides(found: "Comparison | ComparedHorizons", axis: Axis) -> _Sides:
+def _sides(found: Comparison | Horizons, axis: Axis) -> _Sides:
     results = _results(found)
     return _Sides(
         plain(results[0].plan.theorem.id),

@@ -1,10 +1,9 @@
-"""Proofs as pages and JSON."""
+"""Proofs as pages, and one step in full."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from boundlab.errors import shortened
-from boundlab.files import schema
 from boundlab.pages.blocks import GAP, Block, Line, Rows, Tone, Words, line, table, tone_of, words
 from boundlab.prove import Context, Fact, Outcome, Scalar, Status, Step, VectorFact, letters
 from boundlab.prove.trace import foundations
@@ -13,35 +12,6 @@ from boundlab.verdict import ExitCode
 # Of a claim in the table; the whole of it is shown with the step.
 _LONGEST = 240
 _TONES: dict[ExitCode, Tone] = {ExitCode.STANDS: "good", ExitCode.REFUTED: "bad"}
-_OPEN = (Status.REFUTED, Status.DOES_NOT_FOLLOW, Status.UNPROVED)
-
-
-def ending(outcome: Outcome) -> tuple[str, ExitCode]:
-    """Return what a proof amounts to, in words and as an exit code."""
-    if outcome.proved:
-        return outcome.verdict, ExitCode.STANDS
-    refuted = any(step.status is Status.REFUTED for step in outcome.steps)
-    return outcome.verdict, ExitCode.REFUTED if refuted else ExitCode.UNDECIDED
-
-
-def worst(codes: Sequence[ExitCode]) -> ExitCode:
-    """Return how a command about several proofs ends."""
-    return next((code for code in (ExitCode.REFUTED, ExitCode.UNDECIDED) if code in codes), ExitCode.STANDS)
-
-
-def assumptions(outcome: Outcome) -> list[str]:
-    """Return what a proof rests on: its conclusion, or all its steps where it has none."""
-    every = {axiom for fact in outcome.ends for axiom in fact.axioms}
-    return sorted(axiom for axiom in every if not axiom.startswith("step "))
-
-
-def hanging(outcome: Outcome) -> dict[str, list[str]]:
-    """Return, for each step that is not proved, the steps that are derived from it."""
-    return {
-        step.name: [other.name for other in outcome.steps if step.name in other.rests_on]
-        for step in outcome.steps
-        if step.status in _OPEN
-    }
 
 
 # ---------------------------------------------------------------------- pages
@@ -59,8 +29,7 @@ def _proof(outcome: Outcome) -> tuple[str | Line, ...]:
 
 
 def _verdict(outcome: Outcome, more: str = "") -> Line:
-    word, code = ending(outcome)
-    return line((word + more, _TONES.get(code, "open")))
+    return line((outcome.verdict + more, _TONES.get(outcome.exit_code, "open")))
 
 
 def proof_page(outcome: Outcome) -> list[Block]:
@@ -82,7 +51,7 @@ def _steps(outcome: Outcome) -> Rows:
     for step in outcome.steps:
         place = f" ({step.at})" if step.at and step.at not in step.name else ""
         claim = shortened(step.says, _LONGEST)
-        how = step.how if step.status not in _OPEN else f"meant: {step.means}" if step.means else ""
+        how = step.how if not step.unshown else f"meant: {step.means}" if step.means else ""
         verdict = line((step.status.value, tone_of(step.status.value)))
         # Below its name a claim has the width of a line, on a narrow screen too.
         below = f"\n  {claim}" if step.says != step.name else ""
@@ -91,14 +60,14 @@ def _steps(outcome: Outcome) -> Rows:
 
 
 def _rests_on(outcome: Outcome) -> Iterator[str]:
-    yield f"assumptions used: {', '.join(assumptions(outcome)) or 'none'}"
+    yield f"assumptions used: {', '.join(outcome.assumptions) or 'none'}"
     if any(len(step.says) > _LONGEST for step in outcome.steps):
         yield "… shortened lines: --step NAME shows them in full"
 
 
 def _open(outcome: Outcome) -> Iterator[str]:
-    derived = hanging(outcome)
-    found = [step for step in outcome.steps if step.status in _OPEN]
+    derived = outcome.hanging
+    found = [step for step in outcome.steps if step.unshown]
     for step in found:
         below = ", ".join(derived[step.name]) or ("nothing, it is misprinted" if step.means else "nothing")
         yield f"{step.name} ({step.status.value}): {step.how}\n  steps that depend on it: {below}"
@@ -139,8 +108,8 @@ def step_page(outcome: Outcome, step: Step) -> Iterator[str]:
     for written, meaning in letters(outcome, step).items():
         yield f"  where   {written}: {meaning}"
     yield f"  how     {step.how}"
-    if step.fact is None or step.status in _OPEN:
-        yield f"  steps that depend on it: {', '.join(hanging(outcome).get(step.name, [])) or 'nothing'}"
+    if step.fact is None or step.unshown:
+        yield f"  steps that depend on it: {', '.join(outcome.hanging.get(step.name, [])) or 'nothing'}"
         return
     yield f"  rests on {', '.join([*found['assumptions'], *found['rests_on']]) or 'no assumption'}"
     for one in found["from"]:
@@ -156,8 +125,8 @@ def step_page(outcome: Outcome, step: Step) -> Iterator[str]:
 
 def step_dict(outcome: Outcome, step: Step) -> dict[str, Any]:
     """Return one step in full, as JSON."""
-    found: dict[str, Any] = _row(step)
-    fact = step.fact if step.status not in _OPEN else None
+    found: dict[str, Any] = step.as_dict()
+    fact = step.fact if not step.unshown else None
     if fact is None:
         return found
     places = {one.fact.number: one.name for one in outcome.steps if one.fact is not None and one is not step}
@@ -195,41 +164,3 @@ def _range(context: Context, name: str) -> str:
     low = "" if own.low is None else f"{own.low} {'<' if own.above else '≤'} "
     high = "" if own.high is None else f" {'<' if own.below else '≤'} {own.high}"
     return f"{low}{name}{'[…]' if own.arity else ''}{high}{', whole' if own.integer else ''}"
-
-
-# ---------------------------------------------------------------------- JSON
-
-
-def as_dict(outcome: Outcome) -> dict[str, Any]:
-    """Return a proof as JSON; without times, so that two runs give the same."""
-    script = outcome.script
-    word, _ = ending(outcome)
-    return {
-        "schema": schema("decided-proof"),
-        "id": script.id,
-        "summary": script.summary,
-        "source": script.source,
-        "proves": script.proves,
-        "printed": script.printed,
-        "verdict": word,
-        "assumptions": assumptions(outcome),
-        "steps": [_row(step) for step in outcome.steps],
-        "hanging": hanging(outcome),
-        "letters": letters(outcome),
-    }
-
-
-def _row(step: Step) -> dict[str, Any]:
-    used = () if step.fact is None else step.fact.axioms
-    return {
-        "name": step.name,
-        "at": step.at,
-        "says": step.says,
-        "claim": "" if step.claim is None else str(step.claim),
-        "multiplied_out": "" if step.claim is None else repr(step.claim),
-        "verdict": step.status.value,
-        "how": step.how,
-        "assumptions": sorted(axiom for axiom in used if not axiom.startswith("step ")),
-        "rests_on": list(step.rests_on),
-        "means": step.means,
-    }

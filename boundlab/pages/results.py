@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -29,14 +29,13 @@ from boundlab.randomness import Floats
 from boundlab.registry import command_line
 
 if TYPE_CHECKING:
-    from boundlab.compare.judge import Comparison
+    from boundlab.compare import Comparison, Horizons
     from boundlab.falsify import Falsification, JudgedInstance
     from boundlab.instance.plan import Plan
     from boundlab.instance.readings import SymbolValue
     from boundlab.server_rate import OptimalRate
     from boundlab.simulate import Simulation
     from boundlab.traces import DelayFit, TraceSummary
-    from boundlab.verdict import Verdict
     from boundlab.worst_case import WorstCase
 
 # Comparisons: at one horizon, and at several.
@@ -44,12 +43,7 @@ if TYPE_CHECKING:
 _SHORT = 4
 
 
-def comparison_verdict(result: "Comparison") -> Words:
-    """Return the verdict of a comparison with its reason."""
-    return _verdict(result, result.explanation)
-
-
-def _verdict(result: "Comparison | ComparedHorizons", reason: str) -> Words:
+def _verdict(result: "Comparison | Horizons", reason: str) -> Words:
     verdict = result.verdict.value
     return verdict_words(verdict, reason, result.headline.removeprefix(verdict))
 
@@ -69,7 +63,7 @@ def comparison_page(result: "Comparison", terms: bool = False) -> list[Block]:
         words((left.method + _up_to_each(plan), "dim")),
         *proof_speaks(result.membership),
         GAP,
-        comparison_verdict(result),
+        _verdict(result, result.explanation),
     ]
 
 
@@ -86,31 +80,7 @@ def _up_to_each(plan: "Plan") -> str:
     return f"{each}, of which the symbols above are the last"
 
 
-class ComparedHorizons(Protocol):
-    """Comparisons at several horizons, judged together."""
-
-    @property
-    def comparisons(self) -> "Sequence[Comparison]":
-        """By increasing horizon."""
-
-    @property
-    def deciding(self) -> "Comparison":
-        """The one that decides."""
-
-    @property
-    def verdict(self) -> "Verdict":
-        """The verdict of all together."""
-
-    @property
-    def headline(self) -> str:
-        """The verdict, and whether the bound is vacuous."""
-
-    @property
-    def reason(self) -> str:
-        """Why."""
-
-
-def horizons_page(found: ComparedHorizons, terms: bool = False) -> list[Block]:
+def horizons_page(found: "Horizons", terms: bool = False) -> list[Block]:
     """Return a line for each horizon, and what they say together; ``terms``: with the terms of the bound."""
     results = found.comparisons
     plan = results[0].plan
@@ -278,7 +248,7 @@ def _commands(found: "Falsification", best: "JudgedInstance", typed: str, writte
     compare = best.command(typed)
     if found.growth is not None and found.growth.along == (found.theorem.horizon_symbol,):
         several = replace(best.candidate.compared(found.theorem), iterations=list(_HORIZONS))
-        compare = several.command(typed, "--trials", "2")
+        compare = several.command(typed, trials=2)
     if not found.violated:
         return [_command(BOTH_SIDES, compare)] if compare else []
     commands = []

@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from boundlab.assumptions import assumption
 from boundlab.documentation import pointers
@@ -12,14 +12,14 @@ from boundlab.pages.blocks import GAP, Block, Line, Part, Rows, Tone, Words, lin
 from boundlab.references import reference
 
 if TYPE_CHECKING:
-    from boundlab.checks import Check
+    from boundlab.checks import Check, Checks
     from boundlab.theorems import Theorem
     from boundlab.theorems.grid import EvaluatedGrid
 
 
 def theorem_page(theorem: "Theorem") -> list[Block]:
     """Return what a theorem says: head, assumptions, bound, definitions, symbols to set."""
-    page = _TheoremPage(theorem)
+    page = Wording(theorem)
     return [
         *map(Words, page.head()),
         *page.part("assumptions", page.assumptions()),
@@ -39,20 +39,8 @@ def source_of(theorem: "Theorem") -> str:
     return f"{', '.join(one for one in places if one)} ({known})"
 
 
-def inequalities(theorem: "Theorem", letters: Mapping[str, str]) -> Iterator[str]:
-    """Yield what holds at every x, by name."""
-    from boundlab.theorems import POINTWISE
-
-    symbols = {**theorem.symbols, **POINTWISE}
-    shown = {**letters, **{name: info.unicode for name, info in POINTWISE.items()}}
-    for name, one in theorem.assume.items():
-        smaller, larger = (written(side, symbols, shown) for side in (one.smaller, one.larger))
-        more = ", g that of a client drawn uniformly" if "g(x)" in smaller + larger else ""
-        yield f"{name}: {smaller} ≤ {larger} at every x{more}"
-
-
-class _TheoremPage:
-    """The parts of a theorem's page, with one letter for each of its symbols."""
+class Wording:
+    """A theorem in words and formulas, with one letter for each of its symbols."""
 
     def __init__(self, theorem: "Theorem") -> None:
         self._theorem = theorem
@@ -119,12 +107,41 @@ class _TheoremPage:
         for name, own in theorem.points.items():
             where = re.sub(r"\bT\b", theorem.horizon_symbol, places(own).replace(beyond, ""))
             found.append(f"{self._letters.get(name, name)} is needed only {where}")
-        found += list(inequalities(theorem, self._letters))
-        for one in theorem.conditions:
-            # What a file says is a formula; the words of a package may say more than that.
-            formula = f"{self._text(one.quantity)} {one.sign} {self._text(one.limit)}"
-            found.append(formula if theorem.source else one.statement)
-        return found
+        return [*found, *self.inequalities(), *self.conditions()]
+
+    def conditions(self) -> list[str]:
+        """Return the conditions: what a file says is a formula; the words of a package may say more than that."""
+        return [
+            f"{self._text(one.quantity)} {one.sign} {self._text(one.limit)}" if self._theorem.source else one.statement
+            for one in self._theorem.conditions
+        ]
+
+    def inequalities(self) -> Iterator[str]:
+        """Yield what holds at every x, by name."""
+        from boundlab.theorems import POINTWISE
+
+        symbols = {**self._theorem.symbols, **POINTWISE}
+        shown = {**self._letters, **{name: info.unicode for name, info in POINTWISE.items()}}
+        for name, one in self._theorem.assume.items():
+            smaller, larger = (written(side, symbols, shown) for side in (one.smaller, one.larger))
+            more = ", g that of a client drawn uniformly" if "g(x)" in smaller + larger else ""
+            yield f"{name}: {smaller} ≤ {larger} at every x{more}"
+
+    def claim(self) -> tuple[str, ...]:
+        """Return the inequality, the step size and what else is defined, and the conditions."""
+        theorem, each = self._theorem, self._theorem.step_of_each
+        right = " + ".join(map(self._text, theorem.terms.values())) or theorem.bound.as_dict()["recursion"]
+        bound = f"= O({right})" if theorem.shape else f"≤ {right}"
+        chosen = {name: rule for name, rule in theorem.step.items() if rule != theorem.symbols[name].symbol}
+        rules = [
+            f"{self._letters.get(name, name)} = {self._text(rule)}" for name, rule in (chosen | self._rules).items()
+        ]
+        if "c" in theorem.step:
+            rules.insert(0, "α_k = c/(k + d)")
+        elif each is not None:
+            own = f"{self._letters.get('alpha', 'α')}·({each})" if isinstance(each, str) else self._text(each)
+            rules.insert(0, f"α_k = {own}")
+        return (f"{theorem.left.expectation} {bound}", *rules, *self.inequalities(), *self.conditions())
 
     def title(self) -> str:
         """Return what stands above the terms."""
@@ -185,19 +202,7 @@ _FOLDED = ("passed", "not applicable")
 _WITNESS: dict[str, Tone] = {"failed": "", "suspicious": ""}
 
 
-class Checked(Protocol):
-    """A theorem with its checks."""
-
-    @property
-    def theorem(self) -> "Theorem":
-        """Checked theorem."""
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        """Its checks, with verdicts and witnesses."""
-
-
-def checks_page(found: Checked, verbose: bool = False) -> list[Block]:
+def checks_page(found: "Checks", verbose: bool = False) -> list[Block]:
     """Return the table id | verdict | statement and witness, what follows from the failures, and the counts.
 
     Parameters

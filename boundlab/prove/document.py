@@ -17,6 +17,7 @@ from math import ceil, floor, isqrt
 from typing import Any, Literal, TypeAlias, final
 
 from boundlab.errors import SpecError
+from boundlab.files import schema
 from boundlab.prove._free_models import FreeModel, free_model
 from boundlab.prove._kernel import Kernel
 from boundlab.prove._scalars import FIRST, REFUSED, ZERO, Number, ProofError, Scalar, scalar, shape, variable
@@ -26,7 +27,9 @@ from boundlab.prove._witness import Witness, refute
 from boundlab.prove.setting import Setting
 from boundlab.recheck import Finding
 from boundlab.recheck.kernel import Range
+from boundlab.result import Result, reported
 from boundlab.theorems import Theorem, at_lowest
+from boundlab.verdict import ExitCode
 
 # Whether there are numbers of which a theorem, or a step, speaks: where there are none, everything holds of them.
 
@@ -205,21 +208,21 @@ def conclude(setting: Setting, facts: Sequence[Fact]) -> Fact:
     theorem, kernel = setting.theorem, setting.kernel
     if not facts:
         raise ProofError("a conclusion needs a fact")
-    if setting.restrictions and not any(_claimed(one) for fact in facts for one in fact.axioms):
+    if setting.restrictions and not any(_is_step(one) for fact in facts for one in fact.axioms):
         raise ProofError(f"it is shown for {'; '.join(setting.restrictions)} alone, which {theorem.id} leaves open")
     _cover(setting, [fact.context for fact in facts])
     shown: list[Fact] = []
     for fact in facts:
         last = _matching(setting, fact)
         last = _only_its_symbols(setting, last)
-        more = sorted(one for one in last.axioms - allowed_axioms(setting) if not _claimed(one))
+        more = sorted(one for one in last.axioms - allowed_axioms(setting) if not _is_step(one))
         if more:
             raise ProofError(f"it rests on {', '.join(more)}, which {theorem.id} does not assume")
         shown.append(last)
     make_sure_there_are_runs(setting)
     kernel.concluded = tuple(shown)
     # The case that says most of how little is shown.
-    return min(shown, key=lambda one: -sum(map(_claimed, one.axioms)))
+    return min(shown, key=lambda one: -sum(map(_is_step, one.axioms)))
 
 
 def allowed_axioms(setting: Setting) -> frozenset[str]:
@@ -231,7 +234,7 @@ def allowed_axioms(setting: Setting) -> frozenset[str]:
 _CLAIMED = "step "
 
 
-def _claimed(axiom: str) -> bool:
+def _is_step(axiom: str) -> bool:
     return axiom.startswith(_CLAIMED)
 
 
@@ -340,6 +343,27 @@ class Step:
     rests_on: tuple[str, ...] = ()
     witness: Witness | None = None
     means: str = ""
+
+    @property
+    def unshown(self) -> bool:
+        """Whether it is refuted, does not follow, or is not proved."""
+        return self.status in (Status.REFUTED, Status.DOES_NOT_FOLLOW, Status.UNPROVED)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields; without times, so that two runs give the same."""
+        used = () if self.fact is None else self.fact.axioms
+        return {
+            "name": self.name,
+            "at": self.at,
+            "says": self.says,
+            "claim": "" if self.claim is None else str(self.claim),
+            "multiplied_out": "" if self.claim is None else repr(self.claim),
+            "verdict": self.status.value,
+            "how": self.how,
+            "assumptions": sorted(axiom for axiom in used if not _is_step(axiom)),
+            "rests_on": list(self.rests_on),
+            "means": self.means,
+        }
 
 
 @final
@@ -608,7 +632,7 @@ class Proof:
     def _proved(self, name: str, claim: Claim, fact: Fact, says: str, at: str, seconds: float) -> Step:
         if why := speaks_of_nothing(self.kernel, fact, self._setting):
             return Step(name, says or str(claim), claim, Status.UNPROVED, why, seconds, fact, at)
-        open_ones = tuple(sorted(one.removeprefix(_CLAIMED) for one in filter(_claimed, fact.axioms)))
+        open_ones = tuple(sorted(one.removeprefix(_CLAIMED) for one in filter(_is_step, fact.axioms)))
         many = f"{len(fact.premises)} fact{'s' if len(fact.premises) > 1 else ''}"
         how = f"{fact.rule}, {many}" if fact.premises else fact.rule
         status = Status.FOLLOWS if open_ones else Status.PROVED
@@ -666,8 +690,8 @@ def _sorted(uses: Iterable[Uses]) -> tuple[list[Fact], list[VectorFact]]:
 _PROVED = "proved"
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass(frozen=True, repr=False, eq=False)
+class Outcome(Result):
     """What came of a proof; ``checker`` gives the second opinion, when it is asked for."""
 
     script: Script
@@ -697,6 +721,53 @@ class Outcome:
     def proved(self) -> bool:
         """Whether every step is proved, there is one, the last one is the theorem, and the checker agrees."""
         return self.verdict == _PROVED
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How the command ends."""
+        if self.proved:
+            return ExitCode.STANDS
+        refuted = any(step.status is Status.REFUTED for step in self.steps)
+        return ExitCode.REFUTED if refuted else ExitCode.UNDECIDED
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What it rests on: its conclusion, or all its steps where it has none."""
+        every = {axiom for fact in self.ends for axiom in fact.axioms}
+        return sorted(axiom for axiom in every if not _is_step(axiom))
+
+    @property
+    def hanging(self) -> dict[str, list[str]]:
+        """Of each step that is not proved, the steps that are derived from it."""
+        return {
+            step.name: [other.name for other in self.steps if step.name in other.rests_on]
+            for step in self.steps
+            if step.unshown
+        }
+
+    def line(self) -> str:
+        """Return the verdict."""
+        return f"{self.script.id}, {len(self.steps)} steps: {self.verdict}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields; without times, so that two runs give the same."""
+        return {
+            "schema": schema("decided-proof"),
+            "id": self.script.id,
+            "summary": self.script.summary,
+            "source": self.script.source,
+            "proves": self.script.proves,
+            "printed": self.script.printed,
+            "verdict": self.verdict,
+            "assumptions": self.assumptions,
+            "steps": [step.as_dict() for step in self.steps],
+            "hanging": self.hanging,
+            "letters": letters(self),
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what is shown: only the kernel makes facts, and they stay with it."""
+        return reported(self)
 
     @property
     def verdict(self) -> str:

@@ -33,8 +33,10 @@ from boundlab.objective.weighted import minimised
 from boundlab.options import BACKENDS as BACKENDS, Options, count, nearest
 from boundlab.randomness import Floats, Ints, Streams
 from boundlab.registry import lookup
+from boundlab.result import Tabular, drawn
 from boundlab.simulate.work import Result, Work, collect, compile_trial, fitting, room, run_once, spaced_iterations
 from boundlab.tape import NOTHING, RecordAt, Statistics, Tape, statistics
+from boundlab.traces import of_tape
 
 # Several processes that share what they only read.
 
@@ -359,8 +361,8 @@ def _one(
     return work.end(tape, shows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Simulation:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Simulation(Tabular):
     """Sampled trajectories of one algorithm.
 
     Parameters
@@ -418,6 +420,42 @@ class Simulation:
         """Return the tape of one of the trials, without records."""
         of, clients, streams = self.parameters, self.problem.n, Streams(self.seed, trial)
         return compile_trial(self.algorithm, of, clients, self.delays, self.policy, self.iterations, NOTHING, streams)
+
+    def line(self) -> str:
+        """Return what ran, and the last means."""
+        last = ", ".join(f"{name} {values[:, -1].mean():.4g}" for name, values in self.metrics.items())
+        return f"{self.algorithm.id} on {self.problem.id}, {len(self.statistics)} trials, k = {self.ks[-1]}: {last}"
+
+    def columns(self) -> dict[str, Any]:
+        """Return a row for each trial and iteration."""
+        trials, points = len(self.statistics), len(self.ks)
+        where = {"trial": np.repeat(np.arange(trials), points), "k": np.tile(self.ks, trials)}
+        return {**where, **{name: values.reshape(-1) for name, values in self.metrics.items()}}
+
+    def save_trace(self, path: Path) -> None:
+        """Write the arrivals of the first trial as a trace, with what was read, and when.
+
+        Raises
+        ------
+        SpecError
+            If no client's update arrives in it.
+        OutputError
+            If the file cannot be written.
+        """
+        of_tape(self.tape(0), f"the run of {self.algorithm.id}").save(path)
+
+    def plot(self, ax: Any = None, *, metric: str | None = None) -> Any:
+        """Draw one metric, the mean over the trials and their range; return the axes of matplotlib.
+
+        Raises
+        ------
+        SpecError
+            If the run has no such metric.
+        """
+        chosen = metric or next(iter(self.metrics))
+        if chosen not in self.metrics:
+            raise SpecError(f"the run has no metric {chosen!r}; {nearest(chosen, self.metrics)}")
+        return drawn("draw_run", self, chosen, ax)
 
     def _expected(self) -> dict[str, Any] | None:
         """Return long-run frequencies where the delay model alone decides who comes when.

@@ -25,13 +25,11 @@ from typing import Any, Protocol, Self, final
 
 import numpy as np
 
-from boundlab.algorithms import Algorithm
-from boundlab.case import delays_from
 from boundlab.errors import BoundlabError, ExecutorError, MissingExtraError, OutputError, SpecError, shortened
 from boundlab.files import check_readable, read_json, replacing, schema, write_json
 from boundlab.options import nearest
 from boundlab.pages.blocks import Block, table, words
-from boundlab.registry import VARIABLE, lookup
+from boundlab.registry import VARIABLE
 from boundlab.simulate import processes
 from boundlab.sweep.plan import UNANSWERED, Cell, Row, SweepPlan, key, machine, problem_of, theorem_of
 from boundlab.sweep.worker import Warm, answer_apart, stop
@@ -412,23 +410,11 @@ def why_not(cell: Cell) -> str:
     try:
         theorem = theorem_of(cell.theorem)
         if cell.run.ask == "compare":
-            from boundlab.instance import make_plan
+            from boundlab.instance.fitting import CompareOptions
 
-            algorithm: Algorithm[Any] = lookup("algorithms", theorem.algorithm)
-            problem = problem_of(cell.problem)
-            delays = delays_from(cell.delays, problem.n)
-            policy = algorithm.policy(cell.server or None, delays)
-            make_plan(
-                theorem,
-                problem,
-                delays,
-                policy,
-                cell.run.iterations[0],
-                dict(cell.settings),
-                trials=cell.run.trials,
-                seed=cell.seed,
-                forms=True,
-            )
+            asked = cell.problem, cell.delays, cell.server or None, cell.run.iterations[0], dict(cell.settings)
+            setting = CompareOptions(theorem, *asked)
+            setting.plan(problem=problem_of(cell.problem), trials=cell.run.trials, seed=cell.seed, forms=True)
     except BoundlabError as error:
         return str(error)
     return ""
@@ -629,9 +615,9 @@ def exit_code(endings: Iterable[tuple[str, int]]) -> ExitCode:
     endings
         Status and code of each cell.
     """
-    codes = {70 if status == "crashed" else 3 if status in UNANSWERED else code for status, code in endings}
-    worst = (ExitCode.UNFORESEEN, ExitCode.REFUTED, ExitCode.UNDECIDED)
-    return next((one for one in worst if one in codes), ExitCode.STANDS)
+    return ExitCode.worst(
+        70 if status == "crashed" else 3 if status in UNANSWERED else code for status, code in endings
+    )
 
 
 def read_shard(text: str) -> tuple[int, int]:

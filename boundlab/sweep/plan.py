@@ -96,6 +96,20 @@ class Cell:
     level: float
     filled: tuple[tuple[str, str], ...] = ()
 
+    def asked(self) -> dict[str, Any]:
+        """Return the keywords of the question, which its command has as options."""
+        run, settings = self.run, dict(self.settings)
+        match run.ask:
+            case "compare":
+                world = {"problem": self.problem, "delays": self.delays, "server": self.server or None}
+                sample = {"iterations": list(run.iterations), "trials": run.trials, "seed": self.seed}
+                return {**world, **sample, "level": self.level, "settings": settings}
+            case "worst-case":
+                return {"iterations": run.iterations[0], "delays": self.delays or None, "settings": settings}
+            case "falsify":
+                return {"candidates": run.candidates, "seed": self.seed}
+        return {}
+
     def where(self) -> dict[str, Any]:
         """Return the coordinates, as a row has them."""
         own = {name: getattr(self, name) for name in (*COORDINATES, "seed")}
@@ -515,32 +529,9 @@ def _processor() -> str:
 
 def command(cell: Cell) -> str:
     """Return the command that repeats a cell by itself."""
-    words = [*_ARGUMENTS[cell.run.ask](cell)]
-    if cell.run.ask in ("compare", "worst-case"):
-        words += [word for name, value in cell.settings for word in ("--set", f"{name}={value}")]
-    if cell.run.ask == "compare":
-        words += ["--trials", str(cell.run.trials), "--seed", str(cell.seed), "--level", repr(cell.level)]
-    return command_line(cell.run.ask, *words)
-
-
-def _world(cell: Cell) -> list[str]:
-    server = ["--server", cell.server] if cell.server else []
-    return [cell.theorem, "--problem", cell.problem, "--delays", cell.delays, *server]
-
-
-_ARGUMENTS: Mapping[Ask, Callable[[Cell], list[str]]] = MappingProxyType(
-    {
-        "compare": lambda cell: [*_world(cell), "--iterations", ",".join(map(str, cell.run.iterations))],
-        "exact": lambda cell: [cell.theorem, NO_CASE],
-        "worst-case": lambda cell: [
-            cell.theorem, "--iterations", str(cell.run.iterations[0]),
-            *(["--delays", cell.delays] if cell.delays else []),
-        ],
-        "falsify": lambda cell: [cell.theorem, "--candidates", str(cell.run.candidates), "--seed", str(cell.seed)],
-        "check": lambda cell: [cell.theorem],
-        "prove": lambda cell: [*theorem_of(cell.theorem).proofs],
-    }
-)  # fmt: skip
+    ask = cell.run.ask
+    about = theorem_of(cell.theorem).proofs if ask == "prove" else (cell.theorem, *[NO_CASE] * (ask == "exact"))
+    return command_line(ask, *about, **cell.asked())
 
 
 def answer(cell: Cell) -> Row:
@@ -551,40 +542,34 @@ def answer(cell: Cell) -> Row:
     """
     start, wall = time.process_time(), time.perf_counter()
     try:
-        found = {"status": "done", **_ASK[cell.run.ask](cell)}
+        found, more = _ASK[cell.run.ask](cell)
+        row = {"status": "done", "verdict": str(found.verdict), "code": found.exit_code, "reason": found.line()} | more
     except AssumptionError as error:
-        found = {"status": "done", "verdict": "not applicable", "code": ExitCode.NOT_APPLICABLE, "reason": str(error)}
+        row = {"status": "done", "verdict": "not applicable", "code": ExitCode.NOT_APPLICABLE, "reason": str(error)}
     except BoundlabError as error:
-        found = {"status": "refused", "verdict": "", "code": ExitCode.USAGE, "reason": str(error)}
+        row = {"status": "refused", "verdict": "", "code": ExitCode.USAGE, "reason": str(error)}
     spent = {"cpu": round(time.process_time() - start, 4), "seconds": round(time.perf_counter() - wall, 4)}
-    return {"key": key(cell), "command": command(cell), **cell.where(), **found, **spent}
+    return {"key": key(cell), "command": command(cell), **cell.where(), **row, **spent}
 
 
-def _compared(cell: Cell) -> Row:
-    found: Any = api.compare(
-        theorem_of(cell.theorem),
-        problem_of(cell.problem),
-        cell.delays,
-        server=cell.server or None,
-        iterations=list(cell.run.iterations),
-        trials=cell.run.trials,
-        seed=cell.seed,
-        level=cell.level,
-        jobs=1,
-        settings=dict(cell.settings),
-    )
+_Found = tuple[Any, Row]  # what a question answers, and what its row says beside verdict, code and line
+
+
+def _compared(cell: Cell) -> _Found:
+    asked = cell.asked() | {"problem": problem_of(cell.problem), "jobs": 1}
+    found: Any = api.compare(theorem_of(cell.theorem), **asked)
     points = [
         [int(k), *(float(column) for column in row)]
         for one in found.comparisons
         for k, *row in zip(one.plan.ks, one.band.mean, one.band.lower, one.band.upper, one.bound, strict=True)
     ]
     least = max(points, key=lambda point: point[1] / point[4] if point[4] else point[1])  # where the bound is nearest
-    row = _sides(least[1], least[4]) | {"vacuous": bool(found.vacuous), "points": points}
     form = next((f"of {one.plan.theorem.id}, in its place: " for one in found.comparisons if one.plan.asked), "")
-    return _judged(found.verdict, f"{form}{found.reason}") | row | {"case": found.case}
+    more = {"vacuous": bool(found.vacuous), "points": points, "reason": f"{form}{found.reason}", "case": found.case}
+    return found, _sides(least[1], least[4]) | more
 
 
-def _exactly(cell: Cell) -> Row:
+def _exactly(cell: Cell) -> _Found:
     theorem, problem = theorem_of(cell.theorem), as_json(problem_of(cell.problem).spec())
     case = {
         "algorithm": theorem.algorithm,
@@ -596,39 +581,34 @@ def _exactly(cell: Cell) -> Row:
         "theorem": theorem.id,
     }
     found = api.exact(theorem, case, derivation=False)
-    return _judged(found.verdict, found.reason) | _sides(found.left, found.right) | {"case": case}
+    return found, _sides(found.left, found.right) | {"reason": found.reason, "case": case}
 
 
-def _worst(cell: Cell) -> Row:
-    delays, settings = cell.delays or None, dict(cell.settings)
-    found = api.worst_case(theorem_of(cell.theorem), cell.run.iterations[0], delays=delays, settings=settings)
-    return _judged(found.verdict, found.reason) | _sides(found.primal, float(found.bound))
+def _worst(cell: Cell) -> _Found:
+    found = api.worst_case(theorem_of(cell.theorem), **cell.asked())
+    return found, _sides(found.primal, float(found.bound)) | {"reason": found.reason}
 
 
-def _searched(cell: Cell) -> Row:
-    found = api.falsify(theorem_of(cell.theorem), candidates=cell.run.candidates, seed=cell.seed, jobs=1)
-    case = {} if found.best is None else {"case": found.case, "ratio": float(found.best.ratio)}
-    return _judged(found.verdict, found.line()) | case
+def _searched(cell: Cell) -> _Found:
+    found = api.falsify(theorem_of(cell.theorem), **cell.asked(), jobs=1)
+    return found, {} if found.best is None else {"case": found.case, "ratio": float(found.best.ratio)}
 
 
-def _checked(cell: Cell) -> Row:
-    found = api.check(theorem_of(cell.theorem))
-    return {"verdict": found.verdict, "code": found.exit_code, "reason": found.line()}
+def _checked(cell: Cell) -> _Found:
+    return api.check(theorem_of(cell.theorem)), {}
 
 
-def _proved(cell: Cell) -> Row:
-    from boundlab.pages.proofs import ending, worst
-
+def _proved(cell: Cell) -> _Found:
     ids = theorem_of(cell.theorem).proofs
     if not ids:
         raise SpecError(f"{cell.theorem} has no registered proof")
     found = [api.prove(one) for one in ids]
-    code = worst([ending(one)[1] for one in found])
+    code = ExitCode.worst(one.exit_code for one in found)
     verdict = "proved" if code == ExitCode.STANDS else "refuted" if code == ExitCode.REFUTED else "not proved"
-    return {"verdict": verdict, "code": code, "reason": "; ".join(one.line() for one in found)}
+    return found[0], {"verdict": verdict, "code": code, "reason": "; ".join(one.line() for one in found)}
 
 
-_ASK: Mapping[Ask, Callable[[Cell], Row]] = MappingProxyType(
+_ASK: Mapping[Ask, Callable[[Cell], _Found]] = MappingProxyType(
     {
         "compare": _compared,
         "exact": _exactly,
@@ -638,10 +618,6 @@ _ASK: Mapping[Ask, Callable[[Cell], Row]] = MappingProxyType(
         "prove": _proved,
     }
 )
-
-
-def _judged(verdict: Any, reason: str) -> Row:
-    return {"verdict": str(verdict), "code": verdict.exit_code, "reason": reason}
 
 
 def _sides(left: float, bound: float) -> Row:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from boundlab.api import Shown, frame as make_frame
 from boundlab.arguments import checked
 from boundlab.errors import MissingExtraError, SpecError
 from boundlab.files import replacing, schema, write_csv
 from boundlab.pages.blocks import Block, figures, line, table, tone_of, words
 from boundlab.pages.plots import BLACK, BLUE, ORANGE, SKY, blank_figure, plain
+from boundlab.result import Result, frame as make_frame
 from boundlab.sweep.drive import Executor, Folder, Lines, Progress, ending, exit_code, in_shard, run
 from boundlab.sweep.plan import NO_CASE, UNANSWERED, Row, SweepPlan, shown
 from boundlab.verdict import ExitCode, Verdict
@@ -34,7 +34,7 @@ _SAMPLED = "compare"
 
 @final
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Swept(Shown):
+class Swept(Result):
     """The folder of a sweep, with all rows that are there now.
 
     Parameters

@@ -9,9 +9,11 @@ from typing import Any, Literal, final
 import numpy as np
 
 from boundlab import api
+from boundlab.checks import Checks
 from boundlab.compare.judge import detectable_gap, trials_to_refute
 from boundlab.compare.trials import run_trials
 from boundlab.errors import AssumptionError, SpecError
+from boundlab.falsify import Falsification
 from boundlab.instance.fitting import CompareOptions, fitting
 from boundlab.options import Default, merged, number, typed, whole
 from boundlab.pages.plots import case_name
@@ -279,9 +281,9 @@ def _compare(name: str, one: CompareOptions, demand: BoundRequest) -> BoundFindi
     finding = replace(finding, verdict=result.verdict.value, words=result.explanation)
     if not finding.refutes:
         return finding
-    more = ["--seed", str(seed), "--trials", str(trials)] if trials else []
-    more += ["--level", repr(level)] if finding.trials else []
-    return _with_case(finding, demand, case_name(one.theorem.id), result.case, one.command(name, *more))
+    more: dict[str, Any] = {"seed": seed, "trials": trials} if trials else {}
+    again = one.command(name, **more, level=level if finding.trials else None)
+    return _with_case(finding, demand, case_name(one.theorem.id), result.case, again)
 
 
 def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
@@ -297,7 +299,7 @@ def searched(name: str, theorem: Theorem, demand: BoundRequest) -> BoundFinding:
     finding = BoundFinding(name, "search", found.verdict.value, words, best.words() if best else "")
     if best is None or not found.violated or found.case is None:
         return finding
-    again = command_line("falsify", name, "--candidates", str(demand.candidates), "--seed", str(demand.seed))
+    again = command_line("falsify", name, candidates=demand.candidates, seed=demand.seed)
     finding = _with_case(finding, demand, case_name(theorem.id, "counterexample"), found.case, again)
     return finding if best.kind == "numeric" else replace(finding, reproduce=command_line("exact", name, finding.case))
 
@@ -310,9 +312,10 @@ def checked(name: str, theorem: Theorem) -> BoundFinding:
     return BoundFinding(name, "checks", found.verdict, _said(found) + failed, reproduce=again)
 
 
-def _said(found: api.Searched | api.Checks) -> str:
+def _said(found: Falsification | Checks) -> str:
     """Return the line of a result behind its theorem and its verdict, which a finding has by itself."""
-    return found.line().removeprefix(f"{found.theorem.id}: ").removeprefix(f"{found.verdict}: ")
+    line: str = found.line()
+    return line.removeprefix(f"{found.theorem.id}: ").removeprefix(f"{found.verdict}: ")
 
 
 def look(part: str, name: str, theorem: Theorem, demand: BoundRequest) -> list[BoundFinding]:

@@ -15,6 +15,7 @@ from boundlab.execute.floats import run
 from boundlab.files import Document, json_value, schema
 from boundlab.objective import Array, Problem
 from boundlab.randomness import Floats
+from boundlab.result import Result
 from boundlab.theorems import core
 from boundlab.verdict import Verdict
 from boundlab.worst_case.model import FunctionClass, ProgramModel
@@ -338,8 +339,8 @@ class WorstCaseOutcome(Enum):
         }[self]
 
 
-@dataclass(frozen=True, slots=True)
-class WorstCase:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class WorstCase(Result):
     """The largest left side that any function of the class can make.
 
     Parameters
@@ -418,6 +419,16 @@ class WorstCase:
         if self.attained or (self.certified_upper is not None and self.certified_upper <= right.low * (1 - room)):
             return WorstCaseOutcome.CONDITIONAL if self.plan.noise else WorstCaseOutcome.HOLDS
         return WorstCaseOutcome.UNDECIDED
+
+    @property
+    def verdict(self) -> Verdict:
+        """Verdict on the theorem."""
+        return self.outcome.verdict
+
+    def line(self) -> str:
+        """Return the outcome."""
+        theorem, horizon = self.plan.theorem, self.plan.horizon
+        return f"{theorem.id} at {theorem.horizon_symbol} = {horizon}: {self.words}: {self.reason}"
 
     @property
     def words(self) -> str:
@@ -575,7 +586,7 @@ class WorstCase:
             "in_class": self.in_class,
             "missing": self.missing,
             "words": self.words,
-            "verdict": self.outcome.verdict.value,
+            "verdict": self.verdict.value,
             "reason": self.reason,
             "certificates": dict(self.certificates),
             "case": self.case,

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import boundlab as bl
-from boundlab.api import Decided
 from boundlab.audit import ProofEvidence
 from boundlab.audit._audit import instance_on, on_case
 from boundlab.audit._page import proofs_of_theorem
@@ -17,7 +16,7 @@ from boundlab.audit._ruling import OnCase
 from boundlab.case import load_case, other_cases, own_case
 from boundlab.pages.blocks import Points, line, plain
 from boundlab.pages.markdown import markdown
-from boundlab.prove import Status
+from boundlab.prove import Outcome, Status
 from boundlab.prove.models import Model, evaluate
 from boundlab.prove.on_instance import broken
 from boundlab.registry import lookup, registered
@@ -40,7 +39,7 @@ QUICK = [name for name in FIRST if not name.startswith("fedcompass")]  # of fewe
 
 
 @cache
-def proof_of(name: str) -> Decided:
+def proof_of(name: str) -> Outcome:
     return bl.prove(bl.theorem(name).proofs[0])
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from boundlab.cli import invoke
-from boundlab.pages.proofs import ending, worst
 from boundlab.prove import Fact, Outcome, Proof, Range, Script, Status, expr, run, variable
 from boundlab.registry import registered
 from boundlab.verdict import ExitCode
@@ -169,7 +168,8 @@ def test_the_example_of_the_page_is_proved(capsys: Any, tmp_path: Path) -> None:
 
 
 def amounts(write: Any, proves: str = "", printed: bool = False) -> tuple[str, ExitCode]:
-    return ending(run(Script("x", "", "", write, proves, printed)))
+    found = run(Script("x", "", "", write, proves, printed))
+    return found.verdict, found.exit_code
 
 
 def claim(proof: Proof) -> Fact:
@@ -231,7 +231,7 @@ def test_a_refuted_step_ends_with_1_and_so_do_many_proofs_with_one_of_them() -> 
     step = outcome.steps[0]
     refuted = type(step)(step.name, step.says, step.claim, Status.REFUTED, "at x = 0", 0.0, step.fact)
     made = Outcome(outcome.script, (refuted,), None, outcome.kernel)
-    assert ending(made) == ("a step is refuted", ExitCode.REFUTED)
-    assert worst([ExitCode.STANDS, ExitCode.UNDECIDED]) is ExitCode.UNDECIDED
-    assert worst([ExitCode.STANDS, ExitCode.REFUTED, ExitCode.UNDECIDED]) is ExitCode.REFUTED
-    assert worst([]) is ExitCode.STANDS
+    assert (made.verdict, made.exit_code) == ("a step is refuted", ExitCode.REFUTED)
+    assert ExitCode.worst([ExitCode.STANDS, ExitCode.UNDECIDED]) is ExitCode.UNDECIDED
+    assert ExitCode.worst([ExitCode.STANDS, ExitCode.REFUTED, ExitCode.UNDECIDED]) is ExitCode.REFUTED
+    assert ExitCode.worst([]) is ExitCode.STANDS

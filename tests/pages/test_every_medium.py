@@ -16,8 +16,7 @@ from page_makers import RESULTS, closes_what_it_opens, page_of, result_of, texts
 from rich.console import Console
 
 import boundlab as bl
-from boundlab.api import Compared
-from boundlab.audit._page import claim
+from boundlab.compare import Comparison
 from boundlab.pages import _PAGES, page
 from boundlab.pages.blocks import (
     GAP,
@@ -37,6 +36,7 @@ from boundlab.pages.html import document, fragment, mathml
 from boundlab.pages.latex import latex, plain_latex
 from boundlab.pages.markdown import markdown
 from boundlab.pages.terminal import print_page
+from boundlab.pages.theorem import Wording
 from boundlab.registry import registered
 
 TITLE = line("A page of ", ("everything", "code"))
@@ -48,7 +48,7 @@ def test_what_a_page_shows_is_said_by_the_function_that_makes_it_alone(module: s
     made = getattr(import_module(f"boundlab.pages.{module}"), name)
     for option in [*inspect.signature(made).parameters][1:]:
         assert re.search(rf"\b{option}\b", made.__doc__), option
-        assert f"``{option}``" not in f"{page.__doc__}{Compared.page.__doc__}", option
+        assert f"``{option}``" not in f"{page.__doc__}{Comparison.page.__doc__}", option
 
 
 @cache
@@ -181,7 +181,7 @@ def displayed(blocks: Iterable[Block]) -> Iterator[FormulaBlock]:
 @pytest.mark.parametrize("name", registered("theorems"))
 def test_every_statement_and_every_derivation_is_set_as_mathematics(name: str) -> None:
     theorem = bl.theorem(name)
-    shown = [FormulaBlock(tuple((one,) for one in claim(theorem)), theorem.latex())]
+    shown = [FormulaBlock(tuple((one,) for one in Wording(theorem).claim()), theorem.latex())]
     if theorem.refuted_by:
         shown += displayed(page(bl.exact(theorem)))
     for block in shown:

@@ -1,62 +1,17 @@
-"""Comparisons of a bound with runs, to look at."""
+"""Comparisons at several horizons, judged together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundlab.api._shown import Tabular
-from boundlab.compare import Comparison
+from boundlab.compare.judge import Comparison
 from boundlab.files import Document, schema
 from boundlab.options import Axis
+from boundlab.result import Tabular, drawn
 from boundlab.theorems import Theorem
 from boundlab.verdict import Verdict, counted, joint_verdict
-
-Column = NDArray[Any]
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Compared(Tabular, Comparison):
-    """A comparison at one horizon."""
-
-    def line(self) -> str:
-        """Return theorem, problem and verdict."""
-        return f"{self.plan.theorem.id} on {self.plan.problem.id}: {self.headline}: {self.explanation}"
-
-    def columns(self) -> dict[str, Column]:
-        """Return a row for each iteration: the left side with its limits, the bound, its terms."""
-        band = self.band
-        return {
-            self.plan.theorem.horizon_symbol: self.plan.ks,
-            "mean": band.mean,
-            "lower": band.lower,
-            "upper": band.upper,
-            "bound": self.bound,
-            "ratio": self.ratio,
-            **{f"term {name}": term for name, term in self.terms.items()},
-        }
-
-    def plot(
-        self, ax: Any = None, *, terms: bool = False, others: Sequence[Comparison] = (), axis: Axis = "iterations"
-    ) -> Any:
-        """Draw left side and bound over the iterations, mean/bound below, and return the upper axes of matplotlib.
-
-        Parameters
-        ----------
-        ax
-            Axes to draw on, or two of them: the second shows mean/bound. By default both are made.
-        terms
-            Also the terms of the bound.
-        others
-            Comparisons of other theorems: their bounds, and their left sides where their runs differ.
-        axis
-            ``time``: each iteration stands where it ends in the mean over the trials, in the delays' unit of time.
-        """
-        from boundlab.pages.plots import draw_comparison
-
-        return draw_comparison(self, ax, terms, others, axis)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -69,7 +24,7 @@ class Horizons(Tabular):
         By increasing horizon.
     """
 
-    comparisons: tuple[Compared, ...]
+    comparisons: tuple[Comparison, ...]
 
     @property
     def theorem(self) -> Theorem:
@@ -87,7 +42,7 @@ class Horizons(Tabular):
         return joint_verdict([one.verdict for one in self.comparisons])
 
     @property
-    def deciding(self) -> Compared:
+    def deciding(self) -> Comparison:
         """The horizon that decides: of those with the verdict of all, the one at which the bound is nearest."""
         own = [one for one in self.comparisons if one.verdict is self.verdict]
         return max(own, key=lambda one: float(one.ratio.max()))
@@ -124,7 +79,7 @@ class Horizons(Tabular):
         several = f"{len(more) + 1} horizons {first} … {more[-1]}" if more else f"the horizon {first}"
         return f"{self.theorem.id} at {several}: {self.headline}: {self.reason}"
 
-    def columns(self) -> dict[str, Column]:
+    def columns(self) -> dict[str, Any]:
         """Return a row for each horizon, with its verdict."""
         every = [one.columns() for one in self.comparisons]
         numbers = {name: np.array([one[name][-1] for one in every]) for name in every[0]}
@@ -133,10 +88,8 @@ class Horizons(Tabular):
     def plot(
         self, ax: Any = None, *, terms: bool = False, others: "Sequence[Horizons]" = (), axis: Axis = "iterations"
     ) -> Any:
-        """Draw left sides and bounds over the horizons; parameters are those of :meth:`Compared.plot`."""
-        from boundlab.pages.plots import draw_comparison
-
-        return draw_comparison(self, ax, terms, others, axis)
+        """Draw left sides and bounds over the horizons; parameters are those of :meth:`Comparison.plot`."""
+        return drawn("draw_comparison", self, ax, terms, others, axis)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready fields."""

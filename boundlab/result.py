@@ -1,35 +1,44 @@
-"""Presentation shared by all results: a line as text, a page in a notebook, and frames."""
+"""Results of questions, whoever judges them: one line, a page, a document, and a table where it is one.
+
+A judge makes its result and knows no page. Pages stand above the judges whose results they show, and media above both:
+they are found by name when somebody looks.
+"""
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, final
 
 from boundlab.errors import MissingExtraError
 from boundlab.files import write_csv
+from boundlab.verdict import ExitCode
 
 if TYPE_CHECKING:
     import pandas
 
-    from boundlab.pages import Block
 
-
-class Shown:
-    """A result with a line, and a page of blocks that every medium shows."""
+class Result:
+    """A result with a line, a document, and a page of blocks that every medium shows."""
 
     __slots__ = ()
-
-    @classmethod
-    def of(cls, one: Any, **more: Any) -> Self:
-        """Return what a judge found, to be shown: the same fields, and more."""
-        return cls(**{field.name: getattr(one, field.name) for field in fields(one)}, **more)
 
     @abstractmethod
     def line(self) -> str:
         """Return what came out, in one line."""
 
-    def page(self, *given: Any, **options: Any) -> "list[Block]":
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready fields."""
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How the command ends: as the verdict says, and where nothing is judged, as one that did what it was asked."""
+        found: ExitCode = getattr(getattr(self, "verdict", None), "exit_code", ExitCode.STANDS)
+        return found
+
+    def page(self, *given: Any, **options: Any) -> list[Any]:
         """Return what the command line prints, as blocks; see :mod:`boundlab.pages`.
 
         Parameters
@@ -37,9 +46,8 @@ class Shown:
         given, options
             Of the function that makes the page, such as :func:`boundlab.pages.results.comparison_page`.
         """
-        from boundlab.pages import page
-
-        return page(self, *given, **options)
+        found: list[Any] = import_module("boundlab.pages").page(self, *given, **options)
+        return found
 
     def __repr__(self) -> str:
         """Say what came out, in one line."""
@@ -47,19 +55,16 @@ class Shown:
 
     def __eq__(self, other: object) -> bool:
         """Return whether both say the same: what ``--json`` prints of them is equal."""
-        one, two = (getattr(result, "as_dict", object) for result in (self, other))
-        return self is other or (isinstance(other, Shown) and one() == two())
+        return self is other or (isinstance(other, Result) and self.as_dict() == other.as_dict())
 
     def __hash__(self) -> int:
         return hash(self.line())
 
     def _repr_html_(self) -> str:
-        from boundlab.pages.html import fragment
-
-        return fragment(self.page())
+        return str(import_module("boundlab.pages.html").fragment(self.page()))
 
 
-class Tabular(Shown):
+class Tabular(Result):
     """A result that is a table, too."""
 
     __slots__ = ()
@@ -92,19 +97,19 @@ class Tabular(Shown):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Report(Shown):
-    """Pages of a proof or an audit, without what it was derived from: as this it comes from another process."""
+class Report(Result):
+    """A result that is its words alone: a proof or an audit from another process, or what one command puts together."""
 
     text: str
     verdict: str
-    blocks: "tuple[Block, ...]"
+    blocks: tuple[Any, ...]
     document: Mapping[str, Any]
 
     def line(self) -> str:
         """Return what came out, in one line."""
         return self.text
 
-    def page(self, *_given: Any, **_options: Any) -> "list[Block]":
+    def page(self, *_given: Any, **_options: Any) -> list[Any]:
         """Return what the command line printed, as blocks."""
         return list(self.blocks)
 
@@ -116,6 +121,11 @@ class Report(Shown):
 def reported(one: Any) -> tuple[Any, ...]:
     """Return how a result pickles whose parts stay where they were derived."""
     return Report, (one.line(), one.verdict, tuple(one.page()), one.as_dict())
+
+
+def drawn(name: str, result: Result, *given: Any) -> Any:
+    """Return the axes of matplotlib on which a function of :mod:`boundlab.pages.plots` has drawn a result."""
+    return getattr(import_module("boundlab.pages.plots"), name)(result, *given)
 
 
 def frame(columns: Mapping[str, Any]) -> "pandas.DataFrame":
