@@ -118,6 +118,7 @@ _SHORTEST_SEARCH = 1.0
 _PANEL_TRIALS = 40
 _STRETCH = 4  # of the horizon of a counterexample, for a curve that goes on
 _WORST_HORIZON = 2
+_SHORT = 200  # iterations of a counterexample on which the steps of a proof are looked at in brief
 _GRADIENTS = ("G", "G_sq")  # bounds of gradients, which a worst case is asked for
 _BUDGETS = (1.0, 3600.0)
 _MOST_CANDIDATES = 10**6
@@ -139,6 +140,7 @@ def audit(
     seed: int = 0,
     jobs: int | None = None,
     proof: str | Script | None = None,
+    brief: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Audit:
     """Ask everything about a theorem, and return its report card.
@@ -156,6 +158,9 @@ def audit(
         Processes of the searches.
     proof
         A registered proof, a Python file with one (the file is run), or a script, whose steps are to prove the theorem.
+    brief
+        Ask only what :meth:`Audit.brief` shows: no comparison of what an instance refutes; of repairs their proofs and
+        their two sides on the counterexample; of a long counterexample its first 200 iterations for the proof's steps.
     progress
         Told what is asked.
 
@@ -173,7 +178,7 @@ def audit(
     # A file is run once, and one that is not there is refused before anything is asked.
     given = (proof, the_script(proof)) if isinstance(proof, str) else None if proof is None else (proof.id, proof)
     say = progress or (lambda _: None)
-    asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, given, say)
+    asker = _Questions(statement, typed, seconds, limit, count(seed, "seed", 0), jobs, given, say, brief=brief)
     return asker.ask()
 
 
@@ -190,6 +195,8 @@ class _Questions:
         jobs: int | None,
         proof: tuple[str, Script] | None,
         say: Callable[[str], None],
+        *,
+        brief: bool,
     ) -> None:
         self.theorem, self.typed, self.budget, self.seed, self.jobs, self.say = (
             theorem,
@@ -199,7 +206,7 @@ class _Questions:
             jobs,
             say,
         )
-        self.candidates, self.proof = candidates, proof
+        self.candidates, self.proof, self.brief = candidates, proof, brief
         self.started, self.searched = time.process_time(), 0.0
         self.gaps: list[Undecided] = []
 
@@ -249,7 +256,8 @@ class _Questions:
                 exact = self.answer(what, partial(both, case), must=True)
         proofs = self._on_counterexamples(self._proofs(self.theorem), case, case_file, exact)
         empty = any(one.id == "scope.nonempty" for one in checks.failed)  # no setting would fit
-        panel = None if empty else self._panel(self.theorem, self.typed, case)
+        refuted = exact is not None and exact.verdict == "violated"
+        panel = None if empty or (self.brief and refuted) else self._panel(self.theorem, self.typed, case)
         repairs = self._repairs(case, panel)
         return Audit(
             self.theorem,
@@ -324,11 +332,19 @@ class _Questions:
 
     def _seen(self, proof: Outcome, case: Case, case_file: str, exact: ExactResult) -> list[OnCase]:
         what, path = "the proof's steps on the counterexample", Path(case_file) if case_file else None
-        leading = self.answer(what, lambda: on_case(proof, case, exact, path))
+        long = self.brief and case.iterations is not None and case.iterations > _SHORT
+        leading = self.answer(what, lambda: (self._begun if long else on_case)(proof, case, exact, path))
         found = [] if leading is None else [leading]
         if leading is not None and path is not None and not leading.decided:
             self.answer(what, lambda: found.extend(self._others(proof)), must=True)
         return found
+
+    def _begun(self, proof: Outcome, case: Case, _whole: ExactResult, path: Path | None) -> OnCase:
+        """Compute the open steps of a proof on the beginning of a case's run, which is a run of the theorem, too."""
+        raw = {key: value for key, value in case.raw.items() if key != "claim"}
+        begun = read_case(raw | {"iterations": _SHORT}, has_theorem=True)
+        found = on_case(proof, begun, api.exact(self.theorem, begun, derivation=False), path)
+        return replace(found, first_iterations=_SHORT)
 
     def _others(self, proof: Outcome) -> Iterator[OnCase]:
         """Yield the theorem's other counterexamples on which steps are false, to the first where one is decided."""
@@ -378,6 +394,8 @@ class _Questions:
         known = [self.answer(f"the repair {one}", partial(lookup, "theorems", one), must=True) for one in names]
         repairs = [Repair(one, self._proofs(one)) for one in known if one is not None]
         found = [self._beside(one, case, panel) for one in repairs]
+        if self.brief:
+            return tuple(found)
         left = max(self.budget - self.spent(), 0.0) / max(len(found), 1)
         return tuple(
             replace(one, search=self._search(one.theorem, one.theorem.id, min(left, _LONGEST_SEARCH))) for one in found
@@ -387,8 +405,10 @@ class _Questions:
         """Return a repair with its own sides on the counterexample, in the comparison, and in the worst case."""
         theorem = one.theorem
         if case is not None:
-            both = self.answer("both sides on the counterexample", partial(api.exact, theorem, case), theorem)
-            one = replace(one, on_case=both)
+            both = partial(api.exact, theorem, case, derivation=not self.brief)
+            one = replace(one, on_case=self.answer("both sides on the counterexample", both, theorem))
+        if self.brief:
+            return one
         if panel is not None:
             setting = replace(panel.setting, theorem=theorem)
             compare = partial(self._compared, theorem.id, setting, panel.chosen)

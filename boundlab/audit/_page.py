@@ -565,6 +565,8 @@ def _by(one: ProofEvidence, step: Step) -> str:
     if at is None or at.first is None:
         return "by an instance of its own"
     there = "there" if at is one.seen[0] else f"on the counterexample {at.case_file}"
+    if at.first_iterations is not None:
+        there += f" within {at.first_iterations} iterations"
     if at.first.step.name == step.name:
         return f"{there} {at.first.where}"
     other = f"{at.first.step.name} ({at.first.step.at})"

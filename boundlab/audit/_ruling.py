@@ -91,6 +91,8 @@ class OnCase:
         The steps that are false there; see :func:`boundlab.prove.on_instance.broken`.
     why
         Why none was computed; empty where they were.
+    first_iterations
+        How much of the counterexample's run was looked at; None: all of it.
     """
 
     case_file: str
@@ -98,6 +100,7 @@ class OnCase:
     exact: ExactResult
     false: tuple[Broken, ...] = ()
     why: str = ""
+    first_iterations: int | None = None
 
     @property
     def first(self) -> Broken | None:

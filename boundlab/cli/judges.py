@@ -499,7 +499,10 @@ def audit(
         raise SpecError(f"{max(named, key=named.count)} is named twice; give each page a separate file")
     files = writable({path: partial(lambda make, to: write_text(to, make(found)), make) for path, make in makers})
     with status("auditing") as say:
-        found = ask(theorem, budget, candidates=candidates, seed=seed, jobs=jobs, proof=script, progress=say)
+        found = ask(
+            theorem, budget, candidates=candidates, seed=seed, jobs=jobs, proof=script, brief=brief and not named,
+            progress=say,
+        )  # fmt: skip
     code = ExitCode.UNDECIDED if require == "holds" and found.only_tried else None
     shown = found.brief if brief else found.page
     return answer(found, files, code=code, page=shown, folded=verbose, quiet=quiet, short=bool(files) and not brief)

@@ -109,6 +109,34 @@ def test_a_review_of_area_names_the_slip(area: Audit, capsys: pytest.CaptureFixt
     assert "(proved); there 0.9681 ≤ 1.225" in text
 
 
+def lines_in_brief(found: Audit, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines of a review but for what was not asked, and the horizon to which a proof's steps were looked at."""
+    lines = []
+    for block in found.brief():
+        print_page(console(), [block])
+        lines.append(" ".join(capsys.readouterr().out.split()).replace(" within 200 iterations", ""))
+    return [line for line in lines if not line.startswith("not decided")]
+
+
+def require_brief(whole: Audit, capsys: pytest.CaptureFixture[str]) -> None:
+    short = audited(whole.theorem.id, brief=True)
+    assert short.panel is None
+    assert all(one.panel is one.worst is one.search is None for one in short.repairs)
+    assert lines_in_brief(short, capsys) == lines_in_brief(whole, capsys)
+
+
+def test_in_brief_fewer_questions_give_the_same_lines(area: Audit, capsys: pytest.CaptureFixture[str]) -> None:
+    require_brief(area, capsys)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [name for name in MAIN if not name.startswith("area")])
+def test_in_brief_fewer_questions_give_the_same_lines_of_each_paper(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    require_brief(audited(name), capsys)
+
+
 @given(st.lists(st.text("ab:; ", max_size=300), max_size=4), st.text("x", min_size=1, max_size=60))
 def test_a_verdict_in_one_line_keeps_its_word_and_its_length(reasons: list[str], name: str) -> None:
     line = Ruling("not refuted", tuple(reasons)).within(200, f"{name}: ")
