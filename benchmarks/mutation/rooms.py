@@ -42,6 +42,7 @@ GUARDS = {
     "recheck": ("tests/recheck",),
     "references": ("tests/test_references.py",),
     "registry": ("tests/registry",),
+    "result": ("tests/api", "tests/pages", "tests/compare"),
     "pages": ("tests/pages", "tests/api", "tests/cli", "tests/test_what_is_shown.py"),
     "server_rate": ("tests/test_server_rate.py",),
     "signs": ("tests/signs", "tests/prove", "tests/checks"),

@@ -14,7 +14,7 @@ from command_examples import LAW
 from page_numbers import ROOT, claim
 
 import boundlab as bl
-from boundlab import files, options, signs
+from boundlab import files, options, signs, traces
 from boundlab.arithmetic import recurrence, writing
 from boundlab.audit import _audit
 from boundlab.checks import _check
@@ -32,7 +32,6 @@ from boundlab.recheck import _numbers
 from boundlab.sweep import plan as plans
 from boundlab.testing import _bound, _problem
 from boundlab.theorems import _evaluate as evaluated, _toml, recursions
-from boundlab.traces import _summary
 from boundlab.verdict import ExitCode
 from boundlab.worst_case import certificate, model, result, specification
 
@@ -208,17 +207,17 @@ def two_shuffled_passes() -> list[str]:
 
 @claim("docs/data.md", "boundlab takes α = #.")
 def level_of_independence() -> list[str]:
-    return [f"{1 - inspect.signature(_summary.departure).parameters['level'].default:g}"]
+    return [f"{1 - inspect.signature(traces.departure).parameters['level'].default:g}"]
 
 
 @claim("docs/data.md", "parametric bootstrap: # samples of the fitted law")
 def samples_of_the_bootstrap() -> list[str]:
-    return [str(_summary._DRAWS)]
+    return [str(traces._DRAWS)]
 
 
 @claim("docs/data.md", "Of more than # durations, # drawn from them are tested.")
 def durations_that_are_tested() -> list[str]:
-    return 2 * [f"{_summary._SAMPLE:,}"]
+    return 2 * [f"{traces._SAMPLE:,}"]
 
 
 @claim(
