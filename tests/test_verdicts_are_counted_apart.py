@@ -17,7 +17,7 @@ NOISY = "lad:x0=3,clients=4,sigma=0.5"
 DELAYS = "iid:p_s=0.5"
 PLAN = f"""
 theorems = ["area.theorem8.repaired"]
-problems = ["lad:x0=3", "{NOISY}"]
+problems = ["lad:x0=30", "lad:x0=30,clients=4,sigma=0.1"]
 delays = ["{DELAYS}"]
 [set]
 M = [2, 50]
