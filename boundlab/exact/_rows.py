@@ -518,7 +518,8 @@ def _events(at: ExactSetting) -> Iterator[Sentence]:
     if not isinstance(at.case.events, RandomEvents):
         listed = plan.algorithm.events_as_json(at.case.events)
         # Where the server alone acts, as where everybody takes part in every step, there is nothing to tell.
-        yield from [words(f"who acts when: {schedule(listed)}")] * any(one[1] != "s" for one in listed)
+        if any(one[1] != "s" for one in listed):
+            yield words(f"who acts when: {schedule(listed)}")
     elif plan.one_schedule:
         yield say("every run has the same schedule")
     elif at.law is None or (program is not None and program.draws):

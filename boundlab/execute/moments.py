@@ -230,7 +230,7 @@ def _triangle(table: Floats) -> Floats:
 
 # The left side given a tape, without sampling: of the one run without noise, or its expectation over the noise.
 
-_NO_MODEL: Final = "what is no quantity of a model is not averaged over noise"
+_NO_MODEL: Final = "the mean of {} over noise is not computed: it is no quantity of the server model alone"
 
 
 def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
@@ -238,7 +238,7 @@ def why_not(metric: Metric, problem: Problem, tape: Tape) -> str:
     if problem.noiseless:
         return ""
     if not of_models(metric):
-        return _NO_MODEL
+        return _NO_MODEL.format(metric.id)
     if not metric.from_expectations:
         return f"{metric.id} is not a mean of recorded quantities"
     if problem.quadratic() is None:
@@ -268,5 +268,5 @@ def left_side(metric: Metric, problem: Problem, tape: Tape, ks: Ints, *, compile
     if problem.noiseless:
         return iterates.along(metric, problem, tape, problem.full_gradients(), ks, compiled=compiled)
     if not of_models(metric):
-        raise SpecError(_NO_MODEL)
+        raise SpecError(_NO_MODEL.format(metric.id))
     return conditional(metric, problem, tape, problem.require_quadratic("the moments").sigma, ks)

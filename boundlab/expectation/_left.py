@@ -197,8 +197,9 @@ def engine(
     if reason:
         return "", reason
     if not left.quantity.of_moments:
-        why = "" if problem.noiseless else "what is no quantity of a model has no exact engine with noise"
-        return "" if why else ENUMERATION, why
+        if problem.noiseless:
+            return ENUMERATION, ""
+        return "", f"the mean of {left.id} over noise has no exact engine: it is no quantity of the server model alone"
     late = len(delays.ages) if who.follows(parameters, delays) else 0
     batches = _second_moments.by_batches(problem)
     if batches and problem.d > _second_moments.WIDEST:
