@@ -73,6 +73,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Return whether there is such a folder; a name that none can have is that of none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def named_file(name: str, ending: str) -> Path | None:
     """Return the file that a word names, which ends so or is there; None where the word is an id."""
     path = Path(name)

@@ -12,7 +12,7 @@ from boundlab.__about__ import __version__
 from boundlab.cli import _options as option
 from boundlab.cli.terminal import answer, progress
 from boundlab.errors import SpecError
-from boundlab.files import schema
+from boundlab.files import is_folder, schema
 from boundlab.result import Report
 from boundlab.verdict import ExitCode
 
@@ -82,7 +82,7 @@ def _tone(row: Mapping[str, str]) -> "Tone":
 def _installed() -> list[dict[str, str]]:
     """Return a row for each package: ``what``, ``there`` (empty where it is not), ``for``, and ``broken`` or ''."""
     data, plugins = os.environ.get("BOUNDLAB_DATA", ""), os.environ.get("BOUNDLAB_PLUGINS", "")
-    there = data if data and Path(data).is_dir() else ""
+    there = data if data and is_folder(Path(data)) else ""
     return [
         _row("boundlab", __version__),
         _row("python", platform.python_version(), sys.executable),

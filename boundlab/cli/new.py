@@ -13,7 +13,7 @@ import typer
 from boundlab.cli import _options as option
 from boundlab.cli.terminal import Files, Write, deliver, writable
 from boundlab.errors import BoundlabError, SpecError, visible
-from boundlab.files import read_text, write_text
+from boundlab.files import is_file, is_folder, read_text, write_text
 from boundlab.options import nearest
 from boundlab.verdict import ExitCode
 
@@ -76,11 +76,11 @@ def _text(text: str) -> Write:
 
 def _free(out: Path, *made: Path) -> None:
     """Refuse files that exist, and folders that do not."""
-    for path in made:
-        if path.exists():
-            raise SpecError(f"{path} exists already; take another name, or another folder with --out")
-    if not out.is_dir():
+    if not is_folder(out):
         raise SpecError(f"{out} is no folder; make it first")
+    for path in made:
+        if is_file(path) or is_folder(path):
+            raise SpecError(f"{path} exists already; take another name, or another folder with --out")
     writable(dict.fromkeys(made, _text("")))
 
 

@@ -11,7 +11,7 @@ import typer
 from boundlab.cli import _options as option
 from boundlab.cli.terminal import Files, answer, console, deliver, print_json, print_line, print_page, writable
 from boundlab.errors import DataError, SpecError
-from boundlab.files import check_writable, schema, write_text
+from boundlab.files import check_writable, is_file, schema, write_text
 from boundlab.options import nearest
 from boundlab.verdict import ExitCode
 
@@ -93,7 +93,7 @@ def prove(
 
         theorem, scripts = load_theorem(what), [the_script(script)]
     else:
-        if what is not None and what.endswith(".toml") and (file := _proof_file(what)).exists():
+        if what is not None and what.endswith(".toml") and is_file(file := _proof_file(what)):
             raise SpecError(
                 f"{what} is a theorem: boundlab prove {file} decides the proof beside it; or add --search or --with"
             )

@@ -271,6 +271,8 @@ class _Bound:
             If it is the context of a hypothesis.
         """
         if place not in self._cases:
+            if not (isinstance(place, int) and 0 <= place < len(self.raw["contexts"])):
+                raise ProofError(f"the file has no context {place!r}")
             own = self.raw["contexts"][place]
             if own["kind"] != "split":
                 raise ProofError("a line of the setting stands in a hypothesis")

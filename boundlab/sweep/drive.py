@@ -26,7 +26,7 @@ from typing import Any, Protocol, Self, final
 import numpy as np
 
 from boundlab.errors import BoundlabError, ExecutorError, MissingExtraError, OutputError, SpecError, shortened
-from boundlab.files import check_readable, read_json, replacing, schema, write_json
+from boundlab.files import check_readable, is_file, is_folder, read_json, replacing, schema, write_json
 from boundlab.options import nearest
 from boundlab.pages.blocks import Block, table, words
 from boundlab.registry import VARIABLE
@@ -65,7 +65,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path, about = path, path / "sweep.json"
-        found = read_json(about, OutputError) if about.is_file() else {}
+        found = read_json(about, OutputError) if is_file(about) else {}
         plan = found.get("plan") if isinstance(found, dict) and found.get("schema") == schema("sweep") else None
         if not isinstance(plan, dict):
             raise OutputError(f"{path} is not the folder of a sweep: it has no sweep.json; boundlab sweep makes one")
@@ -81,9 +81,9 @@ class Folder:
             If it cannot be written, or holds files of somebody else.
         """
         about = path / "sweep.json"
-        if about.is_file():
+        if is_file(about):
             cls(path)
-        elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+        elif is_file(path) or (is_folder(path) and any(path.iterdir())):
             raise OutputError(f"{path} is not empty, and not the folder of a sweep; name a new one")
         try:
             for name in ("lines", "cases"):
@@ -218,7 +218,7 @@ class Lines:
         self.all: dict[bytes, Kept] = {}
         cells = folder.path / "cells.bin"
         try:
-            keys = cells.read_bytes() if cells.is_file() else b""
+            keys = cells.read_bytes() if is_file(cells) else b""
             # Of two answers the later one is that of the file written last.
             for path in sorted((folder.path / "lines").glob("*.jsonl"), key=lambda one: (one.stat().st_mtime_ns, one)):
                 self._read(path)

@@ -208,3 +208,46 @@ def test_a_bad_backend_of_matplotlib_is_said_before_the_work(tmp_path: Path) -> 
     assert (done.returncode, done.stdout) == (2, "")
     assert "MPLBACKEND=nope" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+# A name that no file can have, wherever a command takes one.
+NAMELESS = [
+    "new theorem mine --out {long}",
+    "new theorem {long}",
+    "new theorem mine --latex {long}.tex",
+    "sweep plan.toml --out {long}",
+    "sweep {long}",
+    "sweep . --csv {long}",
+    "audit classics.gd.convex --brief --html {long}.html",
+    "prove {long}.toml",
+    "prove {long}.toml --search",
+    "prove --recheck {long}.json",
+    "worst-case --recheck {long}.json",
+    "run {long}.json",
+    "exact area.theorem8 {long}.json",
+    "compare area.theorem8 -p huber -k 5 --plot {long}.svg",
+    "compare {long}.toml -p huber",
+    "compare area.theorem8 -p huber -d trace:file={long}",
+    "compare area.theorem8 -p logistic:data={long}",
+    "trace {long}",
+    "--plugin {long}.py list",
+    "docs {long}",
+    "falsify area.theorem8 --candidates 5 --out {long}",
+    "optimal-rate --rates trace:{long}",
+]
+
+
+@pytest.mark.parametrize("line", NAMELESS)
+def test_a_name_that_no_file_can_have_is_one_line(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = 'theorems = ["area.theorem8"]\nproblems = ["huber"]\ndelays = ["iid:p_s=0.5"]\n[run]\niterations = 5\n'
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    assert invoke(shlex.split(line.format(long="x" * 300))) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_doctor_says_that_a_folder_of_data_with_such_a_name_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOUNDLAB_DATA", "x" * 300)
+    assert invoke(["doctor"]) != 70

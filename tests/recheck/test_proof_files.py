@@ -143,6 +143,20 @@ def test_every_forged_number_is_found(name: str) -> None:
     no_forgery_is_accepted(name, places(name))
 
 
+@pytest.mark.parametrize("place", [-1, 3, 10**6, "0", None, 0.0, [0]])
+def test_a_case_that_the_file_has_not_is_refused_in_words(place: Any) -> None:
+    name = "afl_dga.r1"
+    cited = [
+        (number, ("data", "args", which, 1))
+        for number, line in enumerate(file_of(name)["facts"])
+        for which, (kind, *_) in enumerate(line["data"].get("args", ()))
+        if kind == "case"
+    ]
+    assert cited
+    for number, path in cited[:3]:
+        assert not ends_with_0(name, changed(file_of(name), ("facts", number, *path), place), number)
+
+
 @pytest.mark.parametrize("name", FORGED)
 def test_every_multiplier_and_remainder_that_is_forged_is_found(name: str) -> None:
     chosen = [one for one in places(name) if one[1][:2] in (("data", "multipliers"), ("data", "rest"))]
