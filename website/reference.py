@@ -74,7 +74,7 @@ def _python() -> Iterator[str]:
         "",
     )
     yield from ("## Questions and tools", "", *_documented(f"boundlab.{name}" for name in asked))
-    yield from ("## Answers", "", *_documented(_answers(asked)))
+    yield from ("## Answers", "", *_documented(one for one in _answers(asked) if one.rpartition(".")[2] not in public))
     yield from ("## Objects", "", *_documented(f"boundlab.{name}" for name in public if name not in asked))
     yield from (
         "## Tests for authors",
@@ -107,9 +107,10 @@ def _answers(asked: Iterable[str]) -> list[str]:
 
 
 def _dotted(one: type) -> str:
-    """Return where a class is found by users: in the package whose private module defines it."""
-    package, _, module = one.__module__.rpartition(".")
-    return f"{package if module.startswith('_') else one.__module__}.{one.__name__}"
+    """Return where a class is found by users: in the package that exports it, else in the module that defines it."""
+    package = one.__module__.rpartition(".")[0]
+    exported = getattr(importlib.import_module(package), one.__name__, None) is one and package != "boundlab"
+    return f"{package if exported else one.__module__}.{one.__name__}"
 
 
 def _documented(names: Iterable[str]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from boundlab.registry import lookup, registered
 from boundlab.theorems import Theorem, load_theorem
 
 if TYPE_CHECKING:
-    from boundlab.api._problem import Applicable, CertifiedConstants
+    from boundlab.api.answers import Applicable, CertifiedConstants
     from boundlab.checks import Checks
     from boundlab.compare import Comparison, Horizons
     from boundlab.exact import ExactResult
@@ -226,7 +226,7 @@ def constants(problem: str | Mapping[str, Any] | Problem) -> "CertifiedConstants
     >>> constants("huber:c=[0,1],x0=3")
     <huber: L = 1, B = 1; 12 constants>
     """
-    from boundlab.api._problem import constants_of
+    from boundlab.api.answers import constants_of
 
     return constants_of(read_problem(problem), [read_theorem(one) for one in registered("theorems")])
 
@@ -257,7 +257,7 @@ def applicable(
     >>> applicable("lad:x0=3", "iid:p_s=0.5", theorems=["area.theorem7", "area.theorem8"])
     <1 of 2 apply to lad>
     """
-    from boundlab.api._problem import Applicable
+    from boundlab.api.answers import Applicable
     from boundlab.instance.fitting import applies
 
     chosen = read_problem(problem)
