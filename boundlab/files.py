@@ -7,7 +7,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from hashlib import file_digest
 from pathlib import Path
@@ -67,16 +67,17 @@ def check_readable(path: Path, error: type[BoundlabError], largest: int = LARGES
 
 def is_file(path: Path) -> bool:
     """Return whether there is such a file; a name that no file can have is that of none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
+    return _there(path.is_file)
 
 
 def is_folder(path: Path) -> bool:
     """Return whether there is such a folder; a name that none can have is that of none."""
+    return _there(path.is_dir)
+
+
+def _there(asked: Callable[[], bool]) -> bool:
     try:
-        return path.is_dir()
+        return asked()
     except (OSError, ValueError):
         return False
 

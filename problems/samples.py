@@ -505,86 +505,64 @@ def _sampled(data: dict[str, Any]) -> tuple[dict[str, Any], ...]:
     return data, {**data, "batch": 1, "x0": 3.0}, {**data, "nu": 0.0, "weights": "size"}
 
 
+def _on_data(
+    kind: LossId, summary: str, examples: tuple[dict[str, Any], ...], *, constrained: bool = False
+) -> ProblemType:
+    """Return a family of problems on data."""
+    made = partial(build, kind)
+    return ProblemType(kind, summary, made, describe(kind), examples, constrained=constrained, files=files_of_options)
+
+
 FAMILIES: tuple[ProblemType, ...] = (
-    ProblemType(
+    _on_data(
         "hinge",
         "hinge loss (support vector machine) on data split over clients",
-        partial(build, "hinge"),
-        describe("hinge"),
         _sampled(_LABELS),
-        files=files_of_options,
     ),
-    ProblemType(
+    _on_data(
         "modified-huber",
         "squared hinge loss, linear beyond the margin −1, on data split over clients",
-        partial(build, "modified-huber"),
-        describe("modified-huber"),
         (*_sampled(_LABELS), {**_LABELS, **_WEIGHTED}),
-        files=files_of_options,
     ),
-    ProblemType(
+    _on_data(
         "squared-hinge",
         "squared hinge loss (support vector machine) on data split over clients",
-        partial(build, "squared-hinge"),
-        describe("squared-hinge"),
         (_LABELS, {**_LABELS, **_WEIGHTED}),
-        files=files_of_options,
     ),
-    ProblemType(
+    _on_data(
         "huber-regression",
         "Huber losses of a linear model on data split over clients",
-        partial(build, "huber-regression"),
-        describe("huber-regression"),
         (*_sampled({**_ROWS, "targets": _REAL, "nu": 0.25, "delta": 0.75}), {**_ROWS, "targets": _REAL, **_WEIGHTED}),
-        files=files_of_options,
     ),
-    ProblemType(
+    _on_data(
         "quantile-regression",
         "quantile regression: asymmetric absolute deviations of a linear model on data split over clients",
-        partial(build, "quantile-regression"),
-        describe("quantile-regression"),
         _sampled({**_ROWS, "targets": _REAL, "nu": 0.25, "quantile": 0.75}),
-        files=files_of_options,
     ),
-    ProblemType(
+    _on_data(
         "lad-regression",
         "least absolute deviations of a linear model on data split over clients",
-        partial(build, "lad-regression"),
-        describe("lad-regression"),
         _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
-        files=files_of_options,
     ),
-    ProblemType(
+    _on_data(
         "least-squares",
         "least squares of a linear model on data split over clients, ridge regression with nu > 0",
-        partial(build, "least-squares"),
-        describe("least-squares"),
         _sampled({**_ROWS, "targets": _REAL, "nu": 0.25}),
-        files=files_of_options,
     ),
-    ProblemType(
+    _on_data(
         "logistic",
         "binary logistic regression on data split over clients",
-        partial(build, "logistic"),
-        describe("logistic"),
         (*_sampled(_LABELS), {**_LABELS, **_FREE_INTERCEPT}),
-        files=files_of_options,
     ),
-    ProblemType(
+    _on_data(
         "poisson",
         "Poisson regression on data split over clients, on a box or a ball: needs box=[low,high] or ball=r",
-        partial(build, "poisson"),
-        describe("poisson"),
         tuple({**one, "box": [-0.5, 0.25]} for one in _sampled({**_ROWS, "targets": _COUNTS, "nu": 0.25})),
         constrained=True,
-        files=files_of_options,
     ),
-    ProblemType(
+    _on_data(
         "softmax",
         "multinomial logistic regression on data split over clients",
-        partial(build, "softmax"),
-        describe("softmax"),
         (*_sampled(_THREE), {**_THREE, **_FREE_INTERCEPT}),
-        files=files_of_options,
     ),
 )

@@ -333,13 +333,14 @@ class _Questions:
     def _seen(self, proof: Outcome, case: Case, case_file: str, exact: ExactResult) -> list[OnCase]:
         what, path = "the proof's steps on the counterexample", Path(case_file) if case_file else None
         long = self.brief and case.iterations is not None and case.iterations > _SHORT
-        leading = self.answer(what, lambda: (self._begun if long else on_case)(proof, case, exact, path))
+        look = partial(self._begun, proof, case, path) if long else partial(on_case, proof, case, exact, path)
+        leading = self.answer(what, look)
         found = [] if leading is None else [leading]
         if leading is not None and path is not None and not leading.decided:
             self.answer(what, lambda: found.extend(self._others(proof)), must=True)
         return found
 
-    def _begun(self, proof: Outcome, case: Case, _whole: ExactResult, path: Path | None) -> OnCase:
+    def _begun(self, proof: Outcome, case: Case, path: Path | None) -> OnCase:
         """Compute the open steps of a proof on the beginning of a case's run, which is a run of the theorem, too."""
         raw = {key: value for key, value in case.raw.items() if key != "claim"}
         begun = read_case(raw | {"iterations": _SHORT}, has_theorem=True)

@@ -62,8 +62,8 @@ def along(
     series, shown = Series(metric, ks, (3,)), list[Point[Array]]()
 
     def measure() -> None:
-        at = np.stack([point.value for point in shown]), np.array([point.error for point in shown])
-        series.extend(np.stack(metric.at(proved, at), axis=1))
+        off = np.array([point.error for point in shown])
+        series.extend(proved.at(metric, np.stack([point.value for point in shown]), off))
         shown.clear()
 
     def observe(_row: int, point: Point[Array]) -> None:
@@ -83,7 +83,7 @@ def _compiled(metric: Metric, proved: Proved, tape: Tape, oracle: Oracle, series
     clients = floats.clients_of(proved.problem, tape)
 
     def observe(_: Ints, X: Array, off: Floats) -> None:
-        series.extend(np.stack(metric.at(proved, (X, off)), axis=1))
+        series.extend(proved.at(metric, X, off))
 
     with np.errstate(over="ignore", invalid="ignore"):
         known = clients is not None and floats.run_proved(tape, proved.problem, clients, oracle, observe)

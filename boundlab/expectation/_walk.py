@@ -340,7 +340,7 @@ class FloatValues(VectorTable[float]):
             low, _ = metric.at(Certified(self.problem), points)
             return np.array([float(weights @ low) / float(whole), 0.0, np.inf])
         off = self.errors[at] / divisor + 4.0 * EPS * _norms(points)
-        return np.asarray(weights @ np.stack(metric.at(self._proved, (points, off)), axis=1)) / float(whole)
+        return np.asarray(weights @ self._proved.at(metric, points, off)) / float(whole)
 
     def keep(self, used: Ints) -> None:
         """Forget all others."""

@@ -159,6 +159,10 @@ class Proved:
 
     problem: "Problem"
 
+    def at(self, metric: Metric, points: "Array", off: Floats) -> Floats:
+        """Return (value, smallest, largest) of a metric's quantity at points of shape (S, d), shape (S, 3)."""
+        return np.stack(metric.at(self, (points, off)), axis=1)
+
     @cached_property
     def _rounding_at_best(self) -> tuple[float, float] | None:
         return self.problem.rounding(np.asarray(self.problem.optimum().x, dtype=np.float64))
