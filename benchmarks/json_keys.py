@@ -5,13 +5,13 @@ python -m benchmarks.json_keys --write   # writes that part of it anew
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from boundlab.cli.docs import text_of
+from boundlab.records import published
 
 PAGE = Path(__file__).parents[1] / "docs" / "json.md"
 _BEGIN, _END = "<!-- keys: written by python -m benchmarks.json_keys --write -->\n", "<!-- end of keys -->"
@@ -40,24 +40,27 @@ def described(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _section() -> Iterator[str]:
-    for name, properties in described(json.loads(text_of("result"))).items():
+    for name, properties in described(published("result")).items():
         yield from _table(f"`{name}`" if name else "Any document may have", properties)
     for name in _FILES:
-        yield from _table(f"A file `{name}`", json.loads(text_of(name))["properties"])
+        schema = published(name)
+        yield from _table(f"A file `{name}`", schema["properties"], schema.get("$defs", {}))
 
 
-def _table(title: str, properties: Mapping[str, Any]) -> Iterator[str]:
+def _table(title: str, properties: Mapping[str, Any], parts: Mapping[str, Any] = MappingProxyType({})) -> Iterator[str]:
     yield from (f"{title}:", "", "| key | what |", "|---|---|")
-    for key, one in _keys(properties):
+    for key, one in _keys(properties, parts):
         yield f"| `{key}` | {_words(one).translate(_SPELLED)} |"
     yield ""
 
 
-def _keys(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def _keys(properties: Mapping[str, Any], parts: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
     for key, one in properties.items():
         yield f"{above}{key}", one
         inner = one.get("items") if isinstance(one.get("items"), dict) else None
-        yield from _keys((inner or one).get("properties", {}), f"{above}{key}{'[]' if inner else ''}.")
+        of = inner or one
+        found = parts.get(of.get("$ref", "").rpartition("/")[2], of)
+        yield from _keys(found.get("properties", {}), parts, f"{above}{key}{'[]' if inner else ''}.")
 
 
 def _words(one: Mapping[str, Any]) -> str:

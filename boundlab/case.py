@@ -9,8 +9,9 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 
 from boundlab.__about__ import __version__
@@ -24,7 +25,8 @@ from boundlab.files import hashes, is_file, read_json, schema
 from boundlab.formulas.parse import number_value
 from boundlab.objective import ERROR_OPTION, Problem, ProblemType
 from boundlab.objective.simple import OPTIONS, read_simple
-from boundlab.options import Options, nearest, parse_spec, spec_of
+from boundlab.options import Options, parse_spec, spec_of
+from boundlab.records import Spec, record, what
 from boundlab.registry import built_by, files as plugins, lookup
 from boundlab.tape import RecordAt
 from boundlab.theorems import Theorem
@@ -145,23 +147,72 @@ def _named(spec: str | Mapping[str, Any], what: str) -> tuple[str, dict[str, Any
 
 # Case files: one problem, one algorithm, and one explicit list of events or the law of random ones.
 
-_KEYS = ("algorithm", "problem", "x0", "parameters", "events")
-_NOTES = (
-    "theorem",
-    "constants",
-    "note",
-    "claim",
-    "delays",
-    "server",
-    "law",
-    "seed",
-    "trial",
-    "iterations",
-    "settings",
-    "symbols",
-    "provenance",
-    "schema",
-)
+_Delays = Annotated[
+    Spec | str, what("boundlab list delays", 'a spec such as "iid:p_s=0.5", or an object with a "type"')
+]
+_Server = Annotated[
+    str | None, what("poisson:rate=1, count:every=4 or periodic:every=1.", 'text, e.g. "poisson:rate=1"')
+]
+_SCHEMA = schema("case")
+
+
+class CaseLaw(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """The law of which events are a draw."""
+
+    delays: _Delays
+    server: _Server = None
+
+
+class CaseFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """One problem, one algorithm, and one explicit list of events, or the law of random ones: run and exact read it."""
+
+    schema: Annotated[str, what("May be absent.", extra_json_schema={"const": _SCHEMA})] = _SCHEMA
+    algorithm: Annotated[str, what("boundlab list algorithms")]
+    problem: Annotated[
+        Spec, what("A test problem and its options.", 'an object with a "type", e.g. {"type": "huber", …}')
+    ]
+    x0: Annotated[Any, what("The start, where the problem does not say it.")] = None
+    parameters: Annotated[
+        dict[str, Any],
+        what(
+            "Options of the algorithm; a step size that is left out is the theorem's.", 'an object, e.g. {"alpha": 0.1}'
+        ),
+    ] = {}
+    events: Annotated[
+        Any,
+        what(
+            'What happens in this order; [time, actor, ...], where an actor is a client\'s number or "s".',
+            extra_json_schema={"type": "array"},
+        ),
+    ] = None
+    delays: _Delays | None = None
+    server: _Server = None
+    iterations: Annotated[int | float | str | None, what("The horizon.")] = None
+    law: Annotated[CaseLaw | None, what("The law of which the events are a draw.")] = None
+    theorem: Annotated[str, what("The theorem that the case is about.")] = ""
+    constants: Annotated[dict[str, Any], what("What the theorem's symbols are on the case.")] = {}
+    settings: Annotated[dict[str, Any], what("What was set beside them.")] = {}
+    symbols: Annotated[
+        list[Any], what("All symbols that the bound reads, with their values and where these come from.")
+    ] = []
+    seed: Annotated[int | None, what("Of the trial that it is from.")] = None
+    trial: Annotated[int | None, what("Its number.")] = None
+    claim: Annotated[Any, what("What is said of the case.")] = None
+    note: Annotated[str, what("What a reader should know.")] = ""
+    provenance: Annotated[dict[str, Any], what("What the case was found with.")] = {}
+
+
+_EVENTS = {"anyOf": [{"required": ["events"]}, {"required": ["delays"]}]}
+SCHEMA_OF = Annotated[CaseFile, msgspec.Meta(title="A case file", extra_json_schema=_EVENTS)]
+COUNTEREXAMPLE = Annotated[
+    CaseFile,
+    msgspec.Meta(
+        title="A counterexample",
+        description="A case file that names its theorem and what contradicts it, as falsify and compare leave it.",
+        extra_json_schema={**_EVENTS, "required": ["algorithm", "problem", "theorem", "iterations", "claim"]},
+    ),
+]
+"""The types that the published schemas are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,43 +294,29 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
     name
         What messages call it.
     """
-    if not isinstance(raw, dict):
-        raise CaseError(f"{name} must hold one JSON object with the keys {', '.join(_KEYS)}")
-    for key in raw:
-        if key not in _KEYS + _NOTES:
-            raise CaseError(f"{name}: unknown key {key!r}; {nearest(key, _KEYS + _NOTES)}")
-    if raw.get("schema", schema("case")) != schema("case"):
-        raise CaseError(
-            f"{name} is no case file: its schema must be {schema('case')!r}, got {str(raw['schema'])[:60]!r}"
-        )
+    if isinstance(raw, dict) and raw.get("schema", _SCHEMA) != _SCHEMA:
+        raise CaseError(f"{name} is no case file: its schema must be {_SCHEMA!r}, got {str(raw['schema'])[:60]!r}")
+    file = record(CaseFile, raw, name, CaseError)
     random = "events" not in raw and "delays" in raw
-    for key in ("algorithm", "problem", *(() if random else ("events",))):
-        if key not in raw:
-            raise CaseError(f"{name}: the key {key!r} is missing")
+    if not random and "events" not in raw:
+        raise CaseError(f"{name}: the key 'events' is missing")
     if not random and "seed" not in raw and ("delays" in raw or "server" in raw):
         raise CaseError(
             f"{name}: events and {'delays' if 'delays' in raw else 'server'} both say who arrives when; keep events, "
             "or delays (events that were drawn name their seed, too)"
         )
-    problem, parameters = raw["problem"], raw.get("parameters", {})
-    if not isinstance(problem, dict) or not isinstance(problem.get("type"), str):
-        raise CaseError(f'{name}: problem must be an object with a "type", e.g. {{"type": "huber", …}}')
-    if not isinstance(parameters, dict):
-        raise CaseError(f'{name}: parameters must be an object, e.g. {{"alpha": 0.1}}')
-    algorithm = lookup("algorithms", str(raw["algorithm"]))
-    options = {key: value for key, value in problem.items() if key != "type"}
+    algorithm = lookup("algorithms", file.algorithm)
+    options = {key: value for key, value in raw["problem"].items() if key != "type"}
     if "x0" in raw:
         if "x0" in options:
             raise CaseError(f"{name}: x0 stands both in the case and in its problem; keep one")
         options["x0"] = raw["x0"]
-    built = build_problem(problem["type"], options)
+    built = build_problem(file.problem.type, options)
     events: Events | RandomEvents = (
         _law(raw, algorithm, built.n, name) if random else algorithm.read_events(raw["events"], built.n, name)
     )
     law = None
-    if not random and "law" in raw:
-        if not isinstance(raw["law"], dict) or "delays" not in raw["law"] or set(raw["law"]) - {"delays", "server"}:
-            raise CaseError(f'{name}: law must be an object with "delays", and "server" where there is one')
+    if not random and file.law is not None:
         law = _law(raw["law"], algorithm, built.n, name)
     iterations = None
     if random or ("theorem" in raw and "iterations" in raw):
@@ -287,7 +324,7 @@ def read_case(raw: Any, name: str = "the case", *, has_theorem: bool = False) ->
             raise SpecError(f"{name}: random events never end: iterations must be ≥ 1, or 0 for the start alone")
         iterations = Options(name, raw).integer("iterations", 0, minimum=0)
     try:
-        read = _parameters(algorithm, parameters)
+        read = _parameters(algorithm, file.parameters)
     except SpecError:
         if "theorem" not in raw and not random and not has_theorem:
             raise
@@ -335,12 +372,9 @@ def _parameters(algorithm: Algorithm[Any], given: Mapping[str, Any]) -> Any:
 
 def _law(raw: Mapping[str, Any], algorithm: Algorithm[Any], clients: int, where: str) -> RandomEvents:
     """Read delays and server."""
-    given, server = raw["delays"], raw.get("server")
-    if server is not None and not isinstance(server, str):
-        raise CaseError(f'{where}: server must be text, e.g. "poisson:rate=1", got {server!r}')
     try:
-        delays = delays_from(given, clients)
-        return RandomEvents(delays, algorithm.policy(server, delays))
+        delays = delays_from(raw["delays"], clients)
+        return RandomEvents(delays, algorithm.policy(raw.get("server"), delays))
     except BoundlabError as error:
         raise CaseError(f"{where}: {error}") from None
 
@@ -385,7 +419,6 @@ _PACKAGES = (
     "clarabel",
     "scikit-learn",
     "python-flint",
-    "pepit",
 )
 
 

@@ -18,11 +18,10 @@ import boundlab
 from boundlab import testing
 from boundlab.api import _ask
 from boundlab.cli._app import application
-from boundlab.cli._options import schema_names
-from boundlab.cli.docs import text_of
 from boundlab.cli.listing import tables
 from boundlab.pages.blocks import Block, line, table
 from boundlab.pages.markdown import escaped, markdown
+from boundlab.records import published, schema_names
 from boundlab.registry import KINDS, TYPES
 from boundlab.result import Result
 
@@ -131,7 +130,7 @@ def _registered() -> Iterator[str]:
 def _schemas() -> Iterator[str]:
     yield from ("# JSON schemas", "", "`boundlab docs NAME --schema` prints one (draft 2020-12).", "")
     for name in schema_names():
-        schema = json.loads(text_of(name))
+        schema = published(name)
         yield from (
             f"## {name}",
             "",

@@ -40,6 +40,7 @@ GUARDS = {
     "prove": ("tests/prove", "tests/recheck", "tests/proofs"),
     "randomness": ("tests/test_randomness.py",),
     "recheck": ("tests/recheck",),
+    "records": ("tests/test_records.py", "tests/theorems"),
     "references": ("tests/test_references.py",),
     "registry": ("tests/registry",),
     "result": ("tests/api", "tests/pages", "tests/compare"),

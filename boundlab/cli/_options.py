@@ -90,17 +90,11 @@ def symbols(context: Any, _typed: str) -> list[str]:
     return [f"{name}=" for name in (*names, *lookup("algorithms", algorithm).parameters)]
 
 
-def schema_names() -> list[str]:
-    """Return the names of the published schemas."""
-    from importlib import resources
-
-    return sorted(one.name.removesuffix(".json") for one in resources.files("boundlab").joinpath("schemas").iterdir())
-
-
 @completion
 def pages(context: Any, _typed: str) -> list[str]:
     """Return the pages of the documentation, or with --schema the published schemas."""
     from boundlab.documentation import page_files
+    from boundlab.records import schema_names
 
     return schema_names() if context.params.get("schema") else [*page_files()]
 

@@ -1,8 +1,6 @@
 """``boundlab docs``: the pages of the documentation, and the JSON Schemas."""
 
-import json
 import re
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +11,7 @@ from boundlab.cli.terminal import print_json, print_page
 from boundlab.documentation import page_files
 from boundlab.errors import SpecError, visible
 from boundlab.options import nearest
+from boundlab.records import published, schema_names
 
 
 def docs(
@@ -77,11 +76,6 @@ def anchor_of(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
-def text_of(name: str) -> str:
-    """Return one as JSON text."""
-    return files("boundlab").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
-
-
 def print_schema(name: str | None) -> None:
     """Print the JSON Schema (draft 2020-12) of that name, or list all.
 
@@ -93,9 +87,9 @@ def print_schema(name: str | None) -> None:
     if name is None:
         from boundlab.pages.blocks import table
 
-        rows = [(one, json.loads(text_of(one))["description"]) for one in option.schema_names()]
+        rows = [(one, published(one)["description"]) for one in schema_names()]
         print_page([table("", ("schema", "of"), rows, whole=(0,))])
-    elif name in option.schema_names():
-        print_json(json.loads(text_of(name)))
+    elif name in schema_names():
+        print_json(published(name))
     else:
-        raise SpecError(f"there is no schema of {name!r}; {nearest(name, option.schema_names())}")
+        raise SpecError(f"there is no schema of {name!r}; {nearest(name, schema_names())}")

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from boundlab.__about__ import __version__
-from boundlab.cli.docs import text_of
 from boundlab.documentation import page_files
 from boundlab.errors import SpecError
+from boundlab.records import published
 from boundlab.verdict import ExitCode
 
 _LONGEST: Final = 600  # seconds that a tool may be given
@@ -110,7 +110,7 @@ async def documentation(page: str) -> str:
 
 async def json_schema(kind: str) -> str:
     """Return the JSON Schema of a theorem, a case, a certificate, a counterexample, a proof or a result."""
-    return text_of(kind)
+    return json.dumps(published(kind), ensure_ascii=False)
 
 
 async def _asked(

@@ -12,6 +12,7 @@ from boundlab.metrics._aggregation import (
     MODEL as MODEL,
     QUANTITIES as QUANTITIES,
     Counter as Counter,
+    Kind as Kind,
     Range as Range,
     Term as Term,
     compose as compose,

@@ -13,13 +13,16 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from math import log10, prod
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, final, get_args
+from typing import Annotated, Any, Literal, final, get_args
+
+import msgspec
+from msgspec.structs import replace
 
 from boundlab import api
 from boundlab.__about__ import __version__
@@ -28,7 +31,8 @@ from boundlab.errors import AssumptionError, BoundlabError, SpecError
 from boundlab.files import hashes, is_file, read_text
 from boundlab.formulas.assignments import axis_texts
 from boundlab.objective import Problem
-from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, Default, count, nearest, number, parse_spec, typed
+from boundlab.options import MOST_ITERATIONS, MOST_TRIALS, Default, nearest, number, parse_spec, typed
+from boundlab.records import record, what
 from boundlab.registry import command_line, files as plugins, lookup
 from boundlab.theorems import Theorem, core, form_along_run, load_theorem
 from boundlab.verdict import ExitCode
@@ -44,29 +48,46 @@ UNANSWERED = ("over time", "over memory", "killed", "crashed", "refused")  # of 
 COORDINATES = {"theorem": "theorems", "problem": "problems", "delays": "delays", "server": "servers"}
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class CellQuestion:
-    """The question that every cell asks, and the limits of a cell.
+_LEAST_RATE = 1e-6  # a level of a cell of the largest sweep that is not 1 in floats
+_LEAST_MEMORY, _MOST_MEMORY = 1 << 26, 1 << 60  # bytes: Python and NumPy alone take the least
+_MOST_SECONDS = 1e9
 
-    Parameters
-    ----------
-    iterations
-        Horizons; a cell is one run for each, judged jointly.
-    rate
-        Of false alarms among all sampled cells together.
-    seconds, memory
-        Limits of a cell; memory in bytes; None: none.
-    """
+
+class CellQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The question that every cell asks, and the limits of a cell: the table [run] of a plan."""
 
     ask: Ask = "compare"
-    iterations: tuple[int, ...] = (Default.ITERATIONS,)
-    trials: int = Default.TRIALS
-    seeds: tuple[int, ...] = (Default.SEED,)
-    candidates: int = 100
-    rate: float = DEFAULT_RATE
-    seconds: float = 600.0
-    memory: int | None = None
+    iterations: Annotated[
+        tuple[Annotated[int, msgspec.Meta(ge=1, le=MOST_ITERATIONS)], ...],
+        what(
+            "Horizons; a cell is one run for each, judged jointly.",
+            f"a number, or a list of different numbers, from 1 to {MOST_ITERATIONS}",
+            min_length=1,
+        ),
+    ] = (Default.ITERATIONS,)
+    trials: Annotated[int, what("Of a sample.", f"a whole number from 2 to {MOST_TRIALS}", ge=2, le=MOST_TRIALS)] = (
+        Default.TRIALS
+    )
+    seeds: Annotated[
+        tuple[Annotated[int, msgspec.Meta(ge=0, lt=2**53)], ...],
+        what("A cell for each.", "a whole number of at least 0 and below 2^53, or a list of such", min_length=1),
+    ] = (Default.SEED,)
+    candidates: Annotated[int, what("Of a search.", "a whole number from 1 to 10^9", ge=1, le=10**9)] = 100
+    rate: Annotated[
+        float,
+        what(
+            "Of false alarms among all sampled cells together.",
+            f"the share of false alarms of the whole sweep, in [{_LEAST_RATE:g}, 1)",
+            ge=_LEAST_RATE,
+            lt=1.0,
+        ),
+    ] = DEFAULT_RATE
+    seconds: Annotated[
+        float, what("Of a cell.", f"a limit above 0 and at most {_MOST_SECONDS:g}", gt=0.0, le=_MOST_SECONDS)
+    ] = 600.0
+    memory: (
+        Annotated[int, what("In bytes.", "a size from 64 MiB to 1 EiB", ge=_LEAST_MEMORY, le=_MOST_MEMORY)] | None
+    ) = None
 
 
 @final
@@ -143,7 +164,6 @@ _ABOUT: Mapping[Ask, frozenset[str]] = MappingProxyType(
     }
 )
 _LISTS = ("theorems", "problems", "delays", "servers")
-_TABLES = ("set", "zip", "exclude", "run")
 _EXAMPLES = {
     "theorems": "area.theorem8",
     "problems": "huber:x0=3",
@@ -153,9 +173,6 @@ _EXAMPLES = {
 _NAME = re.compile(r"\{(\w+)\}")
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 MOST_CELLS = 10**7
-_LEAST_RATE = 1e-6  # a level of a cell of the largest sweep that is not 1 in floats
-_LEAST_MEMORY, _MOST_MEMORY = 1 << 26, 1 << 60  # bytes: Python and NumPy alone take the least
-_MOST_SECONDS = 1e9
 
 
 @final
@@ -273,23 +290,37 @@ def _filled(spec: str, values: Mapping[str, Any]) -> str:
     return _NAME.sub(lambda match: str(values.get(match[1], match[0])), spec)
 
 
+_Texts = Annotated[list[str] | str, what("Specs, or ids of theorems.", "a list of texts")]
+
+
+class PlanFile(msgspec.Struct, forbid_unknown_fields=True):
+    """The TOML file of a plan."""
+
+    theorems: _Texts = ""
+    problems: _Texts = ""
+    delays: _Texts | None = None
+    servers: _Texts = ""
+    set: Annotated[dict[str, Any], what("Name = values.", "a table, [set]")] = {}
+    zip: Annotated[list[dict[str, Any]], what("Values that go in step.", "a list of tables, [[zip]]")] = []
+    exclude: Annotated[list[dict[str, Any]], what("Cells that are left out.", "a list of tables, [[exclude]]")] = []
+    run: Annotated[dict[str, Any], what("The question.", "a table, [run]")] = {}
+
+
 @final
 class _PlanReader:
     """Reads what a plan says, and refuses what it does not understand."""
 
     def __init__(self, raw: Mapping[str, Any], name: str, beside: Path) -> None:
         self.raw, self.name, self.beside = raw, name, beside
+        self.file = record(PlanFile, dict(raw), name)
 
     def plan(self) -> SweepPlan:
-        self._known(self.raw, (*_LISTS, *_TABLES), "")
-        table = self._table("run")
-        ask = table.get("ask", "compare")
-        if ask not in ASKS:
-            raise self._wrong(f"[run] ask: there is no question {ask!r}; {nearest(str(ask), ASKS)}")
-        run, lists = self._run(ask, table), self._lists(ask)
-        grid = self._axes("set", self._table("set"))
+        file = self.file
+        run = self._run(file.run)
+        lists = self._lists(run.ask)
+        grid = self._axes("set", file.set)
         axes = [[{key: one} for one in some] for key, some in grid.items()]
-        for number_, table in enumerate(self._tables("zip"), 1):
+        for number_, table in enumerate(file.zip, 1):
             columns = self._axes(f"zip {number_}", table)
             if len({len(one) for one in columns.values()}) > 1:
                 long = ", ".join(f"{key} has {len(one)}" for key, one in columns.items())
@@ -300,9 +331,7 @@ class _PlanReader:
         twice = next((key for place, key in enumerate(names) if key in names[:place]), None)
         if twice is not None:
             raise self._wrong(f"{twice} is set twice")
-        exclude = tuple(
-            self._exclude(number_, table, names) for number_, table in enumerate(self._tables("exclude"), 1)
-        )
+        exclude = tuple(self._exclude(number_, table, names) for number_, table in enumerate(file.exclude, 1))
         theorems = tuple(self._beside(one) for one in lists["theorems"])
         problems, delays, servers = (lists[key] for key in _LISTS[1:])
         raw = {**self.raw, "theorems": list(theorems)}
@@ -323,49 +352,29 @@ class _PlanReader:
         for key in ("theorems", "problems"):
             if key in _ABOUT[ask] and not self.raw.get(key):
                 raise self._wrong(f'it needs {key}, a list such as {key} = ["{_EXAMPLES[key]}"]')
-        given = {"delays": "" if ask == "worst-case" else Default.DELAYS, "servers": "", **self.raw}
+        usual = "" if ask == "worst-case" else Default.DELAYS
+        given = {key: getattr(self.file, key) for key in _LISTS} | {"delays": self.file.delays or usual}
         return {key: self._texts(key, given[key]) if key in _ABOUT[ask] else ("",) for key in _LISTS}
 
-    def _run(self, ask: Ask, table: Mapping[str, Any]) -> CellQuestion:
-        self._known(table, tuple(one.name for one in fields(CellQuestion)), "[run] ")
+    def _run(self, table: Mapping[str, Any]) -> CellQuestion:
+        listed = {key: _listed(table[key]) for key in ("iterations", "seeds") if key in table}
+        sized = {"memory": self._memory(table["memory"])} if "memory" in table else {}
+        run = record(CellQuestion, {**table, **listed, **sized}, f"{self.name}, [run]")
         for key in (*_LISTS, "set", "iterations", "trials", "seeds", "candidates"):
-            if key not in _ABOUT[ask] and (self.raw.get(key) or key in table):
-                raise self._wrong(f"{key}: {ask} has none; leave it out")
-        given = _listed(table.get("iterations", Default.ITERATIONS))
-        horizons = sorted(count(one, "iterations", 1, MOST_ITERATIONS) for one in given)
-        if not horizons or len(set(horizons)) < len(horizons):
+            if key not in _ABOUT[run.ask] and (self.raw.get(key) or key in table):
+                raise self._wrong(f"{key}: {run.ask} has none; leave it out")
+        if len(set(run.iterations)) < len(run.iterations):
             raise self._wrong("[run] iterations: a number, or a list of different numbers")
-        if ask in ("exact", "worst-case") and len(horizons) > 1:
-            raise self._wrong(f"[run] iterations: {ask} is asked at one horizon; give one number")
-        seeds = _listed(table.get("seeds", Default.SEED))
-        rate = number(table.get("rate", DEFAULT_RATE), "rate")
-        if not _LEAST_RATE <= rate < 1.0:
-            span = f"[{_LEAST_RATE:g}, 1)"
-            raise self._wrong(f"[run] rate: the share of false alarms of the whole sweep is in {span}, got {rate:g}")
-        seconds = number(table.get("seconds", 600.0), "seconds")
-        if not 0.0 < seconds <= _MOST_SECONDS:
-            raise self._wrong(f"[run] seconds: a limit above 0 and at most {_MOST_SECONDS:g}, got {seconds:g}")
-        return CellQuestion(
-            ask,
-            tuple(horizons) if "iterations" in _ABOUT[ask] else (),
-            count(table.get("trials", Default.TRIALS), "trials", 2, MOST_TRIALS),
-            tuple(dict.fromkeys(count(one, "seeds", 0) for one in seeds)),
-            count(table.get("candidates", 100), "candidates", 1, 10**9),
-            rate,
-            seconds,
-            self._memory(table.get("memory")),
-        )
+        if run.ask in ("exact", "worst-case") and len(run.iterations) > 1:
+            raise self._wrong(f"[run] iterations: {run.ask} is asked at one horizon; give one number")
+        horizons = tuple(sorted(run.iterations)) if "iterations" in _ABOUT[run.ask] else ()
+        return replace(run, iterations=horizons, seeds=tuple(dict.fromkeys(run.seeds)))
 
-    def _memory(self, given: Any) -> int | None:
-        if given is None:
-            return None
+    def _memory(self, given: Any) -> int:
         match = re.fullmatch(r"\s*([0-9.]+)\s*([KMG]iB)\s*", str(given))
         if match is None:
             raise self._wrong(f'[run] memory: a size such as "2 GiB" or "500 MiB", got {given!r}')
-        found = number(match[1], "[run] memory") * _UNITS[match[2]]
-        if not _LEAST_MEMORY <= found <= _MOST_MEMORY:
-            raise self._wrong(f"[run] memory: from 64 MiB to 1 EiB, got {given!r}")
-        return int(found)
+        return int(number(match[1], "[run] memory") * _UNITS[match[2]])
 
     def _axes(self, where: str, table: Mapping[str, Any]) -> dict[str, list[str]]:
         """Return the values of each name, as texts that are read alone."""
@@ -382,7 +391,9 @@ class _PlanReader:
 
     def _exclude(self, place: int, table: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, frozenset[str]]:
         known = (*COORDINATES, "seed", *names)
-        self._known(table, known, f"[[exclude]] {place}: ")
+        for key in table:
+            if key not in known:
+                raise self._wrong(f"[[exclude]] {place}: unknown key {key!r}; {nearest(key, known)}")
         values = {key: frozenset(one) for key, one in self._axes(f"exclude {place}", table).items()}
         if not values:
             raise self._wrong(f"[[exclude]] {place} names nothing, and would leave out every cell")
@@ -394,26 +405,9 @@ class _PlanReader:
 
     def _texts(self, key: str, value: Any) -> tuple[str, ...]:
         some = _listed(value)
-        if not some or not all(isinstance(one, str) for one in some):
+        if not some:
             raise self._wrong(f'{key}: a list of texts, such as {key} = ["{_EXAMPLES[key]}"]')
         return tuple({normal(one): one for one in some}.values())  # each once, however it is written
-
-    def _table(self, key: str) -> Mapping[str, Any]:
-        found = self.raw.get(key, {})
-        if not isinstance(found, dict):
-            raise self._wrong(f"{key} is a table, [{key}]")
-        return found
-
-    def _tables(self, key: str) -> list[Mapping[str, Any]]:
-        found = self.raw.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise self._wrong(f"{key} is a list of tables, [[{key}]]")
-        return found
-
-    def _known(self, table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-        for key in table:
-            if key not in known:
-                raise self._wrong(f"{where}unknown key {key!r}; {nearest(key, known)}")
 
     def _wrong(self, words: str) -> SpecError:
         return SpecError(f"{self.name}: {words}")

@@ -8,9 +8,10 @@ from functools import cache, partial
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any, Final, get_args
+from typing import Any, Final, cast
 
 import sympy
+from msgspec.structs import astuple
 
 from boundlab.algorithms import VARIABLES, Algorithm
 from boundlab.assumptions import assumption
@@ -19,7 +20,7 @@ from boundlab.files import decimal, other_kind, read_text
 from boundlab.formulas.defined import Demand, Demands, demands
 from boundlab.formulas.folds import NAMES, STEP_AT, StepAt, sides
 from boundlab.formulas.parse import FUNCTIONS, parse
-from boundlab.formulas.symbols import DOMAINS, SIDES, SYMBOLS, Role, SymbolInfo, make_symbol, names_of
+from boundlab.formulas.symbols import SYMBOLS, Degrees, SymbolInfo, make_symbol, names_of
 from boundlab.formulas.units import degrees
 from boundlab.formulas.written import letter_of_latex, substitute
 from boundlab.greek import COMMANDS
@@ -27,11 +28,9 @@ from boundlab.metrics import (
     INDEX,
     INDICES,
     KINDS,
-    MODEL,
-    QUANTITIES,
     Counter,
+    Kind,
     Metric,
-    Quantity,
     Term,
     compose,
     compose_sum,
@@ -39,46 +38,36 @@ from boundlab.metrics import (
     metric,
 )
 from boundlab.options import nearest
+from boundlab.records import record
 from boundlab.registry import find, lookup, running
 from boundlab.theorems._bound import Bound, Condition, FormulaBound
 from boundlab.theorems._evaluate import over
 from boundlab.theorems._statement import OTHERS, SECONDS, inequality
 from boundlab.theorems._steps_at import at_steps, put_in, reads_steps
 from boundlab.theorems._theorem import Theorem
+from boundlab.theorems.record import SECONDS_INDEX, SUMMED, LeftTerm, OneLeft, OwnSymbol, Says, TheoremFile
 
 # The left side in a file: one quantity, or the terms of a sum.
 
-_LEFT_KEYS: Final = ("quantity", "over", "index", "reach", "weights", "from", "to")
-_SECONDS: Final = "seconds"
-_REACHED: Final[Mapping[str, str]] = {
+_REACHED: Final[Mapping[str, Kind]] = {
     "last": "best-expected", "mean": "best-mean", **{one: one for one in KINDS if one.startswith("best")}
 }  # fmt: skip
-_TERM_KEYS: Final = ("quantity", "point", "times")
-_SUMMED: Final[Mapping[str, Quantity]] = {one.name.lower(): one for one in Quantity}
 
 
-def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
+def _left(said: OneLeft, symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
     """Read the table [left]: a quantity, how the iterates enter, what the index counts, which models, their weights.
 
     With ``reach`` some model within so many seconds or iterations is to have a small left side: the best one.
     """
-    known(table, _LEFT_KEYS, f"{where}, left")
-    words = {"quantity": QUANTITIES, "over": KINDS, "index": (*INDICES.values(), _SECONDS)}
-    said = {"over": "last", "index": "iteration", **table}
-    if "quantity" not in said:
-        raise SpecError(f"{where}, left: quantity is missing; one of {', '.join(QUANTITIES)}")
-    for key, allowed in words.items():
-        if said[key] not in allowed:
-            raise SpecError(f"{where}, left.{key}: {said[key]!r} is none; {nearest(str(said[key]), allowed)}")
-    counter: Counter = next((letter for letter, name in INDICES.items() if name == said["index"]), "T")
-    index, own = INDEX[counter], dict(symbols)
+    counter: Counter = next((letter for letter, name in INDICES.items() if name == said.index), "T")
+    index, own, over = INDEX[counter], dict(symbols), said.over
     if index.name in own:
         raise SpecError(f"{where}, symbols.{index.name}: in [left] {index.name} counts the models; choose another name")
     own[index.name] = index_symbol(index.name)
     formulas: dict[str, sympy.Expr] = {}
-    for key in ("from", "to", "weights"):
-        if key in table:
-            found = formula(table[key], own, f"{where}, left.{key}", {})
+    for key, text in (("from", said.begin), ("to", said.end), ("weights", said.weights)):
+        if text is not None:
+            found = formula(text, own, f"{where}, left.{key}", {})
             formulas[key] = found.subs(own[index.name].symbol, index)
             if key != "weights" and index in formulas[key].free_symbols:
                 raise SpecError(f"{where}, left.{key}: {index.name} counts from it; it cannot depend on {index.name}")
@@ -88,18 +77,18 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
     other = {"K": "T", "T": "K"}[counter]
     if any(other in names_of(one) for one in formulas.values()):
         raise SpecError(f"{where}, left: {other} is read, but the index counts {counter}; see index")
-    if "reach" in table:
-        if said["over"] not in _REACHED:
+    if said.reach is not None:
+        if over not in _REACHED:
             raise SpecError(f"{where}, left: reach is for a left side over {', '.join(_REACHED)}")
-        if said["over"] != "last":
-            said["over"] = _REACHED[said["over"]]
+        if over != "last":
+            over = _REACHED[over]
         elif not formulas:  # else they are refused
-            said["over"], formulas = _REACHED["last"], {"from": sympy.S.Zero, "to": own[counter].symbol}
+            over, formulas = _REACHED["last"], {"from": sympy.S.Zero, "to": own[counter].symbol}
     try:
         return compose(
-            said["quantity"],
-            said["over"],
-            in_seconds=said["index"] == _SECONDS,
+            said.quantity,
+            over,
+            in_seconds=said.index == SECONDS_INDEX,
             counter=counter,
             begin=formulas.get("from"),
             end=formulas.get("to"),
@@ -109,24 +98,18 @@ def _left(table: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: st
         raise SpecError(f"{where}, left: {error}") from None
 
 
-def _sum(tables: Sequence[Mapping[str, Any]], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
+def _sum(tables: Sequence[LeftTerm], symbols: Mapping[str, SymbolInfo], where: str) -> Metric:
     """Read the tables [[left]], which are added: a quantity, at which point, times what."""
     terms = []
-    for place, table in enumerate(tables, 1):
+    for place, one in enumerate(tables, 1):
         name = f"{where}, left {place}"
-        known(table, _TERM_KEYS, name)
-        quantity, point = table.get("quantity"), table.get("point", MODEL)
-        if not isinstance(quantity, str) or quantity not in _SUMMED:
-            raise SpecError(f"{name}: quantity must be one of {', '.join(_SUMMED)}, got {quantity!r}")
-        if not isinstance(point, str):
-            raise SpecError(f"{name}: point must be text, such as {MODEL!r}; got {point!r}")
-        times = formula(table.get("times", 1), symbols, f"{name}: times", {})
+        times = formula(one.times, symbols, f"{name}: times", {})
         _refuse_vectors((times,), symbols, where)
         if times.has(StepAt):
             raise SpecError(f"{name}: times = {times} is one number, and alpha_at(k) another one at each k")
         if {"K", "T"} & names_of(times):
             raise SpecError(f"{name}: times = {times} reads the horizon; terms have the same coefficients at every K")
-        terms.append(Term(times, _SUMMED[quantity], point))
+        terms.append(Term(times, SUMMED[one.quantity], one.point))
     if terms[0].times.free_symbols or not terms[0].times.is_positive:
         raise SpecError(f"{where}, left 1: times must be a number above 0: the first term says what units they have")
     try:
@@ -142,7 +125,7 @@ def _refuse_vectors(formulas: Iterable[sympy.Expr], symbols: Mapping[str, Symbol
 
 
 def reached(
-    left: Mapping[str, Any],
+    name: str,
     terms: Mapping[str, sympy.Expr],
     symbols: Mapping[str, SymbolInfo],
     where: str,
@@ -155,29 +138,19 @@ def reached(
     SpecError
         If ``reach`` is no positive symbol.
     """
-    name = left["reach"]
-    if not isinstance(name, str) or name not in symbols or not symbols[name].symbol.is_positive:
+    if name not in symbols or not symbols[name].symbol.is_positive:
         raise SpecError(f"{where}, left.reach must name a positive symbol, such as eps under [symbols]; got {name!r}")
     total = sympy.Add(*terms.values())
     written[total] = tuple(one for term in terms.values() for one in written.get(term) or demands(term))
     return {name: symbols[name].symbol}, total
 
 
-def known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    """Refuse keys that a table does not have."""
-    for key in table:
-        if key not in keys:
-            raise SpecError(f"{where}: unknown key {key!r}; {nearest(key, keys)}")
-
-
 def formula(
-    text: object, symbols: Mapping[str, SymbolInfo], what: str, written: dict[sympy.Expr, Demands]
+    text: str | float, symbols: Mapping[str, SymbolInfo], what: str, written: dict[sympy.Expr, Demands]
 ) -> sympy.Expr:
     """Read a formula, or a number, over symbols; what it demands as it is written goes to ``written``."""
-    if isinstance(text, (int, float)) and not isinstance(text, bool):
-        text = repr(text)
     own = {name: info.symbol for name, info in symbols.items()}
-    return parse(text, own, what, written)  # type: ignore[arg-type]
+    return parse(text if isinstance(text, str) else repr(text), own, what, written)
 
 
 # How a file may write its symbols: as one letter with accents and indices, which is that of no other symbol in use.
@@ -388,41 +361,8 @@ def _falling(rule: sympy.Expr, k: sympy.Symbol) -> tuple[sympy.Expr | None, symp
 
 _LARGEST = 1 << 20
 _LONGEST = 1024
-_TEXT = (
-    "id",
-    "title",
-    "paper",
-    "place",
-    "status",
-    "source",
-    "algorithm",
-    "metric",
-    "horizon",
-    "about",
-    "note",
-    "refuted_by",
-    "page",
-    "proof",
-    "recursion",
-)
-_TABLES = (
-    "assume",
-    "options",
-    "step",
-    "parameters",
-    "definitions",
-    "terms",
-    "symbols",
-    "letters",
-    "generous",
-    "growth",
-    "points",
-)
-_LISTS = ("assumptions", "settable", "repaired_by", "proofs")
-_KEYS = (*_TEXT, "left", *_TABLES, *_LISTS, "conditions", "shape", "first")
-_SYMBOL_KEYS = ("meaning", "domain", "units", "latex", "unicode", "side", "role")
 _INDICES: Final = re.compile(rf"\b({'|'.join((*(one.name for one in INDEX.values()), 'tau'))})\b")
-_RECURSIONS: Final = {one: f"boundlab.theorems.recursions:{one}" for one in ("area", "ogm")}
+_NEEDS: Final = "id, algorithm, metric or [left], [terms] and [step]"
 _LATEX = re.compile(r"^\s*(?:\\[A-Za-z\[(]|\$)", re.MULTILINE)  # no line of TOML begins so
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
@@ -472,41 +412,25 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
             f"{where}: direction: terms bound the left side from above, for every function; a lower bound cannot be "
             "stated, but boundlab worst-case computes the largest left side of a class"
         )
-    known(data, _KEYS, where)
-    for key, kind, noun in (
-        *((key, str, "text") for key in _TEXT),
-        *((key, dict, "a table") for key in _TABLES),
-        *((key, list, "a list of texts") for key in _LISTS),
-        ("shape", bool, "true or false"),
-        ("first", int, "0 or 1"),
+    file = record(TheoremFile, data, where)
+    for name, given, hint in (
+        ("metric", file.metric or file.left, "it says what the left side is"),
+        ("terms", file.terms or file.recursion, "the bound is their sum"),
     ):
-        texts = kind is not list or all(isinstance(entry, str) for entry in data.get(key, ()))
-        if key in data and not (type(data[key]) is kind and texts):
-            raise SpecError(f"{where}: {key} must be {noun}, got {data[key]!r}")
-    for key, (fits, what) in _ENTRIES.items():
-        for name, value in data.get(key, {}).items():
-            if not fits(value):
-                raise SpecError(f"{where}: {key}.{name} must be {what}; got {value!r}")
-    for key in ("id", "metric", "terms", "step"):
-        if not data.get(key) and not data.get({"metric": "left", "terms": "recursion"}.get(key, key)):
-            raise SpecError(
-                f"{where}: {key} is missing; a theorem needs id, algorithm, metric or [left], [terms] and [step]"
-            )
-    if not data.get("algorithm"):
+        if not given:
+            raise SpecError(f"{where}: {name} is missing: {hint}; a theorem has {_NEEDS}")
+    if not file.algorithm:
         raise SpecError(f'{where}: the algorithm is open: write algorithm = "…", as boundlab list algorithms shows')
-    if data.get("metric") and data.get("left"):
+    if file.metric and file.left:
         raise SpecError(f"{where}: metric and [left] both say what the left side is; give one of them")
-    lefts = data["left"] if isinstance(data.get("left"), list) else [data.get("left", {})]
-    if not all(isinstance(one, dict) for one in lefts):
-        raise SpecError(f"{where}: left must be a table [left], or several [[left]]; got {data['left']!r}")
-    symbols = _symbols(data.get("symbols", {}), where)
-    for name in (*data.get("definitions", ()), *data.get("step", ()), *data.get("settable", ())):
+    symbols = _symbols(file.symbols, where)
+    for name in (*file.definitions, *file.step, *file.settable):
         if name in symbols and symbols[name].vector:
             raise SpecError(f"{where}: {name} is one number per client, whose values are those of the problem")
         if name not in symbols:
             hint = nearest(name, symbols)
-            if name in data["step"] and not running():
-                own = lookup("algorithms", data["algorithm"])
+            if name in file.step and not running():
+                own = lookup("algorithms", file.algorithm)
                 hint = f"steps of {own.id}: {', '.join(own.step_size_symbols)}"
             raise SpecError(
                 f"{where}: {name} is defined but unknown; add [symbols.{name}] with meaning and units; {hint}"
@@ -517,87 +441,86 @@ def read_theorem(path: Path, *, registered: bool = False) -> Theorem:
     formulas = {
         table: {
             name: formula(text, steps if table == "step" else symbols, f"{where}, {table}.{name}", written)
-            for name, text in data.get(table, {}).items()
+            for name, text in getattr(file, table).items()
         }
         for table in ("step", "definitions", "terms")
     }
     if not registered:
-        _choices(data, where)
-    options = {key: str(value) for key, value in data.get("options", {}).items()}
-    inequalities = _conditions(data.get("conditions", []), where)
-    algorithm = data["algorithm"]
+        _choices(file, where)
+    options = {key: str(value) for key, value in file.options.items()}
+    inequalities = [
+        Says(holds=one, says=one.replace("<=", "≤")) if isinstance(one, str) else one for one in file.conditions
+    ]
     steps_k = rule = None
-    if STEP_AT in text or any(_INDICES.search(str(one)) for one in data["step"].values()):
-        own = [*(holds for holds, _ in inequalities), *(str(value) for one in lefts for value in one.values())]
-        steps_k, rule = step_of_each(formulas, options, symbols, own, written, algorithm, where)
-    reader = _left if isinstance(data.get("left"), Mapping) else _sum
-    left = reader(data["left"], symbols, where) if data.get("left") else None
-    conditions = [_condition(*one, symbols, where, written) for one in inequalities]
-    if "reach" in lefts[0]:
+    if STEP_AT in text or any(_INDICES.search(str(one)) for one in file.step.values()):
+        lefts = [] if file.left is None else file.left if isinstance(file.left, list) else [file.left]
+        own = [*(one.holds for one in inequalities), *(str(said) for one in lefts for said in astuple(one))]
+        steps_k, rule = step_of_each(formulas, options, symbols, own, written, file.algorithm, where)
+    left, reach = None, None
+    if isinstance(file.left, OneLeft):
+        left, reach = _left(file.left, symbols, where), file.left.reach
+    elif file.left:
+        left = _sum(file.left, symbols, where)
+    conditions = [_condition(one, symbols, where, written) for one in inequalities]
+    if reach is not None and left is not None:
         if SECONDS in formulas["definitions"]:
             raise SpecError(f"{where}: with reach the terms are the seconds; leave definitions.{SECONDS} out")
-        formulas["terms"], within = reached(lefts[0], formulas["terms"], symbols, where, written)
-        if left is not None and left.in_seconds:
+        formulas["terms"], within = reached(reach, formulas["terms"], symbols, where, written)
+        if left.in_seconds:
             formulas["definitions"] = {**formulas["definitions"], SECONDS: within}
-        elif left is not None:
-            said = " + ".join(map(str, data["terms"].values()))
+        else:
+            said = " + ".join(map(str, file.terms.values()))
             conditions.append(Condition(within, symbols[left.counter].symbol, f"{said} ≤ {left.counter}"))
     try:
         theorem = Theorem(
-            id=data["id"],
-            title=data.get("title", data["id"]),
-            paper=data.get("paper", ""),
-            place=data.get("place", where),
-            status=data.get("status", "user"),
-            origin=data.get("source", ""),
-            assumptions=tuple(data.get("assumptions", ())),
-            algorithm=algorithm,
+            id=file.id,
+            title=file.title or file.id,
+            paper=file.paper,
+            place=file.place or where,
+            status=file.status,
+            origin=file.origin,
+            assumptions=tuple(file.assumptions),
+            algorithm=file.algorithm,
             options=options,
-            metric=data.get("metric", ""),
+            metric=file.metric,
             left_side=left,
-            horizon=data.get("horizon"),
-            about=data.get("about"),
-            first=data.get("first", 1),
+            horizon=file.horizon,
+            about=file.about,
+            first=file.first,
             step=formulas["step"],
-            bound=_bound(data, formulas["terms"], options, where),
+            bound=_bound(file, formulas["terms"], options, where),
             definitions=formulas["definitions"],
-            settable=tuple(data.get("settable", ())),
+            settable=tuple(file.settable),
             conditions=tuple(conditions),
-            parameters=_parameters(data, symbols, where) if "parameters" in data or algorithm != "area" else {"M": "M"},
-            shape=data.get("shape", False),
-            note=data.get("note", ""),
+            parameters=_parameters(file, symbols, where),
+            shape=file.shape,
+            note=file.note,
             symbols=symbols,
             source="" if registered else text,
-            refuted_by=data.get("refuted_by", ""),
-            repaired_by=tuple(data.get("repaired_by", ())),
-            page=data.get("page", ""),
-            proof=data.get("proof", ""),
-            proofs=tuple(data.get("proofs", ())),
-            letters={
-                name: checked_latex(letter, f"{where}: letters.{name}")
-                for name, letter in data.get("letters", {}).items()
-            },
-            growth=_growth(data, where),
-            generous=data.get("generous", {}),
+            refuted_by=file.refuted_by,
+            repaired_by=tuple(file.repaired_by),
+            page=file.page,
+            proof=file.proof,
+            proofs=tuple(file.proofs),
+            letters={name: checked_latex(letter, f"{where}: letters.{name}") for name, letter in file.letters.items()},
+            growth=() if file.growth is None else tuple(file.growth.along),
+            generous=file.generous,
             written={} if registered else written,
             rule=rule,
-            assume={
-                name: inequality(text, symbols, f"{where}, assume.{name}")
-                for name, text in data.get("assume", {}).items()
-            },
-            points={name: tuple(words) for name, words in data.get("points", {}).items()},
+            assume={name: inequality(text, symbols, f"{where}, assume.{name}") for name, text in file.assume.items()},
+            points={name: tuple(words) for name, words in file.points.items()},
         )
         if steps_k is not None and reads_steps(theorem):
             theorem = at_steps(theorem, steps_k)
         read = theorem.read
-        for option, name in data.get("parameters", {}).items():
+        for option, name in (file.parameters or {}).items():
             if name not in read:
                 raise SpecError(
                     f"{where}: parameters.{option}: no formula reads {name}, so that {option} stands at its default; "
                     f'leave the entry out, or write {option} = "any" under [options]'
                 )
         if not registered:
-            _require_clear(theorem, data.get("symbols", {}), where)
+            _require_clear(theorem, file.symbols, where)
     except BoundlabError as error:
         if str(error).startswith(where):
             raise
@@ -613,51 +536,24 @@ def _require_clear(theorem: Theorem, own: Mapping[str, Any], where: str) -> None
         over(theorem)
 
 
-def _bound(data: Mapping[str, Any], terms: Mapping[str, sympy.Expr], options: Mapping[str, str], where: str) -> Bound:
+def _bound(file: TheoremFile, terms: Mapping[str, sympy.Expr], options: Mapping[str, str], where: str) -> Bound:
     """Return the right side: the sum of the terms, or what is iterated in their place."""
-    if (name := data.get("recursion")) is None:
+    if file.recursion is None:
         return FormulaBound(terms)
     if terms:
         raise SpecError(f"{where}: [terms] and recursion both say what the right side is; give one of them")
-    if name not in _RECURSIONS:
-        raise SpecError(f"{where}: unknown recursion {name!r}; {nearest(name, _RECURSIONS)}")
-    found: Bound = resolve_name(_RECURSIONS[name])(options)
+    found: Bound = resolve_name(f"boundlab.theorems.recursions:{file.recursion}")(options)
     return found
 
 
-def _growth(data: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    if "growth" not in data:
-        return ()
-    table = data["growth"]
-    if {*table} != {"in"} or not _texts(table["in"]):
-        raise SpecError(f'{where}: growth must be in = ["T", …], a list of symbols; got {dict(table)!r}')
-    return tuple(table["in"])
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_is_text, value))
-
-
-# Tables whose entries are alike: what each is.
-_ENTRIES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "assume": (_is_text, "text, 'left >= right'"),
-    "letters": (_is_text, "text, a letter in LaTeX"),
-    "generous": (lambda value: type(value) is int and value >= 1, "a whole number of at least 1"),
-    "points": (_texts, 'a list of sets of points, such as ["server"]'),
-}
-
-
-def _parameters(data: Mapping[str, Any], symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, str]:
-    found = data.get("parameters", {})
-    for key, name in found.items():
-        if not isinstance(name, str) or name not in symbols or symbols[name].vector:
-            hint = nearest(name, symbols) if isinstance(name, str) and name not in symbols else "write a number's name"
+def _parameters(file: TheoremFile, symbols: Mapping[str, SymbolInfo], where: str) -> dict[str, str]:
+    if file.parameters is None:
+        return {"M": "M"} if file.algorithm == "area" else {}
+    for key, name in file.parameters.items():
+        if name not in symbols or symbols[name].vector:
+            hint = "write a number's name" if name in symbols else nearest(name, symbols)
             raise SpecError(f"{where}: parameters.{key} must name a symbol, got {name!r}; {hint}")
-    return dict(found)
+    return dict(file.parameters)
 
 
 def _load(path: Path) -> tuple[str, dict[str, Any]]:
@@ -692,76 +588,46 @@ def _measured(value: Any) -> Any:
     return value
 
 
-def _choices(data: Mapping[str, Any], where: str) -> None:
+def _choices(file: TheoremFile, where: str) -> None:
     """Check the ids that other parts of boundlab give a meaning to."""
     try:
         if not running():  # a plug-in reads theorems of its own algorithm; who asks for one of them looks it up
-            lookup("algorithms", data["algorithm"])
-        for name in data.get("assumptions", ()):
+            lookup("algorithms", file.algorithm)
+        for name in file.assumptions:
             assumption(name)
-        if "left" not in data:
-            metric(data["metric"])
+        if file.left is None:
+            metric(file.metric)
     except SpecError as error:
         raise SpecError(f"{where}: {error}") from None
 
 
-def _symbols(table: Mapping[str, Any], where: str) -> Mapping[str, SymbolInfo]:
-    if not table:
-        return SYMBOLS
-
+def _symbols(table: Mapping[str, OwnSymbol], where: str) -> Mapping[str, SymbolInfo]:
     found = dict(SYMBOLS)
-    for name, fields in table.items():
+    for name, one in table.items():
         place = f"{where}, symbols.{name}"
         if not _NAME.fullmatch(name) or name in FUNCTIONS or name in NAMES:
             raise SpecError(f"{place}: a symbol is a letter, then letters, digits and _, and no function")
         if name in SYMBOLS:
             raise SpecError(f"{place}: {name} is built in ({SYMBOLS[name].meaning}); choose another name")
-        if not isinstance(fields, dict):
-            raise SpecError(f"{place} must be a table with meaning, domain and units")
-        known(fields, _SYMBOL_KEYS, place)
-        for key in ("meaning", "domain", "latex", "unicode"):
-            if not isinstance(fields.get(key, ""), str) or (key == "meaning" and not fields.get(key)):
-                raise SpecError(f"{place}: {key} must be text")
-        if fields.get("side", "exact") not in SIDES:
-            raise SpecError(f"{place}: side must be one of {', '.join(SIDES)}, got {fields['side']!r}")
-        if fields.get("role", "user") not in get_args(Role):
-            raise SpecError(f"{place}: role must be one of {', '.join(get_args(Role))}, got {fields['role']!r}")
-        domain, units = fields.get("domain", "real"), fields.get("units")
-        if domain not in DOMAINS:
-            raise SpecError(f"{place}: unknown domain {domain!r}; {nearest(domain, DOMAINS)}")
-        if not (isinstance(units, list) and len(units) in (2, 3) and all(type(degree) is int for degree in units)):
-            more = "or [a, b, c] with seconds to the power c"
-            raise SpecError(f"{place}: units must be two integers [a, b] (f → c·f, x → s·x), {more}; got {units!r}")
         found[name] = make_symbol(
             name,
-            fields["meaning"],
-            domain,
-            (units[0], units[1], *units[2:]),
-            checked_latex(fields.get("latex", ""), f"{place}: latex"),
-            checked_letter(fields.get("unicode", ""), f"{place}: unicode"),
-            side=fields.get("side", "exact"),
-            role=fields.get("role", "user"),
+            one.meaning,
+            one.domain,
+            cast("Degrees", tuple(one.units)),
+            checked_latex(one.latex, f"{place}: latex"),
+            checked_letter(one.unicode, f"{place}: unicode"),
+            side=one.side,
+            role=one.role,
         )
-    return MappingProxyType(found)
-
-
-def _conditions(found: Any, where: str) -> list[tuple[str, str]]:
-    """Return each condition as text, and how people read it."""
-    listed = found if isinstance(found, list) else [found]
-    tables = [{"holds": one, "says": one.replace("<=", "≤")} if isinstance(one, str) else one for one in listed]
-    for one in tables:
-        if not isinstance(found, list) or not isinstance(one, dict) or {*map(type, one.values())} != {str}:
-            raise SpecError(f"{where}: conditions must be a list of texts, got {found!r}")
-        known(one, ("holds", "says"), f"{where}, conditions")
-    return [(one.get("holds", ""), one.get("says", one.get("holds", ""))) for one in tables]
+    return MappingProxyType(found) if table else SYMBOLS
 
 
 def _condition(
-    text: str, says: str, symbols: Mapping[str, SymbolInfo], where: str, written: dict[sympy.Expr, Demands]
+    said: Says, symbols: Mapping[str, SymbolInfo], where: str, written: dict[sympy.Expr, Demands]
 ) -> Condition:
-    found = sides(text, "<=?")
+    found = sides(said.holds, "<=?")
     if found is None:
-        raise SpecError(f"{where}: condition {text!r} must be one inequality, left <= right or left < right")
-    what = f"{where}, condition {text!r}"
+        raise SpecError(f"{where}: condition {said.holds!r} must be one inequality, left <= right or left < right")
+    what = f"{where}, condition {said.holds!r}"
     quantity, limit = (formula(side, symbols, what, written) for side in (found[0], found[2]))
-    return Condition(quantity, limit, says, strict=found[1] == "<")
+    return Condition(quantity, limit, said.says or said.holds, strict=found[1] == "<")

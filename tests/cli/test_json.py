@@ -13,9 +13,9 @@ from benchmarks.json_keys import described
 from boundlab.case import load_case, read_case
 from boundlab.cli import JSON_FILES, invoke
 from boundlab.cli._app import application
-from boundlab.cli.docs import text_of
 from boundlab.errors import CaseError
 from boundlab.files import read_json
+from boundlab.records import published
 from boundlab.registry import lookup, registered
 from boundlab.theorems import STATUSES
 from boundlab.verdict import ExitCode
@@ -60,8 +60,8 @@ JUDGING = (
 )
 # Words that mean the same as another key; status is that of a theorem: as printed, repaired, …
 ELSEWHERE = ("ruling", "outcome", "accepted", "result", "status_of_theorem")
-DESCRIBED = described(json.loads(text_of("result")))
-RESULT = Draft202012Validator(json.loads(text_of("result")))
+DESCRIBED = described(published("result"))
+RESULT = Draft202012Validator(published("result"))
 
 
 def document(arguments: list[str], capsys: Any) -> tuple[int, Any]:
@@ -88,7 +88,7 @@ def test_every_document_says_what_it_is(command: str, place: Path, capsys: Any) 
     RESULT.validate(found)
     assert undescribed(found) == set()
     for path in (*place.glob("*.counterexample.json"), *place.glob("*.case.json")):
-        Draft202012Validator(json.loads(text_of("counterexample"))).validate(read_json(path))
+        Draft202012Validator(published("counterexample")).validate(read_json(path))
     assert next(iter(found)) == "schema"
     assert ("verdict" in found) == (command in JUDGING)
     assert not set(ELSEWHERE) & set(found)

@@ -162,7 +162,7 @@ def test_growth_is_part_of_the_core_where_there_is_one(tmp_path: Path) -> None:
     [
         ("in = []", "a list of symbols"),
         ('in = "K"', "a list of symbols"),
-        ('along = ["K"]', "a list of symbols"),
+        ('along = ["K"]', "unknown key 'along'; known: in"),
         ('in = ["K", "K"]', "each once; see K"),
         ('in = ["alpha_0"]', "alpha_0"),
     ],

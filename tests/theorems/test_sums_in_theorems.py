@@ -686,11 +686,11 @@ def test_a_point_that_an_algorithm_does_not_have_is_refused() -> None:
 WRONG = [
     ('[[left]]\nquantity = "speed"\n', "left 1: quantity must be one of distance, gap, slope, control, got 'speed'"),
     ('[[left]]\nquantity = "control"\n', "left: control is measured at points of the clients, such as controls"),
-    ('[[left]]\nquantity = "gap"\npoint = 3\n', "left 1: point must be text, such as 'model'; got 3"),
+    ('[[left]]\nquantity = "gap"\npoint = 3\n', "left 1: point must be text, such as 'model', got 3"),
     ('[[left]]\nquantity = "gap"\nover = "mean"\n', "left 1: unknown key 'over'"),
     ('[[left]]\nquantity = "gap"\ntimes = "alpha"\n', "left 1: times must be a number above 0"),
     ('[[left]]\nquantity = "gap"\n[[left]]\nquantity = "gap"\ntimes = "K"\n', "left 2: times = K reads the horizon"),
-    ("left = [1]\n", r"left must be a table \[left\], or several \[\[left\]\]; got \[1\]"),
+    ("left = [1]\n", r"left must be a table \[left\], or several \[\[left\]\], got \[1\]"),
     ('metric = "gap"\n[[left]]\nquantity = "gap"\n', r"metric and \[left\] both say what the left side is"),
 ]
 

@@ -326,7 +326,7 @@ def _without(line: str) -> str:
         (GOOD + '\n[parameters]\nM = "W"', SpecError, "parameters.M must name a symbol, got 'W'"),
         (GOOD + '\n[parameters]\nM = "n"', SpecError, "no formula reads n, so that M stands at its default; leave"),
         (GOOD + '\n[parameters]\nM = "M"\nreply = "Q"', SpecError, "no formula reads Q, so that reply stands"),
-        (GOOD + "\n[parameters]\nM = 3", SpecError, "parameters.M must name a symbol, got 3"),
+        (GOOD + "\n[parameters]\nM = 3", SpecError, "parameters.M must be text, got 3"),
         (GOOD.replace('alpha = "alpha"', 'alpha = "-1/w"'), SpecError, "step.alpha must be > 0, got -1/w"),
         (GOOD.replace('alpha = "alpha"', 'alpha = "K - K"'), SpecError, "step.alpha must be > 0, got 0"),
         (GOOD.replace('alpha = "alpha"', 'c = "alpha"'), SpecError, "step must give alpha, or c and d"),
@@ -528,11 +528,11 @@ def test_who_asks_for_one_theorem_reads_one_file() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ('recursion = "ogm"', 'recursion = "gd"', "unknown recursion 'gd'"),
+        ('recursion = "ogm"', 'recursion = "gd"', "recursion must be one of area, ogm, got 'gd'"),
         ("[step]", '[terms]\nbound = "R"\n[step]', "both say what the right side is"),
         ('recursion = "ogm"', "", "terms is missing"),
         ('recursion = "ogm"', 'recursion = "area"', "needs the options start and clock"),
-        ('says = "σ = 0 (full gradients)"', "says = 1", "conditions must be a list of texts"),
+        ('says = "σ = 0 (full gradients)"', "says = 1", "conditions 1: says must be text, got 1"),
         ('says = "σ = 0 (full gradients)"', 'means = "σ = 0"', "unknown key 'means'"),
     ],
 )

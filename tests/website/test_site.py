@@ -12,8 +12,8 @@ import pytest
 from web_browser import PHONE, WIDE, Browser, browser_without_a_screen  # noqa: F401  (a fixture)
 
 import boundlab as bl
-from boundlab.cli._options import schema_names
 from boundlab.documentation import page_files, pointers
+from boundlab.records import schema_names
 from boundlab.registry import KINDS, registered
 
 pytest.importorskip("furo", reason="the site is built with the extra docs")
